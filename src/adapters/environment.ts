@@ -1,0 +1,32 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * What a command from the repository gets of the caller's environment: where programs, homes and caches are, the
+ * locale, and how to reach the network. No token is on this list.
+ */
+const PASSED = new RegExp(
+  `^(${[
+    'PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLORTERM|TMPDIR|TMP|TEMP|CI|NO_COLOR|FORCE_COLOR',
+    'XDG_(CONFIG|CACHE|DATA|STATE)_HOME|XDG_RUNTIME_DIR',
+    'NVM_DIR|NVM_BIN|FNM_DIR|VOLTA_HOME|PNPM_HOME|BUN_INSTALL|COREPACK_HOME|NODE_EXTRA_CA_CERTS|NODE_PATH',
+    'npm_config_(cache|prefix|registry|userconfig|globalconfig)',
+    'CARGO_HOME|CARGO_TARGET_DIR|RUSTUP_HOME|RUSTUP_TOOLCHAIN|GOPATH|GOROOT|GOCACHE|GOMODCACHE|GOPROXY|GOFLAGS',
+    'VIRTUAL_ENV|PYENV_ROOT|PYTHONPATH|CONDA_PREFIX|JAVA_HOME|GRADLE_USER_HOME|M2_HOME|GEM_HOME|RBENV_ROOT',
+    'SSL_CERT_FILE|SSL_CERT_DIR|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|HTTPS?_PROXY|NO_PROXY|https?_proxy|no_proxy',
+    'SystemRoot|SYSTEMROOT|windir|COMSPEC|PATHEXT|USERPROFILE|APPDATA|LOCALAPPDATA|ProgramFiles|ProgramData',
+  ].join('|')})$`,
+);
+
+export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
+  const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== undefined);
+  return Object.fromEntries(passed) as Record<string, string>;
+}
+
+/** Where forge keeps what belongs to the person, not to a repository. */
+export function stateHome(env: NodeJS.ProcessEnv): string {
+  // A relative XDG path is invalid by its specification.
+  const xdg = env.XDG_STATE_HOME;
+  const base = xdg?.startsWith('/') ? xdg : join(env.HOME || homedir(), '.local', 'state');
+  return join(base, 'forge');
+}

@@ -1,0 +1,75 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Git, must } from './git.js';
+import type { Repository } from './repository.js';
+
+export interface Commit {
+  hash: string;
+  short: string;
+  at: string;
+  author: string;
+  subject: string;
+}
+
+const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s';
+
+/** The last commits of HEAD, newest first; none on an unborn branch. One git call. */
+export async function readLog(git: Git, count: number): Promise<Commit[]> {
+  // Asked for one at least: the first is HEAD.
+  const args = [
+    'log',
+    `-${Math.max(count, 1)}`,
+    '-z',
+    `--format=${FIELDS}`,
+    '--no-show-signature',
+    'HEAD',
+    '--',
+  ];
+  const { code, stdout, stderr } = await git(args);
+  if (code !== 0) {
+    if (/unknown revision|bad revision|does not have any commits/.test(stderr)) return [];
+    await must(async () => ({ code, stdout, stderr }), args);
+  }
+  return stdout.split('\0').filter(Boolean).map(parseCommit);
+}
+
+function parseCommit(record: string): Commit {
+  const [hash = '', short = '', at = '', author = '', subject = ''] = record.split('\x1f');
+  return { hash, short, at, author, subject };
+}
+
+/** The branch checked out, from the HEAD file; null when detached. An unborn branch has its name too. */
+export async function readBranch(repository: Repository, git: Git): Promise<string | null> {
+  const head = readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();
+  const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1];
+  // A reftable repository keeps a placeholder there.
+  if (branch === '.invalid')
+    return (await git(['symbolic-ref', '--short', '-q', 'HEAD'])).stdout.trim() || null;
+  return branch ?? null;
+}
+
+const STATES: readonly (readonly [file: string, name: string])[] = [
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply', 'a rebase'],
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  ['BISECT_LOG', 'a bisect'],
+];
+
+/** The git operation in the middle of which this worktree is; null when none is. */
+export function operationInProgress(repository: Repository): string | null {
+  return STATES.find(([file]) => existsSync(join(repository.gitDir, file)))?.[1] ?? null;
+}
+
+/** Commits that touched a path, newest first. */
+export async function commitsTouching(git: Git, path: string, count: number): Promise<string[]> {
+  const { code, stdout } = await git(['log', `-${count}`, '--format=%H', '--', path]);
+  return code === 0 ? stdout.split('\n').filter(Boolean) : [];
+}
+
+/** The content of a path in a commit; null when it is not there. */
+export async function readBlob(git: Git, commit: string, path: string): Promise<Buffer | null> {
+  const { code, stdout } = await git(['cat-file', 'blob', `${commit}:${path}`]);
+  return code === 0 ? Buffer.from(stdout, 'utf8') : null;
+}

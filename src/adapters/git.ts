@@ -1,0 +1,120 @@
+import { execFile } from 'node:child_process';
+import { outside, systemCode } from '../domain/error.js';
+
+/** A finished git command. */
+export interface GitResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface GitOptions {
+  cwd: string;
+  /** Added to the cleaned environment (a private index, an author date). */
+  env?: Record<string, string>;
+  /** Milliseconds; default 60,000. */
+  timeout?: number;
+  input?: string;
+}
+
+/**
+ * Settings of the repository that would start programs are turned off: what a folder brings along in `.git/config`
+ * is not ours to run. User and system settings stay, except hooks: forge's own commits run none.
+ */
+const NEUTRAL = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.untrackedCache=false',
+  'core.quotePath=false',
+  'core.sshCommand=false',
+  'credential.helper=',
+  'protocol.ext.allow=never',
+  'log.showSignature=false',
+  'color.ui=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+].flatMap((setting) => ['-c', setting]);
+
+/**
+ * The caller's environment without what another git left in it (inside a hook, GIT_DIR and GIT_INDEX_FILE point at
+ * somebody else's work), and with nothing that waits for a person or runs a program.
+ */
+function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(
+    ([name]) =>
+      !name.startsWith('GIT_') ||
+      /^GIT_(AUTHOR|COMMITTER)_|^GIT_CONFIG_(NOSYSTEM|GLOBAL|SYSTEM)$|^GIT_EXEC_PATH$/.test(name),
+  );
+  return {
+    ...Object.fromEntries(kept),
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_EDITOR: ':',
+    GIT_PAGER: 'cat',
+    LC_ALL: 'C',
+    ...extra,
+  };
+}
+
+export type Git = (args: readonly string[], options?: Partial<GitOptions>) => Promise<GitResult>;
+
+/** Git in one folder. A failing git is a result; a git that cannot be started or does not end is exit 6. */
+export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
+  return (args, options = {}) =>
+    new Promise((done, fail) => {
+      const child = execFile(
+        'git',
+        ['--no-pager', '--literal-pathspecs', ...NEUTRAL, ...args],
+        {
+          cwd: options.cwd ?? cwd,
+          env: cleanEnvironment(env, options.env),
+          timeout: options.timeout ?? 60_000,
+          maxBuffer: 256 * 1024 * 1024,
+          windowsHide: true,
+        },
+        (error, stdout, stderr) => {
+          if (!error) return done({ code: 0, stdout, stderr });
+          if (error.killed) return fail(timedOut(args));
+          if (typeof error.code === 'number') return done({ code: error.code, stdout, stderr });
+          fail(cannotStart(error));
+        },
+      );
+      child.stdin?.on('error', () => {});
+      child.stdin?.end(options.input ?? '');
+    });
+}
+
+const timedOut = (args: readonly string[]): Error =>
+  outside('git.timeout', `git ${args[0] ?? ''} did not end in time and was stopped.`);
+
+function cannotStart(error: Error): Error {
+  if (systemCode(error) === 'ENOENT')
+    return outside('git.missing', 'git was not found.', { hint: 'Install git 2.39 or newer.', cause: error });
+  return outside('git.failed', `git: ${error.message}`, { cause: error });
+}
+
+/** The answer of a git command that must work; exit 6 with git's own words otherwise. */
+export async function must(
+  git: Git,
+  args: readonly string[],
+  options?: Partial<GitOptions>,
+): Promise<string> {
+  const { code, stdout, stderr } = await git(args, options);
+  if (code === 0) return stdout;
+  throw gitError(args, stderr);
+}
+
+export function gitError(args: readonly string[], stderr: string): Error {
+  const lines = stderr.trim().split('\n');
+  const said = (lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? '').replace(
+    /^(fatal|error): /,
+    '',
+  );
+  // Git's own remedy for a folder of another owner is the next thing to type.
+  const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
+  const identity = /Please tell me who you are|empty ident/.test(stderr);
+  return outside(remedy ? 'git.unsafe' : 'git.failed', `git ${args[0] ?? ''}: ${said || 'failed'}`, {
+    hint: remedy ?? (identity ? 'git config user.name "…" && git config user.email "…"' : undefined),
+  });
+}

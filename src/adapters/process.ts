@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname, uptime } from 'node:os';
+import { systemCode } from '../domain/error.js';
+import type { Activity, Liveness, ProcessIdentity } from '../domain/holder.js';
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function output(program: string, args: string[]): string | null {
+  try {
+    return (
+      execFileSync(program, args, {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+        timeout: 2000,
+      }).trim() || null
+    );
+  } catch {
+    return null;
+  }
+}
+
+let cachedBoot: string | null | undefined;
+
+/** Tells one boot of this machine from the next; null where the system does not say. */
+export function bootId(): string | null {
+  cachedBoot ??=
+    readText('/proc/sys/kernel/random/boot_id')?.trim() ??
+    (process.platform === 'darwin' ? output('sysctl', ['-n', 'kern.bootsessionuuid']) : null);
+  return cachedBoot;
+}
+
+/** The host, and the container in it: a process number means nothing in another one. */
+export function hostId(): string {
+  try {
+    const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+    // The first namespace of a machine always has this number.
+    return namespace === undefined || namespace === '4026531836' ? hostname() : `${hostname()}/${namespace}`;
+  } catch {
+    return hostname();
+  }
+}
+
+/** When a process started, as its system counts; null when it is gone or the system does not say. */
+function startOf(pid: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  // The program's name may hold spaces and brackets; the start time is the 20th field after it.
+  if (stat) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  return process.platform === 'darwin' ? output('ps', ['-o', 'lstart=', '-p', String(pid)]) : null;
+}
+
+export function identify(pid: number): ProcessIdentity {
+  return { pid, started: startOf(pid), boot: bootId(), host: hostId() };
+}
+
+/** This process. For a lock its start time is read only where that is cheap. */
+export function self(): ProcessIdentity {
+  const started = process.platform === 'linux' ? startOf(process.pid) : null;
+  return { pid: process.pid, started, boot: bootId(), host: hostId() };
+}
+
+/** The process that started this one. */
+export function parent(): ProcessIdentity {
+  return identify(process.ppid);
+}
+
+/** `gone` only when that is certain: no such process here, another start time, or another boot. */
+export function liveness(id: ProcessIdentity): Liveness {
+  if (id.host !== hostId()) return 'unknown';
+  if (id.boot !== null && bootId() !== null && id.boot !== bootId()) return 'gone';
+  if (!exists(id.pid)) return 'gone';
+  const started = id.started === null ? null : startOf(id.pid);
+  return started !== null && started !== id.started ? 'gone' : 'alive';
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
+}
+
+/** Now, on the clock that nobody sets, beside the one that people set. */
+export function activityNow(): Activity {
+  return { boot: bootId(), uptime: uptime(), at: Date.now() };
+}

@@ -1,0 +1,123 @@
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { outside, systemCode, usage } from '../domain/error.js';
+
+/** A repository as its files say, read without starting git. */
+export interface Repository {
+  /** The worktree's top folder. */
+  root: string;
+  /** This worktree's git dir. */
+  gitDir: string;
+  /** Shared by all worktrees. */
+  commonDir: string;
+  kind: 'main' | 'worktree' | 'submodule' | 'elsewhere';
+}
+
+export interface Found {
+  root: string;
+  dir: string;
+  repository: Repository | null;
+}
+
+const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
+  try {
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) return 'link';
+    return stat.isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
+    throw outside('disk.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });
+  }
+};
+
+/**
+ * The nearest `.forge/` at or above `from`, up to the top of the repository it is in: a nested repository inherits
+ * nothing from the one around it. Null when there is none.
+ */
+export function findForge(from: string): Found | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const dir = join(folder, '.forge');
+    const kind = kindOf(dir);
+    if (kind === 'link')
+      throw usage('forge.link', `${dir} is a symbolic link; forge works in a real folder only.`, {
+        file: dir,
+      });
+    if (kind === 'folder' && mayBeRoot(folder) && existsSync(join(dir, 'config.toml')))
+      return { root: folder, dir, repository: findRepository(folder) };
+    if (kindOf(join(folder, '.git')) !== null || dirname(folder) === folder) return null;
+  }
+}
+
+/** `/` and the home folder hold other things than one project. */
+export function mayBeRoot(folder: string): boolean {
+  return dirname(folder) !== folder && folder !== homeFolder();
+}
+
+function homeFolder(): string {
+  try {
+    return realpathSync(homedir());
+  } catch {
+    return homedir();
+  }
+}
+
+/** The repository whose worktree `folder` is in; null without one, in a bare one or inside a git dir. */
+export function findRepository(from: string): Repository | null {
+  for (let folder = from; ; folder = dirname(folder)) {
+    const dotGit = join(folder, '.git');
+    const kind = kindOf(dotGit);
+    if (kind === 'folder' && existsSync(join(dotGit, 'HEAD')))
+      return { root: folder, gitDir: dotGit, commonDir: dotGit, kind: 'main' };
+    if (kind === 'file' || kind === 'link') return throughPointer(folder, dotGit);
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+/** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */
+function throughPointer(root: string, dotGit: string): Repository | null {
+  const gitDir = statSync(dotGit).isDirectory() ? realpathSync(dotGit) : pointedAt(root, dotGit);
+  if (gitDir === null || !existsSync(join(gitDir, 'HEAD'))) return null;
+  const common = readLine(join(gitDir, 'commondir'));
+  if (common !== null) return linkedWorktree(root, dotGit, gitDir, resolve(gitDir, common));
+  const submodule = gitDir.includes(`${sep}modules${sep}`) && existsSync(join(gitDir, 'config'));
+  return { root, gitDir, commonDir: gitDir, kind: submodule ? 'submodule' : 'elsewhere' };
+}
+
+function pointedAt(root: string, dotGit: string): string | null {
+  const target = /^gitdir: (.+)$/.exec(readLine(dotGit) ?? '')?.[1];
+  if (target === undefined) return null;
+  return isAbsolute(target) ? target : resolve(root, target);
+}
+
+/**
+ * A pointer alone proves nothing (someone may have crafted it): a linked worktree's git dir lies in the common dir
+ * and points back to this very `.git` file.
+ */
+function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir: string): Repository | null {
+  try {
+    const back = readLine(join(gitDir, 'gitdir'));
+    const mutual = back !== null && realpathSync(resolve(gitDir, back)) === realpathSync(dotGit);
+    const inside = realpathSync(dirname(gitDir)) === realpathSync(join(commonDir, 'worktrees'));
+    return mutual && inside ? { root, gitDir, commonDir, kind: 'worktree' } : null;
+  } catch {
+    return null;
+  }
+}
+
+function readLine(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').split('\n')[0]?.trimEnd() ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * What trust is tied to: the repository that this folder provably belongs to, so that its linked worktrees share
+ * it; else the folder itself.
+ */
+export function identityOf(root: string, repository: Repository | null): string {
+  const sharing = repository?.root === root && (repository.kind === 'main' || repository.kind === 'worktree');
+  return realpathSync(sharing ? repository.commonDir : root);
+}

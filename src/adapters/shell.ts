@@ -1,0 +1,95 @@
+import { execa } from 'execa';
+import { commandEnvironment } from './environment.js';
+
+/** How much of a command's output is kept (the end of it), in bytes. */
+const KEPT_OUTPUT = 64 * 1024;
+/** After this much it is no longer shown as it comes. */
+const SHOWN_OUTPUT = 1024 * 1024;
+
+export interface CommandRun {
+  argv: readonly string[];
+  exit_code: number | null;
+  duration_ms: number;
+  timed_out: boolean;
+  /** The end of stdout and stderr together. */
+  output: string;
+  /** Why it could not be started. */
+  failure?: string;
+}
+
+export interface RunOptions {
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  timeoutMs: number;
+  /** Gets the output as it comes. */
+  onOutput?: ((chunk: string) => void) | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs a command without a shell, in its own process group, with a clean environment and no input. When the time is
+ * up the whole group is killed, children included.
+ */
+export async function runCommand(argv: readonly string[], options: RunOptions): Promise<CommandRun> {
+  const [program = '', ...args] = argv;
+  const started = performance.now();
+  const child = execa(program, args, {
+    cwd: options.cwd,
+    env: commandEnvironment(options.env),
+    extendEnv: false,
+    stdin: 'ignore',
+    all: true,
+    buffer: false,
+    reject: false,
+    // Its own group, so that what it started can be ended with it.
+    detached: process.platform !== 'win32',
+    cleanup: true,
+  });
+  const kill = (): void => killGroup(child.pid);
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    kill();
+  }, options.timeoutMs);
+  options.signal?.addEventListener('abort', kill, { once: true });
+  const output = collect(child.all, options.onOutput);
+  const result = await child;
+  // What the command left running in its group goes with it, else it would hold the output open for ever.
+  kill();
+  clearTimeout(timer);
+  options.signal?.removeEventListener('abort', kill);
+  return {
+    argv,
+    exit_code: timedOut ? null : (result.exitCode ?? null),
+    duration_ms: Math.round(performance.now() - started),
+    timed_out: timedOut,
+    output: output(),
+    ...(result.code === 'ENOENT' || result.code === 'EACCES'
+      ? { failure: `${program}: ${result.code === 'ENOENT' ? 'not found' : 'not executable'}` }
+      : {}),
+  };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch {
+    // It is gone already.
+  }
+}
+
+/** Keeps the end, shows the beginning, and always drains the pipe. */
+function collect(
+  stream: NodeJS.ReadableStream | undefined,
+  onOutput?: (chunk: string) => void,
+): () => string {
+  let kept = Buffer.alloc(0);
+  let shown = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    if (shown < SHOWN_OUTPUT) onOutput?.(chunk.toString('utf8'));
+    shown += chunk.length;
+    kept = Buffer.concat([kept, chunk]).subarray(-KEPT_OUTPUT);
+  });
+  return () => kept.toString('utf8');
+}

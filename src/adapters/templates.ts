@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A file that `forge init` brings, path relative to `.forge/`. */
+export interface Template {
+  path: string;
+  bytes: Buffer;
+  mode: number;
+}
+
+/** npm leaves out or renames these when packing, so they have plain names here. */
+const RENAMED: Record<string, string> = { gitignore: '.gitignore', gitattributes: '.gitattributes' };
+
+/** The package's templates folder, from the bundle or from the sources. */
+function templatesFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url));
+  while (!existsSync(join(folder, 'templates', 'forge'))) {
+    if (dirname(folder) === folder)
+      throw new Error('The package is incomplete: its templates folder is missing.');
+    folder = dirname(folder);
+  }
+  return join(folder, 'templates');
+}
+
+/** Everything of the tree (RFC-9060 §2.1, §4.2), in path order. */
+export function treeTemplates(project: string): Template[] {
+  const top = join(templatesFolder(), 'forge');
+  return walk(top).map((file) => {
+    const path = relative(top, file).replaceAll('\\', '/');
+    const bytes = readFileSync(file);
+    const filled = path === 'config.toml' ? fill(bytes, project) : bytes;
+    return { path: RENAMED[path] ?? path, bytes: filled, mode: 0o666 };
+  });
+}
+
+/** The only placeholder, inside a TOML text. */
+function fill(bytes: Buffer, project: string): Buffer {
+  return Buffer.from(bytes.toString('utf8').replace('"{{project}}"', () => JSON.stringify(project)));
+}
+
+/** `init.sh` for a stack. */
+export function initTemplate(stack: string): Template {
+  return {
+    path: 'init.sh',
+    bytes: readFileSync(join(templatesFolder(), 'init', `${stack}.sh`)),
+    mode: 0o777,
+  };
+}
+
+function walk(folder: string): string[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name))
+    .flatMap((path) => (statSync(path).isDirectory() ? walk(path) : [path]));
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { usage } from '../domain/error.js';
+import { escapeControls, plural } from '../domain/text.js';
+import { type Forge, openForge, systemWorld } from '../index.js';
+import type { Io } from './io.js';
+import type { Invocation } from './program.js';
+import type { Call } from './spec.js';
+import { makeStyle, wantsColour } from './style.js';
+
+interface Services {
+  resolveFolder(dir: string | undefined): string;
+  decodeInput(bytes: Buffer, name: string): Promise<string>;
+}
+
+/** What a command gets; `finish` says on stderr what the answer leaves out. */
+export async function makeCall(
+  io: Io,
+  { options, flags }: Invocation,
+  services: Services,
+): Promise<{ call: Call; finish(): void }> {
+  let opened: Forge | undefined;
+  const silent = flags.json || flags.quiet;
+  const terminal = io.stdin.isTerminal && io.stderr.isTerminal;
+  const colour = (stream: { isTerminal: boolean }): boolean =>
+    wantsColour(String(options.color ?? 'auto'), io.env, stream.isTerminal);
+  const errorStyle = makeStyle(colour(io.stderr));
+  const world = io.world ?? systemWorld(io.env, terminal);
+  const cwd = services.resolveFolder(options.cwd as string | undefined);
+  const say = (line: string): void => {
+    if (!silent) io.stderr.write(`${line}\n`);
+  };
+  const readStdin = async (what: string): Promise<string> => {
+    if (io.stdin.isTerminal)
+      throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`);
+    return services.decodeInput(await io.stdin.read(), 'stdin');
+  };
+  const call: Call = {
+    forge: () => {
+      opened ??= openForge(cwd, { world, dryRun: flags.dryRun });
+      return opened;
+    },
+    cwd,
+    options,
+    flags,
+    text: async (argument) =>
+      argument === '-' ? (await readStdin('the text')).replace(/\r?\n$/, '') : argument,
+    file: async (argument) =>
+      argument === '-'
+        ? readStdin('the list')
+        : services.decodeInput(readInput(resolve(cwd, argument)), argument),
+    say,
+    stream: (chunk) => {
+      // Line breaks stay; what could move the cursor or rename the window does not.
+      if (!silent) io.stderr.write(escapeControls(chunk.replaceAll('\r\n', '\n')));
+    },
+    interactive: terminal && options.input !== false && !flags.json && !flags.yes,
+    signal: io.signal,
+    world,
+    style: makeStyle(colour(io.stdout)),
+  };
+  const finish = (): void => {
+    for (const warning of opened?.warnings ?? []) say(`${errorStyle.warn('!')} ${escapeControls(warning)}`);
+    if (!flags.dryRun || !opened) return;
+    say(
+      `Dry run: nothing was written. ${plural(opened.written.length, 'file')} would change: ${opened.written.join(', ') || 'none'}`,
+    );
+  };
+  return { call, finish };
+}
+
+function readInput(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw usage('file.unreadable', `${path} cannot be read: ${(error as Error).message.split(',')[0]}.`, {
+      file: path,
+    });
+  }
+}

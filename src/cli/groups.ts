@@ -1,0 +1,104 @@
+import type { Group } from './spec.js';
+
+export interface GroupEntry {
+  name: string;
+  summary: string;
+  /** Under which heading the help lists it; null: not listed. */
+  heading: 'Start' | 'Every day' | 'What is known' | 'Set-up' | null;
+  load(): Promise<{ group: Group }>;
+}
+
+/** The whole tool on one page. A group's file is loaded when it is used. */
+export const GROUPS: readonly GroupEntry[] = [
+  {
+    name: 'where',
+    heading: null,
+    summary: 'Show where you stand (forge without a command)',
+    load: () => import('./commands/where.js'),
+  },
+  {
+    name: 'init',
+    heading: 'Start',
+    summary: 'Create or repair the .forge/ folder',
+    load: () => import('./commands/init.js'),
+  },
+  {
+    name: 'session',
+    heading: 'Start',
+    summary: 'Start, end, list and resume sessions',
+    load: () => import('./commands/session.js'),
+  },
+  {
+    name: 'briefing',
+    heading: 'Start',
+    summary: 'Show where the work stands, within a token budget',
+    load: () => import('./commands/briefing.js'),
+  },
+  {
+    name: 'progress',
+    heading: 'Every day',
+    summary: "Write the session's log",
+    load: () => import('./commands/progress.js'),
+  },
+  {
+    name: 'focus',
+    heading: 'Every day',
+    summary: 'Set the current task, files and blockers',
+    load: () => import('./commands/focus.js'),
+  },
+  {
+    name: 'next',
+    heading: 'Every day',
+    summary: 'Show which task comes next, and why',
+    load: () => import('./commands/next.js'),
+  },
+  {
+    name: 'feature',
+    heading: 'Every day',
+    summary: 'Keep the feature list; verify features by their tests',
+    load: () => import('./commands/feature.js'),
+  },
+  {
+    name: 'knowledge',
+    heading: 'What is known',
+    summary: 'Keep what was learned, and the invariants',
+    load: () => import('./commands/knowledge.js'),
+  },
+  {
+    name: 'trust',
+    heading: 'Set-up',
+    summary: 'Show and approve what this repository may run here',
+    load: () => import('./commands/trust.js'),
+  },
+  {
+    name: 'config',
+    heading: 'Set-up',
+    summary: 'Read and change settings',
+    load: () => import('./commands/config.js'),
+  },
+  {
+    name: 'schema',
+    heading: 'Set-up',
+    summary: 'Print the JSON Schema of a file format',
+    load: () => import('./commands/schema.js'),
+  },
+];
+
+export const EXIT_CODE_HELP = [
+  ['0', 'done'],
+  ['1', 'findings: a rule is broken (a failing feature)'],
+  ['2', 'usage: wrong words or input'],
+  ['3', 'refused: a gate, a lock, trust or a role says no'],
+  ['4', 'stored state is damaged'],
+  ['5', 'a secret or personal data'],
+  ['6', 'git, the disk or another program failed'],
+  ['70', 'a bug in forge'],
+  ['130', 'interrupted'],
+] as const;
+
+export const ENVIRONMENT_HELP = [
+  ['FORGE_DIR', 'the project folder to work in, instead of the current one'],
+  ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
+  ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],
+  ['NO_COLOR, FORCE_COLOR', 'colour off, on'],
+] as const;

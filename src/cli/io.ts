@@ -1,0 +1,33 @@
+import { ForgeError } from '../domain/error.js';
+import type { World } from '../index.js';
+
+/** Everything the command line touches of its process. Tests give their own. */
+export interface Io {
+  argv: readonly string[];
+  cwd: () => string;
+  env: NodeJS.ProcessEnv;
+  stdin: { isTerminal: boolean; read(): Promise<Buffer> };
+  stdout: { isTerminal: boolean; write(text: string): void };
+  stderr: { isTerminal: boolean; write(text: string): void };
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  /** Another clock and other processes, for tests. */
+  world?: World;
+}
+
+/** The most that is read from stdin or a file argument, in bytes. */
+const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+
+/** Decodes what came by stdin or file: exit 2 with the byte offset of what is no UTF-8. */
+export async function decodeInput(bytes: Buffer, name: string): Promise<string> {
+  if (bytes.length > MAX_INPUT_BYTES)
+    throw new ForgeError('usage', 'input.too_large', `${name} has more than ${MAX_INPUT_BYTES} bytes.`);
+  const { decodeUtf8 } = await import('../domain/document.js');
+  try {
+    return decodeUtf8(bytes, name);
+  } catch (error) {
+    if (error instanceof ForgeError)
+      throw new ForgeError('usage', 'input.encoding', error.message, error.details);
+    throw error;
+  }
+}

@@ -1,0 +1,125 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { ForgeError, systemCode, usage } from '../domain/error.js';
+import { escapeControls } from '../domain/text.js';
+import { decodeInput, type Io } from './io.js';
+import type { Invocation } from './program.js';
+import type { Call } from './spec.js';
+
+declare const FORGE_VERSION: string | undefined;
+
+/** From the build; "dev" when run from the sources. */
+export const version = (): string => (typeof FORGE_VERSION === 'string' ? FORGE_VERSION : 'dev');
+
+/** One command, end to end. Returns the exit code; never throws, never exits. */
+export async function main(io: Io): Promise<number> {
+  const { argv } = io;
+  // Before commander is loaded: editors and prompts ask for this often.
+  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
+    io.stdout.write(`${version()}\n`);
+    return 0;
+  }
+  const json = beforeDashes(argv).includes('--json');
+  try {
+    return await run(io);
+  } catch (error) {
+    return report(error, io, json);
+  }
+}
+
+/** Words after `--` are text, whatever they look like. */
+function beforeDashes(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf('--');
+  return end < 0 ? argv : argv.slice(0, end);
+}
+
+async function run(io: Io): Promise<number> {
+  const { commandWords, parseArgv } = await import('./program.js');
+  const argv = withDefault(io.argv, commandWords(io.argv));
+  const invocation = await parseArgv(argv, { out: (text) => io.stdout.write(text) });
+  if (!invocation) return 0;
+  const { makeCall } = await import('./call.js');
+  const { call, finish } = await makeCall(io, invocation, {
+    resolveFolder: (dir) => folder(io, dir),
+    decodeInput,
+  });
+  const value = await invocation.spec.run(call, ...invocation.args);
+  show(value, invocation, call, io);
+  finish();
+  return invocation.spec.exit?.(value) ?? 0;
+}
+
+/** `forge` alone says where you stand. */
+function withDefault(argv: readonly string[], words: readonly string[]): readonly string[] {
+  const help = argv.some((word) => ['-h', '--help', '-V', '--version'].includes(word));
+  return words.length === 0 && !help && !argv.includes('--') ? [...argv, 'where'] : argv;
+}
+
+function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): void {
+  if (flags.json) {
+    io.stdout.write(`${JSON.stringify(value)}\n`);
+    return;
+  }
+  const text = spec.render(value, call.style);
+  if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+/** The folder to work in: -C, else FORGE_DIR, else here. */
+function folder(io: Io, dir: string | undefined): string {
+  const here = currentFolder(io);
+  const wanted = dir ?? (io.env.FORGE_DIR || undefined);
+  const path = wanted === undefined ? here : resolve(here, wanted);
+  try {
+    const real = realpathSync(path);
+    return basename(real) === '.forge' ? dirname(real) : real;
+  } catch {
+    throw usage('folder.missing', `There is no folder ${path}.`);
+  }
+}
+
+function currentFolder(io: Io): string {
+  try {
+    return io.cwd();
+  } catch {
+    throw usage('folder.gone', 'The current folder does not exist any more.', {
+      hint: 'cd to another folder',
+    });
+  }
+}
+
+/** Three ways out: a known error, an interruption, a bug. */
+function report(error: unknown, io: Io, json: boolean): number {
+  const known = toForgeError(error);
+  const write = (text: string): void => io.stderr.write(text);
+  if (json) write(`${JSON.stringify({ error: known })}\n`);
+  else {
+    write(`forge: ${escapeControls(known.message)}\n`);
+    if (known.hint) write(`  → ${escapeControls(known.hint)}\n`);
+    const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');
+    if (known.kind === 'bug' || verbose) write(`${(error as Error).stack ?? ''}\n`);
+    if (known.kind === 'bug')
+      write(`forge ${version()}, Node ${process.versions.node}, ${process.platform}\n`);
+  }
+  return known.exit;
+}
+
+function toForgeError(error: unknown): ForgeError {
+  if (error instanceof ForgeError) return error;
+  const name = (error as Error)?.name;
+  if (name === 'ExitPromptError' || name === 'AbortPromptError')
+    return new ForgeError('interrupted', 'interrupted', 'Interrupted; nothing was changed.');
+  const code = systemCode(error);
+  if (code && /^E[A-Z]+$/.test(code))
+    return new ForgeError('outside', `disk.${code.toLowerCase()}`, (error as Error).message, {
+      cause: error,
+    });
+  return new ForgeError(
+    'bug',
+    'bug',
+    `This is a bug in forge: ${(error as Error)?.message ?? String(error)}`,
+    {
+      hint: 'Please report it with the lines below.',
+      cause: error,
+    },
+  );
+}

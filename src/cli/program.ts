@@ -1,0 +1,168 @@
+import { Command, CommanderError, Option } from 'commander';
+import { ForgeError, usage } from '../domain/error.js';
+import { parseWhole } from '../domain/input.js';
+import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, type GroupEntry } from './groups.js';
+import type { CommandSpec, GlobalFlags, OptionSpec } from './spec.js';
+import { columns } from './style.js';
+
+/** What argv asks for. */
+export interface Invocation {
+  spec: CommandSpec;
+  args: string[];
+  options: Record<string, unknown>;
+  flags: GlobalFlags;
+}
+
+export interface ProgramOutput {
+  out(text: string): void;
+}
+
+/** Every command takes these, before or after its name. */
+const GLOBAL_OPTIONS: readonly (readonly [string, string])[] = [
+  ['--json', 'print exactly the result, as JSON'],
+  ['-q, --quiet', 'no status lines'],
+  ['-C, --cwd <dir>', 'work in this folder'],
+  ['--no-input', 'never ask'],
+  ['--color <when>', 'auto, always or never'],
+  ['-v, --verbose', 'show where an error comes from'],
+];
+
+/**
+ * argv → the command and its options. Only the group that argv names is loaded. Returns null after help was shown;
+ * throws exit 2 for anything that is no command.
+ */
+export async function parseArgv(argv: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
+  let invocation: Invocation | null = null;
+  const program = makeProgram(output);
+  const named = commandWords(argv).find((word) => word !== 'help');
+  for (const entry of GROUPS) {
+    if (entry.name === named) {
+      await addGroup(program, entry, (found) => {
+        invocation = found;
+      });
+    } else mention(program, entry);
+  }
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) return settle(error, program, argv);
+    throw error;
+  }
+  return invocation;
+}
+
+/** The words of argv that are no options and no options' values, up to `--`. */
+export function commandWords(argv: readonly string[]): string[] {
+  const words: string[] = [];
+  for (let i = 0; i < argv.length && argv[i] !== '--'; i++) {
+    const word = argv[i] ?? '';
+    if (['-C', '--cwd', '--color'].includes(word)) i++;
+    else if (!word.startsWith('-')) words.push(word);
+  }
+  return words;
+}
+
+/** A group that this call does not need: its name, for the help and for "did you mean". */
+function mention(program: Command, { name, summary, heading }: GroupEntry): void {
+  const command = program.command(name, { hidden: heading === null }).summary(summary);
+  if (heading !== null) command.helpGroup(heading);
+}
+
+function makeProgram({ out }: ProgramOutput): Command {
+  const program = new Command('forge')
+    .description('A memory that long-running coding agents and their teams can trust, in .forge/')
+    .usage('[options] <command>')
+    .exitOverride()
+    .configureOutput({ writeOut: out, writeErr: () => {} })
+    .configureHelp({ sortSubcommands: false })
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
+    .commandsGroup('Help')
+    .addOption(new Option('-V, --version', 'show the version'));
+  for (const [flags, help] of GLOBAL_OPTIONS) program.option(flags, help);
+  program.addHelpText(
+    'after',
+    () =>
+      `\nExit codes:\n${columns(EXIT_CODE_HELP, '  ')}\n\nEnvironment:\n${columns(ENVIRONMENT_HELP, '  ')}`,
+  );
+  return program;
+}
+
+type Found = (invocation: Invocation) => void;
+
+async function addGroup(program: Command, entry: GroupEntry, found: Found): Promise<void> {
+  const { group } = await entry.load();
+  const alone = group.commands.length === 1 && group.commands[0]?.name === entry.name;
+  // command() hands down exitOverride and the output; addCommand() would not.
+  const parent = program.command(entry.name, { hidden: entry.heading === null }).summary(entry.summary);
+  parent.description(entry.summary).helpGroup(entry.heading ?? '');
+  if (alone) return describe(parent, group.commands[0] as unknown as CommandSpec, found);
+  parent.helpCommand(false).usage('<command>');
+  for (const spec of group.commands as unknown as CommandSpec[])
+    describe(parent.command(spec.name), spec, found);
+  parent.action(() => {
+    throw usage('command.missing', `forge ${entry.name} needs a command.`, {
+      hint: `forge ${entry.name} ${group.commands.map(({ name }) => name).join(' | ')}`,
+    });
+  });
+}
+
+function describe(target: Command, spec: CommandSpec, found: Found): void {
+  target.summary(spec.summary).description(spec.summary).allowExcessArguments(false);
+  for (const argument of spec.args ?? []) target.argument(argument);
+  for (const option of spec.options ?? []) target.addOption(makeOption(option));
+  if (spec.writes) target.option('-n, --dry-run', 'show what would happen, write nothing');
+  if (spec.confirms) target.option('-y, --yes', 'do not ask');
+  for (const [flags, help] of GLOBAL_OPTIONS) target.addOption(new Option(flags, help).hideHelp());
+  target.addHelpText('after', `\nExample:\n  ${spec.example}`);
+  target.action((...given: unknown[]) => {
+    const self = given.pop() as Command;
+    given.pop();
+    const options = self.optsWithGlobals();
+    const args = given.flat().filter((word): word is string => typeof word === 'string');
+    found({ spec, args, options: numbers(spec, options), flags: flagsOf(options) });
+  });
+}
+
+function makeOption({ flags, help, many }: OptionSpec): Option {
+  const option = new Option(flags, many ? `${help} (repeatable)` : help);
+  if (many) option.argParser((word: string, words: string[] | undefined) => [...(words ?? []), word]);
+  return option;
+}
+
+function numbers(spec: CommandSpec, options: Record<string, unknown>): Record<string, unknown> {
+  const result = { ...options };
+  for (const { flags, number } of spec.options ?? []) {
+    const name = new Option(flags).attributeName();
+    if (number && typeof result[name] === 'string')
+      result[name] = parseWhole(result[name], flags.split(' ')[0] ?? '', ...number);
+  }
+  return result;
+}
+
+function flagsOf(options: Record<string, unknown>): GlobalFlags {
+  const on = (name: string): boolean => options[name] === true;
+  return {
+    json: on('json'),
+    quiet: on('quiet'),
+    dryRun: on('dryRun'),
+    yes: on('yes'),
+    verbose: on('verbose'),
+  };
+}
+
+/** Help and version are answers; the rest is a wrong call. */
+function settle(error: CommanderError, program: Command, argv: readonly string[]): null {
+  if (error.exitCode === 0 || error.code === 'commander.help') return null;
+  const message = error.message.replace(/^error: /, '');
+  const [what = '', suggestion] = message.split('\n');
+  const group = program.commands.find((candidate) => candidate.name() === commandWords(argv)[0]);
+  const place = group ? `forge ${group.name()} --help` : 'forge --help';
+  const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
+  throw new ForgeError('usage', error.code, sentence(what), {
+    hint: nearest ? `${nearest}  (${place})` : place,
+  });
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? '' : '.'}`;

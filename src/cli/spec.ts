@@ -1,0 +1,74 @@
+import type { Forge } from '../index.js';
+import type { Style } from './style.js';
+
+/** Terminal, streams and person, as one command sees them. */
+export interface Call {
+  /** Opens the .forge/ here; `not_a_forge` (exit 2) when there is none. */
+  forge(): Forge;
+  /** The folder the command works in (`-C` applied). */
+  cwd: string;
+  /** Options by their long names, in camelCase. */
+  options: Record<string, unknown>;
+  flags: GlobalFlags;
+  /** A text argument: itself, or stdin for `-`. */
+  text(argument: string): Promise<string>;
+  /** The bytes of a file argument, or of stdin for `-`. */
+  file(argument: string): Promise<string>;
+  /** Status for a person, on stderr; silent with --json and --quiet. */
+  say(line: string): void;
+  /** A running command's output, on stderr; silent with --json and --quiet. */
+  stream(chunk: string): void;
+  /** True when a question can be asked. */
+  interactive: boolean;
+  /** Aborted by Ctrl-C. */
+  signal: AbortSignal;
+  world: import('../index.js').World;
+  style: Style;
+}
+
+export interface GlobalFlags {
+  json: boolean;
+  quiet: boolean;
+  dryRun: boolean;
+  yes: boolean;
+  verbose: boolean;
+}
+
+export interface OptionSpec {
+  /** As commander has it: `--test <command>`. */
+  flags: string;
+  help: string;
+  /** May be given several times. */
+  many?: boolean;
+  /** A whole number between these. */
+  number?: [min: number, max: number];
+}
+
+/** One command: argv in, plain value out, rendered for people or printed as JSON. */
+export interface CommandSpec<T = unknown> {
+  name: string;
+  /** `<text>`, `[id]`, `<ids...>` */
+  args?: readonly string[];
+  summary: string;
+  /** A line that works as it stands. */
+  example: string;
+  options?: readonly OptionSpec[];
+  /** Takes -n/--dry-run. */
+  writes?: boolean;
+  /** Takes --yes. */
+  confirms?: boolean;
+  run(call: Call, ...args: string[]): Promise<T>;
+  render(value: T, style: Style): string;
+  /** Exit code for a value that is an answer but no success. */
+  exit?(value: T): number;
+}
+
+/** The commands of one word. A group of one command with the same name is that command. */
+export interface Group {
+  commands: readonly CommandSpec<never>[];
+}
+
+/** Keeps each command's own value type and lets commands of different types stand in one list. */
+export function command<T>(spec: CommandSpec<T>): CommandSpec<never> {
+  return spec as unknown as CommandSpec<never>;
+}

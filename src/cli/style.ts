@@ -1,0 +1,53 @@
+import { stripVTControlCharacters } from 'node:util';
+import { Chalk, type ColorSupportLevel } from 'chalk';
+
+/** Colours by meaning. Without colour every function returns its text. */
+export interface Style {
+  strong(text: string): string;
+  dim(text: string): string;
+  good(text: string): string;
+  warn(text: string): string;
+  bad(text: string): string;
+  command(text: string): string;
+}
+
+export function makeStyle(colour: boolean): Style {
+  const level: ColorSupportLevel = colour ? 1 : 0;
+  const chalk = new Chalk({ level });
+  return {
+    strong: chalk.bold,
+    dim: chalk.dim,
+    good: chalk.green,
+    warn: chalk.yellow,
+    bad: chalk.red,
+    command: chalk.cyan,
+  };
+}
+
+/** NO_COLOR, FORCE_COLOR, TERM=dumb, --color, and whether a person looks at the stream. */
+export function wantsColour(choice: string, env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
+  if (choice === 'always') return true;
+  if (choice === 'never' || env.NO_COLOR) return false;
+  if (env.FORCE_COLOR !== undefined) return env.FORCE_COLOR !== '0' && env.FORCE_COLOR !== 'false';
+  return isTerminal && env.TERM !== 'dumb';
+}
+
+const visible = (cell: string): number => stripVTControlCharacters(cell).length;
+
+/** Rows with their columns aligned; the last column is left as it is. */
+export function columns(rows: readonly (readonly string[])[], indent = ''): string {
+  const widths: number[] = [];
+  for (const row of rows)
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, visible(cell));
+  return rows
+    .map(
+      (row) =>
+        indent +
+        row
+          .map((cell, i) =>
+            i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - visible(cell)),
+          )
+          .join('  '),
+    )
+    .join('\n');
+}

@@ -1,0 +1,123 @@
+import type { BriefingSection } from './briefing.js';
+import { countStatuses, type Feature, STATUSES } from './feature.js';
+import type { Focus } from './focus.js';
+import { type Knowledge, type Learning, listLearnings } from './knowledge.js';
+import type { Unit } from './linear.js';
+import { type Candidate, selectNext } from './next.js';
+import { type ArchivedSession, sessionName } from './session.js';
+import { escapeControls, oneLine, plural } from './text.js';
+
+/** What the briefing is made from. */
+export interface BriefingData {
+  focus: Focus;
+  /** The running session's NEXT line. */
+  next: string | null;
+  last: ArchivedSession | null;
+  features: readonly Feature[];
+  knowledge: Knowledge;
+  issues: readonly Unit[];
+  commits: readonly { short: string; at: string; subject: string }[];
+}
+
+/** The parts in the order they are read; `priority` is the order in which they are cut (SES-03). */
+export function briefingSections(data: BriefingData): BriefingSection[] {
+  const learnings = listLearnings(data.knowledge);
+  const patterns = learnings.filter(({ kind }) => kind !== 'invariant').reverse();
+  return [
+    { key: 'focus', title: 'Focus', items: focusItems(data.focus), command: 'forge focus show', priority: 1 },
+    { key: 'next', title: 'Next step', items: nextItems(data), command: 'forge session list', priority: 2 },
+    {
+      key: 'features',
+      title: 'Features',
+      items: featureItems(data),
+      command: 'forge feature list',
+      priority: 3,
+    },
+    {
+      key: 'patterns',
+      title: 'Learned patterns (what agents noted, not proven)',
+      items: patterns.map(learningItem),
+      command: 'forge knowledge list',
+      priority: 5,
+    },
+    {
+      key: 'invariants',
+      title: 'Invariants',
+      items: learnings.filter(({ kind }) => kind === 'invariant').map(learningItem),
+      command: 'forge knowledge list',
+      priority: 4,
+    },
+    { key: 'commits', title: 'Last commits', items: commitItems(data), command: 'git log', priority: 7 },
+    {
+      key: 'issues',
+      title: 'Active issues',
+      items: data.issues.map(issueItem),
+      command: 'forge next',
+      priority: 6,
+    },
+  ];
+}
+
+function focusItems(focus: Focus): string[] {
+  if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
+  const items = [`Task: ${oneLine(focus.task, 400)}`];
+  if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
+  if (focus.phase) items.push(`Phase: ${oneLine(focus.phase)}`);
+  if (focus.skill) items.push(`Skill: ${oneLine(focus.skill)}`);
+  if (focus.blockers.length > 0)
+    items.push(`Blockers: ${focus.blockers.map((text) => oneLine(text)).join('; ')}`);
+  if (focus.files.length > 0)
+    items.push(
+      `Files: ${focus.files
+        .slice(0, 20)
+        .map((file) => oneLine(file))
+        .join(', ')}`,
+    );
+  return items;
+}
+
+function nextItems({ next, last }: BriefingData): string[] {
+  if (next !== null) return [escapeControls(next)];
+  if (!last) return [];
+  const name = sessionName(last.id);
+  const said = last.next === null ? [] : [`${escapeControls(last.next)} (from ${name})`];
+  if (last.status !== 'interrupted' || last.resumed_by) return said;
+  return [...said, `Session ${name} was interrupted: forge session start --resume ${name}`];
+}
+
+/** A feature list can have hundreds: the counts always, then the few that could be worked on now. */
+const SHOWN_FEATURES = 8;
+
+function featureItems({ features, issues }: BriefingData): string[] {
+  if (features.length === 0) return [];
+  const counts = countStatuses(features);
+  const parts = STATUSES.filter((status) => counts[status] > 0).map(
+    (status) => `${counts[status]} ${status}`,
+  );
+  const open = selectNext(features, issues).candidates.filter(({ source }) => source === 'feature');
+  const more =
+    open.length > SHOWN_FEATURES
+      ? [`… ${plural(open.length - SHOWN_FEATURES, 'more')}`.replace(/mores$/, 'more')]
+      : [];
+  return [
+    `${plural(features.length, 'feature')}: ${parts.join(', ')}`,
+    ...open.slice(0, SHOWN_FEATURES).map(candidateItem),
+    ...more,
+  ];
+}
+
+const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
+  `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${blocked_by.join(', ')}` : ''}]`;
+
+function learningItem(learning: Learning): string {
+  if (learning.kind === 'invariant') return oneLine(learning.text, 400);
+  if (learning.kind === 'success') return oneLine(`${learning.context} → ${learning.approach}`, 400);
+  const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;
+  return oneLine(`Failed: ${learning.context}: ${learning.issue}${resolution}`, 400);
+}
+
+const commitItems = ({ commits }: BriefingData): string[] =>
+  commits.map(({ short, at, subject }) => `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`);
+
+const issueItem = ({ linear_id, title, state }: Unit): string =>
+  `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;

@@ -1,0 +1,112 @@
+import { countTokens } from './text.js';
+
+/** One part of the briefing: a title and its items, most important first. */
+export interface BriefingSection {
+  key: string;
+  title: string;
+  /** Each is one line, or an indented group of lines that stays together. */
+  items: string[];
+  /** Shows all of it. */
+  command: string;
+  /** 1 is cut last. 0 is never cut. */
+  priority: number;
+}
+
+export interface Omission {
+  section: string;
+  items: number;
+  command: string;
+}
+
+export interface Briefing {
+  text: string;
+  tokens: number;
+  sections: { key: string; title: string; items: string[] }[];
+  omitted: Omission[];
+}
+
+export type BriefingStyle = 'text' | 'markdown';
+
+/**
+ * Cuts items from the end of the least important section until the text fits the budget (tokens), and says what was
+ * cut and which command shows it. Sections of priority 0 are kept even over the budget. Empty sections vanish.
+ */
+export function cutBriefing(
+  heading: string,
+  all: readonly BriefingSection[],
+  budget: number,
+  style: BriefingStyle,
+): Briefing {
+  const sections = all.filter((section) => section.items.length > 0);
+  const kept = new Map(sections.map((section) => [section.key, section.items.length]));
+  const byUrgency = [...sections].sort((a, b) => a.priority - b.priority);
+  let briefing = compose(heading, sections, kept, style);
+  for (let victim = byUrgency.pop(); victim && victim.priority > 0; victim = byUrgency.pop()) {
+    if (briefing.tokens <= budget) break;
+    briefing = shrink(victim, { heading, sections, kept, style, budget });
+  }
+  return briefing;
+}
+
+interface Cut {
+  heading: string;
+  sections: readonly BriefingSection[];
+  kept: Map<string, number>;
+  style: BriefingStyle;
+  budget: number;
+}
+
+/** Keeps as many of the victim's items as fit; by halving, since a section may have thousands. */
+function shrink(victim: BriefingSection, { heading, sections, kept, style, budget }: Cut): Briefing {
+  const withItems = (count: number): Briefing =>
+    compose(heading, sections, new Map(kept).set(victim.key, count), style);
+  let [low, high] = [0, victim.items.length];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (withItems(middle).tokens <= budget) low = middle;
+    else high = middle - 1;
+  }
+  kept.set(victim.key, low);
+  return withItems(low);
+}
+
+function compose(
+  heading: string,
+  sections: readonly BriefingSection[],
+  kept: ReadonlyMap<string, number>,
+  style: BriefingStyle,
+): Briefing {
+  const shown = sections.map((section) => ({
+    ...section,
+    items: section.items.slice(0, kept.get(section.key)),
+  }));
+  const omitted = sections
+    .map((section) => ({
+      section: section.title,
+      items: section.items.length - (kept.get(section.key) ?? 0),
+      command: section.command,
+    }))
+    .filter(({ items }) => items > 0);
+  const blocks = shown
+    .filter(({ items }) => items.length > 0)
+    .map((section) => formatSection(section, style));
+  const tail = omitted.length > 0 ? [formatOmitted(omitted, style)] : [];
+  const text = `${[style === 'markdown' ? `# ${heading}` : heading, ...blocks, ...tail].join('\n\n')}\n`;
+  const listed = shown
+    .filter(({ items }) => items.length > 0)
+    .map(({ key, title, items }) => ({ key, title, items }));
+  return { text, tokens: countTokens(text), sections: listed, omitted };
+}
+
+function formatSection({ title, items }: BriefingSection, style: BriefingStyle): string {
+  const [head, bullet] = style === 'markdown' ? [`## ${title}\n`, '- '] : [title, '  '];
+  const lines = items.map((item) => `${bullet}${item.replaceAll('\n', `\n${' '.repeat(bullet.length)}`)}`);
+  return [head, ...lines].join('\n');
+}
+
+function formatOmitted(omitted: readonly Omission[], style: BriefingStyle): string {
+  const parts = omitted.map(({ section, items, command }) =>
+    style === 'markdown' ? `${items} of ${section} (\`${command}\`)` : `${items} of ${section} (${command})`,
+  );
+  return `Cut to fit: ${parts.join(', ')}.`;
+}

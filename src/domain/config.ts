@@ -1,0 +1,152 @@
+import { parse, TomlError } from 'smol-toml';
+import * as z from 'zod/mini';
+import { describeIssue, fieldName } from './document.js';
+import { corrupted, refused, usage } from './error.js';
+import { oneLine } from './text.js';
+import { lineOfKey } from './toml.js';
+
+const minutes = (initial: number) => z._default(z.int().check(z.gte(1), z.lte(1440)), initial);
+const table = <T extends z.core.$ZodLooseShape>(shape: T) => z.prefault(z.looseObject(shape), {} as never);
+
+/** `.forge/config.toml`. Every setting has a default; unknown ones are kept and named in a warning. */
+export const Config = z.looseObject({
+  schema_version: z._default(z.literal(1), 1),
+  project: table({ name: z._default(z.string(), '') }),
+  session: table({
+    /** Make the session-end commit. */
+    commit: z._default(z.boolean(), true),
+    /** Without a forge command, after which a session whose holder is gone counts as interrupted. */
+    silence_minutes: minutes(10),
+    /** The same for a holder on another host. */
+    unknown_host_minutes: minutes(60),
+  }),
+  briefing: table({
+    /** Tokens. */
+    budget: z._default(z.int().check(z.gte(200), z.lte(100_000)), 2000),
+    commits: z._default(z.int().check(z.gte(0), z.lte(100)), 10),
+  }),
+  features: table({
+    /** Where each test is put in for `{}`; empty: a test is a command. */
+    test_command: z._default(z.string(), ''),
+    timeout_seconds: z._default(z.int().check(z.gte(1), z.lte(86_400)), 600),
+  }),
+});
+export type Config = z.infer<typeof Config>;
+
+/** Never read from a repository: whoever could commit them could let themselves in (docs/architecture.md, "Trust"). */
+const OUTSIDE_ONLY = /^(trust|role|override|supervisor\.key|guard\.(off|enabled|disabled|rules))(\.|$)/;
+
+export interface LoadedConfig {
+  config: Config;
+  /** Dotted names of settings this forge does not know. */
+  unknown: string[];
+  warnings: string[];
+}
+
+const KNOWN: Record<string, readonly string[]> = {
+  schema_version: [],
+  project: ['name'],
+  session: ['commit', 'silence_minutes', 'unknown_host_minutes'],
+  briefing: ['budget', 'commits'],
+  features: ['test_command', 'timeout_seconds'],
+};
+
+/** Every setting as `table.key`, in the order of the file that `init` writes. */
+export const SETTINGS: readonly string[] = Object.entries(KNOWN).flatMap(([name, keys]) =>
+  keys.map((key) => `${name}.${key}`),
+);
+
+/** Reads config.toml's text. Exit 4 naming file, line, key, what was found and what is allowed. */
+export function decodeConfig(text: string, file: string): LoadedConfig {
+  const raw = parseToml(text, file);
+  if (typeof raw.schema_version === 'number' && raw.schema_version > 1)
+    throw refused(
+      'file.newer',
+      `${file} has format ${raw.schema_version}; this forge knows 1 and leaves it untouched.`,
+      {
+        file,
+        hint: 'Update forge: npm install -g forge-memory@latest',
+      },
+    );
+  const result = Config.safeParse(raw);
+  if (!result.success) throw badSetting(result.error.issues[0] as z.core.$ZodIssue, raw, text, file);
+  const unknown = unknownSettings(raw);
+  return { config: result.data, unknown, warnings: unknown.map((name) => warnAbout(name, file)) };
+}
+
+function parseToml(text: string, file: string): Record<string, unknown> {
+  try {
+    return parse(text) as Record<string, unknown>;
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? 'no TOML';
+    throw corrupted('config.toml', `${file}:${error.line}: ${reason}.`, { file, line: error.line });
+  }
+}
+
+function badSetting(issue: z.core.$ZodIssue, raw: unknown, text: string, file: string): Error {
+  const path = issue.path.map(String);
+  const line = lineOfKey(text, path);
+  const field = fieldName(issue.path);
+  return corrupted('config.value', `${file}:${line}: ${field}: ${describeIssue(issue, raw)}.`, {
+    file,
+    line,
+    field,
+  });
+}
+
+function unknownSettings(raw: Record<string, unknown>): string[] {
+  const names: string[] = [];
+  for (const [name, value] of Object.entries(raw)) {
+    const known = KNOWN[name];
+    if (!known) names.push(...dotted(name, value));
+    else if (typeof value === 'object' && value !== null)
+      names.push(
+        ...Object.keys(value)
+          .filter((key) => !known.includes(key))
+          .map((key) => `${name}.${key}`),
+      );
+  }
+  return names;
+}
+
+const dotted = (name: string, value: unknown): string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.keys(value).map((key) => `${name}.${key}`)
+    : [name];
+
+function warnAbout(name: string, file: string): string {
+  const shown = oneLine(name, 60);
+  if (OUTSIDE_ONLY.test(name)) return `${file}: ${shown} cannot be set from a repository; it is ignored.`;
+  return `${file}: ${shown} is no setting of this forge; it is kept and ignored.`;
+}
+
+/** The value of one setting; exit 2 for a name that is none. */
+export function readSetting(config: Config, name: string): unknown {
+  requireSetting(name);
+  return name.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], config);
+}
+
+/** Turns the words of `config set` into the setting's type. Exit 2 with what is allowed. */
+export function parseSetting(name: string, text: string): string | number | boolean {
+  requireSetting(name);
+  const example = readSetting(Config.parse({}), name);
+  if (typeof example === 'string') return text;
+  if (typeof example === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  if (typeof example === 'number' && /^\d{1,9}$/.test(text)) return Number(text);
+  const allowed = typeof example === 'boolean' ? 'true | false' : 'a whole number';
+  throw usage('config.value', `${name}: found ${JSON.stringify(oneLine(text, 60))}, allowed: ${allowed}.`, {
+    field: name,
+  });
+}
+
+function requireSetting(name: string): void {
+  if (SETTINGS.includes(name)) return;
+  if (OUTSIDE_ONLY.test(name))
+    throw refused('config.outside', `${name} cannot be set from a repository.`, {
+      hint: 'forge trust --help',
+    });
+  throw usage('config.unknown', `There is no setting ${JSON.stringify(oneLine(name, 60))}.`, {
+    hint: `Settings: ${SETTINGS.join(', ')}`,
+  });
+}

@@ -1,0 +1,159 @@
+import * as z from 'zod/mini';
+import { corrupted, ForgeError, refused } from './error.js';
+import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from './json.js';
+import { oneLine } from './text.js';
+
+// One-off processes never win back what compiling a validator costs.
+z.config({ jitless: true });
+
+/** A kind of state file: its schema, its version, and how older versions become this one. */
+export interface Format<T> {
+  /** As `forge schema NAME` calls it. */
+  name: string;
+  /** The version written today, `major.minor`. */
+  version: string;
+  schema: z.ZodMiniType<T>;
+  /** From each older major version to the next one. */
+  migrations?: Record<number, (old: Record<string, unknown>) => Record<string, unknown>>;
+}
+
+/** A decoded file. `migratedFrom` names the older version that the bytes had. */
+export interface Decoded<T> {
+  value: T;
+  migratedFrom?: string;
+}
+
+/** Text of a state file, or exit 4 with the byte offset of what is not UTF-8. */
+export function decodeUtf8(bytes: Buffer, file: string): string {
+  const bad = (message: string, offset: number): ForgeError =>
+    corrupted('file.encoding', `${file}: ${message} (byte ${offset}).`, { file, offset });
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)
+    throw bad('it starts with a byte-order mark', 0);
+  if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
+    throw bad('it is UTF-16, not UTF-8', 0);
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw bad('it is not valid UTF-8', firstInvalidByte(bytes));
+  }
+}
+
+/** 0-based offset of the first byte that is not UTF-8; the length if all are. */
+export function firstInvalidByte(bytes: Buffer): number {
+  const text = bytes.toString('utf8');
+  let offset = 0;
+  for (const part of text.split('\ufffd')) {
+    offset += Buffer.byteLength(part, 'utf8');
+    const genuine = bytes.subarray(offset, offset + 3).equals(Buffer.from('\ufffd', 'utf8'));
+    if (!genuine) return offset;
+    offset += 3;
+  }
+  return bytes.length;
+}
+
+/** Decodes and validates a state file. Exit 4 when damaged, 3 when written by a newer forge. */
+export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string): Decoded<T> {
+  const text = decodeUtf8(bytes, file);
+  const raw = parseState(text, file);
+  const found = versionOf(raw);
+  const [major, current] = [majorOf(found), majorOf(format.version)];
+  if (Number.isNaN(major))
+    throw corrupted('file.version', `${file}: schema_version ${JSON.stringify(found)} is no version.`, {
+      file,
+    });
+  if (major > current) throw newer(file, found, format.version);
+  const value = validate(format.schema, migrate(format, raw, major, current), text, file);
+  return major < current ? { value, migratedFrom: found } : { value };
+}
+
+const newer = (file: string, found: string, known: string): ForgeError =>
+  refused('file.newer', `${file} has format ${found}; this forge knows ${known} and leaves it untouched.`, {
+    file,
+    hint: 'Update forge: npm install -g forge-memory@latest',
+  });
+
+function parseState(text: string, file: string): Record<string, unknown> {
+  try {
+    const value = parseJson(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
+    throw new JsonProblem('it is no JSON object', 0);
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    const line = lineAt(text, error.offset);
+    const offset = Buffer.byteLength(text.slice(0, error.offset), 'utf8');
+    throw corrupted('file.json', `${file}:${line}: ${error.message}.`, { file, line, offset });
+  }
+}
+
+/** Absent means 1 (a source shape without the field). Numbers and texts are both read. */
+function versionOf(raw: Record<string, unknown>): string {
+  return raw.schema_version === undefined ? '1.0' : String(raw.schema_version);
+}
+
+const majorOf = (version: string): number =>
+  /^\d+(\.\d+)?$/.test(version) ? Number.parseInt(version, 10) : Number.NaN;
+
+function migrate<T>(format: Format<T>, raw: Record<string, unknown>, from: number, to: number): unknown {
+  let value = raw;
+  for (let major = from; major < to; major++) value = format.migrations?.[major]?.(value) ?? value;
+  return from < to ? { ...value, schema_version: format.version } : value;
+}
+
+function validate<T>(schema: z.ZodMiniType<T>, value: unknown, text: string, file: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0] as z.core.$ZodIssue;
+  const path = issue.path as (string | number)[];
+  const line = lineAt(text, locateJson(text, path));
+  const field = fieldName(path);
+  throw corrupted('file.schema', `${file}:${line}: ${field}: ${describeIssue(issue, value)}.`, {
+    file,
+    line,
+    field,
+  });
+}
+
+/** `features[3].status` */
+export function fieldName(path: readonly PropertyKey[]): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** What was found and what is allowed, in one clause. */
+export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
+  const found = issue.path.reduce<unknown>(
+    (value, step) => (value as Record<PropertyKey, unknown> | null)?.[step],
+    root,
+  );
+  const shown = found === undefined ? 'nothing' : oneLine(JSON.stringify(found) ?? typeof found, 60);
+  return `found ${shown}, allowed: ${allowed(issue)}`;
+}
+
+function allowed(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'invalid_value':
+      return issue.values.map((value) => JSON.stringify(value)).join(' | ');
+    case 'invalid_type':
+      return issue.expected === 'int' ? 'a whole number' : `${issue.expected}`;
+    case 'unrecognized_keys':
+      return `no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+    case 'too_small':
+      return `at least ${issue.minimum}`;
+    case 'too_big':
+      return `at most ${issue.maximum}`;
+    case 'invalid_format':
+      return issue.format === 'regex' ? `text like ${issue.pattern}` : `${issue.format}`;
+    case 'invalid_union':
+      return issue.errors.map((errors) => (errors[0] ? allowed(errors[0]) : 'another form')).join(' or ');
+    default:
+      return issue.message;
+  }
+}
+
+/** The bytes to write: same content, same bytes. */
+export function encodeDocument<T>(value: T): Buffer {
+  return Buffer.from(formatJson(value), 'utf8');
+}

@@ -1,0 +1,184 @@
+import * as z from 'zod/mini';
+import type { Format } from './document.js';
+import { refused, usage } from './error.js';
+import { checkId, findTwin, ID_PATTERN, requireRecord } from './id.js';
+
+/** RFC-9060 §3.1, `long-term/features.json`. */
+export const STATUSES = ['not_implemented', 'in_progress', 'failing', 'passing', 'blocked'] as const;
+export type FeatureStatus = (typeof STATUSES)[number];
+
+const Blockers = z.union([z.null(), z.string(), z.array(z.string())]);
+
+export const Feature = z.looseObject({
+  id: z.string().check(z.regex(ID_PATTERN)),
+  name: z.string(),
+  status: z.enum(STATUSES),
+  /** Commands, or arguments for `[features] test_command`. */
+  tests: z.optional(z.array(z.string())),
+  blocked_by: z.optional(Blockers),
+  /** 1 (most urgent) to 4. */
+  priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
+  linear_issue: z.optional(z.nullable(z.string())),
+  created_at: z.optional(z.string()),
+  /** The evidence of `passing`: when, at which commit, by which commands. Written by verify alone. */
+  verified_at: z.optional(z.nullable(z.string())),
+  verified_commit: z.optional(z.nullable(z.string())),
+  verified_by: z.optional(z.array(z.string())),
+});
+export type Feature = z.infer<typeof Feature>;
+
+export const Features = z.looseObject({ schema_version: z.string(), features: z.array(Feature) });
+export type Features = z.infer<typeof Features>;
+
+export const FEATURES: Format<Features> = {
+  name: 'features',
+  version: '1.0',
+  schema: Features,
+  migrations: { 0: fromDraft },
+};
+
+/**
+ * Version 0 kept a boolean `passes` per feature, as feature lists of agent harnesses do. A claim without evidence
+ * does not become `passing`: the tests have to be run once.
+ */
+function fromDraft(old: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(old.features)) return old;
+  const features = old.features.map((feature: Record<string, unknown>) => {
+    const { passes, ...rest } = feature;
+    return { status: passes === true ? 'in_progress' : 'not_implemented', ...rest };
+  });
+  return { ...old, features };
+}
+
+export interface FeatureChange {
+  name?: string | undefined;
+  status?: FeatureStatus | undefined;
+  tests?: string[] | undefined;
+  blocked_by?: string[] | undefined;
+  priority?: number | undefined;
+  linear_issue?: string | null | undefined;
+}
+
+/** The ids that a feature waits for, whatever form the field has. */
+export function blockersOf(feature: Feature): string[] {
+  const blockers = feature.blocked_by;
+  if (blockers === null || blockers === undefined) return [];
+  return typeof blockers === 'string' ? [blockers] : blockers;
+}
+
+/** Keeps the form the field had (FEA-01): one id stays one id, a list a list. */
+function blockersIn(form: Feature['blocked_by'], ids: string[]): Feature['blocked_by'] {
+  if (Array.isArray(form)) return ids;
+  if (ids.length === 0) return null;
+  return ids.length === 1 ? ids[0] : ids;
+}
+
+/** A new feature, or exit 2 for a bad or taken id. */
+export function planFeature(
+  features: readonly Feature[],
+  id: string,
+  change: FeatureChange,
+  now: string,
+): Feature {
+  checkId(id, 'feature id');
+  const twin = findTwin(features, id);
+  if (twin)
+    throw usage('feature.exists', `Feature ${twin.id} exists already.`, {
+      hint: `forge feature edit ${twin.id} …`,
+    });
+  const blank: Feature = { id, name: change.name ?? id, status: 'not_implemented', created_at: now };
+  const feature = changed({ ...blank, tests: change.tests ?? [] }, change);
+  refuseCycle([...features, feature], feature);
+  return feature;
+}
+
+/** The edited feature. Its evidence goes when its tests change (FEA-03). */
+export function planEdit(features: readonly Feature[], id: string, change: FeatureChange): Feature {
+  const before = requireRecord(features, id, 'feature');
+  let after = changed(before, change);
+  if (testsDiffer(before, after) && before.status === 'passing')
+    after = withoutEvidence({ ...after, status: change.status ?? 'in_progress' });
+  refuseCycle(
+    features.map((feature) => (feature.id === id ? after : feature)),
+    after,
+  );
+  return after;
+}
+
+function changed(feature: Feature, change: FeatureChange): Feature {
+  if (change.status === 'passing')
+    throw refused('feature.unproven', `${feature.id}: only a verified test run makes a feature passing.`, {
+      hint: `forge feature verify ${feature.id}`,
+    });
+  const after: Feature = { ...feature };
+  if (change.name !== undefined) after.name = change.name;
+  if (change.tests !== undefined) after.tests = change.tests;
+  if (change.priority !== undefined) after.priority = change.priority;
+  if (change.linear_issue !== undefined) after.linear_issue = change.linear_issue;
+  if (change.blocked_by !== undefined) after.blocked_by = blockersIn(feature.blocked_by, change.blocked_by);
+  if (change.status === undefined || change.status === feature.status) return after;
+  return withoutEvidence({ ...after, status: change.status });
+}
+
+export function testsDiffer(a: Feature, b: Feature): boolean {
+  return JSON.stringify(a.tests ?? []) !== JSON.stringify(b.tests ?? []);
+}
+
+function withoutEvidence(feature: Feature): Feature {
+  const after: Feature = { ...feature };
+  if (after.verified_at !== undefined) after.verified_at = null;
+  delete after.verified_commit;
+  delete after.verified_by;
+  return after;
+}
+
+/** What a finished test run makes of a feature: the one way to `passing` (FEA-02). */
+export function judged(
+  feature: Feature,
+  run: { ok: boolean; at: string; commit: string | null; commands: string[] },
+): Feature {
+  if (!run.ok) return withoutEvidence({ ...feature, status: 'failing' });
+  return {
+    ...feature,
+    status: 'passing',
+    verified_at: run.at,
+    verified_commit: run.commit,
+    verified_by: run.commands,
+  };
+}
+
+function refuseCycle(features: readonly Feature[], from: Feature): void {
+  const byId = new Map(features.map((feature) => [feature.id, feature]));
+  const walk = (id: string, path: string[]): void => {
+    const cycle = path.indexOf(id);
+    if (cycle >= 0)
+      throw usage(
+        'feature.cycle',
+        `blocked_by runs in a circle: ${[...path.slice(cycle), id].join(' → ')}.`,
+        {
+          field: 'blocked_by',
+        },
+      );
+    const feature = byId.get(id);
+    for (const next of feature ? blockersOf(feature) : []) walk(next, [...path, id]);
+  };
+  walk(from.id, []);
+}
+
+/** Removes a feature; refused (exit 3) while others wait for it. */
+export function planRemove(features: readonly Feature[], id: string): Feature[] {
+  requireRecord(features, id, 'feature');
+  const waiting = features.filter((feature) => blockersOf(feature).includes(id)).map((feature) => feature.id);
+  if (waiting.length > 0)
+    throw refused('feature.needed', `${id} blocks ${waiting.join(', ')}.`, {
+      hint: `forge feature edit ${waiting[0]} --blocked-by none`,
+    });
+  return features.filter((feature) => feature.id !== id);
+}
+
+/** How many features stand where. */
+export function countStatuses(features: readonly Feature[]): Record<FeatureStatus, number> {
+  const counts = { not_implemented: 0, in_progress: 0, failing: 0, passing: 0, blocked: 0 };
+  for (const feature of features) counts[feature.status]++;
+  return counts;
+}

@@ -1,0 +1,88 @@
+/**
+ * `short-term/progress.txt`, RFC-9060 §3.2: a header, `[HH:MM] text` lines (UTC), and a NEXT line that stays last.
+ * A text of several lines continues indented below its stamp, so that no line of it can pose as another entry.
+ */
+export const NO_SESSION_TEXT = 'No session is running. Start one with: forge session start\n';
+
+const STAMP = /^\[(\d{2}:\d{2})\] (.*)$/;
+const INDENT = ' '.repeat('[00:00] '.length);
+const NEXT = 'NEXT: ';
+const NEXT_INDENT = ' '.repeat(NEXT.length);
+const CHECKPOINT = 'CHECKPOINT: ';
+
+export interface ProgressLine {
+  time: string;
+  text: string;
+}
+
+export interface Progress {
+  /** The header's date; null without a session. */
+  date: string | null;
+  lines: ProgressLine[];
+  next?: string;
+}
+
+const hourMinute = (at: Date): string => at.toISOString().slice(11, 16);
+const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`);
+
+/** A new session's file. */
+export function startProgress(at: Date, branch: string, activeIssues: number): string {
+  const header = `=== FORGE Session ${at.toISOString().slice(0, 10)} ===\n\n`;
+  const first = formatEntry(at, `Started - branch: ${branch}`);
+  return `${header}${first}${formatEntry(at, `Active issues: ${activeIssues}`)}`;
+}
+
+function formatEntry(at: Date, text: string): string {
+  return `[${hourMinute(at)}] ${indented(text, INDENT)}\n`;
+}
+
+export function addEntry(file: string, at: Date, text: string, checkpoint = false): string {
+  const { body, next } = split(file);
+  return join(`${body}${formatEntry(at, `${checkpoint ? CHECKPOINT : ''}${text}`)}`, next);
+}
+
+export function setNext(file: string, text: string): string {
+  return join(split(file).body, text);
+}
+
+export function parseProgress(file: string): Progress {
+  const { body, next } = split(file);
+  const lines: ProgressLine[] = [];
+  for (const line of body.split('\n')) {
+    const stamped = STAMP.exec(line);
+    const last = lines.at(-1);
+    if (stamped) lines.push({ time: stamped[1] ?? '', text: stamped[2] ?? '' });
+    else if (last && line.startsWith(INDENT)) last.text += `\n${line.slice(INDENT.length)}`;
+  }
+  const date = /^=== FORGE Session (\d{4}-\d{2}-\d{2}) ===/m.exec(body)?.[1] ?? null;
+  return { date, lines, ...(next === undefined ? {} : { next }) };
+}
+
+/** The line that `progress add` shows. */
+export function lastEntry(file: string): ProgressLine | undefined {
+  return parseProgress(file).lines.at(-1);
+}
+
+interface Parts {
+  body: string;
+  next?: string;
+}
+
+/** Takes the NEXT block out, wherever someone put it; the last one counts. */
+function split(file: string): Parts {
+  const body: string[] = [];
+  let next: string[] | undefined;
+  let inNext = false;
+  for (const line of file.replace(/\n+$/, '').split('\n')) {
+    if (line.startsWith(NEXT)) next = [line.slice(NEXT.length)];
+    else if (inNext && line.startsWith(NEXT_INDENT)) next?.push(line.slice(NEXT_INDENT.length));
+    else body.push(line);
+    inNext = line.startsWith(NEXT) || (inNext && line.startsWith(NEXT_INDENT));
+  }
+  const text = body.join('\n').replace(/\n+$/, '');
+  return { body: text === '' ? '' : `${text}\n`, ...(next ? { next: next.join('\n') } : {}) };
+}
+
+function join(body: string, next: string | undefined): string {
+  return next === undefined ? body : `${body}\n${NEXT}${indented(next, NEXT_INDENT)}\n`;
+}

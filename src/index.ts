@@ -1,0 +1,169 @@
+/**
+ * forge as a library: `openForge(dir)` gives the same operations as the command line, as plain values.
+ * Nothing here prints, asks or exits; every failure is a ForgeError. A part is loaded when it is first used.
+ */
+import { type World, systemWorld } from './adapters/world.js';
+import { type Context, noteActivity, openContext } from './routines/context.js';
+
+export { EXIT_CODES, type ErrorDetails, type ErrorKind, ForgeError } from './domain/error.js';
+export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
+export type { CommitMessage } from './domain/commit-message.js';
+export type { Feature, FeatureStatus } from './domain/feature.js';
+export type { Focus } from './domain/focus.js';
+export type { Knowledge, Learning, NewLearning } from './domain/knowledge.js';
+export type { Candidate, Selection } from './domain/next.js';
+export type { ProgressLine } from './domain/progress.js';
+export type { TrustItem } from './domain/trust.js';
+export type { World } from './adapters/world.js';
+export { systemWorld } from './adapters/world.js';
+export type { BriefingInput } from './routines/briefing.js';
+export type { Setting } from './routines/config.js';
+export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
+export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
+export type { FocusInput } from './routines/focus.js';
+export type { InitInput, InitResult } from './routines/init.js';
+export type { ShownProgress } from './routines/progress.js';
+export type { EndedSession, SessionEndInput } from './routines/session-end.js';
+export type { SessionStartInput, StartedSession } from './routines/session-start.js';
+export type { SessionDetail, SessionOverview, SessionRow } from './routines/sessions.js';
+export type { TrustReport } from './routines/trust.js';
+export type { Where } from './routines/where.js';
+
+const routines = {
+  briefing: () => import('./routines/briefing.js'),
+  config: () => import('./routines/config.js'),
+  feature: () => import('./routines/feature.js'),
+  verify: () => import('./routines/feature-verify.js'),
+  focus: () => import('./routines/focus.js'),
+  init: () => import('./routines/init.js'),
+  knowledge: () => import('./routines/knowledge.js'),
+  progress: () => import('./routines/progress.js'),
+  schema: () => import('./routines/schema.js'),
+  sessions: () => import('./routines/sessions.js'),
+  end: () => import('./routines/session-end.js'),
+  start: () => import('./routines/session-start.js'),
+  trust: () => import('./routines/trust.js'),
+  where: () => import('./routines/where.js'),
+};
+type Routines = { [K in keyof typeof routines]: Awaited<ReturnType<(typeof routines)[K]>> };
+
+export interface ForgeOptions {
+  /** Surroundings: clock, environment, who asks. Default: this process, with no terminal. */
+  world?: World;
+  /** Decide and report, write nothing. */
+  dryRun?: boolean;
+}
+
+/** Binds `routine(context, ...args)` of a module loaded on use. */
+type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
+  ? (...args: A) => Promise<Awaited<R>>
+  : never;
+
+/** Opens the `.forge/` at or above `dir` (exit 2 `not_a_forge` when there is none). */
+export function openForge(dir: string, options: ForgeOptions = {}) {
+  const world = options.world ?? systemWorld(process.env, false);
+  const context = openContext(dir, world, options.dryRun ?? false);
+
+  const bind = <K extends keyof Routines, N extends keyof Routines[K]>(
+    part: K,
+    name: N,
+  ): Bound<Routines[K][N]> => {
+    const call = async (...args: unknown[]): Promise<unknown> => {
+      try {
+        const module = (await routines[part]()) as Routines[K];
+        // A refused start must not keep the session it was refused for alive.
+        if (part !== 'start') noteActivity(context);
+        return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
+      } catch (error) {
+        const { withRescue } = await import('./routines/rescue.js');
+        throw await withRescue(context, error);
+      }
+    };
+    return call as Bound<Routines[K][N]>;
+  };
+
+  return {
+    /** The project's top folder. */
+    root: context.layout.root,
+    /** What was (or with `dryRun` would be) written, as paths from the root. */
+    get written(): readonly string[] {
+      return context.disk.written;
+    },
+    /** What the person should know besides the answers. */
+    get warnings(): readonly string[] {
+      return context.warnings;
+    },
+    where: bind('where', 'whereYouStand'),
+    briefing: bind('briefing', 'brief'),
+    next: bind('feature', 'nextTask'),
+    session: {
+      start: bind('start', 'startSession'),
+      end: bind('end', 'endSession'),
+      list: bind('sessions', 'listSessions'),
+      show: bind('sessions', 'showSession'),
+      discard: bind('sessions', 'discardSession'),
+    },
+    progress: {
+      add: bind('progress', 'addProgress'),
+      next: bind('progress', 'setNextStep'),
+      show: bind('progress', 'showProgress'),
+    },
+    focus: {
+      show: bind('focus', 'showFocus'),
+      set: bind('focus', 'setFocus'),
+      clear: bind('focus', 'clearFocus'),
+    },
+    feature: {
+      list: bind('feature', 'listFeatures'),
+      show: bind('feature', 'showFeature'),
+      add: bind('feature', 'addFeature'),
+      edit: bind('feature', 'editFeature'),
+      remove: bind('feature', 'removeFeature'),
+      import: bind('feature', 'importFeatures'),
+      verify: bind('verify', 'verifyFeatures'),
+    },
+    knowledge: {
+      add: bind('knowledge', 'addLearning'),
+      list: bind('knowledge', 'listKnowledge'),
+      search: bind('knowledge', 'searchKnowledge'),
+      remove: bind('knowledge', 'removeLearning'),
+    },
+    config: {
+      get: bind('config', 'getSetting'),
+      set: bind('config', 'setSetting'),
+      list: bind('config', 'listSettings'),
+    },
+    trust: {
+      show: bind('trust', 'showTrust'),
+      approve: bind('trust', 'approveTrust'),
+      revoke: bind('trust', 'revokeTrust'),
+    },
+  };
+}
+
+export type Forge = ReturnType<typeof openForge>;
+
+/** Creates or repairs `.forge/` in the project that `dir` is in (LAY-01, LAY-02). */
+export async function initForge(
+  dir: string,
+  input: import('./routines/init.js').InitInput = {},
+  options: ForgeOptions = {},
+) {
+  const { initialise } = await routines.init();
+  return initialise(dir, options.world ?? systemWorld(process.env, false), input, options.dryRun ?? false);
+}
+
+/** What `forge init` would ask about: where it would work, and the stack it sees there. */
+export async function inspectProject(dir: string) {
+  const { detectStack, initRoot, STACKS } = await routines.init();
+  const root = initRoot(dir);
+  return { root, stack: detectStack(root), stacks: STACKS };
+}
+
+/** The JSON Schema of a file format, or all their names. */
+export async function schemaNames(): Promise<string[]> {
+  return (await routines.schema()).schemaNames();
+}
+export async function schemaOf(name: string): Promise<Record<string, unknown>> {
+  return (await routines.schema()).schemaOf(name);
+}

@@ -1,0 +1,107 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { encodeDocument } from '../domain/document.js';
+import { formatJson } from '../domain/json.js';
+import { NO_FOCUS } from '../domain/focus.js';
+import { NO_SESSION_TEXT } from '../domain/progress.js';
+import {
+  ARCHIVED_SESSION,
+  type ArchivedSession,
+  bySequence,
+  isStoredId,
+  matchSession,
+  resumable,
+  sessionName,
+} from '../domain/session.js';
+import {
+  archiveDraft,
+  archiveFile,
+  archiveFolder,
+  focusFile,
+  progressFile,
+  sessionFile,
+  sessionsFolder,
+} from '../store/layout.js';
+import type { Context } from './context.js';
+
+/** The files of a session's archive beside session.json. */
+export interface ArchiveFiles {
+  'progress.txt': string;
+  'focus.json': string;
+}
+
+/** The stored ids of all archived sessions, oldest date first. Reads names only. */
+export function archivedIds({ disk, layout }: Context): string[] {
+  return disk.list(sessionsFolder(layout)).filter(isStoredId);
+}
+
+/** Archived sessions by counter, oldest first. With `newest`, only those with the latest dates are read. */
+export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] {
+  const ids = archivedIds(context);
+  return ids
+    .slice(Math.max(0, ids.length - newest))
+    .map((id) => readArchive(context, id))
+    .sort(bySequence);
+}
+
+function readArchive({ disk, layout }: Context, id: string): ArchivedSession {
+  return disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id)).value;
+}
+
+/** Enough to know the last session and what can be resumed, without reading years of them. */
+export const RECENT = 30;
+
+/**
+ * Puts a finished session under `memory/sessions/<id>/`, whole or not at all: built under a hidden name, renamed.
+ * One that is there already stays as it is (the archiving was interrupted after it). The caller holds the lock.
+ */
+export function writeArchive({ disk, layout }: Context, session: ArchivedSession, files: ArchiveFiles): void {
+  const folder = archiveFolder(layout, session.id);
+  if (existsSync(folder)) return;
+  const draft = archiveDraft(layout, session.id);
+  disk.remove(draft);
+  disk.makeFolder(draft);
+  const all = { 'session.json': formatJson(session), ...files };
+  disk.replaceAll(
+    Object.entries(all).map(([name, text]) => ({
+      path: join(draft, name),
+      bytes: Buffer.from(text, 'utf8'),
+    })),
+  );
+  disk.placeFolder(draft, folder);
+}
+
+/** Back to "no session": the record goes first, so that half of it is never taken for a running one. */
+export function clearShortTerm({ disk, layout }: Context): void {
+  disk.remove(sessionFile(layout));
+  disk.replaceAll([
+    { path: progressFile(layout), bytes: Buffer.from(NO_SESSION_TEXT) },
+    { path: focusFile(layout), bytes: encodeDocument(NO_FOCUS) },
+  ]);
+}
+
+/** The archive to resume: an id, or `latest`; null when `latest` finds none. */
+export function findResumable(context: Context, wanted: string): ArchivedSession | null {
+  if (wanted === 'latest') return resumable(readArchives(context, RECENT))[0] ?? null;
+  const id = matchSession(
+    archivedIds(context).map((stored) => ({ id: stored })),
+    wanted,
+  ).id;
+  return readArchive(context, id);
+}
+
+/** Rewrites the record of an archive (its status, who resumed it). */
+export function updateArchive(
+  context: Context,
+  id: string,
+  change: (session: ArchivedSession) => ArchivedSession,
+): void {
+  context.disk.update(ARCHIVED_SESSION, archiveFile(context.layout, id), change);
+}
+
+/** Other archives with the same shown name keep their suffix. */
+export function displayId(context: Context, stored: string): string {
+  const name = sessionName(stored);
+  const twins = archivedIds(context).filter((id) => id !== stored && sessionName(id) === name);
+  return twins.length === 0 ? name : stored;
+}

@@ -1,0 +1,85 @@
+import * as z from 'zod/mini';
+import { type Commit, readLog } from '../adapters/git-read.js';
+import { type Briefing, cutBriefing } from '../domain/briefing.js';
+import { briefingSections } from '../domain/briefing-sections.js';
+import { FEATURES, type Feature } from '../domain/feature.js';
+import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
+import { checkInput } from '../domain/input.js';
+import { KNOWLEDGE, type Knowledge } from '../domain/knowledge.js';
+import { ACTIVE_ISSUES, type Unit } from '../domain/linear.js';
+import { parseProgress } from '../domain/progress.js';
+import { type ArchivedSession, sessionName } from '../domain/session.js';
+import { activeIssuesFile, featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
+import { RECENT, readArchives } from './archive.js';
+import { type Context, readConfig } from './context.js';
+import { readProgressText } from './progress.js';
+import { readRunning } from './running.js';
+
+export const BriefingInput = z.strictObject({
+  budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
+  format: z.optional(z.enum(['text', 'markdown'])),
+});
+export type BriefingInput = z.infer<typeof BriefingInput>;
+
+/** What an agent has to know, as the files and git say it. */
+export interface Memory {
+  knowledge: Knowledge;
+  features: Feature[];
+  issues: Unit[];
+  commits: Commit[];
+  last: ArchivedSession | null;
+  /** The files that were read and found whole. */
+  checked: string[];
+}
+
+export function readMemory(context: Context, commits: Commit[]): Memory {
+  const { disk, layout } = context;
+  const knowledge = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
+  const features = disk.requireDocument(FEATURES, featuresFile(layout));
+  const issues = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
+  return {
+    knowledge: knowledge.value,
+    features: features.value.features,
+    issues: issues.value.issues,
+    commits,
+    last: readArchives(context, RECENT).at(-1) ?? null,
+    checked: [knowledge, features, issues]
+      .filter(({ digest }) => digest !== null)
+      .map(({ path }) => shown(layout, path)),
+  };
+}
+
+/** `forge briefing`: where the work stands, read-only. */
+export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
+  const input = checkInput(BriefingInput, raw);
+  const config = readConfig(context);
+  const commits = context.git ? await readLog(context.git, config.briefing.commits) : [];
+  const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
+  const session = readRunning(context)?.id ?? null;
+  return composeBriefing(context, { ...readMemory(context, commits), focus }, { ...input, session });
+}
+
+interface Options {
+  budget?: number | undefined;
+  format?: 'text' | 'markdown' | undefined;
+  /** The running session. */
+  session: string | null;
+}
+
+export function composeBriefing(
+  context: Context,
+  memory: Memory & { focus: Focus },
+  { budget, format, session }: Options,
+): Briefing {
+  const config = readConfig(context);
+  const progress = parseProgress(readProgressText(context));
+  const commits = config.briefing.commits === 0 ? [] : memory.commits;
+  const sections = briefingSections({ ...memory, commits, next: progress.next ?? null });
+  const running = session === null ? 'no session is running' : sessionName(session);
+  return cutBriefing(
+    `FORGE briefing, ${running}`,
+    sections,
+    budget ?? config.briefing.budget,
+    format ?? 'text',
+  );
+}

@@ -1,0 +1,59 @@
+import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../domain/config.js';
+import { decodeUtf8 } from '../domain/document.js';
+import { FEATURES } from '../domain/feature.js';
+import { checkText } from '../domain/text.js';
+import { setTomlValue } from '../domain/toml.js';
+import { splitCommand } from '../domain/argv.js';
+import { digestOf } from '../store/durable.js';
+import { configFile, featuresFile, shown } from '../store/layout.js';
+import { type Context, readConfig } from './context.js';
+import { approveTests, showTrust } from './trust.js';
+
+export interface Setting {
+  name: string;
+  value: unknown;
+}
+
+export function listSettings(context: Context): { settings: Setting[] } {
+  const config = readConfig(context);
+  return { settings: SETTINGS.map((name) => ({ name, value: readSetting(config, name) })) };
+}
+
+export function getSetting(context: Context, { name }: { name: string }): Setting {
+  return { name, value: readSetting(readConfig(context), name) };
+}
+
+/** Changes one line of config.toml; comments and everything else stay. The result must be valid, or nothing changes. */
+export function setSetting(
+  context: Context,
+  { name, value: text }: { name: string; value: string },
+): Setting {
+  const value = parseSetting(name, text);
+  if (typeof value === 'string' && value !== '') checkText(value, { what: name, lines: false });
+  if (name === 'features.test_command' && value !== '') splitCommand(String(value));
+  const trusted = trustedTests(context);
+  const { disk, layout } = context;
+  const path = configFile(layout);
+  const file = shown(layout, path);
+  disk.withLock(() => {
+    readConfig(context);
+    const bytes = disk.read(path) as Buffer;
+    const [table = '', key = ''] = name.split('.');
+    const after = setTomlValue(decodeUtf8(bytes, file), table, key, value);
+    decodeConfig(after, file);
+    disk.replace(path, Buffer.from(after, 'utf8'), digestOf(bytes));
+  });
+  // The new command line was entered here, and so were these tests.
+  if (name === 'features.test_command') approveTests(context, trusted);
+  return { name, value };
+}
+
+/** Tests that may run as they are: with another `test_command` they become other commands. */
+function trustedTests(context: Context): string[] {
+  const trusted = showTrust(context).items.filter(
+    ({ state, kind }) => state === 'trusted' && kind === 'command',
+  );
+  const owners = new Set(trusted.map(({ name }) => name));
+  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  return features.filter(({ id }) => owners.has(`feature ${id}`)).flatMap(({ tests = [] }) => tests);
+}

@@ -1,0 +1,96 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Git, gitIn } from '../adapters/git.js';
+import { findForge, type Repository } from '../adapters/repository.js';
+import type { World } from '../adapters/world.js';
+import { type Config, decodeConfig } from '../domain/config.js';
+import { decodeUtf8 } from '../domain/document.js';
+import { corrupted, usage } from '../domain/error.js';
+import type { Activity } from '../domain/holder.js';
+import { Disk } from '../store/disk.js';
+import { activityFile, configFile, FORGE_FOLDER, type Layout, shown } from '../store/layout.js';
+
+/** What every routine works with: one `.forge/`, its repository, its surroundings. */
+export interface Context {
+  layout: Layout;
+  disk: Disk;
+  world: World;
+  repository: Repository | null;
+  /** Null without a repository. Runs in the worktree's top folder. */
+  git: Git | null;
+  /** What the person should know besides the answer. */
+  warnings: string[];
+  /** The forge command before this one in this worktree. */
+  lastActivity: Activity | null;
+}
+
+/** The context of the `.forge/` at or above `from`; exit 2 `not_a_forge` when there is none. */
+export function openContext(from: string, world: World, dryRun: boolean): Context {
+  const found = findForge(from);
+  if (!found)
+    throw usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });
+  return contextAt(found.root, found.repository, world, dryRun);
+}
+
+export function contextAt(
+  root: string,
+  repository: Repository | null,
+  world: World,
+  dryRun: boolean,
+): Context {
+  const layout = layoutOf(root, repository);
+  const policy = { me: world.self, liveness: world.liveness };
+  return {
+    layout,
+    disk: new Disk(layout, policy, dryRun),
+    world,
+    repository,
+    git: repository ? gitIn(repository.root, world.env) : null,
+    warnings: [],
+    lastActivity: readActivity(layout),
+  };
+}
+
+/** Locks and other machine-local state live in the git dir: git never sees them, and no clean-up takes them. */
+function layoutOf(root: string, repository: Repository | null): Layout {
+  const dir = join(root, FORGE_FOLDER);
+  const local = join(dir, 'local');
+  return {
+    root,
+    dir,
+    state: repository ? join(repository.gitDir, 'forge') : local,
+    shared: repository ? join(repository.commonDir, 'forge') : local,
+  };
+}
+
+/** The settings; problems that do not stop work become warnings. */
+export function readConfig(context: Context): Config {
+  const { disk, layout } = context;
+  const file = shown(layout, configFile(layout));
+  const bytes = disk.read(configFile(layout));
+  if (!bytes) throw corrupted('file.missing', `${file} is missing.`, { file, hint: 'forge init' });
+  const { config, warnings } = decodeConfig(decodeUtf8(bytes, file), file);
+  context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
+  return config;
+}
+
+export const timestamp = (context: Context): string => context.world.now().toISOString();
+
+function readActivity(layout: Layout): Activity | null {
+  try {
+    return JSON.parse(readFileSync(activityFile(layout), 'utf8')) as Activity;
+  } catch {
+    return null;
+  }
+}
+
+/** Notes that forge was used here. A hint for judging silence, so neither locked nor synced, and never an error. */
+export function noteActivity({ layout, world, disk }: Context): void {
+  if (disk.dryRun) return;
+  try {
+    mkdirSync(layout.state, { recursive: true });
+    writeFileSync(activityFile(layout), JSON.stringify(world.activity()));
+  } catch {
+    // A read-only place can still be read.
+  }
+}

@@ -1,0 +1,169 @@
+import * as z from 'zod/mini';
+import { readLog } from '../adapters/git-read.js';
+import { type CommandRun, runCommand } from '../adapters/shell.js';
+import { formatArgv, testArgv } from '../domain/argv.js';
+import { ForgeError, refused, usage } from '../domain/error.js';
+import { FEATURES, type Feature, type FeatureStatus, judged, testsDiffer } from '../domain/feature.js';
+import { requireRecord } from '../domain/id.js';
+import { checkInput } from '../domain/input.js';
+import { featuresFile } from '../store/layout.js';
+import { type Context, readConfig, timestamp } from './context.js';
+import { requireTrust } from './trust.js';
+
+export const FeatureVerifyInput = z.strictObject({
+  ids: z.optional(z.array(z.string())),
+  all: z.optional(z.boolean()),
+});
+
+export interface VerifyWatch {
+  /** A command is about to run. */
+  onStart?(feature: string, command: string): void;
+  /** Its output as it comes. */
+  onOutput?(chunk: string): void;
+  onResult?(result: FeatureResult): void;
+  signal?: AbortSignal;
+}
+
+export interface FeatureResult {
+  id: string;
+  status: FeatureStatus;
+  before: FeatureStatus;
+  /** Of the first command that failed, else 0; null when it was stopped or could not start. */
+  exit_code: number | null;
+  duration_ms: number;
+  /** That command, else the last one. */
+  command: string;
+  /** Why it failed, and the end of its output. */
+  failure?: string;
+  output?: string;
+}
+
+/** FEA-02: runs the features' own tests; the only way to `passing`. Nothing runs before trust; no lock is held. */
+export async function verifyFeatures(
+  context: Context,
+  raw: z.infer<typeof FeatureVerifyInput>,
+  watch: VerifyWatch = {},
+): Promise<{ results: FeatureResult[] }> {
+  const input = checkInput(FeatureVerifyInput, raw);
+  const features = chooseFeatures(context, input);
+  const template = readConfig(context).features.test_command;
+  const plans = features.map((feature) => ({
+    feature,
+    commands: (feature.tests ?? []).map((test) => testArgv(test, template)),
+  }));
+  requireTrust(
+    context,
+    plans.flatMap(({ commands }) => commands.map(formatArgv)),
+  );
+  const results: FeatureResult[] = [];
+  for (const { feature, commands } of plans) {
+    const result = await verifyOne(context, feature, commands, watch);
+    watch.onResult?.(result);
+    results.push(result);
+  }
+  return { results };
+}
+
+function chooseFeatures(
+  context: Context,
+  { ids = [], all = false }: z.infer<typeof FeatureVerifyInput>,
+): Feature[] {
+  const features = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value.features;
+  if (all === ids.length > 0)
+    throw usage('feature.which', 'Name the features to verify, or --all.', {
+      hint: 'forge feature verify --all',
+    });
+  const chosen = all ? features.filter(hasTests) : ids.map((id) => requireRecord(features, id, 'feature'));
+  const untested = chosen.find((feature) => !hasTests(feature));
+  if (untested)
+    throw usage('feature.no_tests', `${untested.id} has no tests, so nothing can prove it.`, {
+      hint: `forge feature edit ${untested.id} --test "…"`,
+    });
+  return chosen;
+}
+
+const hasTests = (feature: Feature): boolean => (feature.tests ?? []).length > 0;
+
+async function verifyOne(
+  context: Context,
+  feature: Feature,
+  commands: readonly string[][],
+  watch: VerifyWatch,
+): Promise<FeatureResult> {
+  const runs = await runTests(context, feature, commands, watch);
+  const last = runs.at(-1) as CommandRun;
+  const ok = last.exit_code === 0;
+  const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
+  const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
+  const status = recordResult(context, feature, evidence);
+  return {
+    id: feature.id,
+    status,
+    before: feature.status,
+    exit_code: last.exit_code,
+    duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
+    command: formatArgv(last.argv),
+    ...(ok ? {} : { failure: whyFailed(last, context), output: last.output.slice(-4096) }),
+  };
+}
+
+/** In order; the first that fails ends it. */
+async function runTests(
+  context: Context,
+  feature: Feature,
+  commands: readonly string[][],
+  watch: VerifyWatch,
+): Promise<CommandRun[]> {
+  const { timeout_seconds } = readConfig(context).features;
+  const runs: CommandRun[] = [];
+  for (const argv of commands) {
+    watch.onStart?.(feature.id, formatArgv(argv));
+    const { env } = context.world;
+    const options = {
+      cwd: context.layout.root,
+      env,
+      timeoutMs: timeout_seconds * 1000,
+      onOutput: watch.onOutput,
+    };
+    const run = await runCommand(argv, { ...options, signal: watch.signal });
+    if (watch.signal?.aborted)
+      throw new ForgeError(
+        'interrupted',
+        'interrupted',
+        'Interrupted; nothing was recorded for this feature.',
+      );
+    runs.push(run);
+    if (run.exit_code !== 0) break;
+  }
+  return runs;
+}
+
+function whyFailed(run: CommandRun, context: Context): string {
+  if (run.failure)
+    return `${run.failure}; tests are commands unless [features] test_command says how to run them`;
+  if (run.timed_out) return `stopped after ${readConfig(context).features.timeout_seconds} s`;
+  return run.exit_code === null ? 'ended by a signal' : `exit code ${run.exit_code}`;
+}
+
+/** Tests that were edited while they ran prove nothing about what stands there now. */
+function recordResult(context: Context, ran: Feature, evidence: Parameters<typeof judged>[1]): FeatureStatus {
+  let status: FeatureStatus = ran.status;
+  context.disk.update(FEATURES, featuresFile(context.layout), (before) => {
+    const now = requireRecord(before.features, ran.id, 'feature');
+    if (testsDiffer(now, ran))
+      throw refused(
+        'feature.changed',
+        `The tests of ${ran.id} were edited while they ran; nothing was recorded.`,
+        {
+          hint: `forge feature verify ${ran.id}`,
+        },
+      );
+    const after = judged(now, evidence);
+    status = after.status;
+    return {
+      ...before,
+      features: before.features.map((feature) => (feature.id === ran.id ? after : feature)),
+    };
+  });
+  return status;
+}

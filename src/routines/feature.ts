@@ -1,0 +1,126 @@
+import * as z from 'zod/mini';
+import { splitCommand } from '../domain/argv.js';
+import {
+  FEATURES,
+  type Feature,
+  type FeatureChange,
+  type Features,
+  planEdit,
+  planFeature,
+  planRemove,
+  STATUSES,
+} from '../domain/feature.js';
+import { planImport } from '../domain/feature-import.js';
+import { checkId, requireRecord } from '../domain/id.js';
+import { checkInput } from '../domain/input.js';
+import { type Selection, selectNext } from '../domain/next.js';
+import { ACTIVE_ISSUES } from '../domain/linear.js';
+import { checkText } from '../domain/text.js';
+import { activeIssuesFile, featuresFile } from '../store/layout.js';
+import { type Context, readConfig, timestamp } from './context.js';
+import { approveTests } from './trust.js';
+
+const Change = {
+  tests: z.optional(z.array(z.string())),
+  blocked_by: z.optional(z.array(z.string())),
+  priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
+  linear_issue: z.optional(z.nullable(z.string())),
+};
+export const FeatureInput = z.strictObject({ id: z.string(), name: z.string(), ...Change });
+export const FeatureEdit = z.strictObject({
+  id: z.string(),
+  name: z.optional(z.string()),
+  status: z.optional(z.enum(STATUSES)),
+  ...Change,
+});
+export type FeatureInput = z.infer<typeof FeatureInput>;
+export type FeatureEdit = z.infer<typeof FeatureEdit>;
+
+export interface FeatureList {
+  features: Feature[];
+}
+
+export function listFeatures({ disk, layout }: Context): FeatureList {
+  return { features: disk.requireDocument(FEATURES, featuresFile(layout)).value.features };
+}
+
+export function showFeature(context: Context, { id }: { id: string }): Feature {
+  return requireRecord(listFeatures(context).features, id, 'feature');
+}
+
+/** FEA-01. A test given here is approved by being entered: whoever typed it could have run it. */
+export function addFeature(context: Context, raw: FeatureInput): FeatureList {
+  const { id, ...change } = checkInput(FeatureInput, raw);
+  checkId(id, 'feature id');
+  checkChange(context, change);
+  const feature = changeFeatures(context, (features) => {
+    const added = planFeature(features, id, change, timestamp(context));
+    return { features: [...features, added], result: added };
+  });
+  approveTests(context, feature.tests ?? []);
+  return { features: [feature] };
+}
+
+export function editFeature(context: Context, raw: FeatureEdit): FeatureList {
+  const { id, ...change } = checkInput(FeatureEdit, raw);
+  checkChange(context, change);
+  const feature = changeFeatures(context, (features) => {
+    const edited = planEdit(features, id, change);
+    return { features: features.map((other) => (other.id === id ? edited : other)), result: edited };
+  });
+  if (change.tests) approveTests(context, change.tests);
+  return { features: [feature] };
+}
+
+export function removeFeature(context: Context, { id }: { id: string }): { removed: Feature } {
+  return changeFeatures(context, (features) => ({
+    features: planRemove(features, id),
+    result: { removed: requireRecord(features, id, 'feature') },
+  }));
+}
+
+/** Hundreds at once, all or nothing. Tests from a file were not typed here: they need `forge trust`. */
+export function importFeatures(
+  context: Context,
+  { text }: { text: string },
+): { features: Feature[]; known: string[] } {
+  return changeFeatures(context, (features) => {
+    const plan = planImport(features, text, timestamp(context));
+    return { features: [...features, ...plan.added], result: { features: plan.added, known: plan.known } };
+  });
+}
+
+/** SES-10: what to do next, and why. */
+export function nextTask(context: Context): Selection {
+  const { disk, layout } = context;
+  const issues = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value.issues;
+  return selectNext(listFeatures(context).features, issues);
+}
+
+function checkChange(
+  context: Context,
+  { name, tests = [], blocked_by = [], linear_issue }: FeatureChange,
+): void {
+  if (name !== undefined) checkText(name, { what: 'The name', lines: false });
+  for (const id of blocked_by) checkId(id, 'id');
+  if (linear_issue) checkId(linear_issue, 'issue id');
+  const asCommand = readConfig(context).features.test_command === '';
+  for (const test of tests) {
+    checkText(test, { what: 'The test', lines: false });
+    if (asCommand) splitCommand(test);
+  }
+}
+
+function changeFeatures<T>(
+  context: Context,
+  plan: (features: Feature[]) => { features: Feature[]; result: T },
+): T {
+  const { disk, layout } = context;
+  let result: T | undefined;
+  disk.update<Features>(FEATURES, featuresFile(layout), (before) => {
+    const planned = plan(before.features);
+    result = planned.result;
+    return { ...before, features: planned.features };
+  });
+  return result as T;
+}

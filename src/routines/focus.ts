@@ -1,0 +1,57 @@
+import * as z from 'zod/mini';
+import { encodeDocument } from '../domain/document.js';
+import { usage } from '../domain/error.js';
+import { FOCUS, type Focus, NO_FOCUS, planFocus } from '../domain/focus.js';
+import { checkId } from '../domain/id.js';
+import { checkInput } from '../domain/input.js';
+import { checkText } from '../domain/text.js';
+import { focusFile } from '../store/layout.js';
+import { type Context, timestamp } from './context.js';
+
+export const FocusInput = z.strictObject({
+  task: z.optional(z.string()),
+  /** An id, or null to clear it. */
+  issue: z.optional(z.nullable(z.string())),
+  files: z.optional(z.array(z.string())),
+  phase: z.optional(z.string()),
+  blockers: z.optional(z.array(z.string())),
+  skill: z.optional(z.nullable(z.string())),
+});
+export type FocusInput = z.infer<typeof FocusInput>;
+
+export function showFocus({ disk, layout }: Context): Focus {
+  return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+}
+
+/** SES-05. Another task starts with empty files, blockers and phase. */
+export function setFocus(context: Context, raw: FocusInput): Focus {
+  const { issue, ...rest } = checkInput(FocusInput, raw);
+  const change = { ...rest, linear_issue: issue };
+  if (Object.values(change).every((value) => value === undefined))
+    throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "…"' });
+  checkTexts({ ...rest, issue });
+  return replaceFocus(context, (focus) => planFocus(focus, change, timestamp(context)));
+}
+
+function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: FocusInput): void {
+  if (task !== undefined) checkText(task, { what: 'The task', lines: false });
+  if (phase !== undefined) checkText(phase, { what: 'The phase', lines: false, maxBytes: 100 });
+  for (const file of files) checkText(file, { what: 'A file name', lines: false });
+  for (const blocker of blockers) checkText(blocker, { what: 'A blocker' });
+  if (issue) checkId(issue, 'issue id');
+  if (skill) checkId(skill, 'skill name');
+}
+
+export function clearFocus(context: Context): Focus {
+  return replaceFocus(context, () => NO_FOCUS);
+}
+
+function replaceFocus(context: Context, change: (focus: Focus) => Focus): Focus {
+  const { disk, layout } = context;
+  return disk.withLock(() => {
+    const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
+    const after = change(before.value);
+    disk.replace(focusFile(layout), encodeDocument(after), before.digest);
+    return after;
+  });
+}

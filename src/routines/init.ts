@@ -1,0 +1,111 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { findRepository, mayBeRoot } from '../adapters/repository.js';
+import { initTemplate, type Template, treeTemplates } from '../adapters/templates.js';
+import type { World } from '../adapters/world.js';
+import { usage } from '../domain/error.js';
+import { checkText, oneLine } from '../domain/text.js';
+import { configFile, FORGE_FOLDER, initScript, shown } from '../store/layout.js';
+import { type Context, contextAt } from './context.js';
+import { approveInitScript } from './trust.js';
+
+export const STACKS = ['node', 'none'] as const;
+export type Stack = (typeof STACKS)[number];
+
+export interface InitInput {
+  stack?: string | undefined;
+  /** The project's name; default: the folder's. */
+  name?: string | undefined;
+}
+
+export interface InitResult {
+  root: string;
+  stack: Stack;
+  created: string[];
+  kept: string[];
+  repaired: string[];
+  /** What was left out, with the reason. */
+  skipped: string[];
+  next: string[];
+}
+
+/** The stack that the files at the top speak of. */
+export function detectStack(root: string): Stack {
+  return existsSync(join(root, 'package.json')) ? 'node' : 'none';
+}
+
+/** Where `init` would work: the repository's top, or the folder itself. Exit 2 in `/`, the home folder, a bare repository. */
+export function initRoot(from: string): string {
+  const repository = findRepository(from);
+  const root = repository?.root ?? from;
+  if (!mayBeRoot(root))
+    throw usage('init.folder', `${root} is no project folder.`, {
+      hint: 'cd into a project, then: forge init',
+    });
+  const bare = !repository && ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(root, name)));
+  if (bare)
+    throw usage('init.bare', `${root} is a bare repository; forge needs a working tree.`, {
+      hint: 'git worktree add …',
+    });
+  return root;
+}
+
+/** LAY-01, LAY-02: brings what is missing, touches nothing that is there. Safe to run at any time. */
+export function initialise(from: string, world: World, input: InitInput, dryRun: boolean): InitResult {
+  const root = initRoot(from);
+  const stack = checkStack(input.stack ?? detectStack(root));
+  const name = checkText(input.name ?? projectName(root), {
+    what: 'The project name',
+    lines: false,
+    maxBytes: 200,
+  });
+  const context = contextAt(root, findRepository(root), world, dryRun);
+  const fresh = !existsSync(configFile(context.layout));
+  const result: InitResult = { root, stack, created: [], kept: [], repaired: [], skipped: [], next: [] };
+  context.disk.withLock(() => {
+    for (const template of [...treeTemplates(name), initTemplate(stack)])
+      bring(context, template, fresh, result);
+  });
+  const wroteScript = [...result.created, ...result.repaired].includes(
+    shown(context.layout, initScript(context.layout)),
+  );
+  if (wroteScript) approveInitScript(context);
+  if (!context.repository)
+    result.skipped.push('git: this folder is no repository; sessions end without a commit');
+  result.next = [
+    'forge feature add FORGE-001 "First thing to build" --test "npm test"',
+    'forge session start',
+  ];
+  return result;
+}
+
+/** A folder may have any name, also one with line breaks or escapes. */
+const projectName = (root: string): string => oneLine(basename(root), 80) || 'project';
+
+function checkStack(stack: string): Stack {
+  const known = STACKS.find((name) => name === stack);
+  if (known) return known;
+  throw usage(
+    'init.stack',
+    `--stack: found ${JSON.stringify(oneLine(stack, 40))}, allowed: ${STACKS.join(' | ')}.`,
+    {
+      field: 'stack',
+    },
+  );
+}
+
+function bring(
+  { disk, layout }: Context,
+  { path, bytes, mode }: Template,
+  fresh: boolean,
+  result: InitResult,
+): void {
+  const target = join(layout.dir, path);
+  const name = `${FORGE_FOLDER}/${path}`;
+  if (existsSync(target)) {
+    result.kept.push(name);
+    return;
+  }
+  disk.replaceAll([{ path: target, bytes, mode }], null);
+  (fresh ? result.created : result.repaired).push(name);
+}

@@ -1,0 +1,57 @@
+import { commitsTouching, readBlob } from '../adapters/git-read.js';
+import { decodeConfig } from '../domain/config.js';
+import { decodeDocument, decodeUtf8, type Format } from '../domain/document.js';
+import { ForgeError } from '../domain/error.js';
+import { FEATURES } from '../domain/feature.js';
+import { KNOWLEDGE } from '../domain/knowledge.js';
+import { ACTIVE_ISSUES } from '../domain/linear.js';
+import { activeIssuesFile, configFile, featuresFile, knowledgeFile, shown } from '../store/layout.js';
+import type { Context } from './context.js';
+
+/** How far back a good version is looked for. */
+const LOOK_BACK = 50;
+
+/** The error with the newest commit that has the damaged file whole, as the next thing to type (B-12). */
+export async function withRescue(context: Context, error: unknown): Promise<unknown> {
+  const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
+  if (!(error instanceof ForgeError) || file === undefined || !context.git) return error;
+  const commit = await newestGood(context, file).catch(() => null);
+  if (commit === null) return error;
+  const hint = `git restore --source=${commit.slice(0, 12)} -- ${file}   (the newest commit that has it whole)`;
+  return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
+}
+
+async function newestGood(context: Context, file: string): Promise<string | null> {
+  const { git, layout, repository } = context;
+  const isGood = checkFor(context, file);
+  if (!git || !repository || !isGood) return null;
+  const path = shown({ ...layout, root: repository.root }, `${layout.root}/${file}`);
+  for (const commit of await commitsTouching(git, path, LOOK_BACK)) {
+    const bytes = await readBlob(git, commit, path);
+    if (bytes && isGood(bytes)) return commit;
+  }
+  return null;
+}
+
+function checkFor({ layout }: Context, file: string): ((bytes: Buffer) => boolean) | null {
+  const formats: [string, Format<unknown>][] = [
+    [featuresFile(layout), FEATURES as Format<unknown>],
+    [knowledgeFile(layout), KNOWLEDGE as Format<unknown>],
+    [activeIssuesFile(layout), ACTIVE_ISSUES as Format<unknown>],
+  ];
+  if (file === shown(layout, configFile(layout)))
+    return works((bytes) => decodeConfig(decodeUtf8(bytes, file), file));
+  const format = formats.find(([path]) => shown(layout, path) === file)?.[1];
+  return format ? works((bytes) => decodeDocument(format, bytes, file)) : null;
+}
+
+const works =
+  (decode: (bytes: Buffer) => unknown) =>
+  (bytes: Buffer): boolean => {
+    try {
+      decode(bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  };

@@ -1,0 +1,40 @@
+import { refused } from '../domain/error.js';
+import { judgeHolder, type Verdict } from '../domain/holder.js';
+import { RUNNING_SESSION, type RunningSession } from '../domain/session.js';
+import type { Config } from '../domain/config.js';
+import { sessionFile } from '../store/layout.js';
+import type { Context } from './context.js';
+
+/** The session recorded as running in this worktree, whoever holds it; null when there is none. */
+export function readRunning({ disk, layout }: Context): RunningSession | null {
+  const nothing = null as RunningSession | null;
+  return disk.readDocument(RUNNING_SESSION, sessionFile(layout), nothing as RunningSession).value;
+}
+
+export function requireRunning(context: Context): RunningSession {
+  const running = readRunning(context);
+  if (running) return running;
+  throw refused('session.none', 'No session is running.', { hint: 'forge session start' });
+}
+
+/** Whether the running session is ours, someone else's, or was left behind. */
+export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
+  const { world, layout, lastActivity } = context;
+  if (running.root !== layout.root)
+    return { state: 'interrupted', why: `the folder was copied from ${running.root}` };
+  const joined = running.joined ?? [];
+  const verdicts = [running.holder, ...joined].map((holder) =>
+    judgeHolder({
+      holder,
+      me: world.holder(),
+      liveness: world.liveness(holder),
+      activity: lastActivity,
+      now: world.activity(),
+      silenceMinutes: config.session.silence_minutes,
+      unknownHostMinutes: config.session.unknown_host_minutes,
+    }),
+  );
+  const strongest = (state: Verdict['state']): Verdict | undefined =>
+    verdicts.find((verdict) => verdict.state === state);
+  return strongest('same') ?? strongest('held') ?? (verdicts[0] as Verdict);
+}

@@ -1,0 +1,205 @@
+import * as z from 'zod/mini';
+import { type CommitOutcome, commitFolder } from '../adapters/git-commit.js';
+import { encodeDocument, type Format } from '../domain/document.js';
+import { formatCommitMessage } from '../domain/commit-message.js';
+import { FEATURES, type Feature } from '../domain/feature.js';
+import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
+import { checkInput } from '../domain/input.js';
+import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../domain/knowledge.js';
+import { addEntry, parseProgress, setNext } from '../domain/progress.js';
+import { type RunningSession, sessionName, toArchive } from '../domain/session.js';
+import { checkText } from '../domain/text.js';
+import {
+  archiveFolder,
+  featuresFile,
+  focusFile,
+  FORGE_FOLDER,
+  intentFile,
+  knowledgeFile,
+  privateIndex,
+  shown,
+} from '../store/layout.js';
+import { clearShortTerm, displayId, writeArchive } from './archive.js';
+import { type Context, readConfig, timestamp } from './context.js';
+import { readFocusText } from './interruption.js';
+import { readProgressText } from './progress.js';
+import { readRunning, requireRunning } from './running.js';
+
+export const SessionEndInput = z.strictObject({
+  learned: z.optional(z.array(z.string())),
+  failed: z.optional(z.array(z.string())),
+  next: z.optional(z.string()),
+  commit: z.optional(z.boolean()),
+});
+export type SessionEndInput = z.infer<typeof SessionEndInput>;
+
+/** What has to be completed once begun. Everything needed is in it, so that completing twice changes nothing. */
+const EndIntent = z.looseObject({
+  schema_version: z.string(),
+  op: z.literal('session.end'),
+  id: z.string(),
+  at: z.string(),
+  learned: z.array(z.string()),
+  failed: z.array(z.string()),
+  next: z.nullable(z.string()),
+  task: z.nullable(z.string()),
+});
+type EndIntent = z.infer<typeof EndIntent>;
+const INTENT: Format<EndIntent> = { name: 'intent', version: '1.0', schema: EndIntent };
+
+export interface EndedSession {
+  session: { id: string; ended_at: string };
+  /** Where the session is kept. */
+  archive: string;
+  learned: Learning[];
+  commit?: { hash: string; short: string; subject: string };
+  /** Why there is no commit. */
+  commit_skipped?: string;
+  warnings: string[];
+}
+
+/** SES-06: archives the session under its id, keeps what was learned, commits `.forge/` alone. */
+export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
+  const input = checkInput(SessionEndInput, raw);
+  for (const text of [...(input.learned ?? []), ...(input.failed ?? [])])
+    checkText(text, { what: 'What was learned' });
+  if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
+  const config = readConfig(context);
+  const { running, focus, intent, learned } = context.disk.withLock(() => {
+    finishIntent(context);
+    const session = requireRunning(context);
+    const present = readFocus(context);
+    const plan = planEnd(session, input, present, timestamp(context));
+    context.disk.replace(intentFile(context.layout), encodeDocument(plan));
+    return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
+  });
+  const wanted = input.commit ?? config.session.commit;
+  const outcome = wanted
+    ? await commitSession(context, running, focus, intent)
+    : { skipped: 'not asked for' };
+  return {
+    session: { id: displayId(context, running.id), ended_at: intent.at },
+    archive: shown(context.layout, archiveFolder(context.layout, running.id)),
+    learned,
+    ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
+    warnings: context.warnings,
+  };
+}
+
+function planEnd(running: RunningSession, input: SessionEndInput, focus: Focus, at: string): EndIntent {
+  return {
+    schema_version: INTENT.version,
+    op: 'session.end',
+    id: running.id,
+    at,
+    learned: input.learned ?? [],
+    failed: input.failed ?? [],
+    next: input.next ?? null,
+    task: focus.task,
+  };
+}
+
+/** Completes a session end that was cut in the middle. Caller holds the lock. */
+export function finishIntent(context: Context): void {
+  const { disk, layout } = context;
+  const nothing = null as EndIntent | null;
+  const intent = disk.readDocument(INTENT, intentFile(layout), nothing as EndIntent)
+    .value as EndIntent | null;
+  if (!intent) return;
+  completeEnd(context, intent);
+  context.warnings.push(
+    `The end of session ${sessionName(intent.id)} had been cut off; it is completed now. The next session end commits it.`,
+  );
+}
+
+/** Every step can run again after a crash in any of them; the intent goes last. */
+function completeEnd(context: Context, intent: EndIntent): Learning[] {
+  const running = readRunning(context);
+  if (running?.id === intent.id) archiveEnded(context, running, intent);
+  const learned = keepLearnings(context, intent);
+  if (running === null || running.id === intent.id) clearShortTerm(context);
+  context.disk.remove(intentFile(context.layout));
+  return learned;
+}
+
+function archiveEnded(context: Context, running: RunningSession, intent: EndIntent): void {
+  let text = addEntry(readProgressText(context), new Date(intent.at), 'Session ending');
+  if (intent.next !== null) text = setNext(text, intent.next);
+  const session = toArchive(running, {
+    status: 'ended',
+    ended_at: intent.at,
+    learned: intent.learned,
+    failed: intent.failed,
+    next: parseProgress(text).next ?? null,
+  });
+  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+}
+
+function keepLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {
+  const kept: Learning[] = [];
+  const context_ = task ?? 'any task';
+  const entries: NewLearning[] = [
+    ...learned.map((approach) => ({ kind: 'success' as const, context: context_, approach })),
+    ...failed.map((issue) => ({ kind: 'failure' as const, context: context_, issue, resolution: '' })),
+  ];
+  if (entries.length === 0) return kept;
+  context.disk.update(KNOWLEDGE, knowledgeFile(context.layout), (before) =>
+    entries.reduce<Knowledge>((knowledge, entry) => {
+      const result = learn(knowledge, entry, at);
+      kept.push(result.learning);
+      return result.knowledge;
+    }, before),
+  );
+  return kept;
+}
+
+function readFocus({ disk, layout }: Context): Focus {
+  return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+}
+
+async function commitSession(
+  context: Context,
+  running: RunningSession,
+  focus: Focus,
+  intent: EndIntent,
+): Promise<CommitOutcome> {
+  const { repository, git, layout, disk } = context;
+  if (!repository || !git) return { skipped: 'this folder is no git repository' };
+  if (disk.dryRun) return { skipped: 'dry run' };
+  const folder = shown({ ...layout, root: repository.root }, layout.dir) || FORGE_FOLDER;
+  const features = disk.requireDocument(FEATURES, featuresFile(layout)).value.features;
+  const message = (parent: string | null): string =>
+    endMessage(running, focus, intent, features, parent, context);
+  return commitFolder({ repository, git, folder, indexFile: privateIndex(layout), message });
+}
+
+/** RFC-9060 §5.1. The id is the issue's, else the feature's, else FORGE. */
+function endMessage(
+  running: RunningSession,
+  focus: Focus,
+  intent: EndIntent,
+  features: readonly Feature[],
+  parent: string | null,
+  context: Context,
+): string {
+  const feature = features.find(({ id }) => focus.task?.startsWith(`${id}:`));
+  const progress =
+    context.disk.read(`${archiveFolder(context.layout, running.id)}/progress.txt`)?.toString('utf8') ?? '';
+  const lines = parseProgress(progress)
+    .lines.slice(2, -1)
+    .map(({ text }) => text);
+  const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
+  return formatCommitMessage({
+    id: focus.linear_issue ?? feature?.id ?? 'FORGE',
+    subject: `Session end: ${focus.task?.replace(/^\S+: /, '') ?? sessionName(running.id)}`,
+    what: lines.length > 0 ? lines : ['Archived the session'],
+    why: running.goal ?? focus.task ?? 'The next session starts from what this one knew.',
+    learned: [...intent.learned, ...intent.failed],
+    updated: verified.map(({ id }) => `features.json (${id} now passing)`),
+    backtrace: {
+      parent: parent ?? 'none',
+      linear: focus.linear_issue ?? 'none',
+      session: sessionName(running.id),
+    },
+  });
+}

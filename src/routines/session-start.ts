@@ -1,0 +1,260 @@
+import * as z from 'zod/mini';
+import { readBranch, readLog } from '../adapters/git-read.js';
+import type { Briefing } from '../domain/briefing.js';
+import { encodeDocument } from '../domain/document.js';
+import { refused, usage } from '../domain/error.js';
+import { FOCUS, type Focus, NO_FOCUS, planFocus } from '../domain/focus.js';
+import { checkInput } from '../domain/input.js';
+import { selectNext, taskLine } from '../domain/next.js';
+import { addEntry, setNext, startProgress } from '../domain/progress.js';
+import {
+  type ArchivedSession,
+  RUNNING_SESSION,
+  type RunningSession,
+  sessionName,
+} from '../domain/session.js';
+import { checkText } from '../domain/text.js';
+import { allocateSessionId } from '../store/session-ids.js';
+import { archiveFile, focusFile, progressFile, sessionFile } from '../store/layout.js';
+import {
+  archivedIds,
+  clearShortTerm,
+  displayId,
+  findResumable,
+  RECENT,
+  readArchives,
+  updateArchive,
+} from './archive.js';
+import { composeBriefing, readMemory, type Memory } from './briefing.js';
+import { type Context, noteActivity, readConfig, timestamp } from './context.js';
+import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
+import { readProgressText } from './progress.js';
+import { judgeRunning, readRunning } from './running.js';
+import { finishIntent } from './session-end.js';
+
+export const SessionStartInput = z.strictObject({
+  goal: z.optional(z.string()),
+  budget: z.optional(z.int()),
+  format: z.optional(z.enum(['text', 'markdown'])),
+  resume: z.optional(z.string()),
+  join: z.optional(z.boolean()),
+  takeOver: z.optional(z.boolean()),
+});
+export type SessionStartInput = z.infer<typeof SessionStartInput>;
+
+export interface StartedSession {
+  session: {
+    id: string;
+    started_at: string;
+    branch: string | null;
+    head: string | null;
+    resumed_from?: string;
+    /** `started`, or `running` when it was ours already, or `joined`. */
+    state: 'started' | 'running' | 'joined';
+  };
+  focus: Focus;
+  briefing: Briefing;
+  /** State files that were read and found whole. */
+  integrity: { status: 'intact'; checked: string[] };
+  warnings: string[];
+}
+
+type State = StartedSession['session']['state'];
+
+/** SES-01: picks up what was left, opens (or returns, or joins) the session, and composes the briefing. */
+export async function startSession(context: Context, raw: SessionStartInput = {}): Promise<StartedSession> {
+  const input = checkInput(SessionStartInput, raw);
+  if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
+  const config = readConfig(context);
+  const { repository, git } = context;
+  const commits = git ? await readLog(git, config.briefing.commits) : [];
+  const branch = repository && git ? await readBranch(repository, git) : null;
+  const head = commits[0]?.hash ?? null;
+  const memory = readMemory(context, commits);
+  const { running, state } = context.disk.withLock(() => {
+    finishIntent(context);
+    return openSession(context, input, { branch, head, memory });
+  });
+  noteActivity(context);
+  const focus = readFocus(context, running, memory, input);
+  const briefing = composeBriefing(context, { ...memory, focus }, { ...input, session: running.id });
+  return {
+    session: {
+      id: displayId(context, running.id),
+      started_at: running.started_at,
+      branch,
+      head,
+      ...(running.resumed_from ? { resumed_from: sessionName(running.resumed_from) } : {}),
+      state,
+    },
+    focus,
+    briefing,
+    integrity: { status: 'intact', checked: memory.checked },
+    warnings: context.warnings,
+  };
+}
+
+interface Around {
+  branch: string | null;
+  head: string | null;
+  memory: Memory;
+}
+
+function openSession(
+  context: Context,
+  input: SessionStartInput,
+  around: Around,
+): { running: RunningSession; state: State } {
+  const running = readRunning(context);
+  if (running) {
+    const state = settleRunning(context, running, input);
+    if (state) return { running: state === 'joined' ? joinSession(context, running) : running, state };
+  } else archiveOrphan(context, () => allocate(context));
+  const resumed = input.resume === undefined ? null : toResume(context, input.resume);
+  return { running: createSession(context, input, around, resumed), state: 'started' };
+}
+
+/** What becomes of the session that is recorded as running; null when it was archived and a new one may start. */
+function settleRunning(context: Context, running: RunningSession, input: SessionStartInput): State | null {
+  const verdict = judgeRunning(context, running, readConfig(context));
+  const name = sessionName(running.id);
+  if (verdict.state === 'same') return input.resume === undefined ? 'running' : makeRoom(context, running);
+  if (verdict.state === 'held' && input.join) return 'joined';
+  if (verdict.state === 'held' && !input.takeOver)
+    throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
+      hint: 'forge session start --join  (work in it too)  or  --take-over  (archive it and start another)',
+      data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
+    });
+  archiveInterrupted(context, running);
+  const why = verdict.state === 'held' ? 'taken over' : verdict.why;
+  if (input.resume === undefined)
+    context.warnings.push(
+      `Session ${name} was interrupted (${why}). Pick it up with: forge session start --resume ${name}`,
+    );
+  return null;
+}
+
+/** A session that was only just started gives way to the one to resume; one that holds work does not. */
+function makeRoom(context: Context, running: RunningSession): null {
+  if (holdsWork(readProgressText(context)))
+    throw refused(
+      'session.running',
+      `Session ${sessionName(running.id)} is running; end it before resuming another.`,
+      {
+        hint: 'forge session end   or   forge session discard',
+      },
+    );
+  clearShortTerm(context);
+  return null;
+}
+
+function joinSession(context: Context, running: RunningSession): RunningSession {
+  const joined = { ...running, joined: [...(running.joined ?? []), context.world.holder()] };
+  context.disk.replace(sessionFile(context.layout), encodeDocument(joined));
+  return joined;
+}
+
+function toResume(context: Context, wanted: string): ArchivedSession {
+  const session = findResumable(context, wanted);
+  if (session?.status === 'interrupted') return session;
+  if (!session)
+    throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
+      hint: 'forge session list',
+    });
+  throw usage(
+    'session.not_interrupted',
+    `Session ${sessionName(session.id)} was ${session.status}, not interrupted.`,
+    {
+      hint: `forge session show ${sessionName(session.id)}`,
+    },
+  );
+}
+
+function allocate(context: Context): { id: string; seq: number } {
+  const { layout, world, disk } = context;
+  const ids = archivedIds(context);
+  const seq = Math.max(0, ...readArchives(context, RECENT).map((session) => session.seq));
+  const date = timestamp(context).slice(0, 10);
+  return allocateSessionId(
+    layout,
+    { me: world.self, liveness: world.liveness },
+    date,
+    { ids, seq },
+    disk.dryRun,
+  );
+}
+
+/** The record goes last: progress without a record is picked up as an orphan, a record without progress would lie. */
+function createSession(
+  context: Context,
+  input: SessionStartInput,
+  { branch, head, memory }: Around,
+  resumed: ArchivedSession | null,
+): RunningSession {
+  const { disk, layout, world } = context;
+  const running: RunningSession = {
+    schema_version: RUNNING_SESSION.version,
+    ...allocate(context),
+    started_at: timestamp(context),
+    branch,
+    head,
+    goal: input.goal ?? resumed?.goal ?? null,
+    ...(resumed ? { resumed_from: resumed.id } : {}),
+    holder: world.holder(),
+    root: layout.root,
+  };
+  warnAboutClock(context, running);
+  let progress = startProgress(
+    world.now(),
+    branch ?? (context.repository ? '(detached)' : '(no git)'),
+    memory.issues.length,
+  );
+  if (resumed) {
+    progress = addEntry(progress, world.now(), `Resumed ${sessionName(resumed.id)}`);
+    if (resumed.next !== null) progress = setNext(progress, resumed.next);
+  }
+  const focus = resumed ? archivedFocus(context, resumed) : chooseFocus(context, memory, input);
+  disk.replaceAll([
+    { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
+    { path: focusFile(layout), bytes: encodeDocument(focus) },
+    { path: sessionFile(layout), bytes: encodeDocument(running) },
+  ]);
+  if (resumed) updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
+  return running;
+}
+
+/** A focus that someone set before the start stands; else the next task. */
+function chooseFocus(context: Context, memory: Memory, input: SessionStartInput): Focus {
+  const now = timestamp(context);
+  const standing = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
+  if (input.goal !== undefined) return planFocus(standing, { task: input.goal }, now);
+  if (standing.task !== null) return standing;
+  const { task } = selectNext(memory.features, memory.issues);
+  return task
+    ? planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now)
+    : NO_FOCUS;
+}
+
+function archivedFocus({ disk, layout }: Context, { id }: ArchivedSession): Focus {
+  return disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value;
+}
+
+/** In a dry run nothing was written, so what would stand there is worked out again. */
+function readFocus(
+  context: Context,
+  running: RunningSession,
+  memory: Memory,
+  input: SessionStartInput,
+): Focus {
+  if (!context.disk.dryRun) return context.disk.requireDocument(FOCUS, focusFile(context.layout)).value;
+  return running.resumed_from ? NO_FOCUS : chooseFocus(context, memory, input);
+}
+
+function warnAboutClock(context: Context, running: RunningSession): void {
+  const newest = readArchives(context, RECENT).at(-1);
+  const last = newest?.ended_at ?? newest?.started_at;
+  if (last && last > running.started_at)
+    context.warnings.push(
+      `clock.skew: the clock says ${running.started_at}, but the last session was at ${last}.`,
+    );
+}

@@ -1,0 +1,164 @@
+import { decodeUtf8 } from '../domain/document.js';
+import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
+import { type Progress, parseProgress } from '../domain/progress.js';
+import {
+  type ArchivedSession,
+  bySequence,
+  matchSession,
+  type RunningSession,
+  shownId,
+  toArchive,
+} from '../domain/session.js';
+import { refused } from '../domain/error.js';
+import { archiveFile, focusFile, shown } from '../store/layout.js';
+import {
+  archivedIds,
+  clearShortTerm,
+  displayId,
+  RECENT,
+  readArchives,
+  updateArchive,
+  writeArchive,
+} from './archive.js';
+import { type Context, readConfig, timestamp } from './context.js';
+import { readFocusText } from './interruption.js';
+import { readProgressText } from './progress.js';
+import { judgeRunning, readRunning } from './running.js';
+
+/** One row of `session list`. */
+export interface SessionRow {
+  id: string;
+  status: ArchivedSession['status'];
+  started_at: string;
+  ended_at: string | null;
+  branch: string | null;
+  next: string | null;
+  resumed_from?: string;
+  resumed_by?: string;
+}
+
+export interface SessionOverview {
+  active: (SessionRow & { holder: string; task: string | null }) | null;
+  /** Newest first. */
+  sessions: SessionRow[];
+  /** True when older ones are left out. */
+  more: boolean;
+}
+
+/** SES-08: what runs, and the last sessions. */
+export function listSessions(context: Context, input: { limit?: number } = {}): SessionOverview {
+  const ids = archivedIds(context);
+  const limit = input.limit ?? RECENT;
+  const running = readRunning(context);
+  const all = running ? [...ids, running.id] : ids;
+  return {
+    active: running ? activeRow(context, running, all) : null,
+    sessions: readArchives(context, limit)
+      .sort(bySequence)
+      .reverse()
+      .map((session) => row(session, all)),
+    more: ids.length > limit,
+  };
+}
+
+function row(session: ArchivedSession, all: readonly string[]): SessionRow {
+  const { id, status, started_at, ended_at, branch, next, resumed_from, resumed_by } = session;
+  const named = (stored: string): string => shownId(stored, all);
+  return {
+    id: named(id),
+    status,
+    started_at,
+    ended_at,
+    branch,
+    next,
+    ...(resumed_from ? { resumed_from: named(resumed_from) } : {}),
+    ...(resumed_by ? { resumed_by: named(resumed_by) } : {}),
+  };
+}
+
+function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
+  const verdict = judgeRunning(context, running, readConfig(context));
+  const archived = toArchive(running, {
+    status: 'running',
+    ended_at: null,
+    learned: [],
+    failed: [],
+    next: null,
+  });
+  const next = parseProgress(readProgressText(context)).next ?? null;
+  return {
+    ...row(archived, all),
+    next,
+    task: context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value.task,
+    holder: verdict.state === 'same' ? 'you' : verdict.why,
+  };
+}
+
+export interface SessionDetail {
+  session: SessionRow & { learned: string[]; failed: string[]; goal: string | null };
+  focus: Focus;
+  progress: Progress;
+}
+
+/** One archived session, by its shown or stored id. */
+export function showSession(context: Context, input: { id: string }): SessionDetail {
+  const { disk, layout } = context;
+  const ids = archivedIds(context);
+  const { id } = matchSession(
+    ids.map((stored) => ({ id: stored })),
+    input.id,
+  );
+  const session = readArchives(context).find((candidate) => candidate.id === id) as ArchivedSession;
+  const progressPath = archiveFile(layout, id, 'progress.txt');
+  const text = decodeUtf8(disk.read(progressPath) ?? Buffer.alloc(0), shown(layout, progressPath));
+  return {
+    session: {
+      ...row(session, ids),
+      learned: session.learned,
+      failed: session.failed,
+      goal: session.goal ?? null,
+    },
+    focus: disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value,
+    progress: parseProgress(text),
+  };
+}
+
+/** Ends the running session without a commit, or takes an interrupted one off the list; its archive stays. */
+export function discardSession(
+  context: Context,
+  input: { id?: string } = {},
+): { session: { id: string; status: 'discarded' } } {
+  return context.disk.withLock(() => {
+    const running = readRunning(context);
+    const id =
+      running && isNamed(running, input.id)
+        ? discardRunning(context, running)
+        : discardArchived(context, input.id);
+    return { session: { id: displayId(context, id), status: 'discarded' as const } };
+  });
+}
+
+const isNamed = (running: RunningSession, id: string | undefined): boolean =>
+  id === undefined || running.id === id || running.id.startsWith(`${id}-`);
+
+function discardRunning(context: Context, running: RunningSession): string {
+  const text = readProgressText(context);
+  const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [], failed: [] };
+  const session = toArchive(running, { ...end, next: parseProgress(text).next ?? null });
+  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  clearShortTerm(context);
+  return running.id;
+}
+
+function discardArchived(context: Context, wanted: string | undefined): string {
+  if (wanted === undefined)
+    throw refused('session.none', 'No session is running.', { hint: 'forge session list' });
+  const found = matchSession(readArchives(context), wanted);
+  if (found.status !== 'interrupted')
+    throw refused(
+      'session.not_interrupted',
+      `Session ${wanted} was ${found.status}; there is nothing to discard.`,
+    );
+  updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
+  return found.id;
+}

@@ -1,0 +1,62 @@
+import { readBranch } from '../adapters/git-read.js';
+import { countStatuses, type FeatureStatus } from '../domain/feature.js';
+import { taskLine } from '../domain/next.js';
+import { sessionName } from '../domain/session.js';
+import { resumable } from '../domain/session.js';
+import { RECENT, readArchives } from './archive.js';
+import type { Context } from './context.js';
+import { listFeatures, nextTask } from './feature.js';
+import { showFocus } from './focus.js';
+import { readRunning } from './running.js';
+
+/** `forge` alone: where you stand, and the three most useful next commands. */
+export interface Where {
+  root: string | null;
+  /** Null: no git. */
+  branch: string | null;
+  git: boolean;
+  session: { id: string; started_at: string; task: string | null } | null;
+  features: Record<FeatureStatus, number> | null;
+  next: string[];
+}
+
+export const NOWHERE: Where = {
+  root: null,
+  branch: null,
+  git: false,
+  session: null,
+  features: null,
+  next: ['forge init', 'forge --help'],
+};
+
+export async function whereYouStand(context: Context): Promise<Where> {
+  const { repository, git, layout } = context;
+  const running = readRunning(context);
+  const focus = showFocus(context);
+  const { features } = listFeatures(context);
+  return {
+    root: layout.root,
+    branch: repository && git ? await readBranch(repository, git) : null,
+    git: repository !== null,
+    session: running
+      ? { id: sessionName(running.id), started_at: running.started_at, task: focus.task }
+      : null,
+    features: countStatuses(features),
+    next: suggest(context, running !== null, features.length),
+  };
+}
+
+function suggest(context: Context, running: boolean, features: number): string[] {
+  const interrupted = resumable(readArchives(context, RECENT))[0];
+  const { task } = nextTask(context);
+  const commands = [
+    ...(features === 0 ? ['forge feature add FORGE-001 "First thing to build" --test "npm test"'] : []),
+    ...(running ? ['forge progress add "what you just did"'] : []),
+    ...(!running && interrupted ? [`forge session start --resume ${sessionName(interrupted.id)}`] : []),
+    ...(running ? [] : ['forge session start']),
+    ...(task?.source === 'feature' ? [`forge feature verify ${task.id}   # ${taskLine(task)}`] : []),
+    ...(running ? ['forge session end --learned "…" --next "…"'] : []),
+    'forge briefing',
+  ];
+  return commands.slice(0, 3);
+}

@@ -1,0 +1,194 @@
+import { realpathSync } from 'node:fs';
+import { dirname, sep } from 'node:path';
+import { type Decoded, decodeDocument, encodeDocument, type Format } from '../domain/document.js';
+import { corrupted, refused, systemCode } from '../domain/error.js';
+import { MAX_STATE_BYTES } from '../domain/json.js';
+import * as durable from './durable.js';
+import { type Layout, lockFile, shown } from './layout.js';
+import { type LockPolicy, withLock } from './lock.js';
+
+/** A file as it was read: replacing it later checks that nobody changed it in between. */
+export interface Snapshot<T> extends Decoded<T> {
+  path: string;
+  /** SHA-256 of the bytes; null when there was no file. */
+  digest: string | null;
+}
+
+/** The one door to the files of a `.forge/`: paths stay inside, `dryRun` writes nothing, changes are listed. */
+export class Disk {
+  /** What was written (or would be, with `dryRun`), as shown paths. */
+  readonly written: string[] = [];
+  private readonly insideFolders = new Set<string>();
+  private locked = false;
+
+  constructor(
+    readonly layout: Layout,
+    private readonly policy: LockPolicy,
+    readonly dryRun: boolean,
+  ) {}
+
+  /** The worktree's lock. Sections may nest. */
+  withLock<T>(work: () => T): T {
+    if (this.locked || this.dryRun) return work();
+    return withLock(lockFile(this.layout), this.policy, () => {
+      this.locked = true;
+      try {
+        return work();
+      } finally {
+        this.locked = false;
+      }
+    });
+  }
+
+  /** The bytes of a file; null when there is none. */
+  read(path: string, max = MAX_STATE_BYTES): Buffer | null {
+    this.checkInside(path);
+    return durable.readPlain(path, max);
+  }
+
+  /** A state file decoded; `missing` when there is none. */
+  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T> {
+    const bytes = this.read(path);
+    if (!bytes) return { value: missing, path, digest: null };
+    return {
+      ...decodeDocument(format, bytes, shown(this.layout, path)),
+      path,
+      digest: durable.digestOf(bytes),
+    };
+  }
+
+  /** Like readDocument, for a file that must be there (exit 4). */
+  requireDocument<T>(format: Format<T>, path: string): Snapshot<T> {
+    const bytes = this.read(path);
+    if (!bytes) throw missingFile(shown(this.layout, path));
+    return {
+      ...decodeDocument(format, bytes, shown(this.layout, path)),
+      path,
+      digest: durable.digestOf(bytes),
+    };
+  }
+
+  /**
+   * Read, decide, replace, under the lock. `change` gets the value and returns the new one (the same one: nothing is
+   * written). A file that an editor or git replaced meanwhile is left alone: exit 3 `file.changed`.
+   */
+  update<T>(format: Format<T>, path: string, change: (value: T) => T): T {
+    return this.withLock(() => {
+      const before = this.requireDocument(format, path);
+      const after = change(before.value);
+      if (after === before.value) return after;
+      this.keepOld(before);
+      this.replace(path, encodeDocument(after), before.digest);
+      return after;
+    });
+  }
+
+  /** The older form of a migrated file stays beside it (LAY-08). */
+  private keepOld<T>(snapshot: Snapshot<T>): void {
+    if (snapshot.migratedFrom === undefined) return;
+    const bytes = this.read(snapshot.path);
+    if (bytes) this.replace(`${snapshot.path}.v${Number.parseInt(snapshot.migratedFrom, 10)}`, bytes);
+  }
+
+  /** Replaces one file whole; `expected` is the digest it must still have. The caller holds the lock. */
+  replace(path: string, bytes: Buffer, expected?: string | null): void {
+    this.replaceAll([{ path, bytes }], expected);
+  }
+
+  /** Replaces several; each is whole, and all are on the disk on return. The caller holds the lock. */
+  replaceAll(writes: readonly durable.Write[], expected?: string | null): void {
+    for (const { path } of writes) this.note(path);
+    if (this.dryRun) return;
+    for (const { path } of writes) {
+      this.makeFolder(dirname(path));
+      this.checkInside(path);
+      durable.removeDrafts(path);
+    }
+    const first = writes[0];
+    durable.replaceFiles(writes, () => {
+      if (first && expected !== undefined) this.checkUnchanged(first.path, expected);
+    });
+  }
+
+  private checkUnchanged(path: string, expected: string | null): void {
+    const bytes = durable.readPlain(path, Number.MAX_SAFE_INTEGER);
+    if ((bytes && durable.digestOf(bytes)) === expected) return;
+    throw refused(
+      'file.changed',
+      `${shown(this.layout, path)} was changed by another program meanwhile; nothing was written.`,
+      {
+        file: shown(this.layout, path),
+        hint: 'Run the command again.',
+      },
+    );
+  }
+
+  /** Makes a file only if the name is free. */
+  create(path: string, bytes: Buffer): boolean {
+    if (!this.dryRun) {
+      this.makeFolder(dirname(path));
+      this.checkInside(path);
+      if (!durable.createFile(path, bytes)) return false;
+    }
+    this.note(path);
+    return true;
+  }
+
+  makeFolder(path: string): void {
+    if (!this.dryRun) durable.makeFolder(path);
+  }
+
+  remove(path: string): void {
+    this.checkInside(path);
+    if (!this.dryRun) durable.removePath(path);
+  }
+
+  /** Puts a finished folder in place; false when the name is taken. */
+  placeFolder(draft: string, path: string): boolean {
+    return this.dryRun || durable.placeFolder(draft, path);
+  }
+
+  list(folder: string): string[] {
+    return durable.listFolder(folder);
+  }
+
+  private note(path: string): void {
+    const name = shown(this.layout, path);
+    if (!this.written.includes(name)) this.written.push(name);
+  }
+
+  /** A folder on the way may be a link that a clone brought along: what leads out of `.forge/` is not followed. */
+  private checkInside(path: string): void {
+    const folder = dirname(path);
+    if (this.insideFolders.has(folder)) return;
+    const real = realFolder(folder);
+    if (real === null) return;
+    const roots = [this.layout.dir, this.layout.state, this.layout.shared].map(realFolder);
+    const inside = roots.some((root) => root !== null && (real === root || real.startsWith(root + sep)));
+    if (!inside)
+      throw corrupted(
+        'file.outside',
+        `${shown(this.layout, folder)} leads out of the .forge folder (to ${real}).`,
+        {
+          file: shown(this.layout, folder),
+        },
+      );
+    this.insideFolders.add(folder);
+  }
+}
+
+function realFolder(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw durable.diskError(error, path);
+  }
+}
+
+function missingFile(file: string): Error {
+  return corrupted('file.missing', `${file} is missing.`, {
+    file,
+    hint: 'forge init  (puts back what is missing)',
+  });
+}

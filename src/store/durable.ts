@@ -1,0 +1,216 @@
+import { createHash, randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { corrupted, type ForgeError, outside, systemCode } from '../domain/error.js';
+
+const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = fs.constants;
+
+/** SHA-256, hex. What "unchanged" means for a file. */
+export function digestOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+const LIMITS: Record<string, string> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EROFS: 'the file system is read-only',
+  EFBIG: 'the file size limit is reached',
+  EMFILE: 'too many files are open in this process',
+  ENFILE: 'too many files are open on this machine',
+  EACCES: 'permission denied',
+  EPERM: 'not permitted',
+  EIO: 'the disk reported an error; whether it was written is unknown',
+};
+
+/** A system error as exit 6 with the file and the limit named; not-a-file as exit 4. */
+export function diskError(error: unknown, path: string): ForgeError {
+  const code = systemCode(error) ?? 'unknown';
+  if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO' || code === 'EMLINK')
+    return notRegular(path, code);
+  const reason = LIMITS[code] ?? (error as Error).message;
+  return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, cause: error });
+}
+
+const KIND: Record<string, string> = {
+  ELOOP: 'is a symbolic link',
+  EISDIR: 'is a folder',
+  EMLINK: 'has several hard links',
+};
+
+function notRegular(path: string, code: string): ForgeError {
+  return corrupted(
+    'file.kind',
+    `${path} ${KIND[code] ?? 'is no regular file'}; forge reads and writes plain files only.`,
+    {
+      file: path,
+      hint: 'Replace it by a plain file with the same content.',
+    },
+  );
+}
+
+/**
+ * The bytes of a plain file, or null when there is none. Never follows a link, never waits on a FIFO, never reads
+ * more than `max` bytes (exit 4). Needs no lock: writers replace files whole.
+ */
+export function readPlain(path: string, max: number): Buffer | null {
+  let fd: number;
+  try {
+    fd = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    throw diskError(error, path);
+  }
+  try {
+    checkPlain(fs.fstatSync(fd), path, max);
+    return fs.readFileSync(fd);
+  } catch (error) {
+    throw systemCode(error) && !isForgeError(error) ? diskError(error, path) : error;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+const isForgeError = (error: unknown): boolean => (error as Error).name === 'ForgeError';
+
+function checkPlain(stat: fs.Stats, path: string, max: number): void {
+  if (stat.isDirectory()) throw notRegular(path, 'EISDIR');
+  if (!stat.isFile()) throw notRegular(path, 'ENXIO');
+  if (stat.nlink > 1) throw notRegular(path, 'EMLINK');
+  if (stat.size > max)
+    throw corrupted('file.too_large', `${path} has ${stat.size} bytes; ${max} are allowed.`, { file: path });
+}
+
+export interface Write {
+  path: string;
+  bytes: Buffer;
+  mode?: number;
+}
+
+/**
+ * Replaces files whole. On return all are on the disk under their names. A crash before the first rename leaves
+ * every old file; one between two renames leaves some new (callers that need both at once use an intent record);
+ * no crash leaves half a file. The caller holds the worktree's lock.
+ * `beforeRename` runs when all bytes are safe and nothing is visible yet; throwing there leaves everything as it was.
+ */
+export function replaceFiles(writes: readonly Write[], beforeRename: () => void = () => {}): void {
+  const drafts: { draft: string; path: string }[] = [];
+  try {
+    for (const write of writes) drafts.push({ draft: writeDraft(write), path: write.path });
+    beforeRename();
+    while (drafts.length > 0) {
+      const { draft, path } = drafts[0] as { draft: string; path: string };
+      renameOver(draft, path);
+      drafts.shift();
+    }
+  } catch (error) {
+    for (const { draft } of drafts) fs.rmSync(draft, { force: true });
+    throw error;
+  }
+  for (const folder of new Set(writes.map(({ path }) => dirname(path)))) syncFolder(folder);
+}
+
+/** The bytes under a temporary name in the same folder, fsynced. */
+function writeDraft({ path, bytes, mode = 0o666 }: Write): string {
+  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    writeNew(draft, bytes, mode);
+    return draft;
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw isForgeError(error) ? error : diskError(error, path);
+  }
+}
+
+function writeNew(path: string, bytes: Buffer, mode: number): void {
+  const fd = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  try {
+    // A full disk shows as a short count first; the next call then throws with the reason.
+    for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done);
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function renameOver(draft: string, path: string): void {
+  try {
+    fs.renameSync(draft, path);
+  } catch (error) {
+    throw diskError(error, path);
+  }
+}
+
+/** Makes names in a folder durable. Where folders cannot be synced (Windows, some network disks) the system does it. */
+export function syncFolder(folder: string): void {
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(folder, O_RDONLY);
+    fs.fsyncSync(fd);
+  } catch (error) {
+    if (!['EPERM', 'EISDIR', 'EINVAL', 'EACCES', 'ENOTSUP'].includes(systemCode(error) ?? ''))
+      throw diskError(error, folder);
+  } finally {
+    if (fd !== undefined) fs.closeSync(fd);
+  }
+}
+
+/** Makes a file only if the name is free; false when someone else has it. Durable on return. */
+export function createFile(path: string, bytes: Buffer): boolean {
+  try {
+    writeNew(path, bytes, 0o666);
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw diskError(error, path);
+  }
+  syncFolder(dirname(path));
+  return true;
+}
+
+/** Makes a folder and its parents. */
+export function makeFolder(path: string): void {
+  try {
+    fs.mkdirSync(path, { recursive: true });
+  } catch (error) {
+    throw diskError(error, path);
+  }
+}
+
+/** Drafts that a crash left beside `path`: never merged, removed by the next writer, who holds the lock. */
+export function removeDrafts(path: string): void {
+  const name = basename(path);
+  const isDraft = (entry: string): boolean =>
+    entry === `${name}.tmp` || (entry.startsWith(`.${name}.`) && entry.endsWith('.tmp'));
+  for (const entry of listFolder(dirname(path)).filter(isDraft))
+    fs.rmSync(join(dirname(path), entry), { force: true });
+}
+
+/** Names in a folder, in code-unit order; none when there is no such folder. */
+export function listFolder(path: string): string[] {
+  try {
+    return fs.readdirSync(path).sort();
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw diskError(error, path);
+  }
+}
+
+/** Removes a file or folder if it is there. */
+export function removePath(path: string): void {
+  try {
+    fs.rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    throw diskError(error, path);
+  }
+}
+
+/** Renames a finished folder into place; false when the name is taken. Durable on return. */
+export function placeFolder(draft: string, path: string): boolean {
+  try {
+    fs.renameSync(draft, path);
+  } catch (error) {
+    if (['EEXIST', 'ENOTEMPTY'].includes(systemCode(error) ?? '')) return false;
+    throw diskError(error, path);
+  }
+  syncFolder(dirname(path));
+  return true;
+}

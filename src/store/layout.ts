@@ -1,0 +1,54 @@
+import { join, relative } from 'node:path';
+
+/** Every path that forge makes is made here. RFC-9060 §2.1. */
+export interface Layout {
+  /** The repository's (or project's) top folder. */
+  root: string;
+  /** `<root>/.forge` */
+  dir: string;
+  /** Machine-local state of this worktree: `<git dir>/forge`, or `.forge/local` without git. */
+  state: string;
+  /** Machine-local state shared by all worktrees: `<git common dir>/forge`, or `.forge/local`. */
+  shared: string;
+}
+
+export const FORGE_FOLDER = '.forge';
+
+/** How a path is shown and named in messages: from the root, with forward slashes. */
+export const shown = (layout: Layout, path: string): string =>
+  relative(layout.root, path).replaceAll('\\', '/');
+
+const within =
+  (...parts: string[]) =>
+  (layout: Layout): string =>
+    join(layout.dir, ...parts);
+
+export const configFile = within('config.toml');
+export const initScript = within('init.sh');
+export const knowledgeFile = within('memory', 'long-term', 'knowledge.json');
+export const featuresFile = within('memory', 'long-term', 'features.json');
+export const architectureFile = within('memory', 'long-term', 'architecture.md');
+export const shortTerm = within('memory', 'short-term');
+export const progressFile = within('memory', 'short-term', 'progress.txt');
+export const focusFile = within('memory', 'short-term', 'focus.json');
+export const sessionFile = within('memory', 'short-term', 'session.json');
+export const sessionsFolder = within('memory', 'sessions');
+export const activeIssuesFile = within('linear', 'active.json');
+
+/** `memory/sessions/<id>/`, and the hidden folder it is built in. */
+export const archiveFolder = (layout: Layout, id: string): string => join(sessionsFolder(layout), id);
+export const archiveDraft = (layout: Layout, id: string): string =>
+  join(sessionsFolder(layout), `.${id}.tmp`);
+export const archiveFile = (layout: Layout, id: string, name = 'session.json'): string =>
+  join(archiveFolder(layout, id), name);
+
+export const lockFile = (layout: Layout): string => join(layout.state, 'lock');
+/** What must be finished at the next start (session end in the middle). */
+export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
+/** When forge was last used in this worktree. */
+export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
+/** Which session ids were given out in this repository, and their lock. */
+export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');
+export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');
+/** A private index for commits of `.forge/` alone. */
+export const privateIndex = (layout: Layout): string => join(layout.state, 'index');

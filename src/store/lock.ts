@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { refused, systemCode } from '../domain/error.js';
+import type { Liveness, ProcessIdentity } from '../domain/holder.js';
+import { diskError, makeFolder } from './durable.js';
+
+export interface LockPolicy {
+  me: () => ProcessIdentity;
+  liveness: (holder: ProcessIdentity) => Liveness;
+  /** How long to wait for another holder, ms; default 5,000. */
+  waitMs?: number;
+}
+
+interface Claim extends ProcessIdentity {
+  token: string;
+}
+
+/**
+ * Runs `work` as the only holder of the lock file. `work` is synchronous: no lock is held while git, the network, a
+ * hook or a person runs. A holder that is provably gone is replaced (never by age); any other makes this throw
+ * exit 3 `lock.held`, naming it. A crash leaves the lock file, which the next caller sees is stale.
+ */
+export function withLock<T>(path: string, policy: LockPolicy, work: () => T): T {
+  const token = acquire(path, policy);
+  try {
+    return work();
+  } finally {
+    release(path, token);
+  }
+}
+
+function acquire(path: string, policy: LockPolicy): string {
+  makeFolder(dirname(path));
+  const claim: Claim = { ...policy.me(), token: randomBytes(8).toString('hex') };
+  // Not the wall clock: someone may set it while we wait.
+  const deadline = performance.now() + (policy.waitMs ?? 5000);
+  for (let pause = 0.2; ; pause = Math.min(pause * 2, 20)) {
+    if (take(path, claim)) return claim.token;
+    const holder = readClaim(path);
+    if (holder && policy.liveness(holder) === 'gone') breakStale(path, holder, claim, policy);
+    else if (performance.now() > deadline) throw heldBy(path, holder);
+    else sleep(pause * (0.5 + Math.random()));
+  }
+}
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** link(2) of a finished file: the lock never exists without its content. */
+function take(path: string, claim: Claim): boolean {
+  const draft = join(dirname(path), `.lock.${claim.token}.tmp`);
+  try {
+    fs.writeFileSync(draft, JSON.stringify(claim), { flag: 'wx' });
+    fs.linkSync(draft, path);
+    return true;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'EEXIST') return false;
+    if (code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS') return takeExclusive(path, claim);
+    throw diskError(error, path);
+  } finally {
+    fs.rmSync(draft, { force: true });
+  }
+}
+
+/** For file systems without hard links. */
+function takeExclusive(path: string, claim: Claim): boolean {
+  try {
+    fs.writeFileSync(path, JSON.stringify(claim), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw diskError(error, path);
+  }
+}
+
+function readClaim(path: string): Claim | null {
+  try {
+    const claim = JSON.parse(fs.readFileSync(path, 'utf8')) as Claim;
+    return typeof claim.pid === 'number' && typeof claim.token === 'string' ? claim : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Removes a dead holder's lock. Two waiters must not both do it: the second would remove the first one's new lock.
+ * So it happens under a lock of its own, and only if the same dead claim is still there.
+ */
+function breakStale(path: string, dead: Claim, claim: Claim, policy: LockPolicy): void {
+  const breaker = `${path}.breaker`;
+  if (!take(breaker, claim)) {
+    const other = readClaim(breaker);
+    // A breaker that died holds no one up for long: it is renamed away first, so only one waiter gets it.
+    if (other && policy.liveness(other) === 'gone') discardBreaker(breaker, claim.token);
+    else sleep(1);
+    return;
+  }
+  try {
+    if (readClaim(path)?.token === dead.token) fs.rmSync(path, { force: true });
+  } finally {
+    release(breaker, claim.token);
+  }
+}
+
+function discardBreaker(breaker: string, token: string): void {
+  try {
+    fs.renameSync(breaker, `${breaker}.${token}`);
+    fs.rmSync(`${breaker}.${token}`, { force: true });
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw diskError(error, breaker);
+  }
+}
+
+/** Never fails work that is done: a lock that cannot be removed is stale as soon as this process ends. */
+function release(path: string, token: string): void {
+  try {
+    if (readClaim(path)?.token === token) fs.unlinkSync(path);
+  } catch {
+    // See above.
+  }
+}
+
+function heldBy(path: string, holder: Claim | null): Error {
+  const who = holder ? `process ${holder.pid} on ${holder.host}` : 'another program';
+  return refused('lock.held', `${path} is held by ${who}.`, {
+    file: path,
+    hint: 'Wait until it has finished. If that host or process is gone for good, remove the file.',
+  });
+}

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { formatSessionName, nextNumber } from '../domain/session.js';
+import { makeFolder, readPlain, replaceFiles } from './durable.js';
+import { type Layout, sessionIdsFile, sessionIdsLock } from './layout.js';
+import { type LockPolicy, withLock } from './lock.js';
+
+/** What has been given out, per date, and the counter over all. Can be rebuilt: other clones count anyway. */
+interface Given {
+  seq: number;
+  numbers: Record<string, number>;
+}
+
+export interface NewSessionId {
+  id: string;
+  seq: number;
+}
+
+/**
+ * The next session id of this repository, under the git common dir, so that worktrees never repeat one. `known` are
+ * the ids and counters that the folder itself shows (archives came by clone or merge). A crash wastes a number.
+ */
+export function allocateSessionId(
+  layout: Layout,
+  policy: LockPolicy,
+  date: string,
+  known: { ids: readonly string[]; seq: number },
+  dryRun: boolean,
+): NewSessionId {
+  const suffix = randomBytes(3).toString('hex');
+  const take = (): NewSessionId => {
+    const given = readGiven(layout);
+    const n = Math.max((given.numbers[date] ?? 0) + 1, nextNumber(date, known.ids));
+    const seq = Math.max(given.seq, known.seq) + 1;
+    if (!dryRun) writeGiven(layout, { seq, numbers: { ...given.numbers, [date]: n } });
+    return { id: `${formatSessionName(date, n)}-${suffix}`, seq };
+  };
+  return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
+}
+
+function readGiven(layout: Layout): Given {
+  const bytes = readPlain(sessionIdsFile(layout), 4 * 1024 * 1024);
+  try {
+    const given = JSON.parse(bytes?.toString('utf8') ?? '') as Given;
+    if (Number.isSafeInteger(given.seq) && typeof given.numbers === 'object') return given;
+  } catch {
+    // Missing or damaged: the archives and the random suffix keep ids apart.
+  }
+  return { seq: 0, numbers: {} };
+}
+
+function writeGiven(layout: Layout, given: Given): void {
+  makeFolder(layout.shared);
+  replaceFiles([{ path: sessionIdsFile(layout), bytes: Buffer.from(`${JSON.stringify(given)}\n`) }]);
+}

@@ -2,20 +2,20 @@
  * forge as a library: `openForge(dir)` gives the same operations as the command line, as plain values.
  * Nothing here prints, asks or exits; every failure is a ForgeError. A part is loaded when it is first used.
  */
-import { type World, systemWorld } from './adapters/world.js';
+import { systemWorld, type World } from './adapters/world.js';
 import { type Context, noteActivity, openContext } from './routines/context.js';
 
-export { EXIT_CODES, type ErrorDetails, type ErrorKind, ForgeError } from './domain/error.js';
+export type { World } from './adapters/world.js';
+export { systemWorld } from './adapters/world.js';
 export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
 export type { CommitMessage } from './domain/commit-message.js';
+export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './domain/error.js';
 export type { Feature, FeatureStatus } from './domain/feature.js';
 export type { Focus } from './domain/focus.js';
 export type { Knowledge, Learning, NewLearning } from './domain/knowledge.js';
 export type { Candidate, Selection } from './domain/next.js';
 export type { ProgressLine } from './domain/progress.js';
 export type { TrustItem } from './domain/trust.js';
-export type { World } from './adapters/world.js';
-export { systemWorld } from './adapters/world.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';

@@ -56,7 +56,7 @@ export function mayBeRoot(folder: string): boolean {
 
 function homeFolder(): string {
   try {
-    return realpathSync(homedir());
+    return realpathSync.native(homedir());
   } catch {
     return homedir();
   }
@@ -76,7 +76,7 @@ export function findRepository(from: string): Repository | null {
 
 /** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */
 function throughPointer(root: string, dotGit: string): Repository | null {
-  const gitDir = statSync(dotGit).isDirectory() ? realpathSync(dotGit) : pointedAt(root, dotGit);
+  const gitDir = statSync(dotGit).isDirectory() ? realpathSync.native(dotGit) : pointedAt(root, dotGit);
   if (gitDir === null || !existsSync(join(gitDir, 'HEAD'))) return null;
   const common = readLine(join(gitDir, 'commondir'));
   if (common !== null) return linkedWorktree(root, dotGit, gitDir, resolve(gitDir, common));
@@ -97,8 +97,9 @@ function pointedAt(root: string, dotGit: string): string | null {
 function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir: string): Repository | null {
   try {
     const back = readLine(join(gitDir, 'gitdir'));
-    const mutual = back !== null && realpathSync(resolve(gitDir, back)) === realpathSync(dotGit);
-    const inside = realpathSync(dirname(gitDir)) === realpathSync(join(commonDir, 'worktrees'));
+    const mutual =
+      back !== null && realpathSync.native(resolve(gitDir, back)) === realpathSync.native(dotGit);
+    const inside = realpathSync.native(dirname(gitDir)) === realpathSync.native(join(commonDir, 'worktrees'));
     return mutual && inside ? { root, gitDir, commonDir, kind: 'worktree' } : null;
   } catch {
     return null;
@@ -119,5 +120,5 @@ function readLine(path: string): string | null {
  */
 export function identityOf(root: string, repository: Repository | null): string {
   const sharing = repository?.root === root && (repository.kind === 'main' || repository.kind === 'worktree');
-  return realpathSync(sharing ? repository.commonDir : root);
+  return realpathSync.native(sharing ? repository.commonDir : root);
 }

@@ -1,25 +1,19 @@
+import { isatty } from 'node:tty';
 import { main } from './main.js';
 
-/** The only place that reads argv and stdin, writes stdout and stderr, and sets the exit code. */
+/**
+ * The only place that reads argv and stdin, writes stdout and stderr, and sets the exit code.
+ * Node makes its streams when they are first named, which costs milliseconds: nothing here names one unasked.
+ */
 
-// A reader that closed its end (`| head`) is no error: what was to be stored is stored.
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-
-// Node 22 and newer keep compiled code between runs.
-(process as { getBuiltinModule?: (name: string) => { enableCompileCache?: () => void } })
-  .getBuiltinModule?.('module')
-  ?.enableCompileCache?.();
-
-const interruption = new AbortController();
-process.once('SIGINT', () => {
-  interruption.abort();
-  // Synchronous work is whole or not begun; a running test is ended by the signal and sets the code itself.
-  process.exitCode = 130;
-  setTimeout(() => process.exit(130), 1000).unref();
-});
+/** A reader that closed its end (`| head`) is no error: what was to be stored is stored. */
+function lenient(stream: NodeJS.WriteStream): NodeJS.WriteStream {
+  if (stream.listenerCount('error') === 0)
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  return stream;
+}
 
 async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -31,14 +25,22 @@ async function readStdin(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-const code = await main({
+const interruption = new AbortController();
+process.once('SIGINT', () => {
+  interruption.abort();
+  // A running test ends by the signal, then the command by itself; what does not end in time is ended.
+  setTimeout(() => process.exit(130), 2000).unref();
+});
+
+void main({
   argv: process.argv.slice(2),
   cwd: () => process.cwd(),
   env: process.env,
-  stdin: { isTerminal: process.stdin.isTTY === true, read: readStdin },
-  stdout: { isTerminal: process.stdout.isTTY === true, write: (text) => process.stdout.write(text) },
-  stderr: { isTerminal: process.stderr.isTTY === true, write: (text) => process.stderr.write(text) },
+  stdin: { isTerminal: isatty(0), read: readStdin },
+  stdout: { isTerminal: isatty(1), write: (text) => lenient(process.stdout).write(text) },
+  stderr: { isTerminal: isatty(2), write: (text) => lenient(process.stderr).write(text) },
   signal: interruption.signal,
+}).then((code) => {
+  // Not process.exit(): a pipe would lose what is still to be written.
+  process.exitCode = interruption.signal.aborted ? 130 : code;
 });
-// Not process.exit(): a pipe would lose what is still to be written.
-process.exitCode = interruption.signal.aborted ? 130 : code;

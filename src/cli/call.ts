@@ -24,7 +24,7 @@ export async function makeCall(
   const terminal = io.stdin.isTerminal && io.stderr.isTerminal;
   const colour = (stream: { isTerminal: boolean }): boolean =>
     wantsColour(String(options.color ?? 'auto'), io.env, stream.isTerminal);
-  const errorStyle = makeStyle(colour(io.stderr));
+  const errorStyle = await makeStyle(colour(io.stderr));
   const world = io.world ?? systemWorld(io.env, terminal);
   const cwd = services.resolveFolder(options.cwd as string | undefined);
   const say = (line: string): void => {
@@ -57,7 +57,7 @@ export async function makeCall(
     interactive: terminal && options.input !== false && !flags.json && !flags.yes,
     signal: io.signal,
     world,
-    style: makeStyle(colour(io.stdout)),
+    style: await makeStyle(colour(io.stdout)),
   };
   const finish = (): void => {
     for (const warning of opened?.warnings ?? []) say(`${errorStyle.warn('!')} ${escapeControls(warning)}`);

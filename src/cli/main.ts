@@ -70,7 +70,7 @@ function folder(io: Io, dir: string | undefined): string {
   const wanted = dir ?? (io.env.FORGE_DIR || undefined);
   const path = wanted === undefined ? here : resolve(here, wanted);
   try {
-    const real = realpathSync(path);
+    const real = realpathSync.native(path);
     return basename(real) === '.forge' ? dirname(real) : real;
   } catch {
     throw usage('folder.missing', `There is no folder ${path}.`);

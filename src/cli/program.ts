@@ -28,24 +28,24 @@ const GLOBAL_OPTIONS: readonly (readonly [string, string])[] = [
 ];
 
 /**
- * argv → the command and its options. Only the group that argv names is loaded. Returns null after help was shown;
- * throws exit 2 for anything that is no command.
+ * argv → the command and its options. Only what argv names is loaded and built, unless the whole list is asked for
+ * (help, or a word that is no command). Returns null after help was shown; throws exit 2 for a wrong call.
  */
 export async function parseArgv(argv: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
   let invocation: Invocation | null = null;
+  const found: Found = (result) => {
+    invocation = result;
+  };
   const program = makeProgram(output);
-  const named = commandWords(argv).find((word) => word !== 'help');
-  for (const entry of GROUPS) {
-    if (entry.name === named) {
-      await addGroup(program, entry, (found) => {
-        invocation = found;
-      });
-    } else mention(program, entry);
-  }
+  const [word, subword] = commandWords(argv).filter((candidate) => candidate !== 'help');
+  const named = GROUPS.find(({ name }) => name === word);
+  const helping = argv.some((flag) => ['help', '-h', '--help'].includes(flag));
+  if (named) await addGroup(program, named, helping ? undefined : subword, found);
+  if (!named || helping) for (const entry of GROUPS) if (entry !== named) mention(program, entry);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) return settle(error, program, argv);
+    if (error instanceof CommanderError) return settle(error, program, word);
     throw error;
   }
   return invocation;
@@ -90,7 +90,12 @@ function makeProgram({ out }: ProgramOutput): Command {
 
 type Found = (invocation: Invocation) => void;
 
-async function addGroup(program: Command, entry: GroupEntry, found: Found): Promise<void> {
+async function addGroup(
+  program: Command,
+  entry: GroupEntry,
+  wanted: string | undefined,
+  found: Found,
+): Promise<void> {
   const { group } = await entry.load();
   const alone = group.commands.length === 1 && group.commands[0]?.name === entry.name;
   // command() hands down exitOverride and the output; addCommand() would not.
@@ -152,11 +157,11 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
 }
 
 /** Help and version are answers; the rest is a wrong call. */
-function settle(error: CommanderError, program: Command, argv: readonly string[]): null {
+function settle(error: CommanderError, program: Command, word: string | undefined): null {
   if (error.exitCode === 0 || error.code === 'commander.help') return null;
   const message = error.message.replace(/^error: /, '');
   const [what = '', suggestion] = message.split('\n');
-  const group = program.commands.find((candidate) => candidate.name() === commandWords(argv)[0]);
+  const group = program.commands.find((candidate) => candidate.name() === word);
   const place = group ? `forge ${group.name()} --help` : 'forge --help';
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
   throw new ForgeError('usage', error.code, sentence(what), {

@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from 'node:util';
-import { Chalk, type ColorSupportLevel } from 'chalk';
 
 /** Colours by meaning. Without colour every function returns its text. */
 export interface Style {
@@ -11,9 +10,14 @@ export interface Style {
   command(text: string): string;
 }
 
-export function makeStyle(colour: boolean): Style {
-  const level: ColorSupportLevel = colour ? 1 : 0;
-  const chalk = new Chalk({ level });
+const plain = (text: string): string => text;
+const PLAIN: Style = { strong: plain, dim: plain, good: plain, warn: plain, bad: plain, command: plain };
+
+/** chalk is loaded only where a person looks. */
+export async function makeStyle(colour: boolean): Promise<Style> {
+  if (!colour) return PLAIN;
+  const { Chalk } = await import('chalk');
+  const chalk = new Chalk({ level: 1 });
   return {
     strong: chalk.bold,
     dim: chalk.dim,

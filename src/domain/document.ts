@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { corrupted, ForgeError, refused } from './error.js';
+import { corrupted, type ForgeError, refused } from './error.js';
 import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from './json.js';
 import { oneLine } from './text.js';
 

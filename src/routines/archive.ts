@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeDocument } from '../domain/document.js';
-import { formatJson } from '../domain/json.js';
 import { NO_FOCUS } from '../domain/focus.js';
+import { formatJson } from '../domain/json.js';
 import { NO_SESSION_TEXT } from '../domain/progress.js';
 import {
   ARCHIVED_SESSION,
@@ -44,12 +44,20 @@ export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY
     .sort(bySequence);
 }
 
+/** The latest ones, as this command found them: enough to know the last session and the counter, read once. */
+export function recentArchives(context: Context): readonly ArchivedSession[] {
+  context.recent ??= readArchives(context, RECENT);
+  return context.recent;
+}
+
 function readArchive({ disk, layout }: Context, id: string): ArchivedSession {
   return disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id)).value;
 }
 
-/** Enough to know the last session and what can be resumed, without reading years of them. */
-export const RECENT = 30;
+/** Years of sessions are not read to know the last one. */
+const RECENT = 4;
+/** How far back `--resume latest` looks. */
+const RESUMABLE = 100;
 
 /**
  * Puts a finished session under `memory/sessions/<id>/`, whole or not at all: built under a hidden name, renamed.
@@ -82,7 +90,7 @@ export function clearShortTerm({ disk, layout }: Context): void {
 
 /** The archive to resume: an id, or `latest`; null when `latest` finds none. */
 export function findResumable(context: Context, wanted: string): ArchivedSession | null {
-  if (wanted === 'latest') return resumable(readArchives(context, RECENT))[0] ?? null;
+  if (wanted === 'latest') return resumable(readArchives(context, RESUMABLE))[0] ?? null;
   const id = matchSession(
     archivedIds(context).map((stored) => ({ id: stored })),
     wanted,

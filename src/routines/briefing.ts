@@ -10,7 +10,7 @@ import { ACTIVE_ISSUES, type Unit } from '../domain/linear.js';
 import { parseProgress } from '../domain/progress.js';
 import { type ArchivedSession, sessionName } from '../domain/session.js';
 import { activeIssuesFile, featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
-import { RECENT, readArchives } from './archive.js';
+import { recentArchives } from './archive.js';
 import { type Context, readConfig } from './context.js';
 import { readProgressText } from './progress.js';
 import { readRunning } from './running.js';
@@ -32,7 +32,8 @@ export interface Memory {
   checked: string[];
 }
 
-export function readMemory(context: Context, commits: Commit[]): Memory {
+/** The part that stands in files. */
+export function readState(context: Context): Omit<Memory, 'commits'> {
   const { disk, layout } = context;
   const knowledge = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
   const features = disk.requireDocument(FEATURES, featuresFile(layout));
@@ -41,8 +42,7 @@ export function readMemory(context: Context, commits: Commit[]): Memory {
     knowledge: knowledge.value,
     features: features.value.features,
     issues: issues.value.issues,
-    commits,
-    last: readArchives(context, RECENT).at(-1) ?? null,
+    last: recentArchives(context).at(-1) ?? null,
     checked: [knowledge, features, issues]
       .filter(({ digest }) => digest !== null)
       .map(({ path }) => shown(layout, path)),
@@ -53,10 +53,12 @@ export function readMemory(context: Context, commits: Commit[]): Memory {
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const config = readConfig(context);
-  const commits = context.git ? await readLog(context.git, config.briefing.commits) : [];
+  const log = context.git ? readLog(context.git, config.briefing.commits) : Promise.resolve([]);
+  log.catch(() => undefined);
+  const state = readState(context);
   const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
   const session = readRunning(context)?.id ?? null;
-  return composeBriefing(context, { ...readMemory(context, commits), focus }, { ...input, session });
+  return composeBriefing(context, { ...state, commits: await log, focus }, { ...input, session });
 }
 
 interface Options {

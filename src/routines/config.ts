@@ -1,9 +1,9 @@
+import { splitCommand } from '../domain/argv.js';
 import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { FEATURES } from '../domain/feature.js';
 import { checkText } from '../domain/text.js';
 import { setTomlValue } from '../domain/toml.js';
-import { splitCommand } from '../domain/argv.js';
 import { digestOf } from '../store/durable.js';
 import { configFile, featuresFile, shown } from '../store/layout.js';
 import { type Context, readConfig } from './context.js';

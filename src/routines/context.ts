@@ -7,6 +7,7 @@ import { type Config, decodeConfig } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
 import type { Activity } from '../domain/holder.js';
+import type { ArchivedSession } from '../domain/session.js';
 import { Disk } from '../store/disk.js';
 import { activityFile, configFile, FORGE_FOLDER, type Layout, shown } from '../store/layout.js';
 
@@ -22,6 +23,8 @@ export interface Context {
   warnings: string[];
   /** The forge command before this one in this worktree. */
   lastActivity: Activity | null;
+  /** The latest archives, once they were read. */
+  recent?: readonly ArchivedSession[];
 }
 
 /** The context of the `.forge/` at or above `from`; exit 2 `not_a_forge` when there is none. */

@@ -13,8 +13,8 @@ import {
 import { planImport } from '../domain/feature-import.js';
 import { checkId, requireRecord } from '../domain/id.js';
 import { checkInput } from '../domain/input.js';
-import { type Selection, selectNext } from '../domain/next.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
+import { type Selection, selectNext } from '../domain/next.js';
 import { checkText } from '../domain/text.js';
 import { activeIssuesFile, featuresFile } from '../store/layout.js';
 import { type Context, readConfig, timestamp } from './context.js';

@@ -4,8 +4,8 @@ import { checkInput } from '../domain/input.js';
 import {
   forget,
   KNOWLEDGE,
-  type Learning,
   type Learned,
+  type Learning,
   learn,
   listLearnings,
   type NewLearning,

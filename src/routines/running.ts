@@ -1,7 +1,7 @@
+import type { Config } from '../domain/config.js';
 import { refused } from '../domain/error.js';
 import { judgeHolder, type Verdict } from '../domain/holder.js';
 import { RUNNING_SESSION, type RunningSession } from '../domain/session.js';
-import type { Config } from '../domain/config.js';
 import { sessionFile } from '../store/layout.js';
 import type { Context } from './context.js';
 

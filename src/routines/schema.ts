@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { Config } from '../domain/config.js';
+import { usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { FOCUS } from '../domain/focus.js';
-import { usage } from '../domain/error.js';
 import { KNOWLEDGE } from '../domain/knowledge.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../domain/session.js';

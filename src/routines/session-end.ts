@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type CommitOutcome, commitFolder } from '../adapters/git-commit.js';
-import { encodeDocument, type Format } from '../domain/document.js';
 import { formatCommitMessage } from '../domain/commit-message.js';
+import { encodeDocument, type Format } from '../domain/document.js';
 import { FEATURES, type Feature } from '../domain/feature.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
@@ -11,9 +11,9 @@ import { type RunningSession, sessionName, toArchive } from '../domain/session.j
 import { checkText } from '../domain/text.js';
 import {
   archiveFolder,
+  FORGE_FOLDER,
   featuresFile,
   focusFile,
-  FORGE_FOLDER,
   intentFile,
   knowledgeFile,
   privateIndex,

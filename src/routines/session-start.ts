@@ -14,18 +14,17 @@ import {
   sessionName,
 } from '../domain/session.js';
 import { checkText } from '../domain/text.js';
-import { allocateSessionId } from '../store/session-ids.js';
 import { archiveFile, focusFile, progressFile, sessionFile } from '../store/layout.js';
+import { allocateSessionId } from '../store/session-ids.js';
 import {
   archivedIds,
   clearShortTerm,
   displayId,
   findResumable,
-  RECENT,
-  readArchives,
+  recentArchives,
   updateArchive,
 } from './archive.js';
-import { composeBriefing, readMemory, type Memory } from './briefing.js';
+import { composeBriefing, type Memory, readState } from './briefing.js';
 import { type Context, noteActivity, readConfig, timestamp } from './context.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
 import { readProgressText } from './progress.js';
@@ -67,10 +66,13 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   const config = readConfig(context);
   const { repository, git } = context;
-  const commits = git ? await readLog(git, config.briefing.commits) : [];
+  // Git works while the files are read.
+  const log = git ? readLog(git, config.briefing.commits) : Promise.resolve([]);
+  log.catch(() => undefined);
+  const known = readState(context);
   const branch = repository && git ? await readBranch(repository, git) : null;
-  const head = commits[0]?.hash ?? null;
-  const memory = readMemory(context, commits);
+  const memory: Memory = { ...known, commits: await log };
+  const head = memory.commits[0]?.hash ?? null;
   const { running, state } = context.disk.withLock(() => {
     finishIntent(context);
     return openSession(context, input, { branch, head, memory });
@@ -173,7 +175,7 @@ function toResume(context: Context, wanted: string): ArchivedSession {
 function allocate(context: Context): { id: string; seq: number } {
   const { layout, world, disk } = context;
   const ids = archivedIds(context);
-  const seq = Math.max(0, ...readArchives(context, RECENT).map((session) => session.seq));
+  const seq = Math.max(0, ...recentArchives(context).map((session) => session.seq));
   const date = timestamp(context).slice(0, 10);
   return allocateSessionId(
     layout,
@@ -251,7 +253,7 @@ function readFocus(
 }
 
 function warnAboutClock(context: Context, running: RunningSession): void {
-  const newest = readArchives(context, RECENT).at(-1);
+  const newest = recentArchives(context).at(-1);
   const last = newest?.ended_at ?? newest?.started_at;
   if (last && last > running.started_at)
     context.warnings.push(

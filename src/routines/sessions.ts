@@ -1,4 +1,5 @@
 import { decodeUtf8 } from '../domain/document.js';
+import { refused } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { type Progress, parseProgress } from '../domain/progress.js';
 import {
@@ -9,13 +10,11 @@ import {
   shownId,
   toArchive,
 } from '../domain/session.js';
-import { refused } from '../domain/error.js';
 import { archiveFile, focusFile, shown } from '../store/layout.js';
 import {
   archivedIds,
   clearShortTerm,
   displayId,
-  RECENT,
   readArchives,
   updateArchive,
   writeArchive,
@@ -45,10 +44,12 @@ export interface SessionOverview {
   more: boolean;
 }
 
+const DEFAULT_LIMIT = 20;
+
 /** SES-08: what runs, and the last sessions. */
 export function listSessions(context: Context, input: { limit?: number } = {}): SessionOverview {
   const ids = archivedIds(context);
-  const limit = input.limit ?? RECENT;
+  const limit = input.limit ?? DEFAULT_LIMIT;
   const running = readRunning(context);
   const all = running ? [...ids, running.id] : ids;
   return {

@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs';
 import { createHash } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { stateHome } from '../adapters/environment.js';
@@ -151,7 +151,7 @@ function filesIn(context: Context, argv: readonly string[]): Runnable[] {
 /** Reads what the path leads to, so that changing a link's target is a change too. */
 function fileRunnable({ layout }: Context, path: string): Runnable[] {
   try {
-    const bytes = readPlain(realpathSync(path), MAX_STATE_BYTES);
+    const bytes = readPlain(realpathSync.native(path), MAX_STATE_BYTES);
     return bytes ? [{ kind: 'file', name: shown(layout, path), content: bytes.toString('utf8') }] : [];
   } catch {
     // Gone, or a folder: nothing that could be run.

@@ -1,9 +1,8 @@
 import { readBranch } from '../adapters/git-read.js';
 import { countStatuses, type FeatureStatus } from '../domain/feature.js';
 import { taskLine } from '../domain/next.js';
-import { sessionName } from '../domain/session.js';
-import { resumable } from '../domain/session.js';
-import { RECENT, readArchives } from './archive.js';
+import { resumable, sessionName } from '../domain/session.js';
+import { recentArchives } from './archive.js';
 import type { Context } from './context.js';
 import { listFeatures, nextTask } from './feature.js';
 import { showFocus } from './focus.js';
@@ -47,7 +46,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
 }
 
 function suggest(context: Context, running: boolean, features: number): string[] {
-  const interrupted = resumable(readArchives(context, RECENT))[0];
+  const interrupted = resumable(recentArchives(context))[0];
   const { task } = nextTask(context);
   const commands = [
     ...(features === 0 ? ['forge feature add FORGE-001 "First thing to build" --test "npm test"'] : []),

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { dirname, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { type Decoded, decodeDocument, encodeDocument, type Format } from '../domain/document.js';
 import { corrupted, refused, systemCode } from '../domain/error.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
@@ -99,10 +99,10 @@ export class Disk {
   replaceAll(writes: readonly durable.Write[], expected?: string | null): void {
     for (const { path } of writes) this.note(path);
     if (this.dryRun) return;
-    for (const { path } of writes) {
-      this.makeFolder(dirname(path));
-      this.checkInside(path);
-      durable.removeDrafts(path);
+    for (const folder of new Set(writes.map(({ path }) => dirname(path)))) {
+      this.makeFolder(folder);
+      this.checkInside(join(folder, 'any'));
+      durable.removeDrafts(folder);
     }
     const first = writes[0];
     durable.replaceFiles(writes, () => {
@@ -179,7 +179,7 @@ export class Disk {
 
 function realFolder(path: string): string | null {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null;
     throw durable.diskError(error, path);

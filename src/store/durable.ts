@@ -175,13 +175,11 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Drafts that a crash left beside `path`: never merged, removed by the next writer, who holds the lock. */
-export function removeDrafts(path: string): void {
-  const name = basename(path);
-  const isDraft = (entry: string): boolean =>
-    entry === `${name}.tmp` || (entry.startsWith(`.${name}.`) && entry.endsWith('.tmp'));
-  for (const entry of listFolder(dirname(path)).filter(isDraft))
-    fs.rmSync(join(dirname(path), entry), { force: true });
+/** Drafts that a crash left in a folder: never merged, removed by the next writer, who holds the lock. */
+export function removeDrafts(folder: string): void {
+  for (const name of listFolder(folder))
+    if (name.endsWith('.tmp') && fs.lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile())
+      fs.rmSync(join(folder, name), { force: true });
 }
 
 /** Names in a folder, in code-unit order; none when there is no such folder. */

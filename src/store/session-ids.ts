@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { renameSync, writeFileSync } from 'node:fs';
 import { formatSessionName, nextNumber } from '../domain/session.js';
-import { makeFolder, readPlain, replaceFiles } from './durable.js';
+import { makeFolder, readPlain } from './durable.js';
 import { type Layout, sessionIdsFile, sessionIdsLock } from './layout.js';
 import { type LockPolicy, withLock } from './lock.js';
 
@@ -48,7 +49,14 @@ function readGiven(layout: Layout): Given {
   return { seq: 0, numbers: {} };
 }
 
+/** Whole or not at all, but not synced: it can be rebuilt, and a session start should not wait for the disk. */
 function writeGiven(layout: Layout, given: Given): void {
   makeFolder(layout.shared);
-  replaceFiles([{ path: sessionIdsFile(layout), bytes: Buffer.from(`${JSON.stringify(given)}\n`) }]);
+  const draft = `${sessionIdsFile(layout)}.${randomBytes(6).toString('hex')}.tmp`;
+  writeFileSync(
+    draft,
+    `${JSON.stringify(given)}
+`,
+  );
+  renameSync(draft, sessionIdsFile(layout));
 }

@@ -1,5 +1,5 @@
-import type { Briefing, BriefingInput } from '../../index.js';
 import { usage } from '../../domain/error.js';
+import type { Briefing, BriefingInput } from '../../index.js';
 import { type Call, command, type Group, type OptionSpec } from '../spec.js';
 
 export const BRIEFING_OPTIONS: readonly OptionSpec[] = [

@@ -1,5 +1,5 @@
-import { escapeControls, plural } from '../../domain/text.js';
 import { ForgeError } from '../../domain/error.js';
+import { escapeControls, plural } from '../../domain/text.js';
 import type { Where } from '../../index.js';
 import { type Call, command, type Group } from '../spec.js';
 import type { Style } from '../style.js';

@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const src = fileURLToPath(new URL('../src', import.meta.url));
+
+interface Import {
+  from: string;
+  /** A file of ours from src/, or a package. */
+  to: string;
+  typeOnly: boolean;
+}
+
+const files = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? files(path) : path.endsWith('.ts') ? [path] : [];
+  });
+
+const STATEMENT = /^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
+
+const imports: Import[] = files(src).flatMap((file) =>
+  [...readFileSync(file, 'utf8').matchAll(STATEMENT)].map((match) => {
+    const target = match[2] ?? match[3] ?? '';
+    const to = target.startsWith('.')
+      ? relative(src, resolve(dirname(file), target)).replace(/\.js$/, '.ts')
+      : target;
+    return { from: relative(src, file), to, typeOnly: match[1] !== undefined };
+  }),
+);
+
+const layer = (path: string): string => path.split('/')[0] ?? '';
+
+/** Who may import whom; types of the surroundings (World) and of the CLI's own files apart. */
+const ALLOWED: Record<string, readonly string[]> = {
+  domain: ['domain'],
+  store: ['store', 'domain'],
+  adapters: ['adapters', 'domain'],
+  routines: ['routines', 'store', 'adapters', 'domain'],
+  'index.ts': ['routines', 'adapters', 'domain'],
+  cli: ['cli', 'index.ts', 'domain'],
+};
+
+/** The written order: a routine calls only what stands further left. */
+const ROUTINE_ORDER = [
+  'context',
+  'running',
+  'trust',
+  'config',
+  'schema',
+  'progress',
+  'focus',
+  'knowledge',
+  'feature',
+  'feature-verify',
+  'archive',
+  'interruption',
+  'briefing',
+  'session-end',
+  'session-start',
+  'sessions',
+  'where',
+  'init',
+  'rescue',
+];
+
+const OWNERS: Record<string, string> = {
+  commander: 'cli/program.ts',
+  chalk: 'cli/style.ts',
+  '@inquirer/prompts': 'cli/prompt.ts',
+  execa: 'adapters/shell.ts',
+  'smol-toml': 'domain/config.ts',
+};
+
+describe('the layers', () => {
+  it('let imports run one way only', () => {
+    const ours = imports.filter(({ to }) => to.endsWith('.ts'));
+    const wrong = ours.filter(({ from, to }) => !ALLOWED[layer(from)]?.includes(layer(to)));
+    expect(wrong).toEqual([]);
+    expect(ours.length).toBeGreaterThan(100);
+  });
+
+  it('keep the domain pure: zod, smol-toml and node:crypto only', () => {
+    const packages = imports.filter(({ from, to }) => layer(from) === 'domain' && !to.endsWith('.ts'));
+    expect([...new Set(packages.map(({ to }) => to))].sort()).toEqual([
+      'node:crypto',
+      'smol-toml',
+      'zod/mini',
+    ]);
+  });
+
+  it('let routines call only downwards in the written order', () => {
+    const name = (path: string): number => ROUTINE_ORDER.indexOf(path.replace(/^routines\/|\.ts$/g, ''));
+    const calls = imports.filter(({ from, to }) => layer(from) === 'routines' && layer(to) === 'routines');
+    expect(calls.filter(({ from, to }) => name(from) < 0 || name(to) < 0 || name(to) >= name(from))).toEqual(
+      [],
+    );
+  });
+
+  it('give each outside library one owner', () => {
+    const wrong = imports.filter(({ from, to }) => OWNERS[to] !== undefined && OWNERS[to] !== from);
+    expect(wrong).toEqual([]);
+  });
+
+  it('let only the adapters start programs and look at processes', () => {
+    const outside = files(src).filter((file) => !/\/(adapters|cli)\//.test(file));
+    const found = outside.filter((file) =>
+      /node:child_process|process\.(kill|pid|ppid|platform|cwd|argv)/.test(readFileSync(file, 'utf8')),
+    );
+    expect(found.map((file) => relative(src, file))).toEqual([]);
+  });
+
+  it('let only cli/bin.ts print and exit', () => {
+    const found = files(src).filter((file) =>
+      /console\.|process\.(exit|stdout|exitCode)/.test(readFileSync(file, 'utf8')),
+    );
+    expect(found.map((file) => relative(src, file))).toEqual(['cli/bin.ts']);
+  });
+});

@@ -1,0 +1,122 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { main } from '../../src/cli/main.js';
+import type { Holder } from '../../src/domain/holder.js';
+import { systemWorld, type World } from '../../src/index.js';
+import { type Project, run } from './project.js';
+
+export interface Outcome {
+  stdout: string;
+  stderr: string;
+  exitCode: number | null;
+}
+
+export interface RunOptions {
+  stdin?: string | Buffer;
+  /** Pretend that a person sits there. */
+  terminal?: boolean;
+  env?: NodeJS.ProcessEnv;
+  world?: Partial<World>;
+  cwd?: () => string;
+}
+
+/** A clock that stands still until it is set. */
+export function fixedClock(at = '2026-03-01T10:00:00.000Z'): { now: () => Date; set(at: string): void } {
+  let time = at;
+  return {
+    now: () => new Date(time),
+    set: (next) => {
+      time = next;
+    },
+  };
+}
+
+/** Another agent than this test's process: alive, gone, or on another host. */
+export function agent(name: string, change: Partial<Holder> = {}): () => Holder {
+  const { host, boot } = systemWorld(process.env, false).holder();
+  const pid = 100_000 + ([...name].reduce((sum, char) => sum * 7 + char.charCodeAt(0), 0) % 100_000);
+  return () => ({ pid, started: name, boot, host, ...change });
+}
+
+/** The command line in this process, about 200 times faster than the binary. Nothing is mocked but the clock and the terminal. */
+export async function runForge(
+  project: Pick<Project, 'dir'>,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<Outcome> {
+  const outcome: Outcome = { stdout: '', stderr: '', exitCode: null };
+  const terminal = options.terminal ?? false;
+  const env = { ...process.env, ...options.env };
+  outcome.exitCode = await main({
+    argv: args,
+    cwd: options.cwd ?? (() => project.dir),
+    env,
+    stdin: {
+      isTerminal: terminal && options.stdin === undefined,
+      read: async () => Buffer.from(options.stdin ?? ''),
+    },
+    stdout: { isTerminal: terminal, write: (text) => (outcome.stdout += text) },
+    stderr: { isTerminal: terminal, write: (text) => (outcome.stderr += text) },
+    signal: new AbortController().signal,
+    world: { ...systemWorld(env, terminal), ...options.world },
+  });
+  return outcome;
+}
+
+/** Runs and returns the JSON value; fails the test when the command did. */
+export async function forgeJson<T = Record<string, never>>(
+  project: Pick<Project, 'dir'>,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<T> {
+  const { stdout, stderr, exitCode } = await runForge(project, [...args, '--json'], options);
+  if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: exit ${exitCode}: ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+/** The `error` of a command that must fail, with its exit code checked by the caller. */
+export async function forgeError(
+  project: Pick<Project, 'dir'>,
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<FailedForge> {
+  const { stdout, stderr, exitCode } = await runForge(project, [...args, '--json'], options);
+  if (exitCode === 0) throw new Error(`forge ${args.join(' ')} was to fail but printed: ${stdout}`);
+  const lines = stderr.trimEnd().split('\n');
+  if (lines.length !== 1) throw new Error(`One error line was expected, found: ${stderr}`);
+  return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
+}
+
+/** The JSON error line, beside the process's exit code. */
+export interface FailedForge {
+  exitCode: number | null;
+  kind: string;
+  code: string;
+  message: string;
+  hint?: string;
+  exit: number;
+  file?: string;
+  line?: number;
+  field?: string;
+  offset?: number;
+}
+
+export const BIN = fileURLToPath(new URL('../../bin/forge.js', import.meta.url));
+
+/** The built binary as a process of its own. */
+export function runBinary(
+  dir: string,
+  args: readonly string[],
+  options: { input?: string; env?: NodeJS.ProcessEnv } = {},
+) {
+  return run(dir, process.execPath, [BIN, ...args], options);
+}
+
+/** The built binary in the background. */
+export function startBinary(dir: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+  return spawn(process.execPath, [BIN, ...args], {
+    cwd: dir,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}

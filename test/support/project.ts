@@ -1,0 +1,91 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+/** A folder of a test's own, gone when the test has finished. The real path: macOS links its temp folder. */
+export function makeFolder(prefix = 'forge-test-'): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), prefix)));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  return folder;
+}
+
+/** A project folder with helpers that read like a terminal session. */
+export interface Project {
+  dir: string;
+  /** git, its stdout trimmed; throws when it fails. */
+  git(...args: string[]): string;
+  /** Writes a file, folders included. */
+  write(path: string, content: string | Buffer): void;
+  read(path: string): string;
+  json<T = Record<string, unknown>>(path: string): T;
+  has(path: string): boolean;
+  path(...parts: string[]): string;
+}
+
+export function projectAt(dir: string): Project {
+  const path = (...parts: string[]): string => join(dir, ...parts);
+  return {
+    dir,
+    path,
+    git: (...args) =>
+      execFileSync('git', args, { cwd: dir, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trimEnd(),
+    write: (name, content) => {
+      mkdirSync(dirname(path(name)), { recursive: true });
+      writeFileSync(path(name), content);
+    },
+    read: (name) => readFileSync(path(name), 'utf8'),
+    json: (name) => JSON.parse(readFileSync(path(name), 'utf8')),
+    has: (name) => existsSync(path(name)),
+  };
+}
+
+/** A folder without git. */
+export function makePlainProject(): Project {
+  return projectAt(makeFolder());
+}
+
+/** A repository with one commit on `main` and a package.json whose test passes. */
+export function makeRepository(): Project {
+  const project = makePlainProject();
+  project.git('init', '-q');
+  project.write(
+    'package.json',
+    '{ "name": "sample", "private": true, "scripts": { "test": "node -e 0" } }\n',
+  );
+  project.write('src/app.js', 'export const answer = 42;\n');
+  project.git('add', '.');
+  project.git('commit', '-q', '-m', 'Begin');
+  return project;
+}
+
+/** Paths of the working tree that git sees as changed or untracked. */
+export function changedPaths(project: Project): string[] {
+  return project.git('status', '--porcelain', '--untracked-files=all').split('\n').filter(Boolean);
+}
+
+/** Runs a program to its end; never throws. */
+export function run(
+  dir: string,
+  program: string,
+  args: string[],
+  options: { input?: string; env?: NodeJS.ProcessEnv } = {},
+) {
+  const { status, signal, stdout, stderr } = spawnSync(program, args, {
+    cwd: dir,
+    encoding: 'utf8',
+    input: options.input ?? '',
+    env: { ...process.env, ...options.env },
+    timeout: 60_000,
+  });
+  return { exitCode: status, signal, stdout, stderr };
+}

@@ -155,9 +155,7 @@ export async function initForge(
 
 /** What `forge init` would ask about: where it would work, and the stack it sees there. */
 export async function inspectProject(dir: string) {
-  const { detectStack, initRoot, STACKS } = await routines.init();
-  const root = initRoot(dir);
-  return { root, stack: detectStack(root), stacks: STACKS };
+  return (await routines.init()).inspectProject(dir);
 }
 
 /** The JSON Schema of a file format, or all their names. */

@@ -57,7 +57,9 @@ const ROUTINE_ORDER = [
   'archive',
   'interruption',
   'briefing',
+  'session-commit',
   'session-end',
+  'session-create',
   'session-start',
   'sessions',
   'where',
@@ -101,6 +103,11 @@ describe('the layers', () => {
   it('give each outside library one owner', () => {
     const wrong = imports.filter(({ from, to }) => OWNERS[to] !== undefined && OWNERS[to] !== from);
     expect(wrong).toEqual([]);
+  });
+
+  it('leave the disk to the store and the adapters', () => {
+    const users = imports.filter(({ to }) => to === 'node:fs').map(({ from }) => layer(from));
+    expect([...new Set(users)].sort()).toEqual(['adapters', 'cli', 'store']);
   });
 
   it('let only the adapters start programs and look at processes', () => {

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { outside, systemCode, usage } from '../domain/error.js';
 
 /** A repository as its files say, read without starting git. */
@@ -51,15 +51,7 @@ export function findForge(from: string): Found | null {
 
 /** `/` and the home folder hold other things than one project. */
 export function mayBeRoot(folder: string): boolean {
-  return dirname(folder) !== folder && folder !== homeFolder();
-}
-
-function homeFolder(): string {
-  try {
-    return realpathSync.native(homedir());
-  } catch {
-    return homedir();
-  }
+  return dirname(folder) !== folder && folder !== (realFolder(homedir()) ?? homedir());
 }
 
 /** The repository whose worktree `folder` is in; null without one, in a bare one or inside a git dir. */
@@ -80,8 +72,26 @@ function throughPointer(root: string, dotGit: string): Repository | null {
   if (gitDir === null || !existsSync(join(gitDir, 'HEAD'))) return null;
   const common = readLine(join(gitDir, 'commondir'));
   if (common !== null) return linkedWorktree(root, dotGit, gitDir, resolve(gitDir, common));
-  const submodule = gitDir.includes(`${sep}modules${sep}`) && existsSync(join(gitDir, 'config'));
-  return { root, gitDir, commonDir: gitDir, kind: submodule ? 'submodule' : 'elsewhere' };
+  const worktree = configuredWorktree(gitDir);
+  if (worktree !== null)
+    return worktree === realFolder(root) ? { root, gitDir, commonDir: gitDir, kind: 'submodule' } : null;
+  // A folder named .git is the git dir of the repository around it, which is not this one.
+  return basename(gitDir) === '.git' ? null : { root, gitDir, commonDir: gitDir, kind: 'elsewhere' };
+}
+
+/** Where a git dir says its files are (git writes this for submodules); null when it does not say. */
+function configuredWorktree(gitDir: string): string | null {
+  const config = readText(join(gitDir, 'config')) ?? '';
+  const path = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1];
+  return path === undefined ? null : realFolder(resolve(gitDir, path));
+}
+
+function realFolder(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
 }
 
 function pointedAt(root: string, dotGit: string): string | null {
@@ -106,13 +116,15 @@ function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir:
   }
 }
 
-function readLine(path: string): string | null {
+function readText(path: string): string | null {
   try {
-    return readFileSync(path, 'utf8').split('\n')[0]?.trimEnd() ?? null;
+    return readFileSync(path, 'utf8');
   } catch {
     return null;
   }
 }
+
+const readLine = (path: string): string | null => readText(path)?.split('\n')[0]?.trimEnd() ?? null;
 
 /**
  * What trust is tied to: the repository that this folder provably belongs to, so that its linked worktrees share

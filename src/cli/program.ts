@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ForgeError, usage } from '../domain/error.js';
+import { usage } from '../domain/error.js';
 import { parseWhole } from '../domain/input.js';
 import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, type GroupEntry } from './groups.js';
 import type { CommandSpec, GlobalFlags, OptionSpec } from './spec.js';
@@ -102,14 +102,11 @@ async function addGroup(
   const parent = program.command(entry.name, { hidden: entry.heading === null }).summary(entry.summary);
   parent.description(entry.summary).helpGroup(entry.heading ?? '');
   if (alone) return describe(parent, group.commands[0] as unknown as CommandSpec, found);
+  // Without an action commander itself says which word is no command, and which one is near.
   parent.helpCommand(false).usage('<command>');
-  for (const spec of group.commands as unknown as CommandSpec[])
-    describe(parent.command(spec.name), spec, found);
-  parent.action(() => {
-    throw usage('command.missing', `forge ${entry.name} needs a command.`, {
-      hint: `forge ${entry.name} ${group.commands.map(({ name }) => name).join(' | ')}`,
-    });
-  });
+  const all = group.commands as unknown as CommandSpec[];
+  const one = all.filter(({ name }) => name === wanted);
+  for (const spec of one.length > 0 ? one : all) describe(parent.command(spec.name), spec, found);
 }
 
 function describe(target: Command, spec: CommandSpec, found: Found): void {
@@ -158,16 +155,26 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
 
 /** Help and version are answers; the rest is a wrong call. */
 function settle(error: CommanderError, program: Command, word: string | undefined): null {
-  if (error.exitCode === 0 || error.code === 'commander.help') return null;
-  const message = error.message.replace(/^error: /, '');
-  const [what = '', suggestion] = message.split('\n');
+  if (error.exitCode === 0) return null;
   const group = program.commands.find((candidate) => candidate.name() === word);
+  if (error.code === 'commander.help') throw missingCommand(group);
   const place = group ? `forge ${group.name()} --help` : 'forge --help';
+  const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
-  throw new ForgeError('usage', error.code, sentence(what), {
-    hint: nearest ? `${nearest}  (${place})` : place,
+  throw usage(stableCode(error.code), sentence(what), { hint: nearest ? `${nearest}  (${place})` : place });
+}
+
+function missingCommand(group: Command | undefined): Error {
+  const names = group?.commands.map((command) => command.name()).join(' | ');
+  const name = group ? `forge ${group.name()}` : 'forge';
+  return usage('command.missing', `${name} needs a command.`, {
+    hint: names ? `${name} ${names}` : 'forge --help',
   });
 }
+
+/** `commander.unknownOption` → `command.unknown_option`: our word, whoever parses. */
+const stableCode = (code: string): string =>
+  code.replace('commander.', 'command.').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? '' : '.'}`;

@@ -10,7 +10,7 @@ export interface Runnable {
 }
 
 /** What a person approved, with the bytes, so that a later change can be shown. */
-export interface Approval {
+export interface Approval extends Record<string, unknown> {
   kind: Runnable['kind'];
   name: string;
   digest: string;

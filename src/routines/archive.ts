@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { encodeDocument } from '../domain/document.js';
 import { NO_FOCUS } from '../domain/focus.js';
 import { formatJson } from '../domain/json.js';
@@ -65,27 +63,27 @@ const RESUMABLE = 100;
  */
 export function writeArchive({ disk, layout }: Context, session: ArchivedSession, files: ArchiveFiles): void {
   const folder = archiveFolder(layout, session.id);
-  if (existsSync(folder)) return;
+  if (disk.exists(folder)) return;
   const draft = archiveDraft(layout, session.id);
   disk.remove(draft);
   disk.makeFolder(draft);
   const all = { 'session.json': formatJson(session), ...files };
   disk.replaceAll(
     Object.entries(all).map(([name, text]) => ({
-      path: join(draft, name),
+      path: archiveDraft(layout, session.id, name),
       bytes: Buffer.from(text, 'utf8'),
     })),
   );
   disk.placeFolder(draft, folder);
 }
 
-/** Back to "no session": the record goes first, so that half of it is never taken for a running one. */
+/** Back to "no session", once the archive stands. The record goes last: with its archive there, it runs no more. */
 export function clearShortTerm({ disk, layout }: Context): void {
-  disk.remove(sessionFile(layout));
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(NO_SESSION_TEXT) },
     { path: focusFile(layout), bytes: encodeDocument(NO_FOCUS) },
   ]);
+  disk.remove(sessionFile(layout));
 }
 
 /** The archive to resume: an id, or `latest`; null when `latest` finds none. */

@@ -1,5 +1,3 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Git, gitIn } from '../adapters/git.js';
 import { findForge, type Repository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
@@ -8,8 +6,9 @@ import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
 import type { Activity } from '../domain/holder.js';
 import type { ArchivedSession } from '../domain/session.js';
+import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
-import { activityFile, configFile, FORGE_FOLDER, type Layout, shown } from '../store/layout.js';
+import { configFile, type Layout, layoutOf, shown } from '../store/layout.js';
 
 /** What every routine works with: one `.forge/`, its repository, its surroundings. */
 export interface Context {
@@ -54,18 +53,6 @@ export function contextAt(
   };
 }
 
-/** Locks and other machine-local state live in the git dir: git never sees them, and no clean-up takes them. */
-function layoutOf(root: string, repository: Repository | null): Layout {
-  const dir = join(root, FORGE_FOLDER);
-  const local = join(dir, 'local');
-  return {
-    root,
-    dir,
-    state: repository ? join(repository.gitDir, 'forge') : local,
-    shared: repository ? join(repository.commonDir, 'forge') : local,
-  };
-}
-
 /** The settings; problems that do not stop work become warnings. */
 export function readConfig(context: Context): Config {
   const { disk, layout } = context;
@@ -79,21 +66,7 @@ export function readConfig(context: Context): Config {
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
 
-function readActivity(layout: Layout): Activity | null {
-  try {
-    return JSON.parse(readFileSync(activityFile(layout), 'utf8')) as Activity;
-  } catch {
-    return null;
-  }
-}
-
-/** Notes that forge was used here. A hint for judging silence, so neither locked nor synced, and never an error. */
+/** Notes that forge was used here (SES-07 asks how long it was silent). */
 export function noteActivity({ layout, world, disk }: Context): void {
-  if (disk.dryRun) return;
-  try {
-    mkdirSync(layout.state, { recursive: true });
-    writeFileSync(activityFile(layout), JSON.stringify(world.activity()));
-  } catch {
-    // A read-only place can still be read.
-  }
+  if (!disk.dryRun) writeActivity(layout, world.activity());
 }

@@ -1,16 +1,12 @@
-import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { detectStack, folderName, isBareRepository, STACKS, type Stack } from '../adapters/project.js';
 import { findRepository, mayBeRoot } from '../adapters/repository.js';
 import { initTemplate, type Template, treeTemplates } from '../adapters/templates.js';
 import type { World } from '../adapters/world.js';
 import { usage } from '../domain/error.js';
 import { checkText, oneLine } from '../domain/text.js';
-import { configFile, FORGE_FOLDER, initScript, shown } from '../store/layout.js';
+import { configFile, FORGE_FOLDER, initScript, shown, templateTarget } from '../store/layout.js';
 import { type Context, contextAt } from './context.js';
 import { approveInitScript } from './trust.js';
-
-export const STACKS = ['node', 'none'] as const;
-export type Stack = (typeof STACKS)[number];
 
 export interface InitInput {
   stack?: string | undefined;
@@ -29,21 +25,28 @@ export interface InitResult {
   next: string[];
 }
 
-/** The stack that the files at the top speak of. */
-export function detectStack(root: string): Stack {
-  return existsSync(join(root, 'package.json')) ? 'node' : 'none';
+export interface ProjectView {
+  root: string;
+  /** By the files there. */
+  stack: Stack;
+  stacks: readonly Stack[];
+}
+
+/** What `init` would ask about. */
+export function inspectProject(from: string): ProjectView {
+  const root = initRoot(from);
+  return { root, stack: detectStack(root), stacks: STACKS };
 }
 
 /** Where `init` would work: the repository's top, or the folder itself. Exit 2 in `/`, the home folder, a bare repository. */
-export function initRoot(from: string): string {
+function initRoot(from: string): string {
   const repository = findRepository(from);
   const root = repository?.root ?? from;
   if (!mayBeRoot(root))
     throw usage('init.folder', `${root} is no project folder.`, {
       hint: 'cd into a project, then: forge init',
     });
-  const bare = !repository && ['HEAD', 'objects', 'refs'].every((name) => existsSync(join(root, name)));
-  if (bare)
+  if (!repository && isBareRepository(root))
     throw usage('init.bare', `${root} is a bare repository; forge needs a working tree.`, {
       hint: 'git worktree add …',
     });
@@ -60,7 +63,7 @@ export function initialise(from: string, world: World, input: InitInput, dryRun:
     maxBytes: 200,
   });
   const context = contextAt(root, findRepository(root), world, dryRun);
-  const fresh = !existsSync(configFile(context.layout));
+  const fresh = !context.disk.exists(configFile(context.layout));
   const result: InitResult = { root, stack, created: [], kept: [], repaired: [], skipped: [], next: [] };
   context.disk.withLock(() => {
     for (const template of [...treeTemplates(name), initTemplate(stack)])
@@ -80,7 +83,7 @@ export function initialise(from: string, world: World, input: InitInput, dryRun:
 }
 
 /** A folder may have any name, also one with line breaks or escapes. */
-const projectName = (root: string): string => oneLine(basename(root), 80) || 'project';
+const projectName = (root: string): string => oneLine(folderName(root), 80) || 'project';
 
 function checkStack(stack: string): Stack {
   const known = STACKS.find((name) => name === stack);
@@ -100,9 +103,9 @@ function bring(
   fresh: boolean,
   result: InitResult,
 ): void {
-  const target = join(layout.dir, path);
+  const target = templateTarget(layout, path);
   const name = `${FORGE_FOLDER}/${path}`;
-  if (existsSync(target)) {
+  if (disk.exists(target)) {
     result.kept.push(name);
     return;
   }

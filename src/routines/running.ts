@@ -2,13 +2,15 @@ import type { Config } from '../domain/config.js';
 import { refused } from '../domain/error.js';
 import { judgeHolder, type Verdict } from '../domain/holder.js';
 import { RUNNING_SESSION, type RunningSession } from '../domain/session.js';
-import { sessionFile } from '../store/layout.js';
+import { archiveFolder, sessionFile } from '../store/layout.js';
 import type { Context } from './context.js';
 
 /** The session recorded as running in this worktree, whoever holds it; null when there is none. */
 export function readRunning({ disk, layout }: Context): RunningSession | null {
   const nothing = null as RunningSession | null;
-  return disk.readDocument(RUNNING_SESSION, sessionFile(layout), nothing as RunningSession).value;
+  const running = disk.readDocument(RUNNING_SESSION, sessionFile(layout), nothing as RunningSession).value;
+  // A crash between archiving and clearing leaves the record behind.
+  return running && disk.exists(archiveFolder(layout, running.id)) ? null : running;
 }
 
 export function requireRunning(context: Context): RunningSession {

@@ -1,29 +1,19 @@
 import * as z from 'zod/mini';
-import { type CommitOutcome, commitFolder } from '../adapters/git-commit.js';
-import { formatCommitMessage } from '../domain/commit-message.js';
 import { encodeDocument, type Format } from '../domain/document.js';
-import { FEATURES, type Feature } from '../domain/feature.js';
-import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
+import type { Focus } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
 import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../domain/knowledge.js';
 import { addEntry, parseProgress, setNext } from '../domain/progress.js';
 import { type RunningSession, sessionName, toArchive } from '../domain/session.js';
 import { checkText } from '../domain/text.js';
-import {
-  archiveFolder,
-  FORGE_FOLDER,
-  featuresFile,
-  focusFile,
-  intentFile,
-  knowledgeFile,
-  privateIndex,
-  shown,
-} from '../store/layout.js';
+import { archiveFolder, intentFile, knowledgeFile, shown } from '../store/layout.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { type Context, readConfig, timestamp } from './context.js';
+import { showFocus } from './focus.js';
 import { readFocusText } from './interruption.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
+import { commitSession } from './session-commit.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -68,15 +58,14 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const { running, focus, intent, learned } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
-    const present = readFocus(context);
+    const present = showFocus(context);
     const plan = planEnd(session, input, present, timestamp(context));
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
   });
   const wanted = input.commit ?? config.session.commit;
-  const outcome = wanted
-    ? await commitSession(context, running, focus, intent)
-    : { skipped: 'not asked for' };
+  const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
+  const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: shown(context.layout, archiveFolder(context.layout, running.id)),
@@ -151,55 +140,4 @@ function keepLearnings(context: Context, { learned, failed, task, at }: EndInten
     }, before),
   );
   return kept;
-}
-
-function readFocus({ disk, layout }: Context): Focus {
-  return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
-}
-
-async function commitSession(
-  context: Context,
-  running: RunningSession,
-  focus: Focus,
-  intent: EndIntent,
-): Promise<CommitOutcome> {
-  const { repository, git, layout, disk } = context;
-  if (!repository || !git) return { skipped: 'this folder is no git repository' };
-  if (disk.dryRun) return { skipped: 'dry run' };
-  const folder = shown({ ...layout, root: repository.root }, layout.dir) || FORGE_FOLDER;
-  const features = disk.requireDocument(FEATURES, featuresFile(layout)).value.features;
-  const message = (parent: string | null): string =>
-    endMessage(running, focus, intent, features, parent, context);
-  return commitFolder({ repository, git, folder, indexFile: privateIndex(layout), message });
-}
-
-/** RFC-9060 §5.1. The id is the issue's, else the feature's, else FORGE. */
-function endMessage(
-  running: RunningSession,
-  focus: Focus,
-  intent: EndIntent,
-  features: readonly Feature[],
-  parent: string | null,
-  context: Context,
-): string {
-  const feature = features.find(({ id }) => focus.task?.startsWith(`${id}:`));
-  const progress =
-    context.disk.read(`${archiveFolder(context.layout, running.id)}/progress.txt`)?.toString('utf8') ?? '';
-  const lines = parseProgress(progress)
-    .lines.slice(2, -1)
-    .map(({ text }) => text);
-  const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
-  return formatCommitMessage({
-    id: focus.linear_issue ?? feature?.id ?? 'FORGE',
-    subject: `Session end: ${focus.task?.replace(/^\S+: /, '') ?? sessionName(running.id)}`,
-    what: lines.length > 0 ? lines : ['Archived the session'],
-    why: running.goal ?? focus.task ?? 'The next session starts from what this one knew.',
-    learned: [...intent.learned, ...intent.failed],
-    updated: verified.map(({ id }) => `features.json (${id} now passing)`),
-    backtrace: {
-      parent: parent ?? 'none',
-      linear: focus.linear_issue ?? 'none',
-      session: sessionName(running.id),
-    },
-  });
 }

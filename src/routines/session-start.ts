@@ -3,32 +3,18 @@ import { readBranch, readLog } from '../adapters/git-read.js';
 import type { Briefing } from '../domain/briefing.js';
 import { encodeDocument } from '../domain/document.js';
 import { refused, usage } from '../domain/error.js';
-import { FOCUS, type Focus, NO_FOCUS, planFocus } from '../domain/focus.js';
+import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
-import { selectNext, taskLine } from '../domain/next.js';
-import { addEntry, setNext, startProgress } from '../domain/progress.js';
-import {
-  type ArchivedSession,
-  RUNNING_SESSION,
-  type RunningSession,
-  sessionName,
-} from '../domain/session.js';
+import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
 import { checkText } from '../domain/text.js';
-import { archiveFile, focusFile, progressFile, sessionFile } from '../store/layout.js';
-import { allocateSessionId } from '../store/session-ids.js';
-import {
-  archivedIds,
-  clearShortTerm,
-  displayId,
-  findResumable,
-  recentArchives,
-  updateArchive,
-} from './archive.js';
+import { focusFile, sessionFile } from '../store/layout.js';
+import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
-import { type Context, noteActivity, readConfig, timestamp } from './context.js';
+import { type Context, noteActivity, readConfig } from './context.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
 import { readProgressText } from './progress.js';
 import { judgeRunning, readRunning } from './running.js';
+import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
 import { finishIntent } from './session-end.js';
 
 export const SessionStartInput = z.strictObject({
@@ -96,12 +82,6 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   };
 }
 
-interface Around {
-  branch: string | null;
-  head: string | null;
-  memory: Memory;
-}
-
 function openSession(
   context: Context,
   input: SessionStartInput,
@@ -113,7 +93,7 @@ function openSession(
     if (state) return { running: state === 'joined' ? joinSession(context, running) : running, state };
   } else archiveOrphan(context, () => allocate(context));
   const resumed = input.resume === undefined ? null : toResume(context, input.resume);
-  return { running: createSession(context, input, around, resumed), state: 'started' };
+  return { running: createSession(context, input.goal, around, resumed), state: 'started' };
 }
 
 /** What becomes of the session that is recorded as running; null when it was archived and a new one may start. */
@@ -172,75 +152,6 @@ function toResume(context: Context, wanted: string): ArchivedSession {
   );
 }
 
-function allocate(context: Context): { id: string; seq: number } {
-  const { layout, world, disk } = context;
-  const ids = archivedIds(context);
-  const seq = Math.max(0, ...recentArchives(context).map((session) => session.seq));
-  const date = timestamp(context).slice(0, 10);
-  return allocateSessionId(
-    layout,
-    { me: world.self, liveness: world.liveness },
-    date,
-    { ids, seq },
-    disk.dryRun,
-  );
-}
-
-/** The record goes last: progress without a record is picked up as an orphan, a record without progress would lie. */
-function createSession(
-  context: Context,
-  input: SessionStartInput,
-  { branch, head, memory }: Around,
-  resumed: ArchivedSession | null,
-): RunningSession {
-  const { disk, layout, world } = context;
-  const running: RunningSession = {
-    schema_version: RUNNING_SESSION.version,
-    ...allocate(context),
-    started_at: timestamp(context),
-    branch,
-    head,
-    goal: input.goal ?? resumed?.goal ?? null,
-    ...(resumed ? { resumed_from: resumed.id } : {}),
-    holder: world.holder(),
-    root: layout.root,
-  };
-  warnAboutClock(context, running);
-  let progress = startProgress(
-    world.now(),
-    branch ?? (context.repository ? '(detached)' : '(no git)'),
-    memory.issues.length,
-  );
-  if (resumed) {
-    progress = addEntry(progress, world.now(), `Resumed ${sessionName(resumed.id)}`);
-    if (resumed.next !== null) progress = setNext(progress, resumed.next);
-  }
-  const focus = resumed ? archivedFocus(context, resumed) : chooseFocus(context, memory, input);
-  disk.replaceAll([
-    { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
-    { path: focusFile(layout), bytes: encodeDocument(focus) },
-    { path: sessionFile(layout), bytes: encodeDocument(running) },
-  ]);
-  if (resumed) updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
-  return running;
-}
-
-/** A focus that someone set before the start stands; else the next task. */
-function chooseFocus(context: Context, memory: Memory, input: SessionStartInput): Focus {
-  const now = timestamp(context);
-  const standing = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
-  if (input.goal !== undefined) return planFocus(standing, { task: input.goal }, now);
-  if (standing.task !== null) return standing;
-  const { task } = selectNext(memory.features, memory.issues);
-  return task
-    ? planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now)
-    : NO_FOCUS;
-}
-
-function archivedFocus({ disk, layout }: Context, { id }: ArchivedSession): Focus {
-  return disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value;
-}
-
 /** In a dry run nothing was written, so what would stand there is worked out again. */
 function readFocus(
   context: Context,
@@ -249,14 +160,5 @@ function readFocus(
   input: SessionStartInput,
 ): Focus {
   if (!context.disk.dryRun) return context.disk.requireDocument(FOCUS, focusFile(context.layout)).value;
-  return running.resumed_from ? NO_FOCUS : chooseFocus(context, memory, input);
-}
-
-function warnAboutClock(context: Context, running: RunningSession): void {
-  const newest = recentArchives(context).at(-1);
-  const last = newest?.ended_at ?? newest?.started_at;
-  if (last && last > running.started_at)
-    context.warnings.push(
-      `clock.skew: the clock says ${running.started_at}, but the last session was at ${last}.`,
-    );
+  return running.resumed_from ? NO_FOCUS : chooseFocus(context, memory, input.goal);
 }

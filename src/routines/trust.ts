@@ -1,11 +1,7 @@
-import { createHash } from 'node:crypto';
-import { realpathSync } from 'node:fs';
-import { dirname, join, resolve, sep } from 'node:path';
-import * as z from 'zod/mini';
+import { resolve, sep } from 'node:path';
 import { stateHome } from '../adapters/environment.js';
 import { identityOf } from '../adapters/repository.js';
 import { formatArgv, testArgv } from '../domain/argv.js';
-import { decodeDocument, encodeDocument, type Format } from '../domain/document.js';
 import { ForgeError, refused } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
@@ -17,27 +13,10 @@ import {
   type Runnable,
   type TrustItem,
 } from '../domain/trust.js';
-import { makeFolder, readPlain, removePath, replaceFiles } from '../store/durable.js';
-import { featuresFile, initScript, shown } from '../store/layout.js';
-import { withLock } from '../store/lock.js';
+import { addApprovals, readApprovals } from '../store/approvals.js';
+import { readTarget, removePath } from '../store/durable.js';
+import { featuresFile, initScript, shown, trustFile } from '../store/layout.js';
 import { type Context, readConfig, timestamp } from './context.js';
-
-const Approvals = z.looseObject({
-  schema_version: z.string(),
-  identity: z.string(),
-  approvals: z.array(
-    z.looseObject({
-      kind: z.enum(['file', 'command']),
-      name: z.string(),
-      digest: z.string(),
-      content: z.string(),
-      at: z.string(),
-      how: z.enum(['entered', 'approved']),
-    }),
-  ),
-});
-type Approvals = z.infer<typeof Approvals>;
-const APPROVALS: Format<Approvals> = { name: 'trust', version: '1.0', schema: Approvals };
 
 export interface TrustReport {
   /** The repository (its common git dir) or folder that approvals are tied to. */
@@ -53,7 +32,7 @@ export function showTrust(context: Context): TrustReport {
   const identity = identityOf(context.layout.root, context.repository);
   const runnables = listRunnables(context);
   const digest = digestAll(runnables);
-  const items = judgeTrust(runnables, readApprovals(context, identity).approvals).map((item) =>
+  const items = judgeTrust(runnables, readApproved(context, identity)).map((item) =>
     context.world.env.FORGE_TRUST === digest ? { ...item, state: 'trusted' as const } : item,
   );
   return { identity, digest, items, trusted: items.every(({ state }) => state === 'trusted') };
@@ -94,7 +73,7 @@ export function approveTrust(context: Context, input: { digest: string }): Trust
 /** Takes back every approval for this repository. */
 export function revokeTrust(context: Context): TrustReport {
   const { identity } = showTrust(context);
-  if (!context.disk.dryRun) removePath(trustFile(context, identity));
+  if (!context.disk.dryRun) removePath(trustFile(stateHome(context.world.env), identity));
   return showTrust(context);
 }
 
@@ -150,43 +129,20 @@ function filesIn(context: Context, argv: readonly string[]): Runnable[] {
 
 /** Reads what the path leads to, so that changing a link's target is a change too. */
 function fileRunnable({ layout }: Context, path: string): Runnable[] {
-  try {
-    const bytes = readPlain(realpathSync.native(path), MAX_STATE_BYTES);
-    return bytes ? [{ kind: 'file', name: shown(layout, path), content: bytes.toString('utf8') }] : [];
-  } catch {
-    // Gone, or a folder: nothing that could be run.
-    return [];
-  }
+  const bytes = readTarget(path, MAX_STATE_BYTES);
+  return bytes ? [{ kind: 'file', name: shown(layout, path), content: bytes.toString('utf8') }] : [];
 }
 
-function trustFile(context: Context, identity: string): string {
-  const name = createHash('sha256').update(identity).digest('hex').slice(0, 32);
-  return join(stateHome(context.world.env), 'trust', `${name}.json`);
-}
-
-function readApprovals(context: Context, identity: string): Approvals {
-  const path = trustFile(context, identity);
-  const bytes = readPlain(path, MAX_STATE_BYTES);
-  const none: Approvals = { schema_version: APPROVALS.version, identity, approvals: [] };
-  if (!bytes) return none;
-  const approvals = decodeDocument(APPROVALS, bytes, path).value;
-  return approvals.identity === identity ? approvals : none;
+function readApproved(context: Context, identity: string): Approval[] {
+  return readApprovals(trustFile(stateHome(context.world.env), identity), identity).approvals;
 }
 
 function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
   const { world, layout, repository, disk } = context;
   if (disk.dryRun || runnables.length === 0) return;
   const identity = identityOf(layout.root, repository);
-  const path = trustFile(context, identity);
-  withLock(join(dirname(path), 'lock'), { me: world.self, liveness: world.liveness }, () => {
-    const before = readApprovals(context, identity);
-    const known = new Set(before.approvals.map(({ digest }) => digest));
-    const fresh = runnables
-      .map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at: timestamp(context), how }))
-      .filter(({ digest }) => !known.has(digest));
-    if (fresh.length === 0) return;
-    makeFolder(dirname(path));
-    const after: Approvals = { ...before, approvals: [...before.approvals, ...fresh] };
-    replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
-  });
+  const at = timestamp(context);
+  const fresh = runnables.map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at, how }));
+  const path = trustFile(stateHome(world.env), identity);
+  addApprovals(path, identity, fresh, { me: world.self, liveness: world.liveness });
 }

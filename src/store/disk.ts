@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { type Decoded, decodeDocument, encodeDocument, type Format } from '../domain/document.js';
 import { corrupted, refused, systemCode } from '../domain/error.js';
@@ -146,6 +146,10 @@ export class Disk {
   /** Puts a finished folder in place; false when the name is taken. */
   placeFolder(draft: string, path: string): boolean {
     return this.dryRun || durable.placeFolder(draft, path);
+  }
+
+  exists(path: string): boolean {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   }
 
   list(folder: string): string[] {

@@ -70,6 +70,15 @@ export function readPlain(path: string, max: number): Buffer | null {
   }
 }
 
+/** The bytes that a path leads to, links followed; null for anything that is no file to read. */
+export function readTarget(path: string, max: number): Buffer | null {
+  try {
+    return readPlain(fs.realpathSync.native(path), max);
+  } catch {
+    return null;
+  }
+}
+
 const isForgeError = (error: unknown): boolean => (error as Error).name === 'ForgeError';
 
 function checkPlain(stat: fs.Stats, path: string, max: number): void {

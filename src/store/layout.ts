@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join, relative } from 'node:path';
 
 /** Every path that forge makes is made here. RFC-9060 §2.1. */
@@ -14,14 +15,38 @@ export interface Layout {
 
 export const FORGE_FOLDER = '.forge';
 
+/**
+ * Locks and other machine-local state live in the git dir: git never shows them and no clean-up takes them. A git dir
+ * that does not provably belong to this folder is not written to.
+ */
+export function layoutOf(
+  root: string,
+  git: { gitDir: string; commonDir: string; kind: string } | null,
+): Layout {
+  const dir = join(root, FORGE_FOLDER);
+  const own = git !== null && git.kind !== 'elsewhere';
+  return {
+    root,
+    dir,
+    state: own ? join(git.gitDir, 'forge') : join(dir, 'local'),
+    shared: own ? join(git.commonDir, 'forge') : join(dir, 'local'),
+  };
+}
+
 /** How a path is shown and named in messages: from the root, with forward slashes. */
-export const shown = (layout: Layout, path: string): string =>
-  relative(layout.root, path).replaceAll('\\', '/');
+export const shown = (layout: Layout, path: string): string => shownFrom(layout.root, path);
+
+/** A path from another folder, as git wants it. */
+export const shownFrom = (folder: string, path: string): string =>
+  relative(folder, path).replaceAll('\\', '/');
 
 const within =
   (...parts: string[]) =>
   (layout: Layout): string =>
     join(layout.dir, ...parts);
+
+/** Where a template of that path lands. */
+export const templateTarget = (layout: Layout, path: string): string => join(layout.dir, path);
 
 export const configFile = within('config.toml');
 export const initScript = within('init.sh');
@@ -37,8 +62,8 @@ export const activeIssuesFile = within('linear', 'active.json');
 
 /** `memory/sessions/<id>/`, and the hidden folder it is built in. */
 export const archiveFolder = (layout: Layout, id: string): string => join(sessionsFolder(layout), id);
-export const archiveDraft = (layout: Layout, id: string): string =>
-  join(sessionsFolder(layout), `.${id}.tmp`);
+export const archiveDraft = (layout: Layout, id: string, ...name: string[]): string =>
+  join(sessionsFolder(layout), `.${id}.tmp`, ...name);
 export const archiveFile = (layout: Layout, id: string, name = 'session.json'): string =>
   join(archiveFolder(layout, id), name);
 
@@ -52,3 +77,7 @@ export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 's
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
+
+/** Approvals for one repository, in the person's own state folder. */
+export const trustFile = (stateHome: string, identity: string): string =>
+  join(stateHome, 'trust', `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.json`);

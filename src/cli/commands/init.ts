@@ -19,25 +19,36 @@ async function askStack(call: Call): Promise<string> {
 }
 
 function render(result: InitResult, style: Style): string {
-  const list = (title: string, names: readonly string[], paint: (text: string) => string): string[] =>
-    names.map((name) => `${paint(title.padEnd(9))} ${name}`);
-  const summary = [
+  const counts: [readonly string[], string][] = [
     [result.created, 'created'],
     [result.repaired, 'put back'],
-    [result.kept, 'kept as it was'],
-  ] as const;
-  const counts = summary
+    [result.kept, 'kept as they were'],
+  ];
+  const summary = counts
     .filter(([names]) => names.length > 0)
     .map(([names, word]) => `${names.length} ${word}`);
   return [
-    ...list('created', result.created, style.good),
-    ...list('put back', result.repaired, style.warn),
-    ...list('skipped', result.skipped, style.dim),
-    `${style.strong(result.root)}: ${counts.join(', ') || plural(0, 'file')}.`,
+    ...gather(result.created).map((line) => `${style.good('created ')}  ${line}`),
+    ...result.repaired.map((name) => `${style.warn('put back')}  ${name}`),
+    ...result.skipped.map((reason) => `${style.dim('skipped ')}  ${reason}`),
+    `${style.strong(result.root)}: ${summary.join(', ')}.`,
     '',
     'Next:',
     ...result.next.map((line) => `  ${style.command(line)}`),
   ].join('\n');
+}
+
+/** One line a folder of `.forge/`: forty file names tell a newcomer nothing (--json has them). */
+function gather(names: readonly string[]): string[] {
+  const places = new Map<string, number>();
+  for (const name of names) {
+    const [top = '', first = '', ...rest] = name.split('/');
+    const place = rest.length > 0 ? `${top}/${first}/` : name;
+    places.set(place, (places.get(place) ?? 0) + 1);
+  }
+  return [...places].map(([place, count]) =>
+    place.endsWith('/') ? `${place} (${plural(count, 'file')})` : place,
+  );
 }
 
 export const group: Group = {

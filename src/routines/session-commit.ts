@@ -1,0 +1,55 @@
+import { type CommitOutcome, commitFolder } from '../adapters/git-commit.js';
+import { type CommitMessage, formatCommitMessage } from '../domain/commit-message.js';
+import { FEATURES } from '../domain/feature.js';
+import type { Focus } from '../domain/focus.js';
+import { parseProgress } from '../domain/progress.js';
+import { type RunningSession, sessionName } from '../domain/session.js';
+import { archiveFile, featuresFile, privateIndex, shownFrom } from '../store/layout.js';
+import type { Context } from './context.js';
+
+export interface EndedWork {
+  running: RunningSession;
+  focus: Focus;
+  /** What worked and what did not. */
+  learned: readonly string[];
+}
+
+/** The session-end commit: `.forge/` alone, in the protocol of RFC-9060 §5.1. */
+export async function commitSession(context: Context, work: EndedWork): Promise<CommitOutcome> {
+  const { repository, git, layout, disk } = context;
+  if (!repository || !git) return { skipped: 'this folder is no git repository' };
+  if (disk.dryRun) return { skipped: 'dry run' };
+  const message = describeWork(context, work);
+  return commitFolder({
+    repository,
+    git,
+    folder: shownFrom(repository.root, layout.dir),
+    indexFile: privateIndex(layout),
+    message: (parent) =>
+      formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
+  });
+}
+
+/** The id is the issue's, else the feature's, else FORGE. */
+function describeWork(context: Context, { running, focus, learned }: EndedWork): CommitMessage {
+  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const feature = features.find(({ id }) => focus.task?.startsWith(`${id}:`));
+  const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
+  const done = progressTexts(context, running.id);
+  return {
+    id: focus.linear_issue ?? feature?.id ?? 'FORGE',
+    subject: `Session end: ${focus.task?.replace(/^\S+: /, '') ?? sessionName(running.id)}`,
+    what: done.length > 0 ? done : ['Archived the session'],
+    why: running.goal ?? focus.task ?? 'The next session starts from what this one knew.',
+    learned: [...learned],
+    updated: verified.map(({ id }) => `features.json (${id} now passing)`),
+    backtrace: { parent: 'none', linear: focus.linear_issue ?? 'none', session: sessionName(running.id) },
+  };
+}
+
+/** What the session wrote itself: neither the start lines nor the last one. */
+function progressTexts({ disk, layout }: Context, id: string): string[] {
+  const archived = disk.read(archiveFile(layout, id, 'progress.txt'))?.toString('utf8') ?? '';
+  const { lines } = parseProgress(archived);
+  return lines.slice(2, -1).map(({ text }) => text);
+}

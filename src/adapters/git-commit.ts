@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync, readlinkSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Git, gitError, must } from './git.js';
 import { operationInProgress } from './git-read.js';
@@ -10,8 +11,10 @@ export interface FolderCommit {
   git: Git;
   /** From the worktree's top, with forward slashes. */
   folder: string;
-  /** Where the private index may be written. */
+  /** Where the private index may be written; a random word is added. */
   indexFile: string;
+  /** GIT_INDEX_FILE as forge found it: set when a git hook called it. */
+  outerIndex: string | undefined;
   /** Made when the parent is known (its short hash, null for the first commit). */
   message: (parent: string | null) => string;
 }
@@ -30,12 +33,13 @@ interface Entry {
  * commit are the bytes on the disk. During a merge, rebase, pick, revert or bisect it does nothing and says why.
  * The real index learns the folder's entries before HEAD moves: a crash in between leaves them staged, no more.
  */
-export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
-  const reason = await obstacle(job);
+export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome> {
+  const reason = await obstacle(unsafe);
   if (reason) return { skipped: reason };
+  const job = { ...unsafe, git: await withoutLocalFilters(unsafe.git) };
   const entries = await changedEntries(job);
   if (entries.length === 0) return { skipped: await whyNothing(job) };
-  const staged = await job.git(['update-index', '-z', '--index-info'], { input: indexInfo(entries) });
+  const staged = await updateIndex(job.git, entries);
   if (staged.code !== 0) return { skipped: `git's index could not be updated (${staged.stderr.trim()})` };
   for (let attempt = 1; ; attempt++) {
     const outcome = await commitOnHead(job, entries);
@@ -44,7 +48,10 @@ export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
   }
 }
 
-async function obstacle({ repository }: FolderCommit): Promise<string | null> {
+async function obstacle({ repository, outerIndex }: FolderCommit): Promise<string | null> {
+  // Moving HEAD under a git that is about to move it would make that one fail.
+  if (outerIndex && dirname(resolve(repository.root, outerIndex)) === repository.gitDir)
+    return 'a git hook is running';
   const operation = operationInProgress(repository);
   if (operation) return `${operation} is in progress`;
   const lock = join(repository.gitDir, 'index.lock');
@@ -56,49 +63,65 @@ async function obstacle({ repository }: FolderCommit): Promise<string | null> {
 }
 
 async function whyNothing({ git, folder }: FolderCommit): Promise<string> {
-  const ignored = await git(['check-ignore', '-q', '--', `${folder}/config.toml`]);
-  return ignored.code === 0 ? `${folder}/ is ignored by this repository's .gitignore` : 'nothing changed';
+  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'];
+  const ignored = await git([...args, '--', `${folder}/config.toml`]);
+  return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : 'nothing changed';
 }
 
 /** What differs from HEAD or the index in the folder, hashed as it stands on the disk. */
 async function changedEntries({ repository, git, folder }: FolderCommit): Promise<Entry[]> {
   const args = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--', folder];
-  const status = await must(git, [...(await withoutLocalFilters(git)), ...args]);
-  const paths = status
+  const paths = (await must(git, args))
     .split('\0')
     .filter(Boolean)
     .map((record) => record.slice(3));
-  const present = paths.filter((path) => isPlainFile(join(repository.root, path)));
-  const oids = await hashFiles(git, present);
-  const gone = paths.filter((path) => !existsSync(join(repository.root, path)));
-  return [
-    ...present.map((path, i) => ({
-      path,
-      file: { mode: modeOf(join(repository.root, path)), oid: oids[i] ?? '' },
-    })),
-    ...gone.map((path) => ({ path, file: null })),
-  ];
+  const kinds = new Map(paths.map((path) => [path, modeOf(join(repository.root, path))]));
+  const files = paths.filter((path) => kinds.get(path)?.startsWith('100'));
+  const oids = new Map<string, string>();
+  for (const [i, oid] of (await hashFiles(git, files)).entries()) oids.set(files[i] ?? '', oid);
+  for (const path of paths.filter((candidate) => kinds.get(candidate) === '120000'))
+    oids.set(path, await hashLink(git, join(repository.root, path)));
+  return paths
+    .filter((path) => kinds.get(path) !== 'other')
+    .map((path) => ({ path, file: entryFile(kinds.get(path), oids.get(path)) }));
 }
 
-/** Filters that this repository's own config defines are programs that came with the folder: `status` would run them. */
-async function withoutLocalFilters(git: Git): Promise<string[]> {
-  const { stdout } = await git([
-    'config',
-    '--local',
-    '--includes',
-    '--name-only',
-    '-z',
-    '--get-regexp',
-    '^filter\\.',
-  ]);
-  return stdout
-    .split('\0')
-    .filter((name) => /\.(clean|smudge|process|required)$/.test(name))
-    .flatMap((name) => ['-c', name.endsWith('.required') ? `${name}=false` : `${name}=`]);
+const entryFile = (mode: string | null | undefined, oid: string | undefined): Entry['file'] =>
+  mode && oid ? { mode, oid } : null;
+
+/**
+ * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
+ * whatever reads or writes the index may run them. Not by `-c`, which takes a `=` in a filter's name for its own.
+ */
+async function withoutLocalFilters(git: Git): Promise<Git> {
+  const args = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\.'];
+  const words = (await git(args)).stdout.split('\0');
+  const names = words.filter((_, i) => i % 2 === 1 && ['local', 'worktree'].includes(words[i - 1] ?? ''));
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(names.length) };
+  for (const [i, name] of names.entries()) {
+    env[`GIT_CONFIG_KEY_${i}`] = name;
+    env[`GIT_CONFIG_VALUE_${i}`] = name.endsWith('.required') ? 'false' : '';
+  }
+  return (words_, options = {}) => git(words_, { ...options, env: { ...env, ...options.env } });
 }
 
-const isPlainFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
-const modeOf = (path: string): string => ((lstatSync(path).mode & 0o100) === 0 ? '100644' : '100755');
+/** As git writes it; null when nothing is there, or a folder where git knew a file. */
+function modeOf(path: string): '100644' | '100755' | '120000' | 'other' | null {
+  const stat = lstatOrNull(path);
+  if (!stat || stat.isDirectory()) return null;
+  if (stat.isSymbolicLink()) return '120000';
+  if (!stat.isFile()) return 'other';
+  return (stat.mode & 0o100) === 0 ? '100644' : '100755';
+}
+
+/** Null too when a folder on the way has become a file. */
+function lstatOrNull(path: string) {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null;
+  }
+}
 
 async function hashFiles(git: Git, paths: readonly string[]): Promise<string[]> {
   const oids: string[] = [];
@@ -110,11 +133,21 @@ async function hashFiles(git: Git, paths: readonly string[]): Promise<string[]> 
   return oids;
 }
 
-function indexInfo(entries: readonly Entry[]): string {
-  const none = '0'.repeat(40);
-  return entries
-    .map(({ path, file }) => `${file ? `${file.mode} ${file.oid}` : `0 ${none}`}\t${path}\0`)
-    .join('');
+const hashLink = async (git: Git, path: string): Promise<string> =>
+  (await must(git, ['hash-object', '-w', '--stdin'], { input: readlinkSync(path) })).trim();
+
+/** Removals first: a folder may stand where a file was. */
+async function updateIndex(git: Git, entries: readonly Entry[], env: Record<string, string> = {}) {
+  const gone = entries.filter(({ file }) => file === null).map(({ path }) => `${path}\0`);
+  if (gone.length > 0) {
+    const removed = await git(['update-index', '--force-remove', '-z', '--stdin'], {
+      env,
+      input: gone.join(''),
+    });
+    if (removed.code !== 0) return removed;
+  }
+  const lines = entries.map(({ path, file }) => (file ? `${file.mode} ${file.oid}\t${path}\0` : ''));
+  return git(['update-index', '-z', '--index-info'], { env, input: lines.join('') });
 }
 
 /** One try on the present HEAD; null when HEAD moved meanwhile. */
@@ -144,18 +177,20 @@ async function commitOnHead(job: FolderCommit, entries: readonly Entry[]): Promi
   return { hash, short: (await must(git, ['rev-parse', '--short', hash])).trim(), subject };
 }
 
+/** In an index of its own, under a name that no other forge has: one that vanished half-way would lose all the rest. */
 async function writeTree(
   { git, indexFile }: FolderCommit,
   head: string,
   entries: readonly Entry[],
 ): Promise<string> {
-  const env = { GIT_INDEX_FILE: indexFile };
-  rmSync(indexFile, { force: true });
+  const index = `${indexFile}.${randomBytes(6).toString('hex')}`;
+  const env = { GIT_INDEX_FILE: index };
   try {
     await must(git, ['read-tree', head || '--empty'], { env });
-    await must(git, ['update-index', '-z', '--index-info'], { env, input: indexInfo(entries) });
+    const { code, stderr } = await updateIndex(git, entries, env);
+    if (code !== 0) throw gitError(['update-index'], stderr);
     return (await must(git, ['write-tree'], { env })).trim();
   } finally {
-    rmSync(indexFile, { force: true });
+    rmSync(index, { force: true });
   }
 }

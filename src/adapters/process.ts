@@ -74,9 +74,15 @@ export function parent(): ProcessIdentity {
 export function liveness(id: ProcessIdentity): Liveness {
   if (id.host !== hostId()) return 'unknown';
   if (id.boot !== null && bootId() !== null && id.boot !== bootId()) return 'gone';
-  if (!exists(id.pid)) return 'gone';
+  if (!exists(id.pid) || hasEnded(id.pid)) return 'gone';
   const started = id.started === null ? null : startOf(id.pid);
   return started !== null && started !== id.started ? 'gone' : 'alive';
+}
+
+/** A process that has ended stays listed until its parent collects it; it holds nothing any more. */
+function hasEnded(pid: number): boolean {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat !== null && /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
 }
 
 function exists(pid: number): boolean {

@@ -11,7 +11,7 @@ export function splitCommand(command: string): string[] {
     const char = command.charAt(i);
     if (char === "'") [word, i] = singleQuoted(command, i, word ?? '');
     else if (char === '"') [word, i] = doubleQuoted(command, i, word ?? '');
-    else if (char === '\\') word = (word ?? '') + command.charAt(++i);
+    else if (char === '\\') [word, i] = escaped(command, i, word);
     else if (char === ' ' || char === '\t') {
       if (word !== null) words.push(word);
       word = null;
@@ -20,6 +20,13 @@ export function splitCommand(command: string): string[] {
   }
   if (word !== null) words.push(word);
   return checkProgram(words, command);
+}
+
+/** A line break after a backslash joins the lines; a backslash at the end is a slip. */
+function escaped(command: string, at: number, word: string | null): [string | null, number] {
+  const char = command.charAt(at + 1);
+  if (char === '') throw usage('command.quote', `A backslash at the end escapes nothing: ${command}`);
+  return [char === '\n' ? word : (word ?? '') + char, at + 1];
 }
 
 function singleQuoted(command: string, start: number, word: string): [string, number] {
@@ -34,7 +41,8 @@ function doubleQuoted(command: string, start: number, before: string): [string, 
     const char = command.charAt(i);
     if (char === '"') return [word, i];
     if (char === '$' || char === '`') throw needsShell(command, char);
-    if (char === '\\' && '"\\$`\n'.includes(command.charAt(i + 1))) word += command.charAt(++i);
+    if (char === '\\' && command.charAt(i + 1) === '\n') i++;
+    else if (char === '\\' && /["\\$`]/.test(command.charAt(i + 1))) word += command.charAt(++i);
     else word += char;
   }
   throw notClosed(command);

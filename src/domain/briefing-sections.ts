@@ -58,6 +58,8 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   ];
 }
 
+const SHOWN_FILES = 20;
+
 function focusItems(focus: Focus): string[] {
   if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
   const items = [`Task: ${oneLine(focus.task, 400)}`];
@@ -66,13 +68,9 @@ function focusItems(focus: Focus): string[] {
   if (focus.skill) items.push(`Skill: ${oneLine(focus.skill)}`);
   if (focus.blockers.length > 0)
     items.push(`Blockers: ${focus.blockers.map((text) => oneLine(text)).join('; ')}`);
-  if (focus.files.length > 0)
-    items.push(
-      `Files: ${focus.files
-        .slice(0, 20)
-        .map((file) => oneLine(file))
-        .join(', ')}`,
-    );
+  const files = focus.files.slice(0, SHOWN_FILES).map((file) => oneLine(file));
+  if (focus.files.length > SHOWN_FILES) files.push(`… ${focus.files.length - SHOWN_FILES} more`);
+  if (files.length > 0) items.push(`Files: ${files.join(', ')}`);
   return items;
 }
 
@@ -107,7 +105,7 @@ function featureItems({ features, issues }: BriefingData): string[] {
 }
 
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
-  `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${blocked_by.join(', ')}` : ''}]`;
+  `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
 function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);

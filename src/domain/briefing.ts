@@ -1,4 +1,4 @@
-import { countTokens } from './text.js';
+import { countTokens, plural } from './text.js';
 
 /** One part of the briefing: a title and its items, most important first. */
 export interface BriefingSection {
@@ -27,6 +27,9 @@ export interface Briefing {
 
 export type BriefingStyle = 'text' | 'markdown';
 
+/** Below this budget (tokens) what was cut is counted, not listed: the list alone would take half of it. */
+const LISTED_FROM = 200;
+
 /**
  * Cuts items from the end of the least important section until the text fits the budget (tokens), and says what was
  * cut and which command shows it. Sections of priority 0 are kept even over the budget. Empty sections vanish.
@@ -40,26 +43,32 @@ export function cutBriefing(
   const sections = all.filter((section) => section.items.length > 0);
   const kept = new Map(sections.map((section) => [section.key, section.items.length]));
   const byUrgency = [...sections].sort((a, b) => a.priority - b.priority);
-  let briefing = compose(heading, sections, kept, style);
+  const form = { style, brief: budget < LISTED_FROM };
+  let briefing = compose(heading, sections, kept, form);
   for (let victim = byUrgency.pop(); victim && victim.priority > 0; victim = byUrgency.pop()) {
     if (briefing.tokens <= budget) break;
-    briefing = shrink(victim, { heading, sections, kept, style, budget });
+    briefing = shrink(victim, { heading, sections, kept, form, budget });
   }
   return briefing;
+}
+
+interface Form {
+  style: BriefingStyle;
+  brief: boolean;
 }
 
 interface Cut {
   heading: string;
   sections: readonly BriefingSection[];
   kept: Map<string, number>;
-  style: BriefingStyle;
+  form: Form;
   budget: number;
 }
 
 /** Keeps as many of the victim's items as fit; by halving, since a section may have thousands. */
-function shrink(victim: BriefingSection, { heading, sections, kept, style, budget }: Cut): Briefing {
+function shrink(victim: BriefingSection, { heading, sections, kept, form, budget }: Cut): Briefing {
   const withItems = (count: number): Briefing =>
-    compose(heading, sections, new Map(kept).set(victim.key, count), style);
+    compose(heading, sections, new Map(kept).set(victim.key, count), form);
   let [low, high] = [0, victim.items.length];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -74,7 +83,7 @@ function compose(
   heading: string,
   sections: readonly BriefingSection[],
   kept: ReadonlyMap<string, number>,
-  style: BriefingStyle,
+  { style, brief }: Form,
 ): Briefing {
   const shown = sections.map((section) => ({
     ...section,
@@ -90,7 +99,7 @@ function compose(
   const blocks = shown
     .filter(({ items }) => items.length > 0)
     .map((section) => formatSection(section, style));
-  const tail = omitted.length > 0 ? [formatOmitted(omitted, style)] : [];
+  const tail = omitted.length > 0 ? [formatOmitted(omitted, style, brief)] : [];
   const text = `${[style === 'markdown' ? `# ${heading}` : heading, ...blocks, ...tail].join('\n\n')}\n`;
   const listed = shown
     .filter(({ items }) => items.length > 0)
@@ -104,9 +113,11 @@ function formatSection({ title, items }: BriefingSection, style: BriefingStyle):
   return [head, ...lines].join('\n');
 }
 
-function formatOmitted(omitted: readonly Omission[], style: BriefingStyle): string {
-  const parts = omitted.map(({ section, items, command }) =>
-    style === 'markdown' ? `${items} of ${section} (\`${command}\`)` : `${items} of ${section} (${command})`,
-  );
+function formatOmitted(omitted: readonly Omission[], style: BriefingStyle, brief: boolean): string {
+  const shows = (command: string): string => (style === 'markdown' ? `(\`${command}\`)` : `(${command})`);
+  const total = omitted.reduce((sum, { items }) => sum + items, 0);
+  const parts = brief
+    ? [`${plural(total, 'item')} ${shows('forge briefing')}`]
+    : omitted.map(({ section, items, command }) => `${items} of ${section} ${shows(command)}`);
   return `Cut to fit: ${parts.join(', ')}.`;
 }

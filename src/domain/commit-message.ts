@@ -23,10 +23,10 @@ const item = (text: string): string => oneLine(text, 500);
 /** Paragraphs keep their lines, but none may pose as a heading of the protocol. */
 const prose = (text: string): string =>
   text
+    .trim()
     .split('\n')
     .map((line) => (/^ {0,3}#/.test(line) ? `    ${line.trim()}` : line.trimEnd()))
-    .join('\n')
-    .trim();
+    .join('\n');
 
 /** The message as it is stored; commits made with it need `--cleanup=verbatim` or plumbing, as `##` looks like a comment. */
 export function formatCommitMessage(message: CommitMessage): string {

@@ -98,7 +98,7 @@ function badSetting(issue: z.core.$ZodIssue, raw: unknown, text: string, file: s
 function unknownSettings(raw: Record<string, unknown>): string[] {
   const names: string[] = [];
   for (const [name, value] of Object.entries(raw)) {
-    const known = KNOWN[name];
+    const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
     if (!known) names.push(...dotted(name, value));
     else if (typeof value === 'object' && value !== null)
       names.push(

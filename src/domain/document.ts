@@ -97,7 +97,8 @@ const majorOf = (version: string): number =>
 function migrate<T>(format: Format<T>, raw: Record<string, unknown>, from: number, to: number): unknown {
   let value = raw;
   for (let major = from; major < to; major++) value = format.migrations?.[major]?.(value) ?? value;
-  return from < to ? { ...value, schema_version: format.version } : value;
+  if (from < to) return { ...value, schema_version: format.version };
+  return typeof raw.schema_version === 'string' ? raw : { ...raw, schema_version: versionOf(raw) };
 }
 
 function validate<T>(schema: z.ZodMiniType<T>, value: unknown, text: string, file: string): T {
@@ -147,11 +148,14 @@ function allowed(issue: z.core.$ZodIssue): string {
     case 'invalid_format':
       return issue.format === 'regex' ? `text like ${issue.pattern}` : `${issue.format}`;
     case 'invalid_union':
-      return issue.errors.map((errors) => (errors[0] ? allowed(errors[0]) : 'another form')).join(' or ');
+      return issue.errors.map(([first]) => (first ? allowedForm(first) : 'another form')).join(' or ');
     default:
       return issue.message;
   }
 }
+
+const allowedForm = (issue: z.core.$ZodIssue): string =>
+  issue.path.length > 0 ? `a list of ${allowed(issue)}` : allowed(issue);
 
 /** The bytes to write: same content, same bytes. */
 export function encodeDocument<T>(value: T): Buffer {

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { usage } from './error.js';
 import { type Feature, type FeatureChange, planFeature, STATUSES } from './feature.js';
-import { findTwin } from './id.js';
+import { checkId, findTwin } from './id.js';
 import { checkInput } from './input.js';
 import { JsonProblem, lineAt, parseJson } from './json.js';
 import { checkText } from './text.js';
@@ -47,6 +47,7 @@ export function planImport(features: readonly Feature[], text: string, now: stri
   const all = [...features];
   for (const entry of entries) {
     if (isKnown(all, entry)) {
+      refuseSecond(plan.added, entry);
       plan.known.push(entry.id ?? entry.name);
       continue;
     }
@@ -62,6 +63,15 @@ const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b
 function isKnown(features: readonly Feature[], entry: Entry): boolean {
   if (entry.id !== undefined) return findTwin(features, entry.id) !== undefined;
   return features.some((feature) => sameName(feature.name, entry.name));
+}
+
+/** One id for two things in the same list: taking the first would lose the second. */
+function refuseSecond(added: readonly Feature[], { id, name }: Entry): void {
+  const first = id === undefined ? undefined : findTwin(added, id);
+  if (first && !sameName(first.name, name))
+    throw usage('import.twice', `${id} stands for two features in that list: "${first.name}" and "${name}".`, {
+      hint: 'Give one of them another id.',
+    });
 }
 
 /** The number after the largest `FORGE-NNN` there is. */
@@ -87,14 +97,18 @@ function fromRow(row: Row, index: number): Entry {
   const name = row.name ?? row.description ?? row.id;
   if (name === undefined)
     throw usage('import.name', `features[${index}] has no name.`, { field: `features[${index}].name` });
-  const blockers = row.blocked_by ?? [];
+  const tests = row.tests ?? (row.test === undefined ? undefined : [row.test]);
+  for (const test of tests ?? []) checkText(test, { what: `features[${index}].tests`, lines: false });
+  const blockers = [row.blocked_by ?? []].flat().filter((id) => id !== '');
+  for (const id of blockers) checkId(id, `features[${index}].blocked_by`);
+  if (row.linear_issue) checkId(row.linear_issue, `features[${index}].linear_issue`);
   return {
     id: row.id,
     name: checkText(name, { what: `features[${index}].name`, lines: false }),
     // What was passing elsewhere has no evidence here.
     status: row.status === 'passing' || row.passes ? 'in_progress' : row.status,
-    tests: row.tests ?? (row.test === undefined ? undefined : [row.test]),
-    blocked_by: typeof blockers === 'string' ? [blockers] : blockers.length > 0 ? blockers : undefined,
+    tests,
+    blocked_by: blockers.length > 0 ? blockers : undefined,
     priority: row.priority,
     linear_issue: row.linear_issue,
   };

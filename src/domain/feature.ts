@@ -43,8 +43,9 @@ export const FEATURES: Format<Features> = {
  */
 function fromDraft(old: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(old.features)) return old;
-  const features = old.features.map((feature: Record<string, unknown>) => {
-    const { passes, ...rest } = feature;
+  const features = old.features.map((feature: unknown) => {
+    if (typeof feature !== 'object' || feature === null) return feature;
+    const { passes, ...rest } = feature as Record<string, unknown>;
     return { status: passes === true ? 'in_progress' : 'not_implemented', ...rest };
   });
   return { ...old, features };
@@ -60,7 +61,7 @@ export interface FeatureChange {
 }
 
 /** The ids that a feature waits for, whatever form the field has. */
-export function blockersOf(feature: Feature): string[] {
+export function blockersOf(feature: Pick<Feature, 'blocked_by'>): string[] {
   const blockers = feature.blocked_by;
   if (blockers === null || blockers === undefined) return [];
   return typeof blockers === 'string' ? [blockers] : blockers;
@@ -147,22 +148,28 @@ export function judged(
   };
 }
 
+/** Only `from` has new blockers, so a new circle runs through it; the shortest one is named. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
   const byId = new Map(features.map((feature) => [feature.id, feature]));
-  const walk = (id: string, path: string[]): void => {
-    const cycle = path.indexOf(id);
-    if (cycle >= 0)
-      throw usage(
-        'feature.cycle',
-        `blocked_by runs in a circle: ${[...path.slice(cycle), id].join(' → ')}.`,
-        {
-          field: 'blocked_by',
-        },
-      );
-    const feature = byId.get(id);
-    for (const next of feature ? blockersOf(feature) : []) walk(next, [...path, id]);
-  };
-  walk(from.id, []);
+  const waiting = new Map<string, string>();
+  const found = [from.id];
+  for (const id of found)
+    for (const next of blockersOf(byId.get(id) ?? { blocked_by: null })) {
+      if (next === from.id) throw circle(id, from.id, waiting);
+      if (waiting.has(next)) continue;
+      waiting.set(next, id);
+      found.push(next);
+    }
+}
+
+/** The way back from the last one to the first. */
+function circle(last: string, first: string, waiting: ReadonlyMap<string, string>): Error {
+  const path = [first];
+  for (let id: string | undefined = last; id !== undefined && id !== first; id = waiting.get(id))
+    path.unshift(id);
+  return usage('feature.cycle', `blocked_by runs in a circle: ${[first, ...path].join(' → ')}.`, {
+    field: 'blocked_by',
+  });
 }
 
 /** Removes a feature; refused (exit 3) while others wait for it. */

@@ -55,7 +55,9 @@ export function judgeHolder(question: HolderQuestion): Verdict {
   const { holder, me, now } = question;
   if (sameHolder(holder, me)) return { state: 'same' };
   if (holder.host !== me.host) return judgeForeign(question);
-  if (holder.boot !== now.boot) return { state: 'interrupted', why: 'the machine was restarted since' };
+  // A boot that the system does not tell is no other boot.
+  if (holder.boot !== null && now.boot !== null && holder.boot !== now.boot)
+    return { state: 'interrupted', why: 'the machine was restarted since' };
   if (question.liveness === 'alive') return { state: 'held', why: `process ${holder.pid} is running` };
   const silent = silenceSeconds(question);
   if (silent >= question.silenceMinutes * 60)

@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { describeIssue, fieldName } from './document.js';
 import { usage } from './error.js';
+import { escapeControls } from './text.js';
 
 /** Validates what a caller gave (flags, library arguments): exit 2 naming the field. */
 export function checkInput<T>(schema: z.ZodMiniType<T>, input: unknown): T {
@@ -17,7 +18,7 @@ export function parseWhole(text: string, name: string, min: number, max: number)
   if (value >= min && value <= max) return value;
   throw usage(
     'number.invalid',
-    `${name}: found ${JSON.stringify(text)}, allowed: a whole number from ${min} to ${max}.`,
+    `${name}: found ${JSON.stringify(escapeControls(text.slice(0, 40)))}, allowed: a whole number from ${min} to ${max}.`,
     {
       field: name,
     },

@@ -106,7 +106,9 @@ class Walk {
     const raw = this.text.slice(start, end);
     const value = Number(raw);
     const exact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
-    if (!exact || Object.is(value, -0))
+    // A zero that is written with other digits lies below what a number can hold.
+    const lost = value === 0 && /^[^eE]*[1-9]/.test(raw);
+    if (!exact || lost || Object.is(value, -0))
       throw new JsonProblem(`the number ${raw.slice(0, 40)} cannot be kept exactly`, start);
     return end;
   }
@@ -148,14 +150,38 @@ export function parseJson(text: string): unknown {
 }
 
 function syntaxProblem(text: string, error: SyntaxError): JsonProblem {
-  const position = /position (\d+)/.exec(error.message)?.[1];
-  if (position === undefined) return new JsonProblem('it breaks off in the middle', text.length);
-  const offset = Number(position);
+  const offset = positionIn(error) ?? firstWrong(text);
   const char = text.charAt(offset);
   return new JsonProblem(
     char === '' ? 'it breaks off in the middle' : `unexpected ${JSON.stringify(char)}`,
     offset,
   );
+}
+
+function positionIn(error: unknown): number | null {
+  const position = /position (\d+)/.exec((error as Error).message)?.[1];
+  return position === undefined ? null : Number(position);
+}
+
+/** For most errors V8 names no place: the shortest beginning that no ending could mend shows it. */
+function firstWrong(text: string): number {
+  let [whole, broken] = [0, text.length + 1];
+  while (broken - whole > 1) {
+    const middle = Math.floor((whole + broken) / 2);
+    if (couldGoOn(text.slice(0, middle))) whole = middle;
+    else broken = middle;
+  }
+  return whole;
+}
+
+function couldGoOn(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch (error) {
+    const position = positionIn(error);
+    return position === null ? /end of JSON/.test((error as Error).message) : position >= text.length;
+  }
 }
 
 /** The offset of the value at `path`, or 0. Only for messages: walks the whole text. */

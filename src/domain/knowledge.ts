@@ -33,7 +33,7 @@ export type NewLearning =
 
 /** Case, white space and a final full stop do not make another piece of knowledge. */
 const normalise = (text: string): string =>
-  text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/\.$/, '');
+  text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
 
 /** Same content, same id on every machine: 10 hex digits of SHA-256. */
 function learningId(kind: string, parts: readonly string[]): string {
@@ -103,9 +103,9 @@ export function forget(knowledge: Knowledge, id: string): Knowledge {
   const after = structuredClone(knowledge);
   const keeps = (learning: NewLearning): boolean => learningId(learning.kind, partsOf(learning)) !== id;
   after.patterns.successful = after.patterns.successful.filter((entry) =>
-    keeps({ kind: 'success', ...entry }),
+    keeps({ ...entry, kind: 'success' }),
   );
-  after.patterns.failed = after.patterns.failed.filter((entry) => keeps({ kind: 'failure', ...entry }));
+  after.patterns.failed = after.patterns.failed.filter((entry) => keeps({ ...entry, kind: 'failure' }));
   after.invariants = after.invariants.filter((text) => keeps({ kind: 'invariant', text }));
   return after;
 }

@@ -47,7 +47,7 @@ function reasonFor(
 ): string {
   if (task) return task.reason;
   const first = candidates[0];
-  if (first) return `everything left is blocked; ${first.id} waits for ${first.blocked_by.join(', ')}`;
+  if (first) return `everything left is blocked; ${first.id} waits for ${oneLine(first.blocked_by.join(', '))}`;
   return features.length === 0
     ? 'there are no features and no active issues yet'
     : 'every feature is passing';
@@ -117,7 +117,7 @@ function compare(a: Candidate, b: Candidate): number {
 }
 
 function explain(candidate: Omit<Candidate, 'reason'>): string {
-  if (candidate.blocked_by.length > 0) return `blocked by ${candidate.blocked_by.join(', ')}`;
+  if (candidate.blocked_by.length > 0) return `blocked by ${oneLine(candidate.blocked_by.join(', '))}`;
   const parts = ['unblocked'];
   if (candidate.linear_issue) parts.push(`active issue ${candidate.linear_issue}`);
   parts.push(candidate.status.replaceAll('_', ' '));

@@ -4,7 +4,7 @@
  */
 export const NO_SESSION_TEXT = 'No session is running. Start one with: forge session start\n';
 
-const STAMP = /^\[(\d{2}:\d{2})\] (.*)$/;
+const STAMP = /^\[(\d{2}:\d{2})\] (.*)$/s;
 const INDENT = ' '.repeat('[00:00] '.length);
 const NEXT = 'NEXT: ';
 const NEXT_INDENT = ' '.repeat(NEXT.length);
@@ -73,7 +73,8 @@ function split(file: string): Parts {
   const body: string[] = [];
   let next: string[] | undefined;
   let inNext = false;
-  for (const line of file.replace(/\n+$/, '').split('\n')) {
+  // An editor may have saved it with CRLF; no text that forge takes has a CR.
+  for (const line of file.replaceAll('\r\n', '\n').replace(/\n+$/, '').split('\n')) {
     if (line.startsWith(NEXT)) next = [line.slice(NEXT.length)];
     else if (inNext && line.startsWith(NEXT_INDENT)) next?.push(line.slice(NEXT_INDENT.length));
     else body.push(line);

@@ -1,7 +1,9 @@
 /** Small edits to TOML text that keep every comment and every other line as they are. */
 
-const HEADER = /^\s*\[\s*([A-Za-z0-9_-]+)\s*\]\s*(#.*)?$/;
+const HEADER = /^\s*\[\s*"?([A-Za-z0-9_-]+)"?\s*\]\s*(#.*)?\r?$/;
 const keyLine = (key: string): RegExp => new RegExp(`^\\s*(?:${key}|"${key}")\\s*=`);
+/** What stands behind a value: a comment, and the CR of a file with such line ends. */
+const REST = /^[^=]*=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^#"'\s]*)(\s*#.*)?\s*?(\r?)$/;
 
 interface Table {
   /** Index of the header line; -1 for the top. */
@@ -20,14 +22,23 @@ function findTable(lines: readonly string[], name: string | null): Table | null 
   return header === null ? null : { header, end: lines.length };
 }
 
-/** 1-based line of a `[table] key` (or of a top-level key); 1 when it is written in another form. */
+/** 1-based line of a `[table] key` (or of a top-level key); 1 when it cannot be found. */
 export function lineOfKey(text: string, path: readonly string[]): number {
   const lines = text.split('\n');
   const [key, ...tables] = [...path].reverse();
   const table = findTable(lines, tables.length > 0 ? tables.reverse().join('.') : null);
-  if (!table || key === undefined) return 1;
+  if (!table || key === undefined) return lineOfOtherForm(lines, path);
   const at = lines.findIndex((line, i) => i > table.header && i < table.end && keyLine(key).test(line));
   return (at >= 0 ? at : Math.max(table.header, 0)) + 1;
+}
+
+/** `table.key = …` or `table = { key = … }`, at the top. */
+function lineOfOtherForm(lines: readonly string[], path: readonly string[]): number {
+  const forms = new RegExp(`^\\s*${path[0]}\\s*(?:=|\\.\\s*${path[1]}\\s*=)`);
+  return Math.max(
+    lines.findIndex((line) => forms.test(line)),
+    0,
+  ) + 1;
 }
 
 /** A TOML value on one line. Texts are basic strings, as JSON escapes them. */
@@ -43,13 +54,16 @@ export function setTomlValue(
   value: string | number | boolean,
 ): string {
   const lines = text.split('\n');
-  const line = `${key} = ${formatTomlValue(value)}`;
+  const bare = `${key} = ${formatTomlValue(value)}`;
+  const end = lines[0]?.endsWith('\r') ? '\r' : '';
+  const line = bare + end;
   const found = findTable(lines, table);
-  if (!found) return `${text.replace(/\n*$/, '\n')}\n[${table}]\n${line}\n`;
+  if (!found) return `${text}${text === '' || text.endsWith('\n') ? '' : `${end}\n`}${end}\n[${table}]${end}\n${line}\n`;
   const inTable = (pattern: RegExp): number =>
     lines.findIndex((candidate, i) => i > found.header && i < found.end && pattern.test(candidate));
   const at = inTable(keyLine(key));
-  if (at >= 0) lines[at] = `${line}${/\s+#[^"']*$/.exec(lines[at] ?? '')?.[0] ?? ''}`;
+  const [, comment = '', cr = ''] = REST.exec(lines[at] ?? '') ?? [];
+  if (at >= 0) lines[at] = bare + comment + cr;
   else {
     const shown = inTable(new RegExp(`^\\s*#\\s*${key}\\s*=`));
     if (shown >= 0) lines.splice(shown + 1, 0, line);
@@ -58,8 +72,9 @@ export function setTomlValue(
   return lines.join('\n');
 }
 
+/** Of what is set in the table: a comment at its end belongs to the table that follows. */
 function lastLine(lines: readonly string[], { header, end }: Table): number {
   let last = end - 1;
-  while (last > header && lines[last]?.trim() === '') last--;
+  while (last > header && /^\s*(#|$)/.test(lines[last] ?? '')) last--;
   return last;
 }

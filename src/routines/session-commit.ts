@@ -16,7 +16,7 @@ export interface EndedWork {
 
 /** The session-end commit: `.forge/` alone, in the protocol of RFC-9060 §5.1. */
 export async function commitSession(context: Context, work: EndedWork): Promise<CommitOutcome> {
-  const { repository, git, layout, disk } = context;
+  const { repository, git, layout, disk, world } = context;
   if (!repository || !git) return { skipped: 'this folder is no git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
   const message = describeWork(context, work);
@@ -25,6 +25,7 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
     git,
     folder: shownFrom(repository.root, layout.dir),
     indexFile: privateIndex(layout),
+    outerIndex: world.env.GIT_INDEX_FILE,
     message: (parent) =>
       formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
   });

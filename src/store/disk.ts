@@ -99,10 +99,9 @@ export class Disk {
   replaceAll(writes: readonly durable.Write[], expected?: string | null): void {
     for (const { path } of writes) this.note(path);
     if (this.dryRun) return;
-    for (const folder of new Set(writes.map(({ path }) => dirname(path)))) {
-      this.makeFolder(folder);
-      this.checkInside(join(folder, 'any'));
-      durable.removeDrafts(folder);
+    for (const { path } of writes) {
+      this.makeFolder(dirname(path));
+      durable.removeDrafts(path);
     }
     const first = writes[0];
     durable.replaceFiles(writes, () => {
@@ -127,7 +126,6 @@ export class Disk {
   create(path: string, bytes: Buffer): boolean {
     if (!this.dryRun) {
       this.makeFolder(dirname(path));
-      this.checkInside(path);
       if (!durable.createFile(path, bytes)) return false;
     }
     this.note(path);
@@ -135,6 +133,7 @@ export class Disk {
   }
 
   makeFolder(path: string): void {
+    this.checkInside(join(path, 'any'));
     if (!this.dryRun) durable.makeFolder(path);
   }
 
@@ -165,10 +164,14 @@ export class Disk {
   private checkInside(path: string): void {
     const folder = dirname(path);
     if (this.insideFolders.has(folder)) return;
+    const tops = [this.layout.dir, this.layout.state, this.layout.shared];
     const real = realFolder(folder);
-    if (real === null) return;
-    const roots = [this.layout.dir, this.layout.state, this.layout.shared].map(realFolder);
-    const inside = roots.some((root) => root !== null && (real === root || real.startsWith(root + sep)));
+    // What is still to be made will be where the nearest folder that exists is.
+    if (real === null) {
+      if (!tops.includes(folder)) this.checkInside(folder);
+      return;
+    }
+    const inside = tops.map(realFolder).some((top) => top !== null && (real === top || real.startsWith(top + sep)));
     if (!inside)
       throw corrupted(
         'file.outside',

@@ -184,10 +184,18 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Drafts that a crash left in a folder: never merged, removed by the next writer, who holds the lock. */
-export function removeDrafts(folder: string): void {
-  for (const name of listFolder(folder))
-    if (name.endsWith('.tmp') && fs.lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile())
+/**
+ * Drafts of one file that a crash left beside it: never merged, removed by its next writer, who holds the lock.
+ * Other files' drafts are left alone: they may be under another lock and in use.
+ */
+export function removeDrafts(path: string): void {
+  const [folder, base] = [dirname(path), basename(path)];
+  const isDraft = (name: string): boolean => {
+    const [start, rest] = [name.indexOf(`${base}.`), name.replace(/^\./, '').slice(base.length)];
+    return start === (name.startsWith('.') ? 1 : 0) && /^(\.[0-9a-f]{12})?\.tmp$/.test(rest);
+  };
+  for (const name of listFolder(folder).filter(isDraft))
+    if (fs.lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile())
       fs.rmSync(join(folder, name), { force: true });
 }
 

@@ -38,9 +38,10 @@ function acquire(path: string, policy: LockPolicy): string {
   for (let pause = 0.2; ; pause = Math.min(pause * 2, 20)) {
     if (take(path, claim)) return claim.token;
     const holder = readClaim(path);
-    if (holder && policy.liveness(holder) === 'gone') breakStale(path, holder, claim, policy);
-    else if (performance.now() > deadline) throw heldBy(path, holder);
-    else sleep(pause * (0.5 + Math.random()));
+    const stale = holder !== null && policy.liveness(holder) === 'gone';
+    if (stale && breakStale(path, holder, claim, policy)) continue;
+    if (performance.now() > deadline) throw heldBy(path, holder);
+    sleep(pause * (0.5 + Math.random()));
   }
 }
 
@@ -87,22 +88,24 @@ function readClaim(path: string): Claim | null {
 
 /**
  * Removes a dead holder's lock. Two waiters must not both do it: the second would remove the first one's new lock.
- * So it happens under a lock of its own, and only if the same dead claim is still there.
+ * So it happens under a lock of its own, and only if the same dead claim is still there. False while another waiter
+ * is at it.
  */
-function breakStale(path: string, dead: Claim, claim: Claim, policy: LockPolicy): void {
+function breakStale(path: string, dead: Claim, claim: Claim, policy: LockPolicy): boolean {
   const breaker = `${path}.breaker`;
   if (!take(breaker, claim)) {
     const other = readClaim(breaker);
     // A breaker that died holds no one up for long: it is renamed away first, so only one waiter gets it.
-    if (other && policy.liveness(other) === 'gone') discardBreaker(breaker, claim.token);
-    else sleep(1);
-    return;
+    if (!other || policy.liveness(other) !== 'gone') return false;
+    discardBreaker(breaker, claim.token);
+    return true;
   }
   try {
     if (readClaim(path)?.token === dead.token) fs.rmSync(path, { force: true });
   } finally {
     release(breaker, claim.token);
   }
+  return true;
 }
 
 function discardBreaker(breaker: string, token: string): void {

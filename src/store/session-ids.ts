@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { formatSessionName, nextNumber } from '../domain/session.js';
-import { makeFolder, readPlain } from './durable.js';
+import { makeFolder, readPlain, removeDrafts } from './durable.js';
 import { type Layout, sessionIdsFile, sessionIdsLock } from './layout.js';
 import { type LockPolicy, withLock } from './lock.js';
 
@@ -42,7 +42,7 @@ function readGiven(layout: Layout): Given {
   const bytes = readPlain(sessionIdsFile(layout), 4 * 1024 * 1024);
   try {
     const given = JSON.parse(bytes?.toString('utf8') ?? '') as Given;
-    if (Number.isSafeInteger(given.seq) && typeof given.numbers === 'object') return given;
+    if ([given.seq, ...Object.values(given.numbers)].every(Number.isSafeInteger)) return given;
   } catch {
     // Missing or damaged: the archives and the random suffix keep ids apart.
   }
@@ -52,6 +52,7 @@ function readGiven(layout: Layout): Given {
 /** Whole or not at all, but not synced: it can be rebuilt, and a session start should not wait for the disk. */
 function writeGiven(layout: Layout, given: Given): void {
   makeFolder(layout.shared);
+  removeDrafts(sessionIdsFile(layout));
   const draft = `${sessionIdsFile(layout)}.${randomBytes(6).toString('hex')}.tmp`;
   writeFileSync(
     draft,

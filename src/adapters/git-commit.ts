@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, readlinkSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, lstatSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Git, gitError, must } from './git.js';
 import { operationInProgress } from './git-read.js';
@@ -38,6 +38,7 @@ export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome>
   if (reason) return { skipped: reason };
   const job = { ...unsafe, git: await withoutLocalFilters(unsafe.git) };
   const entries = await changedEntries(job);
+  if (typeof entries === 'string') return { skipped: `${entries} has merge conflicts` };
   if (entries.length === 0) return { skipped: await whyNothing(job) };
   const staged = await updateIndex(job.git, entries);
   if (staged.code !== 0) return { skipped: `git's index could not be updated (${staged.stderr.trim()})` };
@@ -68,26 +69,39 @@ async function whyNothing({ git, folder }: FolderCommit): Promise<string> {
   return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : 'nothing changed';
 }
 
-/** What differs from HEAD or the index in the folder, hashed as it stands on the disk. */
-async function changedEntries({ repository, git, folder }: FolderCommit): Promise<Entry[]> {
-  const args = ['status', '--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', '--', folder];
-  const paths = (await must(git, args))
-    .split('\0')
-    .filter(Boolean)
-    .map((record) => record.slice(3));
-  const kinds = new Map(paths.map((path) => [path, modeOf(join(repository.root, path))]));
-  const files = paths.filter((path) => kinds.get(path)?.startsWith('100'));
-  const oids = new Map<string, string>();
-  for (const [i, oid] of (await hashFiles(git, files)).entries()) oids.set(files[i] ?? '', oid);
-  for (const path of paths.filter((candidate) => kinds.get(candidate) === '120000'))
-    oids.set(path, await hashLink(git, join(repository.root, path)));
-  return paths
-    .filter((path) => kinds.get(path) !== 'other')
-    .map((path) => ({ path, file: entryFile(kinds.get(path), oids.get(path)) }));
+/** What differs from HEAD or the index in the folder, hashed as it stands on the disk; or the path in conflict. */
+async function changedEntries({ repository, git, folder }: FolderCommit): Promise<Entry[] | string> {
+  const args = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all', '--', folder];
+  const modes = new Map<string, string | null>();
+  for (const record of (await must(git, args)).split('\0').filter(Boolean)) {
+    const { path, mode, unmerged } = parseStatus(record);
+    if (unmerged) return path;
+    modes.set(path, mode ?? modeOf(join(repository.root, path)));
+  }
+  const files = [...modes.keys()].filter((path) => modes.get(path)?.startsWith('100'));
+  const links = [...modes.keys()].filter((path) => modes.get(path) === '120000');
+  const oids = new Map(zip(files, await hashFiles(git, files)));
+  for (const path of links) oids.set(path, await hashLink(git, join(repository.root, path)));
+  return [...modes].flatMap(([path, mode]): Entry[] => {
+    const oid = oids.get(path);
+    if (mode === GONE) return [{ path, file: null }];
+    return mode !== null && oid !== undefined ? [{ path, file: { mode, oid } }] : [];
+  });
 }
 
-const entryFile = (mode: string | null | undefined, oid: string | undefined): Entry['file'] =>
-  mode && oid ? { mode, oid } : null;
+const GONE = '000000';
+
+/** A record of `status --porcelain=v2`: git says which mode a known file has, also where the disk cannot tell. */
+function parseStatus(record: string): { path: string; mode?: string; unmerged?: true } {
+  if (record.startsWith('? ')) return { path: record.slice(2) };
+  const unmerged = record.startsWith('u ');
+  const fields = record.split(' ');
+  const path = fields.slice(unmerged ? 10 : 8).join(' ');
+  return unmerged ? { path, unmerged } : { path, mode: fields[5] ?? GONE };
+}
+
+const zip = (paths: readonly string[], oids: readonly string[]): [string, string][] =>
+  paths.map((path, i) => [path, oids[i] ?? '']);
 
 /**
  * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
@@ -105,22 +119,12 @@ async function withoutLocalFilters(git: Git): Promise<Git> {
   return (words_, options = {}) => git(words_, { ...options, env: { ...env, ...options.env } });
 }
 
-/** As git writes it; null when nothing is there, or a folder where git knew a file. */
-function modeOf(path: string): '100644' | '100755' | '120000' | 'other' | null {
-  const stat = lstatOrNull(path);
-  if (!stat || stat.isDirectory()) return null;
-  if (stat.isSymbolicLink()) return '120000';
-  if (!stat.isFile()) return 'other';
+/** Of a file that git does not know yet; null for what git cannot keep. */
+function modeOf(path: string): string | null {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isSymbolicLink()) return '120000';
+  if (!stat?.isFile()) return null;
   return (stat.mode & 0o100) === 0 ? '100644' : '100755';
-}
-
-/** Null too when a folder on the way has become a file. */
-function lstatOrNull(path: string) {
-  try {
-    return lstatSync(path);
-  } catch {
-    return null;
-  }
 }
 
 async function hashFiles(git: Git, paths: readonly string[]): Promise<string[]> {
@@ -177,12 +181,16 @@ async function commitOnHead(job: FolderCommit, entries: readonly Entry[]): Promi
   return { hash, short: (await must(git, ['rev-parse', '--short', hash])).trim(), subject };
 }
 
-/** In an index of its own, under a name that no other forge has: one that vanished half-way would lose all the rest. */
+/**
+ * In an index of its own, under a name that no other forge has: one that somebody else removed half-way would make a
+ * commit without all the rest. What a crash left is removed when it can be nobody's any more.
+ */
 async function writeTree(
   { git, indexFile }: FolderCommit,
   head: string,
   entries: readonly Entry[],
 ): Promise<string> {
+  removeOldIndexes(indexFile);
   const index = `${indexFile}.${randomBytes(6).toString('hex')}`;
   const env = { GIT_INDEX_FILE: index };
   try {
@@ -192,5 +200,14 @@ async function writeTree(
     return (await must(git, ['write-tree'], { env })).trim();
   } finally {
     rmSync(index, { force: true });
+  }
+}
+
+function removeOldIndexes(indexFile: string): void {
+  const [folder, start] = [dirname(indexFile), `${basename(indexFile)}.`];
+  const anHourAgo = Date.now() - 3_600_000;
+  for (const name of readdirSync(folder).filter((candidate) => candidate.startsWith(start))) {
+    const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
+    if (stat && stat.mtimeMs < anHourAgo) rmSync(join(folder, name), { force: true });
   }
 }

@@ -53,9 +53,9 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
   }, options.timeoutMs);
   options.signal?.addEventListener('abort', kill, { once: true });
   const output = collect(child.all, options.onOutput);
-  const result = await child;
   // What the command left running in its group goes with it, else it would hold the output open for ever.
-  kill();
+  child.once('exit', kill);
+  const result = await child;
   clearTimeout(timer);
   options.signal?.removeEventListener('abort', kill);
   return {
@@ -86,8 +86,10 @@ function collect(
 ): () => string {
   let kept = Buffer.alloc(0);
   let shown = 0;
+  // A chunk may end in the middle of a character.
+  const decoder = new TextDecoder();
   stream?.on('data', (chunk: Buffer) => {
-    if (shown < SHOWN_OUTPUT) onOutput?.(chunk.toString('utf8'));
+    if (shown < SHOWN_OUTPUT) onOutput?.(decoder.decode(chunk, { stream: true }));
     shown += chunk.length;
     kept = Buffer.concat([kept, chunk]).subarray(-KEPT_OUTPUT);
   });

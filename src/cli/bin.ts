@@ -1,4 +1,6 @@
 import { isatty } from 'node:tty';
+import { outside } from '../domain/error.js';
+import { MAX_INPUT_BYTES } from './io.js';
 import { main } from './main.js';
 
 /**
@@ -6,19 +8,41 @@ import { main } from './main.js';
  * Node makes its streams when they are first named, which costs milliseconds: nothing here names one unasked.
  */
 
-/** A reader that closed its end (`| head`) is no error: what was to be stored is stored. */
+let unwritten = false;
+
+/**
+ * A reader that closed its end (`| head`) is no error: what was to be stored is stored. An answer that the disk did
+ * not take (`> file`) is one.
+ */
 function lenient(stream: NodeJS.WriteStream): NodeJS.WriteStream {
   if (stream.listenerCount('error') === 0)
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (error.code === 'EPIPE' || unwritten) return;
+      unwritten = true;
+      process.exitCode ||= 6;
+      if (stream === process.stdout) complain(error);
     });
   return stream;
 }
 
+function complain(error: Error): void {
+  const problem = outside('output.failed', `The answer could not be written: ${error.message}.`);
+  const json = process.argv.includes('--json');
+  lenient(process.stderr).write(
+    json ? `${JSON.stringify({ error: problem })}\n` : `forge: ${problem.message}\n`,
+  );
+}
+
 async function readStdin(): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  let size = 0;
   try {
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+    for await (const chunk of process.stdin) {
+      chunks.push(chunk as Buffer);
+      size += (chunk as Buffer).length;
+      // Enough to be refused: stdin may never end.
+      if (size > MAX_INPUT_BYTES) break;
+    }
   } catch {
     // A closed stdin holds nothing.
   }
@@ -42,5 +66,5 @@ void main({
   signal: interruption.signal,
 }).then((code) => {
   // Not process.exit(): a pipe would lose what is still to be written.
-  process.exitCode = interruption.signal.aborted ? 130 : code;
+  process.exitCode = interruption.signal.aborted ? 130 : code || (unwritten ? 6 : 0);
 });

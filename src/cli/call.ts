@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usage } from '../domain/error.js';
 import { escapeControls, plural } from '../domain/text.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
-import type { Io } from './io.js';
+import { type Io, MAX_INPUT_BYTES } from './io.js';
 import type { Invocation } from './program.js';
 import type { Call } from './spec.js';
 import { makeStyle, wantsColour } from './style.js';
@@ -22,8 +22,8 @@ export async function makeCall(
   let opened: Forge | undefined;
   const silent = flags.json || flags.quiet;
   const terminal = io.stdin.isTerminal && io.stderr.isTerminal;
-  const colour = (stream: { isTerminal: boolean }): boolean =>
-    wantsColour(String(options.color ?? 'auto'), io.env, stream.isTerminal);
+  const choice = colourChoice(options.color);
+  const colour = (stream: { isTerminal: boolean }): boolean => wantsColour(choice, io.env, stream.isTerminal);
   const errorStyle = await makeStyle(colour(io.stderr));
   const world = io.world ?? systemWorld(io.env, terminal);
   const cwd = services.resolveFolder(options.cwd as string | undefined);
@@ -35,6 +35,9 @@ export async function makeCall(
       throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`);
     return services.decodeInput(await io.stdin.read(), 'stdin');
   };
+  // "-" after "--" is text like any other.
+  const dashes = io.argv.indexOf('--');
+  const literal = dashes >= 0 && !io.argv.slice(0, dashes).includes('-');
   const call: Call = {
     forge: () => {
       opened ??= openForge(cwd, { world, dryRun: flags.dryRun });
@@ -44,7 +47,7 @@ export async function makeCall(
     options,
     flags,
     text: async (argument) =>
-      argument === '-' ? (await readStdin('the text')).replace(/\r?\n$/, '') : argument,
+      argument === '-' && !literal ? (await readStdin('the text')).replace(/\r?\n$/, '') : argument,
     file: async (argument) =>
       argument === '-'
         ? readStdin('the list')
@@ -69,12 +72,37 @@ export async function makeCall(
   return { call, finish };
 }
 
+function colourChoice(choice: unknown = 'auto'): string {
+  if (['auto', 'always', 'never'].includes(choice as string)) return choice as string;
+  throw usage('color.unknown', `--color: found ${JSON.stringify(choice)}, allowed: auto | always | never.`, {
+    field: 'color',
+  });
+}
+
 function readInput(path: string): Buffer {
   try {
-    return readFileSync(path);
+    const file = openSync(path, 'r');
+    try {
+      return readAll(file);
+    } finally {
+      closeSync(file);
+    }
   } catch (error) {
     throw usage('file.unreadable', `${path} cannot be read: ${(error as Error).message.split(',')[0]}.`, {
       file: path,
     });
   }
+}
+
+/** To its end, or as far as is needed to refuse it: a device has none. */
+function readAll(file: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let size = 0; size <= MAX_INPUT_BYTES; ) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const count = readSync(file, chunk);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    size += count;
+  }
+  return Buffer.concat(chunks);
 }

@@ -16,7 +16,7 @@ export interface Io {
 }
 
 /** The most that is read from stdin or a file argument, in bytes. */
-const MAX_INPUT_BYTES = 16 * 1024 * 1024;
+export const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
 /** Decodes what came by stdin or file: exit 2 with the byte offset of what is no UTF-8. */
 export async function decodeInput(bytes: Buffer, name: string): Promise<string> {

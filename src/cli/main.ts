@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { ForgeError, systemCode, usage } from '../domain/error.js';
 import { escapeControls } from '../domain/text.js';
 import { decodeInput, type Io } from './io.js';
@@ -66,14 +66,18 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
 
 /** The folder to work in: -C, else FORGE_DIR, else here. */
 function folder(io: Io, dir: string | undefined): string {
-  const here = currentFolder(io);
-  const wanted = dir ?? (io.env.FORGE_DIR || undefined);
-  const path = wanted === undefined ? here : resolve(here, wanted);
+  const wanted = dir ?? (io.env.FORGE_DIR || '.');
+  const path = isAbsolute(wanted) ? wanted : resolve(currentFolder(io), wanted);
+  const real = realFolder(path);
+  if (real === null) throw usage('folder.missing', `There is no folder ${path}.`);
+  return basename(real) === '.forge' ? dirname(real) : real;
+}
+
+function realFolder(path: string): string | null {
   try {
-    const real = realpathSync.native(path);
-    return basename(real) === '.forge' ? dirname(real) : real;
+    return statSync(path).isDirectory() ? realpathSync.native(path) : null;
   } catch {
-    throw usage('folder.missing', `There is no folder ${path}.`);
+    return null;
   }
 }
 
@@ -81,7 +85,8 @@ function currentFolder(io: Io): string {
   try {
     return io.cwd();
   } catch {
-    throw usage('folder.gone', 'The current folder does not exist any more.', {
+    const name = io.env.PWD ? ` (${io.env.PWD})` : '';
+    throw usage('folder.gone', `The current folder${name} does not exist any more.`, {
       hint: 'cd to another folder',
     });
   }

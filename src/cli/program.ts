@@ -157,14 +157,16 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
 function settle(error: CommanderError, program: Command, word: string | undefined): null {
   if (error.exitCode === 0) return null;
   const group = program.commands.find((candidate) => candidate.name() === word);
-  if (error.code === 'commander.help') throw missingCommand(group);
+  if (error.code === 'commander.help') throw missingCommand(group, word);
   const place = group ? `forge ${group.name()} --help` : 'forge --help';
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
   throw usage(stableCode(error.code), sentence(what), { hint: nearest ? `${nearest}  (${place})` : place });
 }
 
-function missingCommand(group: Command | undefined): Error {
+function missingCommand(group: Command | undefined, word: string | undefined): Error {
+  if (!group && word !== undefined)
+    return usage('command.unknown_command', `Unknown command '${word}'.`, { hint: 'forge --help' });
   const names = group?.commands.map((command) => command.name()).join(' | ');
   const name = group ? `forge ${group.name()}` : 'forge';
   return usage('command.missing', `${name} needs a command.`, {

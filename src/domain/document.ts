@@ -88,7 +88,8 @@ function parseState(text: string, file: string): Record<string, unknown> {
 
 /** Absent means 1 (a source shape without the field). Numbers and texts are both read. */
 function versionOf(raw: Record<string, unknown>): string {
-  return raw.schema_version === undefined ? '1.0' : String(raw.schema_version);
+  const { schema_version: version = '1.0' } = raw;
+  return typeof version === 'string' ? version : JSON.stringify(version);
 }
 
 const majorOf = (version: string): number =>
@@ -103,7 +104,8 @@ function migrate<T>(format: Format<T>, raw: Record<string, unknown>, from: numbe
 
 function validate<T>(schema: z.ZodMiniType<T>, value: unknown, text: string, file: string): T {
   const result = schema.safeParse(value);
-  if (result.success) return result.data;
+  // Formats check and change nothing; the value itself has its fields in the order of the file.
+  if (result.success) return value as T;
   const issue = result.error.issues[0] as z.core.$ZodIssue;
   const path = issue.path as (string | number)[];
   const line = lineAt(text, locateJson(text, path));

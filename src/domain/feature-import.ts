@@ -69,9 +69,13 @@ function isKnown(features: readonly Feature[], entry: Entry): boolean {
 function refuseSecond(added: readonly Feature[], { id, name }: Entry): void {
   const first = id === undefined ? undefined : findTwin(added, id);
   if (first && !sameName(first.name, name))
-    throw usage('import.twice', `${id} stands for two features in that list: "${first.name}" and "${name}".`, {
-      hint: 'Give one of them another id.',
-    });
+    throw usage(
+      'import.twice',
+      `${id} stands for two features in that list: "${first.name}" and "${name}".`,
+      {
+        hint: 'Give one of them another id.',
+      },
+    );
 }
 
 /** The number after the largest `FORGE-NNN` there is. */

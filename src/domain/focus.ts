@@ -48,7 +48,7 @@ export function switchesContext(focus: Focus, change: FocusChange): boolean {
 export function planFocus(focus: Focus, change: FocusChange, now: string): Focus {
   const base = switchesContext(focus, change) ? { ...focus, ...NO_FOCUS } : focus;
   const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-  const after: Focus = { ...base, ...given, schema_version: FOCUS.version };
+  const after: Focus = { ...base, ...given, schema_version: focus.schema_version ?? FOCUS.version };
   const fresh = base.started_at === null || base.task !== after.task;
   return {
     ...after,

@@ -76,9 +76,11 @@ export function parseLine(text: string): ParsedLine {
     return isRecordId(line.redacted)
       ? { kind: 'tombstone', tombstone: line as unknown as Tombstone }
       : bad('its "redacted" is no record id');
-  if (!(TIERS as readonly unknown[]).includes(line.tier)) return bad(`its tier is ${JSON.stringify(line.tier)}`);
+  if (!(TIERS as readonly unknown[]).includes(line.tier))
+    return bad(`its tier is ${JSON.stringify(line.tier)}`);
   if (typeof line.kind !== 'string') return bad('it has no kind');
-  if (line.prev === null && !isRecordId(line.ledger)) return bad('it is a first record without its ledger id');
+  if (line.prev === null && !isRecordId(line.ledger))
+    return bad('it is a first record without its ledger id');
   return { kind: 'record', record: line as LedgerRecord };
 }
 
@@ -87,7 +89,8 @@ const bad = (reason: string): ParsedLine => ({ kind: 'bad', reason });
 function linkProblem({ n, prev, seen }: Record<string, unknown>): string | null {
   if (!Number.isSafeInteger(n) || (n as number) < 1) return 'its "n" is no whole number';
   if (prev !== null && !isRecordId(prev)) return 'its "prev" is no record id';
-  if (!Array.isArray(seen) || seen.length > MAX_SEEN || !seen.every(isRecordId)) return 'its "seen" is no list of record ids';
+  if (!Array.isArray(seen) || seen.length > MAX_SEEN || !seen.every(isRecordId))
+    return 'its "seen" is no list of record ids';
   return null;
 }
 

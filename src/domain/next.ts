@@ -47,7 +47,8 @@ function reasonFor(
 ): string {
   if (task) return task.reason;
   const first = candidates[0];
-  if (first) return `everything left is blocked; ${first.id} waits for ${oneLine(first.blocked_by.join(', '))}`;
+  if (first)
+    return `everything left is blocked; ${first.id} waits for ${oneLine(first.blocked_by.join(', '))}`;
   return features.length === 0
     ? 'there are no features and no active issues yet'
     : 'every feature is passing';

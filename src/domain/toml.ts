@@ -35,10 +35,12 @@ export function lineOfKey(text: string, path: readonly string[]): number {
 /** `table.key = …` or `table = { key = … }`, at the top. */
 function lineOfOtherForm(lines: readonly string[], path: readonly string[]): number {
   const forms = new RegExp(`^\\s*${path[0]}\\s*(?:=|\\.\\s*${path[1]}\\s*=)`);
-  return Math.max(
-    lines.findIndex((line) => forms.test(line)),
-    0,
-  ) + 1;
+  return (
+    Math.max(
+      lines.findIndex((line) => forms.test(line)),
+      0,
+    ) + 1
+  );
 }
 
 /** A TOML value on one line. Texts are basic strings, as JSON escapes them. */
@@ -58,7 +60,8 @@ export function setTomlValue(
   const end = lines[0]?.endsWith('\r') ? '\r' : '';
   const line = bare + end;
   const found = findTable(lines, table);
-  if (!found) return `${text}${text === '' || text.endsWith('\n') ? '' : `${end}\n`}${end}\n[${table}]${end}\n${line}\n`;
+  if (!found)
+    return `${text}${text === '' || text.endsWith('\n') ? '' : `${end}\n`}${end}\n[${table}]${end}\n${line}\n`;
   const inTable = (pattern: RegExp): number =>
     lines.findIndex((candidate, i) => i > found.header && i < found.end && pattern.test(candidate));
   const at = inTable(keyLine(key));

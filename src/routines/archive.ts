@@ -20,6 +20,7 @@ import {
   sessionFile,
   sessionsFolder,
 } from '../store/layout.js';
+import { lastGiven } from '../store/session-ids.js';
 import type { Context } from './context.js';
 
 /** The files of a session's archive beside session.json. */
@@ -33,13 +34,21 @@ export function archivedIds({ disk, layout }: Context): string[] {
   return disk.list(sessionsFolder(layout)).filter(isStoredId);
 }
 
-/** Archived sessions by counter, oldest first. With `newest`, only those with the latest dates are read. */
+/** Archived sessions by counter, oldest first; with `newest`, that many of the last. */
 export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] {
-  const ids = archivedIds(context);
-  return ids
-    .slice(Math.max(0, ids.length - newest))
+  return newestIds(context, newest)
     .map((id) => readArchive(context, id))
-    .sort(bySequence);
+    .sort(bySequence)
+    .slice(-newest);
+}
+
+/** Those with the latest dates, and, as the clock may have been set back, those that were given out here last. */
+function newestIds(context: Context, count: number): string[] {
+  const ids = archivedIds(context);
+  if (ids.length <= count) return ids;
+  const known = new Set(ids);
+  const given = lastGiven(context.layout).filter((id) => known.has(id));
+  return [...new Set([...ids.slice(-count), ...given.slice(-count)])];
 }
 
 /** The latest ones, as this command found them: enough to know the last session and the counter, read once. */

@@ -1,6 +1,7 @@
 import { splitCommand } from '../domain/argv.js';
 import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
+import { ForgeError, usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { checkText } from '../domain/text.js';
 import { setTomlValue } from '../domain/toml.js';
@@ -31,7 +32,7 @@ export function setSetting(
   const value = parseSetting(name, text);
   if (typeof value === 'string' && value !== '') checkText(value, { what: name, lines: false });
   if (name === 'features.test_command' && value !== '') splitCommand(String(value));
-  const trusted = trustedTests(context);
+  const trusted = name === 'features.test_command' ? trustedTests(context) : [];
   const { disk, layout } = context;
   const path = configFile(layout);
   const file = shown(layout, path);
@@ -40,12 +41,22 @@ export function setSetting(
     const bytes = disk.read(path) as Buffer;
     const [table = '', key = ''] = name.split('.');
     const after = setTomlValue(decodeUtf8(bytes, file), table, key, value);
-    decodeConfig(after, file);
+    checkSetting(name, after, file);
     disk.replace(path, Buffer.from(after, 'utf8'), digestOf(bytes));
   });
   // The new command line was entered here, and so were these tests.
   if (name === 'features.test_command') approveTests(context, trusted);
   return { name, value };
+}
+
+/** The file was whole before, so what is wrong now is the value that was given. */
+function checkSetting(name: string, after: string, file: string): void {
+  try {
+    decodeConfig(after, file);
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    throw usage('config.value', error.message.replace(/^.*?:\d+: /, ''), { field: name });
+  }
 }
 
 /** Tests that may run as they are: with another `test_command` they become other commands. */

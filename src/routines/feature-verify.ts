@@ -33,6 +33,8 @@ export interface FeatureResult {
   duration_ms: number;
   /** That command, else the last one. */
   command: string;
+  /** Only with --dry-run: nothing was run. */
+  planned?: true;
   /** Why it failed, and the end of its output. */
   failure?: string;
   output?: string;
@@ -55,6 +57,7 @@ export async function verifyFeatures(
     context,
     plans.flatMap(({ commands }) => commands.map(formatArgv)),
   );
+  if (context.disk.dryRun) return { results: plans.map((plan) => planned(plan.feature, plan.commands)) };
   const results: FeatureResult[] = [];
   for (const { feature, commands } of plans) {
     const result = await verifyOne(context, feature, commands, watch);
@@ -62,6 +65,12 @@ export async function verifyFeatures(
     results.push(result);
   }
   return { results };
+}
+
+/** With --dry-run: what would be run; the status stays. */
+function planned({ id, status }: Feature, commands: readonly string[][]): FeatureResult {
+  const command = commands.map(formatArgv).join('; ');
+  return { id, status, before: status, exit_code: null, duration_ms: 0, command, planned: true };
 }
 
 function chooseFeatures(

@@ -43,7 +43,8 @@ function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: Fo
 }
 
 export function clearFocus(context: Context): Focus {
-  return replaceFocus(context, () => NO_FOCUS);
+  // Fields of a newer forge stay.
+  return replaceFocus(context, (focus) => ({ ...focus, ...NO_FOCUS, schema_version: focus.schema_version }));
 }
 
 function replaceFocus(context: Context, change: (focus: Focus) => Focus): Focus {

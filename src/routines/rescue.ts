@@ -5,7 +5,18 @@ import { ForgeError } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { KNOWLEDGE } from '../domain/knowledge.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
-import { activeIssuesFile, configFile, featuresFile, knowledgeFile, shown } from '../store/layout.js';
+import { ARCHIVED_SESSION } from '../domain/session.js';
+import {
+  activeIssuesFile,
+  configFile,
+  featuresFile,
+  focusFile,
+  knowledgeFile,
+  progressFile,
+  sessionFile,
+  sessionsFolder,
+  shown,
+} from '../store/layout.js';
 import type { Context } from './context.js';
 
 /** How far back a good version is looked for. */
@@ -14,11 +25,25 @@ const LOOK_BACK = 50;
 /** The error with the newest commit that has the damaged file whole, as the next thing to type (B-12). */
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
-  if (!(error instanceof ForgeError) || file === undefined || !context.git) return error;
-  const commit = await newestGood(context, file).catch(() => null);
-  if (commit === null) return error;
-  const hint = `git restore --source=${commit.slice(0, 12)} -- ${file}   (the newest commit that has it whole)`;
+  if (!(error instanceof ForgeError) || file === undefined) return error;
+  const hint = asideHint(context, file) ?? (await commitHint(context, file));
+  if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
+}
+
+/** Files of the running session are in no commit: put aside, they are started afresh. */
+function asideHint({ layout }: Context, file: string): string | null {
+  const aside = `mv ${file} ${file}.damaged`;
+  if (file === shown(layout, sessionFile(layout)))
+    return `${aside} && forge session start   (its progress is kept as an interrupted session)`;
+  const fresh = [focusFile(layout), progressFile(layout)].some((path) => shown(layout, path) === file);
+  return fresh ? `${aside} && forge init   (puts an empty one there)` : null;
+}
+
+async function commitHint(context: Context, file: string): Promise<string | null> {
+  const commit = await newestGood(context, file).catch(() => null);
+  if (commit === null) return null;
+  return `git restore --source=${commit.slice(0, 12)} -- ${file}   (the newest commit that has it whole)`;
 }
 
 async function newestGood(context: Context, file: string): Promise<string | null> {
@@ -41,6 +66,9 @@ function checkFor({ layout }: Context, file: string): ((bytes: Buffer) => boolea
   ];
   if (file === shown(layout, configFile(layout)))
     return works((bytes) => decodeConfig(decodeUtf8(bytes, file), file));
+  const archived =
+    file.startsWith(`${shown(layout, sessionsFolder(layout))}/`) && file.endsWith('/session.json');
+  if (archived) return works((bytes) => decodeDocument(ARCHIVED_SESSION, bytes, file));
   const format = formats.find(([path]) => shown(layout, path) === file)?.[1];
   return format ? works((bytes) => decodeDocument(format, bytes, file)) : null;
 }

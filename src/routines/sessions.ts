@@ -7,6 +7,7 @@ import {
   bySequence,
   matchSession,
   type RunningSession,
+  sessionName,
   shownId,
   toArchive,
 } from '../domain/session.js';
@@ -140,7 +141,7 @@ export function discardSession(
 }
 
 const isNamed = (running: RunningSession, id: string | undefined): boolean =>
-  id === undefined || running.id === id || running.id.startsWith(`${id}-`);
+  id === undefined || running.id === id || sessionName(running.id) === id;
 
 function discardRunning(context: Context, running: RunningSession): string {
   const text = readProgressText(context);

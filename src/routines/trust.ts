@@ -1,7 +1,7 @@
 import { resolve, sep } from 'node:path';
 import { stateHome } from '../adapters/environment.js';
 import { identityOf } from '../adapters/repository.js';
-import { formatArgv, testArgv } from '../domain/argv.js';
+import { formatArgv, splitCommand, testArgv } from '../domain/argv.js';
 import { ForgeError, refused } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
@@ -42,7 +42,7 @@ export function showTrust(context: Context): TrustReport {
 export function requireTrust(context: Context, commands: readonly string[]): void {
   const wanted = new Set(commands);
   const files = new Set(
-    commands.flatMap((command) => filesIn(context, command.split(' ')).map(({ name }) => name)),
+    commands.flatMap((command) => filesIn(context, splitCommand(command)).map(({ name }) => name)),
   );
   const blocking = showTrust(context).items.find(
     ({ kind, content, name, state }) =>

@@ -30,6 +30,7 @@ export class Disk {
   /** The worktree's lock. Sections may nest. */
   withLock<T>(work: () => T): T {
     if (this.locked || this.dryRun) return work();
+    this.checkInside(lockFile(this.layout));
     return withLock(lockFile(this.layout), this.policy, () => {
       this.locked = true;
       try {
@@ -144,6 +145,9 @@ export class Disk {
 
   /** Puts a finished folder in place; false when the name is taken. */
   placeFolder(draft: string, path: string): boolean {
+    const [from, to] = [shown(this.layout, draft), shown(this.layout, path)];
+    for (const [i, name] of this.written.entries())
+      if (name.startsWith(`${from}/`)) this.written[i] = to + name.slice(from.length);
     return this.dryRun || durable.placeFolder(draft, path);
   }
 
@@ -155,7 +159,9 @@ export class Disk {
     return durable.listFolder(folder);
   }
 
+  /** Forge's own bookkeeping is not worth telling. */
   private note(path: string): void {
+    if (path.startsWith(this.layout.state + sep)) return;
     const name = shown(this.layout, path);
     if (!this.written.includes(name)) this.written.push(name);
   }
@@ -164,14 +170,18 @@ export class Disk {
   private checkInside(path: string): void {
     const folder = dirname(path);
     if (this.insideFolders.has(folder)) return;
-    const tops = [this.layout.dir, this.layout.state, this.layout.shared];
+    const { dir, state, shared } = this.layout;
+    // Without git the state lies in .forge/ itself, and must stay there like the rest.
+    const tops = [dir, ...[state, shared].filter((top) => !top.startsWith(dir + sep))];
     const real = realFolder(folder);
     // What is still to be made will be where the nearest folder that exists is.
     if (real === null) {
       if (!tops.includes(folder)) this.checkInside(folder);
       return;
     }
-    const inside = tops.map(realFolder).some((top) => top !== null && (real === top || real.startsWith(top + sep)));
+    const inside = tops
+      .map(realFolder)
+      .some((top) => top !== null && (real === top || real.startsWith(top + sep)));
     if (!inside)
       throw corrupted(
         'file.outside',

@@ -190,11 +190,9 @@ export function makeFolder(path: string): void {
  */
 export function removeDrafts(path: string): void {
   const [folder, base] = [dirname(path), basename(path)];
-  const isDraft = (name: string): boolean => {
-    const [start, rest] = [name.indexOf(`${base}.`), name.replace(/^\./, '').slice(base.length)];
-    return start === (name.startsWith('.') ? 1 : 0) && /^(\.[0-9a-f]{12})?\.tmp$/.test(rest);
-  };
-  for (const name of listFolder(folder).filter(isDraft))
+  const drafted = (name: string): string => name.replace(/(\.[0-9a-f]{12})?\.tmp$/, '');
+  const drafts = listFolder(folder).filter((name) => name.endsWith('.tmp'));
+  for (const name of drafts.filter((name) => [base, `.${base}`].includes(drafted(name))))
     if (fs.lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile())
       fs.rmSync(join(folder, name), { force: true });
 }

@@ -79,7 +79,9 @@ function takeExclusive(path: string, claim: Claim): boolean {
 
 function readClaim(path: string): Claim | null {
   try {
-    const claim = JSON.parse(fs.readFileSync(path, 'utf8')) as Claim;
+    // Non-blocking: what stands there may be a FIFO.
+    const flag = fs.constants.O_RDONLY | (fs.constants.O_NONBLOCK ?? 0);
+    const claim = JSON.parse(fs.readFileSync(path, { encoding: 'utf8', flag: flag as never })) as Claim;
     return typeof claim.pid === 'number' && typeof claim.token === 'string' ? claim : null;
   } catch {
     return null;

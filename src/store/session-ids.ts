@@ -9,7 +9,11 @@ import { type LockPolicy, withLock } from './lock.js';
 interface Given {
   seq: number;
   numbers: Record<string, number>;
+  /** The newest ids, newest last: the clock may have been set back, so their dates do not tell. */
+  last?: string[];
 }
+
+const LAST = 20;
 
 export interface NewSessionId {
   id: string;
@@ -32,11 +36,20 @@ export function allocateSessionId(
     const given = readGiven(layout);
     const n = Math.max((given.numbers[date] ?? 0) + 1, nextNumber(date, known.ids));
     const seq = Math.max(given.seq, known.seq) + 1;
-    if (!dryRun) writeGiven(layout, { seq, numbers: { ...given.numbers, [date]: n } });
-    return { id: `${formatSessionName(date, n)}-${suffix}`, seq };
+    const id = `${formatSessionName(date, n)}-${suffix}`;
+    const last = [...lastOf(given), id].slice(-LAST);
+    if (!dryRun) writeGiven(layout, { seq, numbers: { ...given.numbers, [date]: n }, last });
+    return { id, seq };
   };
   return dryRun ? take() : withLock(sessionIdsLock(layout), policy, take);
 }
+
+/** The ids that were given out here last, newest last. */
+export function lastGiven(layout: Layout): string[] {
+  return lastOf(readGiven(layout));
+}
+
+const lastOf = ({ last }: Given): string[] => (Array.isArray(last) ? last : []);
 
 function readGiven(layout: Layout): Given {
   const bytes = readPlain(sessionIdsFile(layout), 4 * 1024 * 1024);

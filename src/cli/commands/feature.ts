@@ -72,6 +72,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   summary: "Run features' tests; the only way to passing. Exit 1 when one fails",
   example: 'forge feature verify FORGE-001',
   options: [{ flags: '--all', help: 'every feature that has tests' }],
+  writes: true,
   run: (call, ...ids) =>
     call.forge().feature.verify(
       { ids, ...(call.options.all === true ? { all: true } : {}) },
@@ -86,6 +87,8 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
       ? 'No feature has tests yet.'
       : results
           .map((result) => {
+            if (result.planned)
+              return `${style.dim('would run')} ${result.id}  ${oneLine(result.command, 300)}`;
             const change =
               result.before === result.status ? result.status : `${result.before} → ${result.status}`;
             const why = result.failure
@@ -94,7 +97,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
             return `${mark(result, style)} ${result.id}  ${change}  ${(result.duration_ms / 1000).toFixed(1)} s${why}`;
           })
           .join('\n'),
-  exit: ({ results }) => (results.every(({ status }) => status === 'passing') ? 0 : 1),
+  exit: ({ results }) => (results.every(({ status, planned }) => planned || status === 'passing') ? 0 : 1),
 };
 
 export const group: Group = {

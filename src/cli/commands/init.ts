@@ -9,7 +9,9 @@ async function run(call: Call): Promise<InitResult> {
     name: call.options.name as string | undefined,
   };
   if (call.interactive && input.stack === undefined) input.stack = await askStack(call);
-  return initForge(call.cwd, input, { world: call.world, dryRun: call.flags.dryRun });
+  const result = await initForge(call.cwd, input, { world: call.world, dryRun: call.flags.dryRun });
+  if (call.flags.dryRun) call.say('Dry run: nothing was written.');
+  return result;
 }
 
 async function askStack(call: Call): Promise<string> {

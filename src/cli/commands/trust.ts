@@ -11,6 +11,10 @@ async function run(call: Call): Promise<TrustReport> {
   const report = await trust.show();
   if (call.options.show === true || call.flags.dryRun || report.trusted) return report;
   call.say(render(report, call.style));
+  if (!call.flags.yes && call.world.terminal && !call.interactive)
+    throw new ForgeError('refused', 'trust.unconfirmed', 'Nothing was approved: nobody was asked.', {
+      hint: 'forge trust   or, having read it: forge trust --yes',
+    });
   if (call.interactive && !(await confirmed(report)))
     throw new ForgeError('refused', 'trust.declined', 'Nothing was approved.', { hint: 'forge trust' });
   return trust.approve({ digest: report.digest });

@@ -1,0 +1,182 @@
+// npm run docs [-- --check]: writes what follows from the source, or with --check says what is stale (exit 1):
+// docs/commands.md, the command table in README.md, schemas/*.json, and the last column of docs/requirements.md.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const [BEGIN, END] = ['<!-- commands: written by npm run docs -->', '<!-- commands: end -->'];
+
+/** The command specs and the schemas, straight from the sources. */
+async function loadSources() {
+  const folder = mkdtempSync(join(tmpdir(), 'forge-docs-'));
+  try {
+    const outfile = join(folder, 'sources.mjs');
+    await build({
+      stdin: {
+        contents: `export * from './src/cli/groups.ts';
+          export { parseArgv } from './src/cli/program.ts';
+          export { schemaNames, schemaOf } from './src/index.ts';`,
+        resolveDir: ROOT,
+      },
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20.19',
+      logLevel: 'error',
+      banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
+    });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Every group with its commands; `full` is what a person types after "forge". */
+async function readGroups({ GROUPS }) {
+  const groups = [];
+  for (const { name, heading, summary, load } of GROUPS) {
+    const { group } = await load();
+    const alone = group.commands.length === 1 && group.commands[0].name === name;
+    const commands = group.commands.map((spec) => ({
+      ...spec,
+      full: name === 'where' ? 'forge' : alone ? `forge ${name}` : `forge ${name} ${spec.name}`,
+    }));
+    groups.push({ name, heading, summary, commands });
+  }
+  return groups;
+}
+
+/** The options that every command takes, as the help shows them. */
+async function readGlobalOptions({ parseArgv }) {
+  let help = '';
+  await parseArgv(['--help'], {
+    out: (text) => {
+      help += text;
+    },
+  });
+  const section = /\nOptions:\n([\s\S]*?)\n\n/.exec(help)?.[1];
+  if (section === undefined) throw new Error('forge --help has no "Options:".');
+  const rows = section.split('\n').map((line) => line.trim().split(/ {2,}/));
+  if (rows.some((row) => row.length !== 2)) throw new Error('An option in forge --help has no text of its own.');
+  return rows;
+}
+
+const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const code = (text) => `\`${text.replaceAll('|', '\\|')}\``;
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+
+const usageOf = ({ full, args = [] }) => [full, ...args].join(' ');
+
+function commandSection(spec) {
+  const options = (spec.options ?? []).map(({ flags, help, many }) => [flags, many ? `${help} (repeatable)` : help]);
+  if (spec.writes) options.push(['-n, --dry-run', 'show what would happen, write nothing']);
+  if (spec.confirms) options.push(['-y, --yes', 'do not ask']);
+  const parts = [
+    `### ${code(spec.full)}`,
+    `${spec.summary}.`,
+    `\`\`\`text\n${usageOf(spec)}${options.length > 0 ? ' [options]' : ''}\n\`\`\``,
+  ];
+  if (options.length > 0)
+    parts.push(
+      table(
+        ['option', ''],
+        options.map(([flags, help]) => [code(flags), cell(help)]),
+      ),
+    );
+  parts.push(`Example: \`${spec.example}\``);
+  return parts.join('\n\n');
+}
+
+function commandsPage(groups, globals, { EXIT_CODE_HELP, ENVIRONMENT_HELP }) {
+  const rows = (pairs) => pairs.map(([name, text]) => [code(String(name)), cell(text)]);
+  return `${[
+    '# Commands',
+    'Written by `npm run docs` from the source; `forge help COMMAND` says the same.',
+    'The answer goes to stdout, everything else to stderr. A text argument of `-` is read from stdin; what follows `--` is taken literally.',
+    ...groups.flatMap(({ name, summary, commands }) => [
+      `## ${name === 'where' ? 'forge' : `forge ${name}`}`,
+      ...(commands.length > 1 ? [`${summary}.`] : []),
+      ...commands.map(commandSection),
+    ]),
+    '## Options of every command',
+    table(['option', ''], rows(globals)),
+    'With `--json`, a failure is one line on stderr: `{"error":{"kind","code","message","exit","hint"?,"file"?,"line"?,"field"?}}`.',
+    '## Exit codes',
+    table(['code', ''], rows(EXIT_CODE_HELP)),
+    '## Environment',
+    table(['variable', ''], rows(ENVIRONMENT_HELP)),
+  ].join('\n\n')}\n`;
+}
+
+function readmeTable(groups) {
+  const rows = groups.flatMap(({ commands }) =>
+    commands.map((spec) => [code(usageOf(spec)), cell(spec.summary)]),
+  );
+  return table(['command', 'what it does'], rows);
+}
+
+/** The README with the text between its markers replaced. */
+function fillReadme(text, inner) {
+  const [start, end] = [text.indexOf(BEGIN), text.indexOf(END)];
+  if (start < 0 || end < start) throw new Error(`README.md lacks the markers ${BEGIN} and ${END}.`);
+  return `${text.slice(0, start + BEGIN.length)}\n\n${inner}\n\n${text.slice(end)}`;
+}
+
+/** Path → content of every generated file. */
+async function generate() {
+  const sources = await loadSources();
+  const groups = await readGroups(sources);
+  const files = new Map();
+  files.set('docs/commands.md', commandsPage(groups, await readGlobalOptions(sources), sources));
+  files.set('README.md', fillReadme(readFileSync(join(ROOT, 'README.md'), 'utf8'), readmeTable(groups)));
+  for (const name of await sources.schemaNames())
+    files.set(`schemas/${name}.json`, `${JSON.stringify(await sources.schemaOf(name), null, 2)}\n`);
+  return files;
+}
+
+/** Schemas of formats that are no more. */
+function leftOver(files) {
+  const folder = join(ROOT, 'schemas');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .map((name) => `schemas/${basename(name)}`)
+    .filter((path) => !files.has(path));
+}
+
+function isStale([path, content]) {
+  const target = join(ROOT, path);
+  return !existsSync(target) || readFileSync(target, 'utf8') !== content;
+}
+
+async function main(args) {
+  const check = args.includes('--check');
+  if (args.some((arg) => arg !== '--check')) {
+    console.error('Usage: npm run docs [-- --check]');
+    process.exitCode = 2;
+    return;
+  }
+  const files = await generate();
+  const stale = [...files].filter(isStale);
+  const extra = leftOver(files);
+  for (const path of [...stale.map(([name]) => name), ...extra]) console.log(check ? `${path} is stale` : path);
+  if (check && stale.length + extra.length > 0) {
+    console.error('Run: npm run docs');
+    process.exitCode = 1;
+  }
+  if (!check) {
+    mkdirSync(join(ROOT, 'schemas'), { recursive: true });
+    for (const [path, content] of stale) writeFileSync(join(ROOT, path), content);
+    for (const path of extra) rmSync(join(ROOT, path));
+  }
+  const requirements = join(ROOT, 'scripts', 'requirements.mjs');
+  const { status } = spawnSync(process.execPath, [requirements, ...args], { stdio: 'inherit' });
+  if (status !== 0) process.exitCode = 1;
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,130 @@
+import { parse } from 'smol-toml';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, FEATURES, FOCUS, ISSUES, KNOWLEDGE, makeForge, SESSION } from './project.js';
+
+type Schema = Parameters<typeof z.fromJSONSchema>[0];
+
+describe('formats', () => {
+  it('LAY-08 forge schema prints a JSON Schema of every format, which takes the file on disk', async () => {
+    const project = await makeForge();
+    await forgeJson(project, [
+      'feature',
+      'add',
+      'A',
+      'a',
+      '--test',
+      'node -e 0',
+      '--blocked-by',
+      'B',
+      '--priority',
+      '2',
+    ]);
+    await forgeJson(project, ['knowledge', 'add', 'failure', 'x', '--context', 'y']);
+    await forgeJson(project, ['session', 'start']);
+    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
+    await forgeJson(project, ['session', 'start', '--goal', 'more']);
+    project.write(
+      ISSUES,
+      '{"schema_version":"1.0","issues":[{"linear_id":"SX9-1","title":"t","labels":[]}]}',
+    );
+
+    const files: Record<string, unknown> = {
+      config: parse(project.read(CONFIG)),
+      features: project.json(FEATURES),
+      knowledge: project.json(KNOWLEDGE),
+      focus: project.json(FOCUS),
+      session: project.json(SESSION),
+      'session-archive': project.json(`${archive}/session.json`),
+      active: project.json(ISSUES),
+    };
+    const { schemas } = await forgeJson<{ schemas: string[] }>(project, ['schema']);
+    expect(schemas).toEqual(Object.keys(files).sort());
+    for (const name of schemas) {
+      const schema = JSON.parse((await runForge(project, ['schema', name])).stdout) as Schema;
+      expect(schema).toMatchObject({
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+      });
+      const validator = z.fromJSONSchema(schema);
+      expect([name, validator.safeParse(files[name]).error?.issues ?? []]).toEqual([name, []]);
+      expect([name, validator.safeParse([]).success]).toEqual([name, false]);
+    }
+    const features = z.fromJSONSchema((await forgeJson(project, ['schema', 'features'])) as Schema);
+    const [feature] = (files.features as { features: object[] }).features;
+    const withStatus = (status: string): unknown => ({
+      schema_version: '1.0',
+      features: [{ ...feature, status }],
+    });
+    expect(features.safeParse(withStatus('failing')).success).toBe(true);
+    expect(features.safeParse(withStatus('done')).success).toBe(false);
+    expect(await forgeError(project, ['schema', 'nothing'])).toMatchObject({
+      exitCode: 2,
+      hint: expect.stringContaining('knowledge'),
+    });
+  });
+
+  it('LAY-08 every file that init writes carries a schema version', async () => {
+    const project = await makeForge();
+    const names = project.git('ls-files', '.forge/*.json', '.forge/*.toml').split('\n');
+    for (const name of [...names, FOCUS, '.forge/git/branches.json']) {
+      if (name.endsWith('skill.toml')) continue;
+      expect([name, project.read(name)]).toEqual([name, expect.stringMatching(/schema_version/)]);
+    }
+  });
+
+  it('LAY-08 a newer version is refused and left untouched', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    for (const [path, text, command] of [
+      [FEATURES, '{"schema_version":"2.0","features":{}}', ['feature', 'add', 'A', 'a']],
+      [KNOWLEDGE, '{"schema_version":"7.3"}', ['knowledge', 'add', 'invariant', 'x']],
+      [FOCUS, '{"schema_version":"2.0","anything":[]}', ['focus', 'set', '--task', 'x']],
+      [SESSION, '{"schema_version":"2.0"}', ['progress', 'add', 'x']],
+      [CONFIG, 'schema_version = 2\nbriefing = "new"\n', ['config', 'set', 'briefing.budget', '900']],
+    ] as const) {
+      const good = project.read(path);
+      project.write(path, text);
+      const error = await forgeError(project, command);
+      expect([path, error.exitCode, error.code, error.file]).toEqual([path, 3, 'file.newer', path]);
+      expect(error.hint).toMatch(/npm install/);
+      expect(project.read(path)).toBe(text);
+      expect((await runForge(project, ['init'])).exitCode).toBe(0);
+      expect(project.read(path)).toBe(text);
+      project.write(path, good);
+    }
+  });
+
+  it('LAY-08 an older version is migrated when it is written, and the old file is kept', async () => {
+    const project = await makeForge();
+    const old =
+      '{"schema_version":"0.9","team":"blue","features":[{"id":"A","name":"a","passes":true},{"id":"B","name":"b"}]}';
+    project.write(FEATURES, old);
+    const { features } = await forgeJson<{ features: { id: string; status: string }[] }>(project, [
+      'feature',
+      'list',
+    ]);
+    // A claim without evidence is no proof.
+    expect(features.map(({ id, status }) => [id, status])).toEqual([
+      ['A', 'in_progress'],
+      ['B', 'not_implemented'],
+    ]);
+    expect(project.read(FEATURES)).toBe(old);
+    await forgeJson(project, ['feature', 'edit', 'B', '--priority', '1']);
+    expect(project.json(FEATURES)).toMatchObject({ schema_version: '1.0', team: 'blue' });
+    expect(project.read(`${FEATURES}.v0`)).toBe(old);
+    expect((await runForge(project, ['feature', 'show', 'B'])).stdout).toMatch(/priority\s+1/);
+  });
+
+  it('LAY-08 a file without a version counts as version 1', async () => {
+    const project = await makeForge();
+    project.write(FEATURES, '{"features":[{"id":"A","name":"a","status":"failing"}]}');
+    expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A\s+failing\s+a$/m);
+    project.write(
+      FOCUS,
+      '{"task":"t","linear_issue":null,"files":[],"phase":null,"blockers":[],"started_at":null}',
+    );
+    expect((await runForge(project, ['focus', 'show'])).stdout).toMatch(/task\s+t/);
+  });
+});

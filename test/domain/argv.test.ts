@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatArgv, splitCommand, testArgv } from '../../src/domain/argv.js';
+import { failure } from '../support/failure.js';
+
+describe('splitCommand', () => {
+  it.each([
+    ['npm test', ['npm', 'test']],
+    ['  npm \t test  ', ['npm', 'test']],
+    ["a 'b c' d", ['a', 'b c', 'd']],
+    ['a "b c" d', ['a', 'b c', 'd']],
+    ["a ''", ['a', '']],
+    ['a ""', ['a', '']],
+    [`a b"c d"'e f'g`, ['a', 'bc de fg']],
+    ['a b\\ c', ['a', 'b c']],
+    ['a \\"b\\"', ['a', '"b"']],
+    ["a \\'b", ['a', "'b"]],
+    [`a 'it'\\''s'`, ['a', "it's"]],
+    [`a "it's"`, ['a', "it's"]],
+    ["a 'b\\c'", ['a', 'b\\c']],
+    [`a "b\\\\c\\"d\\$e\\\`f"`, ['a', 'b\\c"d$e`f']],
+    ['a "b\\c\\n"', ['a', 'b\\c\\n']],
+    ["a '$HOME `x` | & ; <>()'", ['a', '$HOME `x` | & ; <>()']],
+    ['a "| & ; <>() * # ~"', ['a', '| & ; <>() * # ~']],
+    ['a \\$HOME \\| b', ['a', '$HOME', '|', 'b']],
+    ["a 'b\nc'", ['a', 'b\nc']],
+    ['a b\\\nc \\\nd', ['a', 'bc', 'd']],
+    ['a "b\\\nc"', ['a', 'bc']],
+    ['cargo test nats::subjects::tests::*', ['cargo', 'test', 'nats::subjects::tests::*']],
+    ['pytest -k "not slow" tests/test_x.py::T', ['pytest', '-k', 'not slow', 'tests/test_x.py::T']],
+    ['env A=1 x B=2', ['env', 'A=1', 'x', 'B=2']],
+    ['a é 😀', ['a', 'é', '😀']],
+  ])('FEA-02 splits %j as POSIX quoting has it', (command, words) => {
+    expect(splitCommand(command)).toEqual(words);
+  });
+
+  it.each([
+    ['a | b', '|'],
+    ['a && b', '&'],
+    ['a &', '&'],
+    ['a; b', ';'],
+    ['a > f', '>'],
+    ['a < f', '<'],
+    ['(a)', '('],
+    ['a $HOME', '$'],
+    ['a "$HOME"', '$'],
+    ['a $(b)', '$'],
+    ['a `b`', '`'],
+    ['a "`b`"', '`'],
+    ['a\nb', '\\n'],
+  ])('B-91 refuses %j and hints at sh -c', (command, char) => {
+    const error = failure(() => splitCommand(command));
+    expect(error).toMatchObject({ exit: 2, code: 'command.shell', hint: `sh -c '${command}'` });
+    expect(error.message).toBe(`"${char}" outside quotes needs a shell: ${command}`);
+  });
+
+  it('B-91 quotes the hint so that it can be pasted, and would then be taken', () => {
+    const { hint } = failure(() => splitCommand("echo 'it works' | cat"));
+    expect(hint).toBe(`sh -c 'echo '\\''it works'\\'' | cat'`);
+    expect(splitCommand(hint ?? '')).toEqual(['sh', '-c', "echo 'it works' | cat"]);
+  });
+
+  it.each([
+    ['A=1 npm test', 'command.shell', 'env A=1 npm test'],
+    ['_x= npm', 'command.shell', 'env _x= npm'],
+    ['', 'command.empty', undefined],
+    [' \t ', 'command.empty', undefined],
+    ["'' a", 'command.empty', undefined],
+    ["a 'b", 'command.quote', undefined],
+    ['a "b', 'command.quote', undefined],
+    ['a "b\\"', 'command.quote', undefined],
+    ['a b\\', 'command.quote', undefined],
+  ])('B-91 refuses %j (%s)', (command, code, hint) => {
+    expect(failure(() => splitCommand(command))).toMatchObject({ exit: 2, code, hint });
+  });
+});
+
+describe('testArgv', () => {
+  it.each([
+    ['npm test', '', ['npm', 'test']],
+    ['a b::*', 'cargo test {}', ['cargo', 'test', 'a b::*']],
+    ['a', 'run --only={} --log={}.txt', ['run', '--only=a', '--log=a.txt']],
+    ['a b', 'cargo test', ['cargo', 'test', 'a b']],
+    ['$(rm -rf /); "x', 'cargo test {}', ['cargo', 'test', '$(rm -rf /); "x']],
+    ["$& $1 $' {}", 'run {}', ['run', "$& $1 $' {}"]],
+  ])('FEA-02 B-91 makes of test %j in %j one literal word', (test, template, argv) => {
+    expect(testArgv(test, template)).toEqual(argv);
+  });
+
+  it('FEA-02 refuses a template that needs a shell', () => {
+    expect(failure(() => testArgv('a', 'run {} | tee log')).code).toBe('command.shell');
+  });
+});
+
+describe('formatArgv', () => {
+  it.each([
+    [['npm', 'test'], 'npm test'],
+    [['cargo', 'test', 'nats::*'], 'cargo test nats::*'],
+    [['a', '', 'b c'], "a '' 'b c'"],
+    [['a', "it's"], `a 'it'\\''s'`],
+    [['a', '$HOME', '~', '#x', 'é'], "a '$HOME' '~' '#x' 'é'"],
+  ])('shows %j as %s', (argv, shown) => {
+    expect(formatArgv(argv)).toBe(shown);
+  });
+
+  it('gives a command that splits into the same words', () => {
+    const pieces = fc.constantFrom(
+      'a',
+      ' ',
+      "'",
+      '"',
+      '\\',
+      '$',
+      '`',
+      '\n',
+      '\t',
+      '|',
+      '*',
+      '=',
+      '😀',
+      '\u0000',
+    );
+    const word = fc.oneof(fc.string({ unit: pieces }), fc.string({ unit: 'binary' }));
+    const program = word.filter((text) => text !== '' && !/^[A-Za-z_]\w*=/.test(text));
+    fc.assert(
+      fc.property(program, fc.array(word), (first, rest) => {
+        expect(splitCommand(formatArgv([first, ...rest]))).toEqual([first, ...rest]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod/mini';
+import {
+  decodeDocument,
+  decodeUtf8,
+  encodeDocument,
+  type Format,
+  fieldName,
+  firstInvalidByte,
+} from '../../src/domain/document.js';
+import { failure } from '../support/failure.js';
+
+const Sample = z.looseObject({
+  schema_version: z.string(),
+  items: z.array(
+    z.looseObject({
+      id: z.string().check(z.regex(/^[A-Z]+$/)),
+      status: z.optional(z.enum(['open', 'done'])),
+      priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
+      needs: z.optional(z.union([z.null(), z.string(), z.array(z.string())])),
+    }),
+  ),
+});
+const FORMAT: Format<z.infer<typeof Sample>> = {
+  name: 'sample',
+  version: '3.1',
+  schema: Sample,
+  migrations: {
+    1: ({ list, ...rest }) => ({ ...rest, items: list }),
+    2: ({ items, ...rest }) => ({
+      ...rest,
+      items: (items as object[]).map((item) => ({ status: 'open', ...item })),
+    }),
+  },
+};
+
+const file = '.forge/sample.json';
+const decode = (content: unknown) => {
+  const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
+  return decodeDocument(FORMAT, Buffer.isBuffer(content) ? content : Buffer.from(text), file);
+};
+
+describe('the version of a file', () => {
+  const items = [{ id: 'A' }];
+
+  it('LAY-08 B-17 refuses a newer one untouched, and says how to get on', () => {
+    const error = failure(() => decode({ schema_version: '4.0', items: 'of another shape' }));
+    expect(error).toMatchObject({ kind: 'refused', exit: 3, code: 'file.newer' });
+    expect(error.message).toBe(`${file} has format 4.0; this forge knows 3.1 and leaves it untouched.`);
+    expect(error.hint).toMatch(/npm install/);
+  });
+
+  it('LAY-08 B-18 reads a newer minor one and keeps what it does not know', () => {
+    const newer = { schema_version: '3.9', items: [{ id: 'A', colour: 'red' }], more: { a: [1] } };
+    expect(decode(newer)).toEqual({ value: newer });
+  });
+
+  it('LAY-08 migrates an older one step by step and says from which version', () => {
+    expect(decode({ schema_version: '1.4', list: items, extra: true })).toEqual({
+      value: { schema_version: '3.1', items: [{ id: 'A', status: 'open' }], extra: true },
+      migratedFrom: '1.4',
+    });
+    expect(decode({ schema_version: '2.0', items })).toMatchObject({ migratedFrom: '2.0' });
+  });
+
+  it('LAY-08 takes a missing one as 1', () => {
+    expect(decode({ list: items }).migratedFrom).toBe('1.0');
+    const first: Format<z.infer<typeof Sample>> = { ...FORMAT, version: '1.0' };
+    expect(decodeDocument(first, Buffer.from('{"items": []}'), file)).toEqual({
+      value: { schema_version: '1.0', items: [] },
+    });
+  });
+
+  it('LAY-08 takes a number as well as a text', () => {
+    expect(decode({ schema_version: 3, items })).toEqual({ value: { schema_version: '3', items } });
+    expect(decode({ schema_version: 2, items }).migratedFrom).toBe('2');
+    expect(failure(() => decode({ schema_version: 4, items })).code).toBe('file.newer');
+  });
+
+  it.each([[''], ['v3'], ['3.x'], ['-1'], ['1e3'], [null], [[3]], [{}]])(
+    'LAY-08 refuses %j, which is none',
+    (version) => {
+      expect(failure(() => decode({ schema_version: version, items }))).toMatchObject({
+        exit: 4,
+        code: 'file.version',
+      });
+    },
+  );
+});
+
+describe('a file that is not text', () => {
+  it.each<[string, Buffer, string]>([
+    ['a byte-order mark', Buffer.from('\ufeff{}'), 'it starts with a byte-order mark (byte 0)'],
+    ['UTF-16, little end first', Buffer.from('\ufeff{}', 'utf16le'), 'it is UTF-16, not UTF-8 (byte 0)'],
+    [
+      'UTF-16, big end first',
+      Buffer.from('\ufeff{}', 'utf16le').swap16(),
+      'it is UTF-16, not UTF-8 (byte 0)',
+    ],
+    ['a lone byte', Buffer.from('{"a":"\xe9"}', 'latin1'), 'it is not valid UTF-8 (byte 6)'],
+    [
+      'a lone byte after others',
+      Buffer.concat([Buffer.from('{"é😀\ufffd":"'), Buffer.from([0x80])]),
+      'it is not valid UTF-8 (byte 14)',
+    ],
+  ])('B-13 is refused for %s, with the byte', (_name, bytes, reason) => {
+    const error = failure(() => decodeUtf8(bytes, file));
+    expect(error).toMatchObject({ exit: 4, code: 'file.encoding', details: { file } });
+    expect(error.message).toBe(`${file}: ${reason}.`);
+  });
+
+  it.each([
+    [[0x61, 0xff], 1],
+    [[0x61, 0xc3], 1],
+    [[0x61, 0xc3, 0xa9, 0xe2, 0x82], 3],
+    [[0xef, 0xbf, 0xbd, 0xf0, 0x9f, 0x98], 3],
+    [[0xed, 0xa0, 0x80], 0],
+    [[0xc0, 0xaf], 0],
+    [[0xef, 0xbf, 0xbd], 3],
+    [[], 0],
+  ])('B-13 in %j the first wrong byte is %i', (bytes, offset) => {
+    expect(firstInvalidByte(Buffer.from(bytes))).toBe(offset);
+  });
+});
+
+describe('a damaged file', () => {
+  it('B-12 is named with line and byte offset', () => {
+    const error = failure(() => decode('{\n  "é": 1,\n}'));
+    expect(error).toMatchObject({ exit: 4, code: 'file.json', details: { file, line: 3, offset: 13 } });
+    expect(error.message).toBe(`${file}:3: unexpected "}".`);
+  });
+
+  it.each(['[]', '"text"', '7', 'null', 'true'])('B-12 %s is no object', (text) => {
+    expect(failure(() => decode(text)).message).toBe(`${file}:1: it is no JSON object.`);
+  });
+
+  it.each([
+    [
+      'a value that is none of the allowed',
+      { status: 'later' },
+      'items[1].status',
+      '"later"',
+      '"open" | "done"',
+      9,
+    ],
+    ['a missing field', {}, 'items[1].id', 'nothing', 'string', 1],
+    ['a value of another type', { id: 7 }, 'items[1].id', '7', 'string', 8],
+    ['a text of another form', { id: 'a/b' }, 'items[1].id', '"a/b"', 'text like /^[A-Z]+$/', 8],
+    ['a broken number', { priority: 1.5 }, 'items[1].priority', '1.5', 'a whole number', 9],
+    ['a number too small', { priority: 0 }, 'items[1].priority', '0', 'at least 1', 9],
+    ['a number too large', { priority: 5 }, 'items[1].priority', '5', 'at most 4', 9],
+    ['a value of no form', { needs: 7 }, 'items[1].needs', '7', 'null or string or array', 9],
+    [
+      'a list of the wrong things',
+      { needs: [7] },
+      'items[1].needs',
+      '[7]',
+      'null or string or a list of string',
+      9,
+    ],
+  ])(
+    'B-12 names line, field, what was found and what is allowed: %s',
+    (_name, bad, field, found, allowed, line) => {
+      const second = 'id' in bad || Object.keys(bad).length === 0 ? bad : { id: 'B', ...bad };
+      const error = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A' }, second] }));
+      expect(error).toMatchObject({ exit: 4, code: 'file.schema', details: { file, line, field } });
+      expect(error.message).toBe(`${file}:${line}: ${field}: found ${found}, allowed: ${allowed}.`);
+    },
+  );
+
+  it('B-12 B-06 shows a long or hostile value in one harmless line', () => {
+    const status = `\u001b]0;x\u0007\n${'y'.repeat(500)}`;
+    const { message } = failure(() => decode({ schema_version: '3.1', items: [{ id: 'A', status }] }));
+    expect(message).toMatch(/^[\x20-\x7e…]+$/);
+    expect(message.length).toBeLessThan(200);
+  });
+});
+
+describe('encodeDocument', () => {
+  it('B-18 gives back every field it was given, in the order it had', () => {
+    const text = '{\n  "zeta": 1,\n  "schema_version": "3.1",\n  "items": [],\n  "alpha": null\n}\n';
+    expect(encodeDocument(decode(text).value).toString()).toBe(text);
+  });
+});
+
+describe('fieldName', () => {
+  it.each([
+    [['features', 3, 'status'], 'features[3].status'],
+    [[0, 'a'], '[0].a'],
+    [[], ''],
+  ])('writes %j as %j', (path, name) => {
+    expect(fieldName(path)).toBe(name);
+  });
+});

@@ -1,0 +1,125 @@
+import { basename, posix, win32 } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkId, findTwin, isId, requireRecord } from '../../src/domain/id.js';
+import { failure } from '../support/failure.js';
+
+describe('checkId', () => {
+  it.each(['a', '1', 'FORGE-001', 'SX9-123', 'v1.2_b-3', 'console', 'a'.repeat(64)])('takes %j', (id) => {
+    expect(checkId(id)).toBe(id);
+  });
+
+  it.each([
+    '',
+    '.',
+    '..',
+    '../../etc/passwd',
+    '..\\x',
+    '/etc/passwd',
+    'C:\\x',
+    'a/b',
+    'a\\b',
+    '%2e%2e',
+    'a..b',
+    'a.',
+    '.hidden',
+    '_a',
+    'a b',
+    ' a',
+    'a\n',
+    'é',
+    'a'.repeat(65),
+  ])('B-02 refuses %j', (id) => {
+    expect(failure(() => checkId(id))).toMatchObject({ exit: 2, code: 'id.invalid' });
+  });
+
+  it.each(['CON', 'con', 'nul.json', 'Aux.tar.gz', 'COM1', 'lpt9.txt', 'a:b'])(
+    'B-03 refuses %j, which is a device or a stream on Windows',
+    (id) => {
+      expect(failure(() => checkId(id)).exit).toBe(2);
+    },
+  );
+
+  it.each(['-x', '--upload-pack=touch x', '-oProxyCommand=sh'])(
+    'B-04 refuses %j, which reads as an option',
+    (id) => {
+      expect(failure(() => checkId(id)).exit).toBe(2);
+    },
+  );
+
+  it.each(['a\u0000b', 'a\ud800', 'x'.repeat(10_000_000)])(
+    'B-05 refuses NUL, lone surrogates and 10 MB, shortly',
+    (id) => {
+      const { message, exit } = failure(() => checkId(id, 'feature id'));
+      expect(exit).toBe(2);
+      expect(message).toMatch(/^".{1,80}" is no valid feature id\.$/u);
+    },
+  );
+
+  it('B-06 shows a bad id with its escapes visible, and says what an id is', () => {
+    const error = failure(() => checkId('a\u001b[2J'));
+    expect(error.message).toBe('"a<U+001B>[2J" is no valid id.');
+    expect(error.hint).toBe(
+      'An id starts with a letter or digit and has letters, digits, ".", "_" and "-", at most 64 in all.',
+    );
+  });
+
+  it('B-02 takes only what is a plain file name on every system', () => {
+    const pieces = fc.constantFrom(
+      'a',
+      'B',
+      '7',
+      '.',
+      '-',
+      '_',
+      '/',
+      '\\',
+      ':',
+      '%',
+      ' ',
+      'nul',
+      '\n',
+      '~',
+      '*',
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 6 }), (parts) => {
+        const id = parts.join('');
+        fc.pre(isId(id));
+        expect([basename(id), win32.basename(id), posix.normalize(id)]).toEqual([id, id, id]);
+        expect(id).not.toMatch(/^[-.]|[.:%\s]$|\.\./);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('findTwin', () => {
+  const records = [{ id: 'FORGE-001' }, { id: 'other' }];
+
+  it.each([
+    ['FORGE-001', 'FORGE-001'],
+    ['forge-001', 'FORGE-001'],
+    ['OTHER', 'other'],
+    ['FORGE-002', undefined],
+  ])('B-03 finds for %j the record %j, as a disk without case would', (id, found) => {
+    expect(findTwin(records, id)?.id).toBe(found);
+  });
+});
+
+describe('requireRecord', () => {
+  const records = [{ id: 'FORGE-001' }];
+
+  it('finds the record named exactly', () => {
+    expect(requireRecord(records, 'FORGE-001', 'feature')).toBe(records[0]);
+  });
+
+  it('B-03 asks back when only the case differs', () => {
+    const error = failure(() => requireRecord(records, 'forge-001', 'feature'));
+    expect(error).toMatchObject({ exit: 2, code: 'feature.unknown', hint: 'Did you mean FORGE-001?' });
+  });
+
+  it('names the command that lists what there is', () => {
+    expect(failure(() => requireRecord(records, 'x', 'feature')).hint).toBe('forge feature list');
+  });
+});

@@ -1,0 +1,197 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from '../../src/domain/json.js';
+
+function problemOf(text: string): { message: string; offset: number } {
+  try {
+    parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonProblem) return { message: error.message, offset: error.offset };
+    throw error;
+  }
+  throw new Error('It was to be refused, but went through.');
+}
+
+const keys = fc
+  .string({ unit: 'binary' })
+  .filter((key) => !['__proto__', 'constructor', 'prototype'].includes(key));
+const numbers = fc
+  .oneof(fc.maxSafeInteger(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+  .filter((value) => !Object.is(value, -0) && (!Number.isInteger(value) || Number.isSafeInteger(value)));
+const { anyJson } = fc.letrec<{ anyJson: unknown }>((tie) => ({
+  anyJson: fc.oneof(
+    { depthSize: 'medium' },
+    fc.oneof(fc.string({ unit: 'binary' }), numbers, fc.boolean(), fc.constant(null)),
+    fc.array(tie('anyJson')),
+    fc.dictionary(keys, tie('anyJson'), { noNullPrototype: true }),
+  ),
+}));
+
+describe('parseJson', () => {
+  it('reads back what formatJson wrote, whatever it is', () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        expect(parseJson(formatJson(value))).toEqual(value);
+      }),
+    );
+  });
+
+  it.each([
+    ['an empty file', '', 'the file is empty', 0],
+    ['only spaces', ' \n\t', 'the file is empty', 0],
+    ['a file cut off', '{"a": [1, 2', 'it breaks off in the middle', 11],
+    ['a file cut off in a text', '{"a": "b', 'a text is not closed', 6],
+    ['a file cut off in a word', '{"a": tru', 'it breaks off in the middle', 9],
+    ['a file cut off in a number', '{"a": -', 'the number - cannot be kept exactly', 6],
+    ['a stray comma in an object', '{"a": 1,}', 'unexpected "}"', 8],
+    ['a stray comma in a list', '[1, 2,\n]', 'unexpected "]"', 7],
+    ['a bare word', '{"a": x}', 'unexpected "x"', 6],
+    ['a comment', '{"a": 1 // one\n}', 'unexpected "/"', 8],
+    ['single quotes', "{'a': 1}", `unexpected "'"`, 1],
+    ['a missing colon', '{"a" 1}', 'unexpected "1"', 5],
+    ['a missing comma', '[1 2]', 'unexpected "2"', 3],
+    ['two values', '{}\n{}', 'unexpected "{"', 3],
+    ['a bare line break in a text', '{"a": "b\nc"}', 'unexpected "\\n"', 8],
+    ['an unknown escape', '["\\x"]', 'unexpected "x"', 3],
+    ['a conflict', '{\n<<<<<<< HEAD\n"a": 1\n=======\n}', 'unexpected "<"', 2],
+    ['NaN', '[1, NaN]', 'unexpected "N"', 4],
+  ])('B-12 says where %s breaks', (_name, text, message, offset) => {
+    expect(problemOf(text)).toEqual({ message, offset });
+  });
+
+  it('B-12 finds the one wrong character in a large file', () => {
+    const rows = Array.from({ length: 20_000 }, (_, n) => ({ id: `F-${n}`, done: false }));
+    const good = formatJson(rows);
+    const at = good.indexOf('false', good.indexOf('F-15000'));
+    expect(problemOf(`${good.slice(0, at)}nope${good.slice(at)}`)).toEqual({
+      message: 'unexpected "o"',
+      offset: at + 1,
+    });
+  });
+
+  it.each([
+    ['twice the same key', '{"a": 1, "b": 2, "a": 3}', 'the key "a" stands twice', 17],
+    ['twice the same key, once escaped', '{"a": 1, "\\u0061": 3}', 'the key "a" stands twice', 9],
+    ['twice the same key deep inside', '[{"x": {"a": 1,\n"a": 1}}]', 'the key "a" stands twice', 16],
+    ['__proto__', '{"__proto__": {"x": 1}}', 'the key "__proto__" is not allowed', 1],
+    ['__proto__ in escapes', '{"\\u005f_proto__": 1}', 'the key "__proto__" is not allowed', 1],
+    ['constructor', '{"a": {"constructor": 1}}', 'the key "constructor" is not allowed', 7],
+    ['prototype', '{"prototype": 1}', 'the key "prototype" is not allowed', 1],
+  ])('B-14 refuses %s', (_name, text, message, offset) => {
+    expect(problemOf(text)).toEqual({ message, offset });
+  });
+
+  it('B-14 takes one key in several objects, and such words as values', () => {
+    const text = '[{"a": "__proto__"}, {"a": ["constructor", "a"]}]';
+    expect(parseJson(text)).toEqual([{ a: '__proto__' }, { a: ['constructor', 'a'] }]);
+  });
+
+  it.each([
+    ['10^5 lists in each other', '['.repeat(100_000), 'nested deeper than 64'],
+    ['10^5 objects in each other', '{"a":'.repeat(100_000), 'nested deeper than 64'],
+    [
+      '10^6 keys',
+      `{${Array.from({ length: 1_000_000 }, (_, n) => `"${n}":1`).join()}}`,
+      'more than 200000 keys',
+    ],
+  ])('B-15 refuses %s before parsing, at once', (_name, text, message) => {
+    const start = performance.now();
+    expect(problemOf(text).message).toBe(message);
+    expect(performance.now() - start).toBeLessThan(1000);
+  });
+
+  it('B-15 takes 64 levels', () => {
+    const deepest = `${'['.repeat(64)}${']'.repeat(64)}`;
+    expect(parseJson(deepest)).toBeInstanceOf(Array);
+  });
+
+  it.each([
+    '1e400',
+    '-1e400',
+    '9007199254740993',
+    '-9007199254740993',
+    '1e21',
+    '-0',
+    '-0.0',
+    '1e-400',
+    '12345678901234567890.5',
+  ])('B-16 refuses %s, which could not be written back', (number) => {
+    expect(problemOf(`{"n": ${number}}`)).toEqual({
+      message: `the number ${number} cannot be kept exactly`,
+      offset: 6,
+    });
+  });
+
+  it.each([
+    ['0', 0],
+    ['0.0', 0],
+    ['0e5', 0],
+    ['9007199254740991', Number.MAX_SAFE_INTEGER],
+    ['5e-324', 5e-324],
+    ['1.5e3', 1500],
+    ['-12.25', -12.25],
+  ])('B-16 takes %s', (text, value) => {
+    expect(parseJson(`[${text}]`)).toEqual([value]);
+  });
+
+  it('B-16 takes any digits in a text', () => {
+    expect(parseJson('["1e400, -0 and 9007199254740993"]')).toEqual(['1e400, -0 and 9007199254740993']);
+  });
+});
+
+describe('locateJson', () => {
+  const text = [
+    '{',
+    '  "a": { "status": 0 },',
+    '  "features": [',
+    '    { "id": "x{[,\\"" },',
+    '    { "id": "y", "tags": ["p",',
+    '      "q"], "status": "bad" }',
+    '  ]',
+    '}',
+  ].join('\n');
+
+  it.each([
+    [['a', 'status'], 2],
+    [['features'], 3],
+    [['features', 0], 4],
+    [['features', 0, 'id'], 4],
+    [['features', 1, 'tags', 1], 6],
+    [['features', 1, 'status'], 6],
+    [['features', 1, 'missing'], 1],
+    [['features', 7], 1],
+    [[], 1],
+  ])('LAY-06 finds the line of %j', (path, line) => {
+    expect(lineAt(text, locateJson(text, path))).toBe(line);
+  });
+
+  it('points at the value itself, in every text', () => {
+    fc.assert(
+      fc.property(fc.array(anyJson, { maxLength: 5 }), anyJson, (before, value) => {
+        const whole = formatJson({ k: [...before, value] });
+        const at = locateJson(whole, ['k', before.length]);
+        const written = JSON.stringify({ k: [...before, value] }, null, 2);
+        const end = written.lastIndexOf('\n  ]');
+        expect(JSON.parse(whole.slice(at, end))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+});
+
+describe('lineAt', () => {
+  it.each([
+    ['', 0, 1],
+    ['a\nb', 0, 1],
+    ['a\nb', 1, 1],
+    ['a\nb', 2, 2],
+    ['a\r\nb\n\nc', 6, 4],
+  ])('in %j says that %i is on line %i', (text, offset, line) => {
+    expect(lineAt(text, offset)).toBe(line);
+  });
+});
+
+describe('formatJson', () => {
+  it('LAY-08 writes two spaces and one line feed at the end, always the same', () => {
+    expect(formatJson({ b: [1], a: {} })).toBe('{\n  "b": [\n    1\n  ],\n  "a": {}\n}\n');
+  });
+});

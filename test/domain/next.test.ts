@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Feature, STATUSES } from '../../src/domain/feature.js';
+import type { Unit } from '../../src/domain/linear.js';
+import { selectNext, taskLine } from '../../src/domain/next.js';
+
+const feature = (id: string, change: Partial<Feature> = {}): Feature => ({
+  id,
+  name: `Name of ${id}`,
+  status: 'not_implemented',
+  created_at: '2026-01-02T00:00:00.000Z',
+  ...change,
+});
+const issue = (linear_id: string, change: Partial<Unit> = {}): Unit => ({
+  linear_id,
+  title: `Title of ${linear_id}`,
+  ...change,
+});
+const active = [issue('SX9-1')];
+const linked = { linear_issue: 'SX9-1' };
+const OLD = { created_at: '2026-01-01T00:00:00.000Z' };
+const NEW = { created_at: '2026-01-03T00:00:00.000Z' };
+
+const order = (features: Feature[], issues: Unit[] = active): string[] =>
+  selectNext(features, issues)
+    .candidates.map(({ id }) => id)
+    .filter((id) => id !== 'SX9-1');
+
+describe('forge next', () => {
+  // "Z" is to be chosen though "A" would be by its id.
+  it.each<[string, Partial<Feature>, Partial<Feature>]>([
+    ['unblocked before blocked', {}, { blocked_by: 'X' }],
+    ['an active issue before none', linked, {}],
+    ['an active issue before one that is not active', linked, { linear_issue: 'SX9-9' }],
+    ['in progress before failing', { status: 'in_progress' }, { status: 'failing' }],
+    ['failing before not implemented', { status: 'failing' }, {}],
+    ['priority 1 before 2', { priority: 1 }, { priority: 2 }],
+    ['priority 4 before none', { priority: 4 }, {}],
+    ['the older before the younger', OLD, NEW],
+    ['dated before undated', NEW, { created_at: undefined }],
+  ])('SES-10 puts %s', (_rule, better, worse) => {
+    expect(order([feature('Z', better), feature('A', worse)])).toEqual(['Z', 'A']);
+    expect(order([feature('A', worse), feature('Z', better)])).toEqual(['Z', 'A']);
+  });
+
+  it.each<[string, Partial<Feature>, Partial<Feature>]>([
+    ['unblocked work before blocked work of an active issue', {}, { ...linked, blocked_by: ['X'] }],
+    ['an active issue before work in progress without one', linked, { status: 'in_progress' }],
+    [
+      'work in progress before failing work of priority 1',
+      { status: 'in_progress' },
+      { status: 'failing', priority: 1 },
+    ],
+    ['failing work before a new one of priority 1', { status: 'failing' }, { priority: 1 }],
+    ['the more urgent before the older', { priority: 1, ...NEW }, { priority: 2, ...OLD }],
+    ['the older before the one with the smaller id', OLD, NEW],
+  ])('SES-10 puts %s: each rule goes before the next', (_rule, better, worse) => {
+    expect(order([feature('A', worse), feature('Z', better)])).toEqual(['Z', 'A']);
+  });
+
+  it('SES-10 takes the smaller id where nothing else tells', () => {
+    expect(order([feature('B'), feature('A'), feature('a')])).toEqual(['A', 'B', 'a']);
+  });
+
+  it('SES-10 leaves out what is passing', () => {
+    expect(order([feature('A', { status: 'passing' }), feature('B')])).toEqual(['B']);
+  });
+
+  it.each<[string, Feature[], string[]]>([
+    ['one that is not passing', [feature('A', { blocked_by: 'B' }), feature('B')], ['B']],
+    [
+      'each that is not passing',
+      [feature('A', { blocked_by: ['B', 'C'] }), feature('B', { status: 'passing' }), feature('C')],
+      ['C'],
+    ],
+    ['one that nobody knows', [feature('A', { blocked_by: ['gone'] })], ['gone']],
+    ['none once they pass', [feature('A', { blocked_by: ['B'] }), feature('B', { status: 'passing' })], []],
+    ['none with the form null', [feature('A', { blocked_by: null })], []],
+    [
+      'a person when it is blocked by hand',
+      [feature('A', { status: 'blocked' })],
+      ['a person (status blocked)'],
+    ],
+    [
+      'the named one when it is blocked by hand too',
+      [feature('A', { status: 'blocked', blocked_by: 'B' })],
+      ['B'],
+    ],
+  ])('SES-10 says that a feature waits for %s', (_name, features, waits) => {
+    const { candidates } = selectNext(features, []);
+    expect(candidates.find(({ id }) => id === 'A')?.blocked_by).toEqual(waits);
+  });
+
+  it.each<[string, Feature[], Unit[], string | null, string]>([
+    [
+      'with all that speaks for it',
+      [feature('A', { ...linked, status: 'in_progress', priority: 2 })],
+      active,
+      'A',
+      'unblocked, active issue SX9-1, in progress, priority 2',
+    ],
+    ['of a plain feature', [feature('A')], [], 'A', 'unblocked, not implemented'],
+    [
+      'of an issue',
+      [],
+      [issue('SX9-1', { state: 'started', priority: 0 })],
+      'SX9-1',
+      'unblocked, active issue SX9-1, in progress',
+    ],
+    [
+      'when all is blocked',
+      [feature('A', { blocked_by: ['B', 'C'] })],
+      [],
+      null,
+      'everything left is blocked; A waits for B, C',
+    ],
+    ['when all is done', [feature('A', { status: 'passing' })], [], null, 'every feature is passing'],
+    ['when there is nothing', [], [], null, 'there are no features and no active issues yet'],
+  ])('SES-10 gives the reason %s', (_name, features, issues, id, reason) => {
+    const selection = selectNext(features, issues);
+    expect([selection.task?.id ?? null, selection.reason]).toEqual([id, reason]);
+    expect(selection.source).toBe(selection.task?.source ?? null);
+  });
+
+  it('SES-10 lists an active issue by itself unless an unfinished feature carries it', () => {
+    const ids = (status: Feature['status']) =>
+      selectNext([feature('A', { ...linked, status })], active).candidates.map(({ id }) => id);
+    expect(ids('failing')).toEqual(['A']);
+    expect(ids('passing')).toEqual(['SX9-1']);
+  });
+
+  it('SES-10 takes priority 0 of Linear as none, and 1 as the most urgent', () => {
+    const issues = [
+      issue('SX9-1', { priority: 0 }),
+      issue('SX9-2', { priority: 4 }),
+      issue('SX9-3', { priority: 1 }),
+    ];
+    expect(selectNext([], issues).candidates.map(({ id }) => id)).toEqual(['SX9-3', 'SX9-2', 'SX9-1']);
+  });
+
+  it('B-06 keeps escapes from a cloned file out of the reason', () => {
+    const { reason, candidates } = selectNext([feature('A', { blocked_by: ['\u001b[2J'] })], []);
+    expect([reason, candidates[0]?.reason]).toEqual([
+      'everything left is blocked; A waits for <U+001B>[2J',
+      'blocked by <U+001B>[2J',
+    ]);
+  });
+
+  it('SES-10 gives the same answer in whatever order the files have it', () => {
+    const ids = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'];
+    const one = fc.record({
+      status: fc.constantFrom(...STATUSES),
+      priority: fc.constantFrom(undefined, 1, 2),
+      created_at: fc.constantFrom(undefined, OLD.created_at, NEW.created_at),
+      linear_issue: fc.constantFrom(null, 'SX9-1', 'SX9-2'),
+      blocked_by: fc.constantFrom(null, 'A', ['B', 'gone']),
+    });
+    const features = fc
+      .array(one, { minLength: 8, maxLength: 8 })
+      .map((all) => all.map((change, i) => feature(ids[i] ?? '', change)));
+    const issues = [issue('SX9-1', { priority: 2 }), issue('SX9-2'), issue('SX9-3')];
+    const shuffled = features.chain((list) =>
+      fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: 8 })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([given, mixed]) => {
+        expect(selectNext(mixed, issues.toReversed())).toEqual(selectNext(given, issues));
+      }),
+    );
+  });
+});
+
+describe('taskLine', () => {
+  it('SES-10 B-06 names the task in one harmless line', () => {
+    expect(taskLine({ id: 'A', title: 'Login\n\u001b[2Jworks' })).toBe('A: Login <U+001B>[2Jworks');
+  });
+});

@@ -1,0 +1,121 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BIN } from '../support/forge.js';
+import { changedPaths, makeFolder, makeRepository, type Project, run } from '../support/project.js';
+import { pathsIn } from './typed.js';
+
+const LINE = [
+  'forge init --yes',
+  'forge feature add FORGE-001 "Login works" --test "npm test"',
+  'forge session start',
+  'forge progress add "wired the form"',
+  'forge feature verify FORGE-001',
+  'forge session end --learned "the form needs a CSRF token" --next "wire the logout button"',
+  'git log -1',
+  'forge session start --format markdown',
+].join(' && ');
+
+/** The line in one shell, with `forge` found on PATH as npm would put it there. */
+function runLine(project: Project, line = LINE) {
+  const bin = makeFolder('forge-bin-');
+  writeFileSync(join(bin, 'forge.sh'), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`, {
+    mode: 0o755,
+  });
+  symlinkSync(join(bin, 'forge.sh'), join(bin, 'forge'));
+  return run(project.dir, 'sh', ['-c', line], { env: { PATH: `${bin}:${process.env.PATH}` } });
+}
+
+/** What stands between two texts, both of which must be there, in this order. */
+function between(text: string, from: string, to: string): string {
+  const start = text.indexOf(from);
+  const end = text.indexOf(to, start);
+  expect(start, `${from} in ${text}`).toBeGreaterThanOrEqual(0);
+  expect(end, `${to} after ${from} in ${text}`).toBeGreaterThan(start);
+  return text.slice(start, end);
+}
+
+describe('the main job, as one line', () => {
+  it('SES-01 SES-06 FEA-02 hands one session over to the next, and git has it all', () => {
+    const project = makeRepository();
+    const parent = project.git('rev-parse', '--short', 'HEAD');
+
+    const { stdout, stderr, exitCode } = runLine(project);
+
+    expect(stderr.replace(/^npm (warn|notice).*\n/gm, '')).not.toMatch(/forge:|rror|Warning/);
+    expect(exitCode).toBe(0);
+    const first = between(stdout, 'session-001 started', '] wired the form');
+    expect(first).toContain('Task: FORGE-001: Login works');
+    expect(first).toContain('1 feature: 1 not_implemented');
+    expect(stdout).toMatch(/^\[\d\d:\d\d\] wired the form$/m);
+    expect(stdout).toMatch(/^✓ FORGE-001 {2}not_implemented → passing/m);
+    const end = between(stdout, 'session-001 ended', 'Author: Ada Tester');
+    expect(end).toMatch(
+      /^ {2}archive {2}\.forge\/memory\/sessions\/\d{4}-\d\d-\d\d-session-001-[0-9a-f]{6}$/m,
+    );
+    expect(end).toMatch(/^ {2}learned {2}the form needs a CSRF token$/m);
+    expect(end).toMatch(/^ {2}commit {3}[0-9a-f]{7} \[FORGE-001\] Session end: Login works$/m);
+    expect(between(stdout, 'Author: Ada Tester', '# FORGE briefing')).toContain(
+      '    [FORGE-001] Session end: Login works',
+    );
+
+    const second = stdout.slice(stdout.indexOf('# FORGE briefing'));
+    expect(second).toMatch(/^# FORGE briefing, \d{4}-\d\d-\d\d-session-002$/m);
+    expect(second).toMatch(/^- wire the logout button \(from \d{4}-\d\d-\d\d-session-001\)$/m);
+    expect(second).toContain('- FORGE-001: Login works → the form needs a CSRF token');
+    expect(second).toContain('- 1 feature: 1 passing');
+    expect(second).toMatch(/^- [0-9a-f]{7} \d{4}-\d\d-\d\d \[FORGE-001\] Session end: Login works$/m);
+
+    const id = /\d{4}-\d\d-\d\d-session-001/.exec(end)?.[0];
+    expect(project.git('log', '-1', '--format=%B')).toBe(
+      [
+        '[FORGE-001] Session end: Login works',
+        '## What\n- wired the form',
+        '## Why\nFORGE-001: Login works',
+        '## Memory\n- Learned: the form needs a CSRF token\n- Updated: features.json (FORGE-001 now passing)',
+        `## Backtrace\n- Parent: ${parent}\n- Linear: none\n- Session: ${id}`,
+      ].join('\n\n'),
+    );
+  });
+
+  it('SES-06 LAY-07 leaves git clean: only .forge/ was committed, nothing of this machine is in it', () => {
+    const project = makeRepository();
+    expect(runLine(project).exitCode).toBe(0);
+
+    expect(changedPaths(project)).toEqual([]);
+    const paths = pathsIn(project);
+    expect(paths.filter((path) => !path.startsWith('.forge/'))).toEqual([]);
+    expect(paths.filter((path) => /short-term|local|\.tmp|session-ids/.test(path))).toEqual([]);
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('2');
+    const committed = paths.map((path) => project.git('show', `HEAD:${path}`)).join('\n');
+    expect(committed).not.toContain(project.dir);
+    expect(committed).not.toMatch(/"(pid|holder|boot|host)"/);
+  });
+
+  it('SES-06 works on a repository without any commit', () => {
+    const project = makeRepository();
+    project.git('update-ref', '-d', 'HEAD');
+    project.git('rm', '-rq', '--cached', '.');
+
+    const { stdout, exitCode } = runLine(project);
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('- wire the logout button (from');
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('1');
+    expect(project.git('log', '-1', '--format=%B')).toContain('- Parent: none\n');
+    expect(changedPaths(project)).toEqual(['?? package.json', '?? src/app.js']);
+  });
+
+  it('FEA-02 stops the line at a feature whose test fails, with the session still running', () => {
+    const project = makeRepository();
+    project.write('package.json', '{ "scripts": { "test": "node -e \\"process.exit(1)\\"" } }\n');
+
+    const { stdout, exitCode } = runLine(project);
+
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^✗ FORGE-001 {2}not_implemented → failing .*exit code 1/m);
+    expect(stdout).not.toContain('ended');
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('1');
+    expect(project.read('.forge/memory/short-term/progress.txt')).toContain('wired the form');
+  });
+});

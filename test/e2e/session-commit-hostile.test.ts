@@ -1,0 +1,247 @@
+import { appendFileSync, chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { changedPaths, makeFolder, makeRepository, type Project } from '../support/project.js';
+import { expectSessionCommit, makeForgeRepository, typed, typedJson, workAndEnd } from './typed.js';
+
+/** A program that leaves a mark in a folder when somebody runs it, and then fails. */
+function makeTrap(): { program: string; sprung(): string[] } {
+  const folder = makeFolder('forge-trap-');
+  const program = join(folder, 'trap.sh');
+  writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> '${folder}/mark'\nexit 1\n`, { mode: 0o755 });
+  const sprung = (): string[] =>
+    readdirSync(folder).includes('mark') ? readFileSync(join(folder, 'mark'), 'utf8').trim().split('\n') : [];
+  return { program, sprung };
+}
+
+/** Every command that asks git something, and the one that commits. */
+function useAllOfGit(project: Project): void {
+  const ended = workAndEnd(project);
+  typed(project, ['briefing']);
+  typed(project, ['session', 'list']);
+  typed(project, []);
+  expectSessionCommit(project, ended);
+}
+
+/** Git's own client-side hooks, by name. */
+const HOOKS = [
+  'pre-commit',
+  'prepare-commit-msg',
+  'commit-msg',
+  'post-commit',
+  'pre-merge-commit',
+  'post-rewrite',
+  'post-checkout',
+  'post-index-change',
+  'reference-transaction',
+  'fsmonitor-watchman',
+];
+
+describe('the session-end commit and what a repository would run', () => {
+  it('B-40 SES-06 runs none of the hooks, wherever they are', () => {
+    const trap = makeTrap();
+    const project = makeForgeRepository();
+    const own = makeFolder();
+    for (const hook of HOOKS)
+      for (const folder of [project.path('.git/hooks'), own]) {
+        writeFileSync(join(folder, hook), `#!/bin/sh\nexec '${trap.program}' ${hook}\n`);
+        chmodSync(join(folder, hook), 0o755);
+      }
+
+    useAllOfGit(project);
+    project.git('config', 'core.hooksPath', own);
+    useAllOfGit(project);
+
+    expect(trap.sprung()).toEqual([]);
+    project.git('config', '--unset', 'core.hooksPath');
+    expect(() => project.git('commit', '--allow-empty', '-qm', 'The hooks do work')).toThrow();
+    expect(trap.sprung()).not.toEqual([]);
+  });
+
+  it('B-40 SES-06 signs nothing and asks no program of .git/config', () => {
+    const trap = makeTrap();
+    const project = makeForgeRepository();
+    for (const [key, value] of [
+      ['commit.gpgSign', 'true'],
+      ['gpg.program', trap.program],
+      ['gpg.format', 'openpgp'],
+      ['log.showSignature', 'true'],
+      ['core.fsmonitor', trap.program],
+      ['core.editor', trap.program],
+      ['core.pager', trap.program],
+      ['pager.log', trap.program],
+      ['core.sshCommand', trap.program],
+      ['core.askPass', trap.program],
+      ['credential.helper', trap.program],
+      ['diff.external', trap.program],
+      ['diff.evil.textconv', trap.program],
+      ['diff.evil.command', trap.program],
+      ['merge.evil.driver', trap.program],
+      ['interactive.diffFilter', trap.program],
+      ['trailer.x.command', trap.program],
+      ...['status', 'log', 'commit', 'commit-tree', 'update-ref', 'hash-object', 'rev-parse'].map((name) => [
+        `alias.${name}`,
+        `!${trap.program}`,
+      ]),
+    ])
+      project.git('config', key as string, value as string);
+    project.write('.git/info/attributes', '* diff=evil merge=evil\n');
+
+    useAllOfGit(project);
+    useAllOfGit(project);
+
+    expect(trap.sprung()).toEqual([]);
+    expect(project.git('log', '-1', '--no-show-signature', '--format=%G?')).toBe('N');
+  });
+
+  it.each([
+    ['in .git/config', 'evil', (project: Project, lines: string) => appendTo(project, 'config', lines)],
+    [
+      'in a file that .git/config includes',
+      'evil',
+      (project: Project, lines: string) => {
+        project.write('.forge/skills/extra.config', lines);
+        project.git('config', 'include.path', '../.forge/skills/extra.config');
+      },
+    ],
+    [
+      "in the worktree's own config",
+      'evil',
+      (project: Project, lines: string) => {
+        project.git('config', 'extensions.worktreeConfig', 'true');
+        appendTo(project, 'config.worktree', lines);
+      },
+    ],
+    ['with a = in its name', 'a=b', (project: Project, lines: string) => appendTo(project, 'config', lines)],
+    [
+      'with dots and spaces in its name',
+      'a.b.clean c',
+      (project: Project, lines: string) => {
+        appendTo(project, 'config', lines.replace('"a.b.clean c"', '"a.b.clean"'));
+        project.write('.git/info/attributes', '* filter=a.b.clean\n');
+      },
+    ],
+  ])('B-40 SES-06 runs no filter %s', (_where, name, define) => {
+    const trap = makeTrap();
+    const project = makeForgeRepository();
+    project.write('.git/info/attributes', `* filter=${name}\n`);
+    define(
+      project,
+      `[filter "${name}"]\n\tclean = ${trap.program} clean\n\tsmudge = ${trap.program} smudge\n\tprocess = ${trap.program}\n\trequired = true\n`,
+    );
+    project.write('.forge/skills/mine.md', 'bytes as they are\n');
+
+    useAllOfGit(project);
+    project.write('.forge/skills/mine.md', 'other bytes\n');
+    useAllOfGit(project);
+
+    expect(trap.sprung()).toEqual([]);
+    expect(project.git('cat-file', 'blob', 'HEAD:.forge/skills/mine.md')).toBe('other bytes');
+    expect(() => project.git('-c', 'core.fsmonitor=false', 'add', '.')).toThrow();
+    expect(trap.sprung()).not.toEqual([]);
+  });
+
+  it('SES-06 commits LF whatever core.autocrlf says, and the tree is clean after it', () => {
+    const project = makeForgeRepository();
+    project.git('config', 'core.autocrlf', 'true');
+    project.git('config', 'core.eol', 'crlf');
+
+    useAllOfGit(project);
+
+    expect(changedPaths(project)).toEqual([]);
+    expect(
+      project
+        .git('ls-files', '--eol', '.forge')
+        .split('\n')
+        .filter((line) => /crlf|mixed/.test(line.slice(0, 30))),
+    ).toEqual([]);
+    project.git('rm', '-rqf', '.forge');
+    project.git('checkout', '-q', 'HEAD', '--', '.forge');
+    expect(project.read('.forge/config.toml')).not.toContain('\r');
+    expect(changedPaths(project)).toEqual([]);
+  });
+});
+
+function appendTo(project: Project, file: string, lines: string): void {
+  appendFileSync(project.path('.git', file), lines);
+}
+
+describe('names that look like something else', () => {
+  it.each([
+    ['$(touch>pwned)'],
+    ['--help'],
+    [';touch${IFS}pwned;'],
+    ['`touch>pwned`'],
+    ['it\'s-"quoted"|&'],
+    ['feature/ünïcode-🌱'],
+    ['b'.repeat(200)],
+  ])('B-42 SES-06 works on a branch named %s', (branch) => {
+    const project = makeForgeRepository();
+    project.git('update-ref', `refs/heads/${branch}`, 'HEAD');
+    project.git('symbolic-ref', 'HEAD', `refs/heads/${branch}`);
+
+    const started = typedJson<{ session: { branch: string } }>(project, ['session', 'start']);
+    expect(started.session.branch).toBe(branch);
+    expect(project.read('.forge/memory/short-term/progress.txt')).toContain(`Started - branch: ${branch}\n`);
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('rev-parse', `refs/heads/${branch}`)).toBe(project.git('rev-parse', 'HEAD'));
+    expect(project.has('pwned')).toBe(false);
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  const NAMES = [
+    'new\nline',
+    'esc\u001b]0;title\u0007',
+    ' lead',
+    'tab\there',
+    '"quoted"',
+    'back\\slash',
+    '-rf',
+    '$(touch pwned)',
+    'ünï',
+    '*',
+    ':(top)x',
+  ];
+
+  it('B-42 SES-06 commits files of .forge/skills with any name, byte for byte', () => {
+    const project = makeForgeRepository();
+    for (const name of NAMES)
+      project.write(`.forge/skills/odd/${name}/${name}.md`, `of ${JSON.stringify(name)}\n`);
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    for (const name of NAMES)
+      expect(project.git('cat-file', 'blob', `HEAD:.forge/skills/odd/${name}/${name}.md`)).toBe(
+        `of ${JSON.stringify(name)}`,
+      );
+    expect(changedPaths(project)).toEqual([]);
+    expect(project.has('pwned')).toBe(false);
+  });
+
+  it('B-42 LAY-07 leaves odd names in scratch/ alone and out of the commit', () => {
+    const project = makeForgeRepository();
+    for (const name of NAMES) project.write(`.forge/memory/short-term/scratch/${name}`, 'draft\n');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('ls-files', '.forge/memory/short-term')).toBe('');
+    for (const name of NAMES) expect(project.has(`.forge/memory/short-term/scratch/${name}`)).toBe(true);
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('B-42 shows commit subjects with escapes harmlessly', () => {
+    const project = makeRepository();
+    typed(project, ['init', '--yes']);
+    project.git(
+      'commit',
+      '--allow-empty',
+      '--cleanup=verbatim',
+      '-qm',
+      'red \u001b[31m and \u001b]0;title\u0007\n',
+    );
+    const briefing = typed(project, ['session', 'start']);
+    expect(briefing).not.toContain('\u001b');
+    expect(briefing).toContain('red <U+001B>[31m');
+  });
+});

@@ -64,7 +64,10 @@ const CHUNK = 1024 * 1024;
 export function scanContainer(path: string, size: number, handler: LineHandler): void {
   let fd: number;
   try {
-    fd = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0));
+    fd = fs.openSync(
+      path,
+      fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0),
+    );
   } catch (error) {
     throw diskError(error, path);
   }
@@ -97,13 +100,18 @@ class LineSplitter {
       this.split(this.held + read);
     }
     if (this.skipped > 0) this.handler.long(this.lineNumber, this.lineStart, this.skipped + this.held);
-    else if (this.held > 0) this.handler.tail(this.buffer.subarray(0, this.held), this.lineNumber, this.lineStart);
+    else if (this.held > 0)
+      this.handler.tail(this.buffer.subarray(0, this.held), this.lineNumber, this.lineStart);
   }
 
   private split(filled: number): void {
     let start = 0;
     // The held part has no LF, so the search goes on behind it.
-    for (let end = this.buffer.indexOf(0x0a, this.held); end >= 0 && end < filled; end = this.buffer.indexOf(0x0a, start)) {
+    for (
+      let end = this.buffer.indexOf(0x0a, this.held);
+      end >= 0 && end < filled;
+      end = this.buffer.indexOf(0x0a, start)
+    ) {
       this.emit(start, end);
       start = end + 1;
     }

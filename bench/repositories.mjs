@@ -40,7 +40,10 @@ export function makeSmall(scratch, env) {
   for (let i = 1; i <= 5; i++) run(forge('feature', 'add', `FORGE-00${i}`, `Feature ${i}`), place);
   run(forge('knowledge', 'add', 'invariant', 'Dates are UTC'), place);
   run(forge('session', 'start', '--json'), place);
-  run(forge('session', 'end', '--learned', 'tests need a port of their own', '--next', 'build the form'), place);
+  run(
+    forge('session', 'end', '--learned', 'tests need a port of their own', '--next', 'build the form'),
+    place,
+  );
   return place;
 }
 

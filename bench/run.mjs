@@ -17,7 +17,13 @@ const FIGURES = [
   { name: 'session start --json, small repository', where: 'small', measure: measureStart },
   { name: 'session start --json, 50,000 commits', where: 'large', measure: measureStart },
   { name: 'session start --json, peak memory', where: 'small', measure: measureMemory },
-  { name: 'progress add', where: 'small', argv: forge('progress', 'add', 'one line'), limit: 1.7, session: true },
+  {
+    name: 'progress add',
+    where: 'small',
+    argv: forge('progress', 'add', 'one line'),
+    limit: 1.7,
+    session: true,
+  },
   { name: 'feature list, 1,000 features', where: 'features', argv: forge('feature', 'list'), limit: 1.8 },
   { name: 'next, 1,000 features', where: 'features', argv: forge('next'), limit: 1.8 },
 ];
@@ -107,7 +113,9 @@ ${FIGURES.map(({ name }) => `  ${name}`).join('\n')}`;
 function main(args) {
   const flags = args.filter((arg) => arg.startsWith('--'));
   const names = args.filter((arg) => !arg.startsWith('--'));
-  const wanted = FIGURES.filter(({ name }) => names.length === 0 || names.some((word) => name.includes(word)));
+  const wanted = FIGURES.filter(
+    ({ name }) => names.length === 0 || names.some((word) => name.includes(word)),
+  );
   if (wanted.length === 0 || flags.some((flag) => !['--json', '--own-env'].includes(flag))) {
     console.error(USAGE);
     process.exitCode = 2;
@@ -118,7 +126,8 @@ function main(args) {
   const [load] = loadavg();
   if (load > 0.7) console.error(`The machine is busy (load ${load.toFixed(1)}): the figures will be rough.`);
   const rows = measureAll(wanted, ownEnv);
-  if (flags.includes('--json')) console.log(JSON.stringify({ machine: machine(ownEnv), unit: 'node -e 0', rows }));
+  if (flags.includes('--json'))
+    console.log(JSON.stringify({ machine: machine(ownEnv), unit: 'node -e 0', rows }));
   else {
     console.log(`${machine(ownEnv)}\nratio: to what "node -e 0" takes in the same run\n`);
     printTable(rows);

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { collectLicences } from './licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -19,10 +20,20 @@ const common = {
   platform: 'node',
   target: 'node20.19',
   minify: true,
-  legalComments: 'linked',
+  metafile: true,
+  // The whole texts are in dist/LICENSES.txt.
+  legalComments: 'none',
   define: { FORGE_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 };
+
+/** What went into each bundle. */
+const metafiles = [];
+
+async function bundle(options) {
+  const { metafile } = await build({ ...common, ...options });
+  metafiles.push(metafile);
+}
 
 /** Large libraries that few commands need stay files of their own, loaded when they are used. */
 const SEPARATE = { execa: 'execa', '@inquirer/prompts': 'prompts' };
@@ -30,7 +41,10 @@ const SEPARATE = { execa: 'execa', '@inquirer/prompts': 'prompts' };
 const keepSeparate = {
   name: 'keep-separate',
   setup({ onResolve }) {
-    onResolve({ filter: /^(execa|@inquirer\/prompts)$/ }, ({ path }) => ({ path: `./${SEPARATE[path]}.cjs`, external: true }));
+    onResolve({ filter: /^(execa|@inquirer\/prompts)$/ }, ({ path }) => ({
+      path: `./${SEPARATE[path]}.cjs`,
+      external: true,
+    }));
   },
 };
 
@@ -39,23 +53,31 @@ const hereUrl = { 'import.meta.url': '__moduleUrl' };
 const banner = { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" };
 
 async function buildCommandLine() {
-  const commonjs = { ...common, format: 'cjs', outdir: 'dist/cli', outExtension: { '.js': '.cjs' } };
-  const entry = { bin: 'src/cli/bin.ts' };
   const define = { ...common.define, ...hereUrl };
-  await build({ ...commonjs, entryPoints: entry, define, banner, plugins: [keepSeparate] });
-  for (const [library, name] of Object.entries(SEPARATE))
-    await build({ ...commonjs, stdin: { contents: `export * from '${library}'`, resolveDir: root, sourcefile: `${name}.js` }, outdir: undefined, outfile: `dist/cli/${name}.cjs`, define, banner });
+  const commonjs = { format: 'cjs', define, banner };
+  const extension = { outdir: 'dist/cli', outExtension: { '.js': '.cjs' } };
+  await bundle({
+    ...commonjs,
+    ...extension,
+    entryPoints: { bin: 'src/cli/bin.ts' },
+    plugins: [keepSeparate],
+  });
+  for (const [library, name] of Object.entries(SEPARATE)) {
+    const stdin = { contents: `export * from '${library}'`, resolveDir: root, sourcefile: `${name}.js` };
+    await bundle({ ...commonjs, stdin, outfile: `dist/cli/${name}.cjs` });
+  }
 }
 
 async function buildLibrary() {
-  await build({
-    ...common,
+  await bundle({
     entryPoints: { index: 'src/index.ts' },
     outdir: 'dist',
     format: 'esm',
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
-    banner: { js: "import{createRequire as __require}from'node:module';const require=__require(import.meta.url);" },
+    banner: {
+      js: "import{createRequire as __require}from'node:module';const require=__require(import.meta.url);",
+    },
   });
 }
 
@@ -65,7 +87,10 @@ function writeCodeCache() {
   const project = join(scratch, 'project');
   const env = { PATH: process.env.PATH, HOME: scratch, XDG_STATE_HOME: scratch };
   const run = (...args) => {
-    const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/code-cache.cjs`, ...args], { cwd: project, env });
+    const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/code-cache.cjs`, ...args], {
+      cwd: project,
+      env,
+    });
     if (status !== 0) throw new Error(`forge ${args.join(' ')} failed while building: ${stderr}`);
   };
   try {
@@ -82,9 +107,14 @@ function writeCodeCache() {
 rmSync(`${root}dist`, { recursive: true, force: true });
 await buildCommandLine();
 await buildLibrary();
+writeFileSync(`${root}dist/LICENSES.txt`, collectLicences(root, metafiles));
 writeFileSync(`${root}dist/cli/package.json`, '{ "type": "commonjs" }\n');
 writeCodeCache();
 if (!process.argv.includes('--no-types'))
-  execFileSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`], {
-    stdio: 'inherit',
-  });
+  execFileSync(
+    process.execPath,
+    [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`],
+    {
+      stdio: 'inherit',
+    },
+  );

@@ -58,7 +58,11 @@ const env = environment();
 function run(program, args) {
   const file = join(scratch, 'output');
   const output = openSync(file, 'w');
-  const { status, error } = spawnSync(program, args, { cwd: PROJECT, env, stdio: ['ignore', output, output] });
+  const { status, error } = spawnSync(program, args, {
+    cwd: PROJECT,
+    env,
+    stdio: ['ignore', output, output],
+  });
   closeSync(output);
   if (error) throw new Error(`${program} could not be started: ${error.message}`);
   return { status, output: readFileSync(file, 'utf8').trimEnd() };
@@ -140,7 +144,9 @@ function firstSession() {
   write('src/slug.js', FIXED);
   show('git', ['commit', '-a', '-m', 'Keep letters and digits only'], { contains: '1 file changed' });
 
-  say('Only a test that forge ran makes a feature "passing"; the commit and the command are kept as evidence.');
+  say(
+    'Only a test that forge ran makes a feature "passing"; the commit and the command are kept as evidence.',
+  );
   forge(VERIFY, { contains: 'failing → passing' });
 
   say('The end: what was learned, what comes next, and one commit that holds .forge/ alone.');

@@ -1,7 +1,15 @@
 // npm run docs [-- --check]: writes what follows from the source, or with --check says what is stale (exit 1):
 // docs/commands.md, the command table in README.md, schemas/*.json, and the last column of docs/requirements.md.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -62,7 +70,8 @@ async function readGlobalOptions({ parseArgv }) {
   const section = /\nOptions:\n([\s\S]*?)\n\n/.exec(help)?.[1];
   if (section === undefined) throw new Error('forge --help has no "Options:".');
   const rows = section.split('\n').map((line) => line.trim().split(/ {2,}/));
-  if (rows.some((row) => row.length !== 2)) throw new Error('An option in forge --help has no text of its own.');
+  if (rows.some((row) => row.length !== 2))
+    throw new Error('An option in forge --help has no text of its own.');
   return rows;
 }
 
@@ -74,7 +83,10 @@ const table = (head, rows) =>
 const usageOf = ({ full, args = [] }) => [full, ...args].join(' ');
 
 function commandSection(spec) {
-  const options = (spec.options ?? []).map(({ flags, help, many }) => [flags, many ? `${help} (repeatable)` : help]);
+  const options = (spec.options ?? []).map(({ flags, help, many }) => [
+    flags,
+    many ? `${help} (repeatable)` : help,
+  ]);
   if (spec.writes) options.push(['-n, --dry-run', 'show what would happen, write nothing']);
   if (spec.confirms) options.push(['-y, --yes', 'do not ask']);
   const parts = [
@@ -164,7 +176,8 @@ async function main(args) {
   const files = await generate();
   const stale = [...files].filter(isStale);
   const extra = leftOver(files);
-  for (const path of [...stale.map(([name]) => name), ...extra]) console.log(check ? `${path} is stale` : path);
+  for (const path of [...stale.map(([name]) => name), ...extra])
+    console.log(check ? `${path} is stale` : path);
   if (check && stale.length + extra.length > 0) {
     console.error('Run: npm run docs');
     process.exitCode = 1;

@@ -1,7 +1,17 @@
 // npm run smoke: packs the package as npm would publish it, installs it into an empty project and uses it there:
 // the command line, the library, and the library's types. Needs no network.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt, ROOT } from './built.mjs';
@@ -9,7 +19,6 @@ import { ensureBuilt, ROOT } from './built.mjs';
 const { name, version, dependencies = {} } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'forge-smoke-')));
 const consumer = join(scratch, 'consumer');
-const installed = join(consumer, 'node_modules', name);
 
 /** A person who has just installed Node: PATH and an empty home. npm finds its settings where they are. */
 const env = {
@@ -20,7 +29,12 @@ const env = {
 };
 
 function run(program, args, cwd = consumer) {
-  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: 'utf8', input: '' });
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    input: '',
+  });
   if (error) throw new Error(`${program} could not be started: ${error.message}`);
   if (status !== 0) throw new Error(`${program} ${args.join(' ')}: exit ${status}\n${stdout}${stderr}`);
   return stdout;
@@ -55,6 +69,7 @@ const EXPECTED = [
   'bin/forge.js',
   'bin/package.json',
   'dist/index.js',
+  'dist/LICENSES.txt',
   'dist/cli/bin.cjs',
   'dist/cli/bin.cjs.v8',
   'dist/cli/package.json',
@@ -69,9 +84,9 @@ const EXPECTED = [
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^bin\/(forge\.js|package\.json)$/,
-  /^dist\/index\.js$/,
-  /^dist\/chunks\/[\w-]+\.js(\.LEGAL\.txt)?$/,
-  /^dist\/cli\/(bin\.cjs\.v8|package\.json|[\w-]+\.cjs(\.LEGAL\.txt)?)$/,
+  /^dist\/(index\.js|LICENSES\.txt)$/,
+  /^dist\/chunks\/[\w-]+\.js$/,
+  /^dist\/cli\/(bin\.cjs\.v8|package\.json|[\w-]+\.cjs)$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
@@ -89,11 +104,17 @@ function install(tarball) {
   const parts = Object.keys(dependencies).map((part) => pack(join(ROOT, 'node_modules', part)).tarball);
   mkdirSync(consumer);
   mkdirSync(env.HOME, { recursive: true });
-  writeFileSync(join(consumer, 'package.json'), '{ "name": "consumer", "private": true, "type": "module" }\n');
+  writeFileSync(
+    join(consumer, 'package.json'),
+    '{ "name": "consumer", "private": true, "type": "module" }\n',
+  );
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', '--silent', tarball, ...parts]);
   const found = readdirSync(join(consumer, 'node_modules')).filter((entry) => !entry.startsWith('.'));
   const wanted = [name, ...Object.keys(dependencies)].sort();
-  check(found.sort().join() === wanted.join(), `npm installed ${found.join(', ')} instead of ${wanted.join(', ')}.`);
+  check(
+    found.sort().join() === wanted.join(),
+    `npm installed ${found.join(', ')} instead of ${wanted.join(', ')}.`,
+  );
 }
 
 /** Runs `work` with nothing beside the package: its dependencies are for type checking alone. */
@@ -113,10 +134,16 @@ function useCommandLine() {
   check(forge('--version') === `${version}\n`, `forge --version does not print ${version}.`);
   run('git', ['init', '-q']);
   const { created } = JSON.parse(forge('init', '--yes', '--json'));
-  check(created.length > 0 && existsSync(join(consumer, '.forge', 'config.toml')), 'forge init made nothing.');
+  check(
+    created.length > 0 && existsSync(join(consumer, '.forge', 'config.toml')),
+    'forge init made nothing.',
+  );
   forge('feature', 'add', 'FORGE-001', 'It works', '--test', 'node -e 0');
   const { session, briefing } = JSON.parse(forge('session', 'start', '--json'));
-  check(session.state === 'started' && briefing.text.includes('FORGE-001'), 'forge session start told nothing.');
+  check(
+    session.state === 'started' && briefing.text.includes('FORGE-001'),
+    'forge session start told nothing.',
+  );
   const { results } = JSON.parse(forge('feature', 'verify', '--all', '--json'));
   check(results[0].status === 'passing', 'forge feature verify did not pass.');
 }

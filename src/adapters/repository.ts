@@ -36,7 +36,7 @@ const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
  * nothing from the one around it. Null when there is none.
  */
 export function findForge(from: string): Found | null {
-  for (let folder = from; ; folder = dirname(folder)) {
+  for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dir = join(folder, '.forge');
     const kind = kindOf(dir);
     if (kind === 'link')
@@ -56,11 +56,14 @@ export function mayBeRoot(folder: string): boolean {
 
 /** The repository whose worktree `folder` is in; null without one, in a bare one or inside a git dir. */
 export function findRepository(from: string): Repository | null {
-  for (let folder = from; ; folder = dirname(folder)) {
+  for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
     const dotGit = join(folder, '.git');
     const kind = kindOf(dotGit);
     if (kind === 'folder' && existsSync(join(dotGit, 'HEAD')))
-      return { root: folder, gitDir: dotGit, commonDir: dotGit, kind: 'main' };
+      // Git follows a commondir in any git dir, and would write where it leads; only worktrees' ones have it.
+      return existsSync(join(dotGit, 'commondir'))
+        ? null
+        : { root: folder, gitDir: dotGit, commonDir: dotGit, kind: 'main' };
     if (kind === 'file' || kind === 'link') return throughPointer(folder, dotGit);
     if (dirname(folder) === folder) return null;
   }
@@ -68,7 +71,9 @@ export function findRepository(from: string): Repository | null {
 
 /** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */
 function throughPointer(root: string, dotGit: string): Repository | null {
-  const gitDir = statSync(dotGit).isDirectory() ? realpathSync.native(dotGit) : pointedAt(root, dotGit);
+  const gitDir = statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()
+    ? realpathSync.native(dotGit)
+    : pointedAt(root, dotGit);
   if (gitDir === null || !existsSync(join(gitDir, 'HEAD'))) return null;
   const common = readLine(join(gitDir, 'commondir'));
   if (common !== null) return linkedWorktree(root, dotGit, gitDir, resolve(gitDir, common));

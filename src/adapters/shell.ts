@@ -26,9 +26,12 @@ export interface RunOptions {
   signal?: AbortSignal | undefined;
 }
 
+/** How long after a command's end its output may stay open: what left the group may hold it for ever. */
+const OUTPUT_GRACE_MS = 500;
+
 /**
  * Runs a command without a shell, in its own process group, with a clean environment and no input. When the time is
- * up the whole group is killed, children included.
+ * up, or forge itself is ended, the whole group is killed, children included.
  */
 export async function runCommand(argv: readonly string[], options: RunOptions): Promise<CommandRun> {
   const [program = '', ...args] = argv;
@@ -52,21 +55,45 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
     kill();
   }, options.timeoutMs);
   options.signal?.addEventListener('abort', kill, { once: true });
+  const unwatch = onTermination(kill);
   const output = collect(child.all, options.onOutput);
   // What the command left running in its group goes with it, else it would hold the output open for ever.
-  child.once('exit', kill);
+  let ended: number | null | undefined;
+  child.once('exit', (code) => {
+    ended = code;
+    kill();
+    setTimeout(() => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    }, OUTPUT_GRACE_MS).unref();
+  });
   const result = await child;
+  unwatch();
   clearTimeout(timer);
   options.signal?.removeEventListener('abort', kill);
   return {
     argv,
-    exit_code: timedOut ? null : (result.exitCode ?? null),
+    exit_code: timedOut ? null : (ended ?? null),
     duration_ms: Math.round(performance.now() - started),
     timed_out: timedOut,
     output: output(),
     ...(result.code === 'ENOENT' || result.code === 'EACCES'
       ? { failure: `${program}: ${result.code === 'ENOENT' ? 'not found' : 'not executable'}` }
       : {}),
+  };
+}
+
+/** The group is not the terminal's, so what ends forge does not reach it by itself. Returns how to stop watching. */
+function onTermination(kill: () => void): () => void {
+  const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGHUP'];
+  const pass = (signal: NodeJS.Signals): void => {
+    kill();
+    for (const name of signals) process.off(name, pass);
+    process.kill(process.pid, signal);
+  };
+  for (const name of signals) process.on(name, pass);
+  return () => {
+    for (const name of signals) process.off(name, pass);
   };
 }
 

@@ -5,6 +5,7 @@ import { escapeControls } from '../domain/text.js';
 import { decodeInput, type Io } from './io.js';
 import type { Invocation } from './program.js';
 import type { Call } from './spec.js';
+import { harmless } from './style.js';
 
 declare const FORGE_VERSION: string | undefined;
 
@@ -60,7 +61,7 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
     io.stdout.write(`${JSON.stringify(value)}\n`);
     return;
   }
-  const text = spec.render(value, call.style);
+  const text = spec.render(harmless(value), call.style);
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { escapeControls } from '../domain/text.js';
 
 /** Colours by meaning. Without colour every function returns its text. */
 export interface Style {
@@ -54,4 +55,20 @@ export function columns(rows: readonly (readonly string[])[], indent = ''): stri
           .join('  '),
     )
     .join('\n');
+}
+
+/**
+ * The same value with every text in it made harmless for a terminal: what stands in memory, in a path or in git may
+ * hold escape sequences. What is one object in the value stays one.
+ */
+export function harmless<T>(value: T, seen = new Map<unknown, unknown>()): T {
+  if (typeof value === 'string') return escapeControls(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const known = seen.get(value);
+  if (known !== undefined) return known as T;
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
+  seen.set(value, copy);
+  for (const [key, part] of Object.entries(value))
+    (copy as Record<string, unknown>)[key] = harmless(part, seen);
+  return copy as T;
 }

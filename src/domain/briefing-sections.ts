@@ -13,6 +13,8 @@ export interface BriefingData {
   /** The running session's NEXT line. */
   next: string | null;
   last: ArchivedSession | null;
+  /** Whose NEXT counts, when that is not the last one's. */
+  said?: ArchivedSession | null;
   features: readonly Feature[];
   knowledge: Knowledge;
   issues: readonly Unit[];
@@ -74,11 +76,12 @@ function focusItems(focus: Focus): string[] {
   return items;
 }
 
-function nextItems({ next, last }: BriefingData): string[] {
+function nextItems({ next, last, said: handover = last }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
   if (!last) return [];
   const name = sessionName(last.id);
-  const said = last.next === null ? [] : [`${escapeControls(last.next)} (from ${name})`];
+  const step = handover?.next ?? null;
+  const said = step === null ? [] : [`${escapeControls(step)} (from ${sessionName(handover?.id ?? '')})`];
   if (last.status !== 'interrupted' || last.resumed_by) return said;
   return [...said, `Session ${name} was interrupted: forge session start --resume ${name}`];
 }

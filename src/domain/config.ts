@@ -33,6 +33,9 @@ export const Config = z.looseObject({
 });
 export type Config = z.infer<typeof Config>;
 
+/** Far more than all settings with their comments take. */
+export const MAX_CONFIG_BYTES = 64 * 1024;
+
 /** Never read from a repository: whoever could commit them could let themselves in (docs/architecture.md, "Trust"). */
 const OUTSIDE_ONLY = /^(trust|role|override|supervisor\.key|guard\.(off|enabled|disabled|rules))(\.|$)/;
 

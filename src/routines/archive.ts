@@ -70,7 +70,8 @@ const RESUMABLE = 100;
  * Puts a finished session under `memory/sessions/<id>/`, whole or not at all: built under a hidden name, renamed.
  * One that is there already stays as it is (the archiving was interrupted after it). The caller holds the lock.
  */
-export function writeArchive({ disk, layout }: Context, session: ArchivedSession, files: ArchiveFiles): void {
+export function writeArchive(context: Context, session: ArchivedSession, files: ArchiveFiles): void {
+  const { disk, layout } = context;
   const folder = archiveFolder(layout, session.id);
   if (disk.exists(folder)) return;
   const draft = archiveDraft(layout, session.id);
@@ -84,6 +85,7 @@ export function writeArchive({ disk, layout }: Context, session: ArchivedSession
     })),
   );
   disk.placeFolder(draft, folder);
+  delete context.recent;
 }
 
 /** Back to "no session", once the archive stands. The record goes last: with its archive there, it runs no more. */
@@ -112,6 +114,7 @@ export function updateArchive(
   change: (session: ArchivedSession) => ArchivedSession,
 ): void {
   context.disk.update(ARCHIVED_SESSION, archiveFile(context.layout, id), change);
+  delete context.recent;
 }
 
 /** Other archives with the same shown name keep their suffix. */

@@ -28,6 +28,8 @@ export interface Memory {
   issues: Unit[];
   commits: Commit[];
   last: ArchivedSession | null;
+  /** The last that said what comes next, or that ended without a word: one that was cut off takes nothing back. */
+  said: ArchivedSession | null;
   /** The files that were read and found whole. */
   checked: string[];
 }
@@ -38,11 +40,13 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
   const knowledge = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
   const features = disk.requireDocument(FEATURES, featuresFile(layout));
   const issues = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
+  const recent = recentArchives(context);
   return {
     knowledge: knowledge.value,
     features: features.value.features,
     issues: issues.value.issues,
-    last: recentArchives(context).at(-1) ?? null,
+    last: recent.at(-1) ?? null,
+    said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     checked: [knowledge, features, issues]
       .filter(({ digest }) => digest !== null)
       .map(({ path }) => shown(layout, path)),

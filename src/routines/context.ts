@@ -1,7 +1,7 @@
 import { type Git, gitIn } from '../adapters/git.js';
 import { findForge, type Repository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
-import { type Config, decodeConfig } from '../domain/config.js';
+import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
 import type { Activity } from '../domain/holder.js';
@@ -57,9 +57,12 @@ export function contextAt(
 export function readConfig(context: Context): Config {
   const { disk, layout } = context;
   const file = shown(layout, configFile(layout));
-  const bytes = disk.read(configFile(layout));
+  const bytes = disk.read(configFile(layout), MAX_CONFIG_BYTES);
   if (!bytes) throw corrupted('file.missing', `${file} is missing.`, { file, hint: 'forge init' });
-  const { config, warnings } = decodeConfig(decodeUtf8(bytes, file), file);
+  const text = decodeUtf8(bytes, file);
+  // Nobody leaves it empty on purpose; a crash may.
+  if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
+  const { config, warnings } = decodeConfig(text, file);
   context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
   return config;
 }

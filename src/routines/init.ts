@@ -1,5 +1,5 @@
 import { detectStack, folderName, isBareRepository, STACKS, type Stack } from '../adapters/project.js';
-import { findRepository, mayBeRoot } from '../adapters/repository.js';
+import { findForge, findRepository, mayBeRoot } from '../adapters/repository.js';
 import { initTemplate, type Template, treeTemplates } from '../adapters/templates.js';
 import type { World } from '../adapters/world.js';
 import { usage } from '../domain/error.js';
@@ -46,6 +46,8 @@ function initRoot(from: string): string {
     throw usage('init.folder', `${root} is no project folder.`, {
       hint: 'cd into a project, then: forge init',
     });
+  // Refuses a .forge that is a link.
+  findForge(root);
   if (!repository && isBareRepository(root))
     throw usage('init.bare', `${root} is a bare repository; forge needs a working tree.`, {
       hint: 'git worktree add …',

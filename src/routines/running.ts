@@ -1,22 +1,40 @@
 import type { Config } from '../domain/config.js';
 import { refused } from '../domain/error.js';
 import { judgeHolder, type Verdict } from '../domain/holder.js';
-import { RUNNING_SESSION, type RunningSession } from '../domain/session.js';
+import { RUNNING_SESSION, type RunningSession, sessionName } from '../domain/session.js';
 import { archiveFolder, sessionFile } from '../store/layout.js';
 import type { Context } from './context.js';
 
 /** The session recorded as running in this worktree, whoever holds it; null when there is none. */
-export function readRunning({ disk, layout }: Context): RunningSession | null {
-  const nothing = null as RunningSession | null;
-  const running = disk.readDocument(RUNNING_SESSION, sessionFile(layout), nothing as RunningSession).value;
-  // A crash between archiving and clearing leaves the record behind.
-  return running && disk.exists(archiveFolder(layout, running.id)) ? null : running;
+export function readRunning(context: Context): RunningSession | null {
+  const record = readRecord(context);
+  return record && isArchived(context, record) ? null : record;
 }
 
+/** True when a crash between archiving and clearing left the short-term files of an archived session behind. */
+export function isLeftBehind(context: Context): boolean {
+  const record = readRecord(context);
+  return record !== null && isArchived(context, record);
+}
+
+function readRecord({ disk, layout }: Context): RunningSession | null {
+  const nothing = null as RunningSession | null;
+  return disk.readDocument(RUNNING_SESSION, sessionFile(layout), nothing as RunningSession).value;
+}
+
+const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean =>
+  disk.exists(archiveFolder(layout, id));
+
+/** For commands that write to it: not in a copy of its folder, which would end it under the same id. */
 export function requireRunning(context: Context): RunningSession {
   const running = readRunning(context);
-  if (running) return running;
-  throw refused('session.none', 'No session is running.', { hint: 'forge session start' });
+  if (!running) throw refused('session.none', 'No session is running.', { hint: 'forge session start' });
+  if (running.root === context.layout.root) return running;
+  throw refused(
+    'session.elsewhere',
+    `Session ${sessionName(running.id)} was started in ${running.root}; this folder is a copy, or was moved.`,
+    { hint: 'forge session start' },
+  );
 }
 
 /** Whether the running session is ours, someone else's, or was left behind. */

@@ -1,5 +1,6 @@
 import { type CommitOutcome, commitFolder } from '../adapters/git-commit.js';
 import { type CommitMessage, formatCommitMessage } from '../domain/commit-message.js';
+import { ForgeError } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import type { Focus } from '../domain/focus.js';
 import { parseProgress } from '../domain/progress.js';
@@ -20,6 +21,7 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
   if (!repository || !git) return { skipped: 'this folder is no git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
   const message = describeWork(context, work);
+  // The session is archived by now: that git failed is told, not thrown.
   return commitFolder({
     repository,
     git,
@@ -28,7 +30,12 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
     outerIndex: world.env.GIT_INDEX_FILE,
     message: (parent) =>
       formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
-  });
+  }).catch(whyNot);
+}
+
+function whyNot(error: unknown): CommitOutcome {
+  if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
+  return { skipped: error.hint ? `${error.message} (${error.hint})` : error.message };
 }
 
 /** The id is the issue's, else the feature's, else FORGE. */

@@ -13,7 +13,7 @@ import { composeBriefing, type Memory, readState } from './briefing.js';
 import { type Context, noteActivity, readConfig } from './context.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
 import { readProgressText } from './progress.js';
-import { judgeRunning, readRunning } from './running.js';
+import { isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
 import { finishIntent } from './session-end.js';
 
@@ -59,13 +59,16 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   const branch = repository && git ? await readBranch(repository, git) : null;
   const memory: Memory = { ...known, commits: await log };
   const head = memory.commits[0]?.hash ?? null;
+  const seen = context.recent;
   const { running, state } = context.disk.withLock(() => {
     finishIntent(context);
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
   const focus = readFocus(context, running, memory, input);
-  const briefing = composeBriefing(context, { ...memory, focus }, { ...input, session: running.id });
+  // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
+  const news = context.recent === seen ? {} : readState(context);
+  const briefing = composeBriefing(context, { ...memory, ...news, focus }, { ...input, session: running.id });
   return {
     session: {
       id: displayId(context, running.id),
@@ -91,7 +94,8 @@ function openSession(
   if (running) {
     const state = settleRunning(context, running, input);
     if (state) return { running: state === 'joined' ? joinSession(context, running) : running, state };
-  } else archiveOrphan(context, () => allocate(context));
+  } else if (isLeftBehind(context)) clearShortTerm(context);
+  else archiveOrphan(context, () => allocate(context));
   const resumed = input.resume === undefined ? null : toResume(context, input.resume);
   return { running: createSession(context, input.goal, around, resumed), state: 'started' };
 }
@@ -100,13 +104,17 @@ function openSession(
 function settleRunning(context: Context, running: RunningSession, input: SessionStartInput): State | null {
   const verdict = judgeRunning(context, running, readConfig(context));
   const name = sessionName(running.id);
-  if (verdict.state === 'same') return input.resume === undefined ? 'running' : makeRoom(context, running);
+  if (verdict.state === 'same')
+    return input.resume === undefined ? 'running' : makeRoom(context, running, input.resume);
   if (verdict.state === 'held' && input.join) return 'joined';
   if (verdict.state === 'held' && !input.takeOver)
     throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
       hint: 'forge session start --join  (work in it too)  or  --take-over  (archive it and start another)',
       data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
     });
+  // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.
+  const own = ['latest', running.id, name].includes(input.resume ?? 'latest');
+  if (input.resume !== undefined && !own) toResume(context, input.resume);
   archiveInterrupted(context, running);
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (input.resume === undefined)
@@ -117,7 +125,7 @@ function settleRunning(context: Context, running: RunningSession, input: Session
 }
 
 /** A session that was only just started gives way to the one to resume; one that holds work does not. */
-function makeRoom(context: Context, running: RunningSession): null {
+function makeRoom(context: Context, running: RunningSession, wanted: string): null {
   if (holdsWork(readProgressText(context)))
     throw refused(
       'session.running',
@@ -126,6 +134,8 @@ function makeRoom(context: Context, running: RunningSession): null {
         hint: 'forge session end   or   forge session discard',
       },
     );
+  // A wrong id is found before anything goes.
+  toResume(context, wanted);
   clearShortTerm(context);
   return null;
 }

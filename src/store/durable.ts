@@ -70,12 +70,14 @@ export function readPlain(path: string, max: number): Buffer | null {
   }
 }
 
-/** The bytes that a path leads to, links followed; null for anything that is no file to read. */
+/** The bytes that a path leads to, links followed; null when it leads nowhere or to a folder. Else as readPlain. */
 export function readTarget(path: string, max: number): Buffer | null {
   try {
-    return readPlain(fs.realpathSync.native(path), max);
-  } catch {
-    return null;
+    const target = fs.realpathSync.native(path);
+    return fs.statSync(target).isDirectory() ? null : readPlain(target, max);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
+    throw isForgeError(error) ? error : diskError(error, path);
   }
 }
 

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { refused, systemCode } from '../domain/error.js';
 import type { Liveness, ProcessIdentity } from '../domain/holder.js';
-import { diskError, makeFolder } from './durable.js';
+import { diskError, listFolder, makeFolder } from './durable.js';
 
 export interface LockPolicy {
   me: () => ProcessIdentity;
@@ -36,7 +36,10 @@ function acquire(path: string, policy: LockPolicy): string {
   // Not the wall clock: someone may set it while we wait.
   const deadline = performance.now() + (policy.waitMs ?? 5000);
   for (let pause = 0.2; ; pause = Math.min(pause * 2, 20)) {
-    if (take(path, claim)) return claim.token;
+    if (take(path, claim)) {
+      removeDeadDrafts(dirname(path), policy);
+      return claim.token;
+    }
     const holder = readClaim(path);
     const stale = holder !== null && policy.liveness(holder) === 'gone';
     if (stale && breakStale(path, holder, claim, policy)) continue;
@@ -44,6 +47,16 @@ function acquire(path: string, policy: LockPolicy): string {
     sleep(pause * (0.5 + Math.random()));
   }
 }
+
+/** A kill between writing a claim and linking it leaves its draft; only who is provably gone needs it no more. */
+function removeDeadDrafts(folder: string, policy: LockPolicy): void {
+  for (const name of listFolder(folder).filter((candidate) => DRAFT.test(candidate))) {
+    const claim = readClaim(join(folder, name));
+    if (claim && policy.liveness(claim) === 'gone') fs.rmSync(join(folder, name), { force: true });
+  }
+}
+
+const DRAFT = /^\.lock\.[0-9a-f]+\.tmp$/;
 
 function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

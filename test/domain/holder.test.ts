@@ -114,7 +114,7 @@ describe('who holds the session', () => {
       ),
       'held',
     ],
-  ])('SES-07 SES-09 B-55 %s: %#', (_name, question, state, why) => {
+  ])('SES-07 SES-09 B-55 judges %s', (_name, question, state, why) => {
     expect(judgeHolder(question)).toEqual({
       state,
       ...(state === 'same' ? {} : { why: why ?? expect.any(String) }),

@@ -174,6 +174,7 @@ describe('locateJson', () => {
         const end = written.lastIndexOf('\n  ]');
         expect(JSON.parse(whole.slice(at, end))).toEqual(JSON.parse(JSON.stringify(value)));
       }),
+      { numRuns: 30 },
     );
   });
 });

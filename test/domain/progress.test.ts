@@ -82,7 +82,7 @@ describe('progress.txt', () => {
     'x\n=== FORGE Session 1999-01-01 ===',
     'NEXT: x',
     '[10:00] x',
-  ])('B-91 takes %j as one text, not as another line of the log', (text) => {
+  ])('SES-04 takes %j as one text, not as another line of the log', (text) => {
     const progress = parseProgress(setNext(addEntry(started, at('12:00'), text), text));
     expect(progress.lines).toHaveLength(3);
     expect(progress).toMatchObject({ date: '2025-12-24', next: text });

@@ -24,12 +24,11 @@ function makeConflict(): Project {
   return project;
 }
 
-/** Where git stands: HEAD, the branches, the index, and what the operation has in mind. */
+/** Where git stands: HEAD, the branches, the index with its conflicts. */
 const stateOf = (project: Project): unknown => [
   project.git('for-each-ref'),
   project.git('rev-parse', 'HEAD'),
   project.git('ls-files', '--stage'),
-  project.git('status').split('\n').slice(0, 6),
 ];
 
 const OPERATIONS: readonly [name: string, begin: string[], end: string[]][] = [
@@ -52,7 +51,7 @@ describe('while git is in the middle of something', () => {
 
       expect(typed(project, ['progress', 'add', 'in the middle'])).toContain('in the middle');
       typed(project, ['progress', 'next', 'go on']);
-      typed(project, ['knowledge', 'add', 'success', '--context', 'merging', '--approach', 'slowly']);
+      typed(project, ['knowledge', 'add', 'success', 'slowly', '--context', 'merging']);
       const said = typed(project, ['session', 'end']);
 
       expect(said).toContain(`no commit: ${name} is in progress`);
@@ -74,6 +73,23 @@ describe('while git is in the middle of something', () => {
       expect(changedPaths(project)).toEqual([]);
     },
   );
+
+  it('B-39 SES-06 commits no conflict markers that a stash left in .forge/', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    project.write('.forge/README.md', 'stashed\n');
+    project.git('stash', '-q');
+    project.write('.forge/README.md', 'committed\n');
+    project.git('commit', '-qam', 'Other text');
+    run(project.dir, 'git', ['stash', 'pop']);
+    expect(project.read('.forge/README.md')).toContain('<<<<<<<');
+
+    expect(workAndEnd(project).commit_skipped).toBe('.forge/README.md has merge conflicts');
+
+    project.write('.forge/README.md', 'both\n');
+    project.git('add', '.forge/README.md');
+    expectSessionCommit(project, workAndEnd(project));
+  });
 
   it('B-39 SES-06 archives without a commit while index.lock is there, and names it', () => {
     const project = makeForgeRepository();

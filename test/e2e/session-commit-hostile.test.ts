@@ -2,7 +2,14 @@ import { appendFileSync, chmodSync, readdirSync, readFileSync, writeFileSync } f
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changedPaths, makeFolder, makeRepository, type Project } from '../support/project.js';
-import { expectSessionCommit, makeForgeRepository, typed, typedJson, workAndEnd } from './typed.js';
+import {
+  type Ended,
+  expectSessionCommit,
+  makeForgeRepository,
+  typed,
+  typedJson,
+  workAndEnd,
+} from './typed.js';
 
 /** A program that leaves a mark in a folder when somebody runs it, and then fails. */
 function makeTrap(): { program: string; sprung(): string[] } {
@@ -133,7 +140,7 @@ describe('the session-end commit and what a repository would run', () => {
 
     useAllOfGit(project);
     project.write('.forge/skills/mine.md', 'other bytes\n');
-    useAllOfGit(project);
+    expectSessionCommit(project, workAndEnd(project));
 
     expect(trap.sprung()).toEqual([]);
     expect(project.git('cat-file', 'blob', 'HEAD:.forge/skills/mine.md')).toBe('other bytes');
@@ -166,27 +173,33 @@ function appendTo(project: Project, file: string, lines: string): void {
   appendFileSync(project.path('.git', file), lines);
 }
 
+const BRANCHES = [
+  '$(touch>pwned)',
+  '--help',
+  ';touch$IFS/pwned;',
+  '`touch>pwned`',
+  'it\'s-"quoted"|&',
+  'ünïcode/🌱',
+  'b'.repeat(200),
+];
+
 describe('names that look like something else', () => {
-  it.each([
-    ['$(touch>pwned)'],
-    ['--help'],
-    [';touch${IFS}pwned;'],
-    ['`touch>pwned`'],
-    ['it\'s-"quoted"|&'],
-    ['feature/ünïcode-🌱'],
-    ['b'.repeat(200)],
-  ])('B-42 SES-06 works on a branch named %s', (branch) => {
+  it('B-42 SES-06 works on branches with any name that git allows', () => {
     const project = makeForgeRepository();
-    project.git('update-ref', `refs/heads/${branch}`, 'HEAD');
-    project.git('symbolic-ref', 'HEAD', `refs/heads/${branch}`);
+    workAndEnd(project);
+    for (const branch of BRANCHES) {
+      project.git('update-ref', `refs/heads/${branch}`, 'HEAD');
+      project.git('symbolic-ref', 'HEAD', `refs/heads/${branch}`);
 
-    const started = typedJson<{ session: { branch: string } }>(project, ['session', 'start']);
-    expect(started.session.branch).toBe(branch);
-    expect(project.read('.forge/memory/short-term/progress.txt')).toContain(`Started - branch: ${branch}\n`);
-    expectSessionCommit(project, workAndEnd(project));
+      const started = typedJson<{ session: { branch: string } }>(project, ['session', 'start']);
+      expect(started.session.branch).toBe(branch);
+      expect(project.read('.forge/memory/short-term/progress.txt')).toContain(
+        `Started - branch: ${branch}\n`,
+      );
+      expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end']));
 
-    expect(project.git('rev-parse', `refs/heads/${branch}`)).toBe(project.git('rev-parse', 'HEAD'));
-    expect(project.has('pwned')).toBe(false);
+      expect(project.git('rev-parse', `refs/heads/${branch}`)).toBe(project.git('rev-parse', 'HEAD'));
+    }
     expect(changedPaths(project)).toEqual([]);
   });
 

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changedPaths, makeFolder, makePlainProject, makeRepository, projectAt } from '../support/project.js';
 import { expectSessionCommit, makeForgeRepository, pathsIn, typed, workAndEnd } from './typed.js';
@@ -78,6 +78,24 @@ describe('the session-end commit and what else is going on in the index', () => 
     expect(changedPaths(project)).toEqual([]);
   });
 
+  it('SES-06 takes links as links, CRLF as its attributes say, and no repository inside the folder', () => {
+    const project = makeForgeRepository();
+    symlinkSync('../../../package.json', project.path('.forge/skills/git-workflow/link.json'));
+    symlinkSync('/no/such/file', project.path('.forge/skills/git-workflow/dangling'));
+    project.write('.forge/README.md', 'one\r\ntwo\r\n');
+    project.git('config', 'core.safecrlf', 'true');
+    project.git('init', '-q', project.path('.forge/skills/nested'));
+    project.write('.forge/skills/nested/own.md', 'own\n');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('show', 'HEAD:.forge/skills/git-workflow/link.json')).toBe('../../../package.json');
+    expect(project.git('ls-tree', 'HEAD', '.forge/skills/git-workflow/dangling')).toMatch(/^120000 /);
+    expect(project.git('show', 'HEAD:.forge/README.md')).toBe('one\ntwo');
+    expect(project.read('.forge/README.md')).toBe('one\r\ntwo\r\n');
+    expect(changedPaths(project)).toEqual(['?? .forge/skills/nested/']);
+  });
+
   it('SES-06 keeps the executable bit of init.sh, and of it alone', () => {
     const project = makeForgeRepository();
     workAndEnd(project);
@@ -90,6 +108,13 @@ describe('the session-end commit and what else is going on in the index', () => 
     workAndEnd(project);
     expect(project.git('ls-tree', 'HEAD', '.forge/README.md')).toMatch(/^100755 /);
     expect(statSync(project.path('.forge/init.sh')).mode & 0o100).toBe(0o100);
+
+    // Where the disk knows no such bit, git's own record of it counts.
+    project.git('config', 'core.fileMode', 'false');
+    chmodSync(project.path('.forge/init.sh'), 0o644);
+    project.write('.forge/init.sh', '#!/bin/sh\nexit 0\n');
+    workAndEnd(project);
+    expect(project.git('ls-tree', 'HEAD', '.forge/init.sh')).toMatch(/^100755 /);
   });
 
   it('SES-06 commits nothing when asked not to, and says so', () => {

@@ -20,7 +20,7 @@ const CHECK = '#!/bin/sh\necho ran >>"$HOME/ran.$(basename "$PWD")"\n';
 function makeClone(check = CHECK, name = 'check.sh'): { origin: Project; clone: Project; ran(): number } {
   const origin = makeForgeRepository();
   origin.write(`.forge/${name}`, check);
-  typed(origin, ['feature', 'add', 'F-1', 'Checked', '--test', `sh '.forge/${name}'`]);
+  typed(origin, ['feature', 'add', 'F-1', 'Checked', '--test', `sh ".forge/${name}"`]);
   workAndEnd(origin);
   const clone = cloneOf(origin);
   const marks = join(process.env.HOME ?? '', 'ran.clone');
@@ -54,7 +54,7 @@ const stateOf = (place: Project, name: string): string | undefined =>
 
 describe('what came with a clone', () => {
   it('B-85 runs nothing before a person trusts it, and shows all of it, escapes visible', () => {
-    const { clone, ran } = makeClone(`${CHECK}# \u001b[2K\u001b]0;harmless\u0007\u202e cilbup\r\n`);
+    const { clone, ran } = makeClone(`${CHECK}# \u001b[2K\u001b]0;harmless\u0007\u202e cilbup\rover it\n`);
 
     expect(typedError(clone, verify)).toMatchObject({
       exitCode: 3,
@@ -77,7 +77,7 @@ describe('what came with a clone', () => {
     expect(shown).toMatch(/^feature F-1 {2}not approved\n {2}sh \.forge\/check\.sh$/m);
     for (const line of clone.read('.forge/init.sh').trimEnd().split('\n'))
       expect(shown).toContain(`  ${line}\n`);
-    expect(shown).toContain('<U+001B>[2K<U+001B>]0;harmless<U+0007><U+202E> cilbup<U+000D>');
+    expect(shown).toContain('<U+001B>[2K<U+001B>]0;harmless<U+0007><U+202E> cilbup<U+000D>over it');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left
     expect(shown).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f\u202a-\u202e]/);
     expect(shown).toMatch(/^FORGE_TRUST=[0-9a-f]{64}$/m);
@@ -125,13 +125,10 @@ describe('what came with a clone', () => {
   it('B-86 is untrusted again when the command of a feature changed, or a new one came', async () => {
     const { origin, clone } = makeClone();
     await approve(clone);
-    const features = clone.read('.forge/memory/long-term/features.json');
-    pull(
-      origin,
-      clone,
-      '.forge/memory/long-term/features.json',
-      features.replace('sh .forge', 'sh -x .forge').replace("sh '.forge", "sh -x '.forge"),
-    );
+    const path = '.forge/memory/long-term/features.json';
+    const features = clone.json<{ features: { tests: string[] }[] }>(path);
+    for (const feature of features.features) feature.tests = ['sh -x .forge/check.sh'];
+    pull(origin, clone, path, JSON.stringify(features, null, 2));
     expect(typedError(clone, verify).code).toBe('trust.needed');
     expect(typed(clone, ['trust', '--show'])).toMatch(
       /^feature F-1 {2}changed .*\n {2}-sh \.forge\/check\.sh\n {2}\+sh -x \.forge\/check\.sh$/m,

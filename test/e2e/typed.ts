@@ -1,6 +1,9 @@
-import { expect } from 'vitest';
+import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
 import { type FailedForge, runBinary } from '../support/forge.js';
-import { makeRepository, type Project } from '../support/project.js';
+import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
 
 /** The built binary with its surroundings, run as somebody would type it. */
 type Place = Pick<Project, 'dir'>;
@@ -46,10 +49,20 @@ export function workAndEnd(place: Place, options: Typed = {}): Ended {
   return typedJson<Ended>(place, ['session', 'end', '--next', 'wire the logout button'], options);
 }
 
-/** A repository with one commit and an initialised, not yet committed `.forge/`. */
+let template: string | undefined;
+afterAll(() => template && rmSync(template, { recursive: true, force: true }));
+
+/** A repository with one commit and an initialised, not yet committed `.forge/`: made once, copied for each test. */
 export function makeForgeRepository(): Project {
-  const project = makeRepository();
-  typed(project, ['init', '--yes']);
+  if (template === undefined) {
+    const first = makeRepository();
+    typed(first, ['init', '--yes']);
+    rmSync(first.path('.git/forge'), { recursive: true });
+    template = realpathSync(mkdtempSync(join(tmpdir(), 'forge-template-')));
+    cpSync(first.dir, template, { recursive: true });
+  }
+  const project = projectAt(makeFolder());
+  cpSync(template, project.dir, { recursive: true });
   return project;
 }
 

@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { differences, FEATURES, makeForge, snapshot } from './project.js';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: that none is there is the point
+const CONTROLS = /[\u0000-\u0009\u000b-\u001f]|\n\s+at /;
+
+/** Where an id can be given; the id is put in for ID. */
+const ID_PLACES: string[][] = [
+  ['feature', 'add', 'ID', 'name'],
+  ['feature', 'show', 'ID'],
+  ['feature', 'edit', 'ID', '--priority', '1'],
+  ['feature', 'remove', 'ID'],
+  ['feature', 'verify', 'ID'],
+  ['feature', 'add', 'OK', 'name', '--blocked-by=ID'],
+  ['feature', 'add', 'OK', 'name', '--issue=ID'],
+  ['focus', 'set', '--issue=ID'],
+  ['focus', 'set', '--skill=ID'],
+  ['session', 'show', 'ID'],
+  ['session', 'discard', 'ID'],
+  ['session', 'start', '--resume=ID'],
+  ['knowledge', 'remove', 'ID'],
+];
+
+async function prepared(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['session', 'start'], { world: fixedClock() });
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'first']);
+  return project;
+}
+
+/** Every place refuses the id with exit 2, and nothing on the disk has changed. */
+async function expectNowhere(project: Project, ids: readonly string[]): Promise<void> {
+  const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
+  for (const id of ids)
+    for (const place of ID_PLACES) {
+      // An id that begins with "-" is an option unless it stands after "--".
+      const words = place.map((word) => word.replace('ID', () => id));
+      const args =
+        id.startsWith('-') && place.includes('ID')
+          ? ['--json', ...place.slice(0, 2), '--', ...words.slice(2)]
+          : words;
+      const { exitCode, stderr } = await runForge(project, args);
+      if (exitCode !== 2) expect([args, exitCode, stderr]).toEqual([args, 2, '']);
+      expect(stderr).not.toMatch(CONTROLS);
+    }
+  expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
+}
+
+describe('bad arguments', () => {
+  it('B-01 an unknown command, subcommand or flag and a missing value: exit 2, the nearest one named, nothing touched', async () => {
+    const project = await prepared();
+    const before = snapshot(project.dir);
+    for (const [args, message, hint] of [
+      [['sesion', 'start'], /Unknown command 'sesion'/, /session/],
+      [['session', 'strat'], /Unknown command 'strat'/, /start.*forge session --help/],
+      [['zzzzzz'], /Unknown command 'zzzzzz'/, /forge --help/],
+      [['help', 'zzzzzz'], /Unknown command 'zzzzzz'/, /forge --help/],
+      [['feature'], /needs a command/, /forge feature .*add.*verify/],
+      [['feature', 'add', 'A', 'a', '--tset', 'x'], /--tset/, /--test/],
+      [['--jsn', 'next'], /--jsn/, /--json/],
+      [['feature', 'add'], /Missing required argument 'id'/, /forge feature --help/],
+      [['feature', 'add', 'A'], /'name'/, /forge feature --help/],
+      [['feature', 'add', 'A', 'a', 'b'], /Too many arguments/, /forge feature --help/],
+      [['feature', 'edit', 'A', '--priority'], /--priority <n>.*missing/, /forge feature --help/],
+      [['next', '-C'], /-C, --cwd <dir>.*missing/, /--help/],
+      [['next', 'one'], /Too many arguments/, /--help/],
+    ] as const) {
+      const { stdout, stderr, exitCode } = await runForge(project, args);
+      expect([args, exitCode, stdout]).toEqual([args, 2, '']);
+      const [first = '', second = ''] = stderr.split('\n');
+      expect(first).toMatch(message);
+      expect(second).toMatch(hint);
+    }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-02 an id that is a path is refused everywhere', async () => {
+    await expectNowhere(await prepared(), [
+      '../../etc/passwd',
+      '..\\..\\x',
+      '/etc/passwd',
+      'C:\\x',
+      'a/b',
+      'a\\b',
+      '..',
+      '.',
+      'a..b',
+      'dot.',
+      '.hidden',
+      '%2e%2e',
+      '~root',
+      'a\u0000b',
+      'a'.repeat(65),
+      ' ',
+      'a b',
+      'ünïcode',
+      'a\nb',
+    ]);
+  });
+
+  it('B-03 names that Windows keeps for itself are refused; case and accents make no second record', async () => {
+    const project = await prepared();
+    const reserved = [
+      'CON',
+      'con',
+      'nul.json',
+      'PRN.txt',
+      'aux',
+      'COM1',
+      'lpt9.log',
+      'a:b',
+      'a*b',
+      'a?',
+      '<a>',
+      'a|b',
+      '"a"',
+    ];
+    const before = project.read(FEATURES);
+    for (const id of reserved) {
+      expect([id, (await forgeError(project, ['feature', 'add', id, 'x'])).exitCode]).toEqual([id, 2]);
+      expect([id, (await forgeError(project, ['focus', 'set', '--issue', id])).exitCode]).toEqual([id, 2]);
+      expect([
+        id,
+        (await forgeError(project, ['feature', 'add', 'X', 'x', '--blocked-by', id])).exitCode,
+      ]).toEqual([id, 2]);
+    }
+    for (const twin of ['forge-001', 'Forge-001', 'FORGE-001'])
+      expect(await forgeError(project, ['feature', 'add', twin, 'x'])).toMatchObject({
+        exitCode: 2,
+        code: 'feature.exists',
+        hint: expect.stringContaining('FORGE-001'),
+      });
+    for (const twin of ['caf\u00e9', 'cafe\u0301', 'ﬀ', 'Ａ'])
+      expect((await forgeError(project, ['feature', 'add', twin, 'x'])).exitCode).toBe(2);
+    expect(await forgeError(project, ['feature', 'show', 'forge-001'])).toMatchObject({
+      hint: 'Did you mean FORGE-001?',
+    });
+    expect(project.read(FEATURES)).toBe(before);
+  });
+
+  it('B-04 an id that looks like an option is never one', async () => {
+    const project = await prepared();
+    await expectNowhere(project, [
+      '--upload-pack=touch x',
+      '-oProxyCommand=touch x',
+      '-x',
+      '--',
+      '--output=x',
+    ]);
+    expect(project.has('x')).toBe(false);
+    // A branch and a file of such names do no harm to what forge asks git.
+    project.git('update-ref', 'refs/heads/--upload-pack=touch-x', 'HEAD');
+    project.git('symbolic-ref', 'HEAD', 'refs/heads/--upload-pack=touch-x');
+    project.write('--output=x', 'y');
+    expect((await forgeJson<{ branch: string }>(project, [])).branch).toBe('--upload-pack=touch-x');
+    const ended = await forgeJson<{ commit?: { hash: string } }>(project, ['session', 'end']);
+    expect(project.git('rev-parse', 'HEAD')).toBe(ended.commit?.hash);
+    expect(project.has('x')).toBe(false);
+  });
+
+  it('B-05 NUL, half a surrogate pair and megabytes are refused wherever text goes', async () => {
+    const project = await prepared();
+    const before = snapshot(project.dir);
+    const bad = ['a\u0000b', 'a\ud800b', '\udc00', 'x'.repeat(10_000_000), 'é'.repeat(40_000)];
+    const places = [
+      ['progress', 'add', 'TEXT'],
+      ['progress', 'next', 'TEXT'],
+      ['knowledge', 'add', 'invariant', 'TEXT'],
+      ['knowledge', 'add', 'success', 'x', '--context', 'TEXT'],
+      ['knowledge', 'add', 'failure', 'x', '--resolution', 'TEXT'],
+      ['knowledge', 'search', 'TEXT'],
+      ['feature', 'add', 'A', 'TEXT'],
+      ['feature', 'add', 'A', 'a', '--test', 'TEXT'],
+      ['feature', 'edit', 'FORGE-001', '--name', 'TEXT'],
+      ['focus', 'set', '--task', 'TEXT'],
+      ['focus', 'set', '--file', 'TEXT'],
+      ['focus', 'set', '--blocker', 'TEXT'],
+      ['focus', 'set', '--phase', 'TEXT'],
+      ['session', 'start', '--goal', 'TEXT'],
+      ['session', 'end', '--learned', 'TEXT'],
+      ['session', 'end', '--next', 'TEXT'],
+      ['config', 'set', 'project.name', 'TEXT'],
+      ['config', 'set', 'TEXT', '1'],
+      ['schema', 'TEXT'],
+      ['init', '--name', 'TEXT'],
+      ['init', '--stack', 'TEXT'],
+    ];
+    for (const text of bad)
+      for (const place of places) {
+        const { exitCode, stderr } = await runForge(
+          project,
+          place.map((word) => (word === 'TEXT' ? text : word)),
+        );
+        expect([place, text.length, exitCode]).toEqual([place, text.length, 2]);
+        expect(stderr.length).toBeLessThan(1000);
+        expect(stderr.isWellFormed()).toBe(true);
+      }
+    for (const stdin of [
+      Buffer.from('a\0b'),
+      Buffer.alloc(10_000_000, 'x'),
+      Buffer.alloc(17 * 1024 * 1024, 'x'),
+    ])
+      expect((await forgeError(project, ['progress', 'add', '-'], { stdin })).exitCode).toBe(2);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-08 what is no plain whole number in its range is refused, with what is allowed', async () => {
+    const project = await prepared();
+    const before = snapshot(project.dir);
+    const bad = [
+      '-1',
+      '0',
+      '1e999',
+      '1e2',
+      '0x10',
+      'NaN',
+      'Infinity',
+      ' 5 ',
+      '',
+      '+3',
+      '1.5',
+      '٣',
+      '1_0',
+      '99999999999999999999',
+      '--',
+    ];
+    for (const [place, allowed] of [
+      [['feature', 'edit', 'FORGE-001', '--priority'], /from 1 to 4/],
+      [['session', 'list', '--limit'], /from 1 to/],
+      [['briefing', '--budget'], /from \d+ to/],
+      [['session', 'start', '--budget'], /from \d+ to/],
+      [['config', 'set', 'briefing.budget'], /whole number|at least/],
+      [['config', 'set', 'features.timeout_seconds'], /whole number|at least/],
+    ] as const)
+      for (const value of bad) {
+        const { exitCode, stderr } = await runForge(project, [...place, value]);
+        expect([place, value, exitCode]).toEqual([place, value, 2]);
+        if (!value.startsWith('-')) expect(stderr).toMatch(allowed);
+      }
+    expect(
+      (await forgeError(project, ['feature', 'edit', 'FORGE-001', '--priority', '5'])).message,
+    ).toContain('from 1 to 4');
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+});

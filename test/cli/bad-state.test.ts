@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, FEATURES, FOCUS, KNOWLEDGE, SESSION } from './project.js';
+import { expectDamaged, FILES, prepared } from './state-files.js';
+
+describe('damaged state files', () => {
+  it('B-12 empty, blank or cut off: exit 4 with the place, and the file is kept', async () => {
+    const project = await prepared();
+    for (const file of FILES) {
+      const good = project.read(file.path);
+      await expectDamaged(project, file, '');
+      await expectDamaged(project, file, ' \n\t\n');
+      await expectDamaged(
+        project,
+        file,
+        file.path === CONFIG ? `${good}\n[briefing` : good.slice(0, good.length / 2),
+      );
+      const text = (await expectDamaged(project, file, 'null')).message;
+      expect(text).toContain(file.path);
+      expect(text).not.toContain('\n');
+      await expectDamaged(project, file, '\0'.repeat(100));
+      await expectDamaged(
+        project,
+        file,
+        file.path === CONFIG ? '[session]\ncommit = 1\n' : '{"schema_version":"1.0"}',
+      );
+    }
+  });
+
+  it('B-12 names the line of a stray comma, a wrong word and a wrong value', async () => {
+    const project = await prepared();
+    const [features] = FILES;
+    const text = (tests: string): string =>
+      `{\n  "schema_version": "1.0",\n  "features": [\n    {\n      "id": "A",\n      "name": "a",\n      "status": "failing",\n      "tests": ${tests}\n    }\n  ]\n}\n`;
+    for (const [tests, line, message] of [
+      ['["x",]', 8, /unexpected/],
+      ['["x",\n"y",\n]', 10, /unexpected/],
+      ['oops', 8, /unexpected "o"/],
+      ["['x']", 8, /unexpected "'"/],
+      ['[],', 9, /unexpected|double-quoted/],
+      ['5', 8, /features\[0\]\.tests: found 5, allowed: array/],
+      ['[\n"x",\n5]', 10, /features\[0\]\.tests\[1\]: found 5, allowed: string/],
+    ] as const) {
+      const error = await expectDamaged(project, features, text(tests));
+      expect([tests, error.line]).toEqual([tests, line]);
+      expect(error.message).toContain(`${FEATURES}:${line}: `);
+      expect(error.message).toMatch(message);
+    }
+  });
+
+  it('B-12 names the newest commit that has it whole, and that line mends it', async () => {
+    const project = await prepared();
+    await forgeJson(project, ['feature', 'add', 'KEPT', 'kept']);
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'kept']);
+    await forgeJson(project, ['config', 'set', 'briefing.commits', '9']);
+    project.git('commit', '-qam', 'Whole');
+    const whole = project.git('rev-parse', '--short=12', 'HEAD');
+    for (const path of [FEATURES, KNOWLEDGE, CONFIG]) {
+      const good = project.read(path);
+      project.write(path, good.slice(0, -4).concat('\u0001'));
+      project.git('commit', '-qam', 'Damaged');
+      project.write(path, '');
+      const read = FILES.find((file) => file.path === path)?.read ?? [];
+      const { hint = '' } = await forgeError(project, read);
+      expect(hint).toMatch(new RegExp(`^git restore --source=${whole} -- ${path} `));
+      project.git(
+        ...hint
+          .replace(/ {2,}\(.*/, '')
+          .split(' ')
+          .slice(1),
+      );
+      expect(project.read(path)).toBe(good);
+      expect((await runForge(project, read)).exitCode).toBe(0);
+      project.git('commit', '-qam', 'Mended');
+    }
+  });
+
+  it('B-12 a file of the running session is put aside by the line that the error gives, and no work is lost', async () => {
+    const project = await prepared();
+    await forgeJson(project, ['progress', 'add', 'precious']);
+    for (const path of [FOCUS, SESSION]) {
+      project.write(path, '{');
+      const { hint = '' } = await forgeError(
+        project,
+        path === FOCUS ? ['focus', 'show'] : ['progress', 'show'],
+      );
+      const [move = '', next = ''] = hint.replace(/ {2,}\(.*/, '').split(' && ');
+      expect(move).toBe(`mv ${path} ${path}.damaged`);
+      project.write(`${path}.damaged`, '{');
+      project.git('clean', '-fxq', '--', path);
+      expect([next, (await runForge(project, next.split(' ').slice(1))).exitCode]).toEqual([next, 0]);
+    }
+    const { sessions } = await forgeJson<{ sessions: { id: string; status: string }[] }>(project, [
+      'session',
+      'list',
+    ]);
+    expect(sessions).toMatchObject([{ status: 'interrupted' }]);
+    expect((await runForge(project, ['session', 'show', sessions[0]?.id ?? ''])).stdout).toContain(
+      'precious',
+    );
+  });
+
+  it('B-12 commands that do not need the damaged file go on working', async () => {
+    const project = await prepared();
+    const feature = ['feature', 'list'];
+    const knowledge = ['knowledge', 'add', 'invariant', 'i'];
+    const focus = ['focus', 'set', '--task', 't'];
+    const progress = ['progress', 'add', 'p'];
+    const setting = ['config', 'set', 'briefing.budget', '900'];
+    for (const [path, working] of [
+      [FEATURES, [knowledge, focus, progress, setting, ['session', 'status'], ['schema']]],
+      [
+        KNOWLEDGE,
+        [feature, focus, progress, setting, ['next'], ['session', 'status'], ['feature', 'add', 'A', 'a']],
+      ],
+      [FOCUS, [feature, knowledge, progress, setting, ['next'], ['feature', 'add', 'B', 'b']]],
+      [SESSION, [feature, knowledge, focus, setting, ['next'], ['trust', '--show']]],
+      [CONFIG, [feature, knowledge, focus, progress, ['next'], ['focus', 'show']]],
+    ] as const) {
+      const good = project.read(path);
+      project.write(path, '{"');
+      for (const args of working) {
+        const { exitCode, stderr } = await runForge(project, args);
+        expect([path, args, exitCode, stderr]).toEqual([path, args, 0, '']);
+      }
+      project.write(path, good);
+    }
+  });
+
+  it('B-12 a damaged archive is named, with the commit that has it whole', async () => {
+    const project = await prepared();
+    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
+    const path = `${archive}/session.json`;
+    project.write(path, '{"schema_version":"1.0",');
+    for (const args of [['session', 'list'], ['session', 'start'], ['briefing']]) {
+      const error = await forgeError(project, args);
+      expect([args, error.exitCode, error.file]).toEqual([args, 4, path]);
+      expect(error.hint).toMatch(/^git restore --source=[0-9a-f]{12} -- /);
+    }
+    const { hint = '' } = await forgeError(project, ['session', 'start']);
+    project.git(
+      ...hint
+        .replace(/ {2,}\(.*/, '')
+        .split(' ')
+        .slice(1),
+    );
+    expect((await runForge(project, ['session', 'start'])).exitCode).toBe(0);
+  });
+});

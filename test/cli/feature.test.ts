@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { differences, FEATURES, makeForge, snapshot } from './project.js';
+
+interface Stored {
+  id: string;
+  [field: string]: unknown;
+}
+
+const stored = (project: Project, id: string): Stored | undefined =>
+  project.json<{ features: Stored[] }>(FEATURES).features.find((feature) => feature.id === id);
+
+const PASSING = {
+  id: 'A',
+  name: 'a',
+  status: 'passing',
+  tests: ['true'],
+  verified_at: '2026-01-01T00:00:00.000Z',
+  verified_commit: 'abc',
+  verified_by: ['true'],
+};
+
+function put(project: Project, features: object[], rest: object = {}): void {
+  project.write(FEATURES, `${JSON.stringify({ schema_version: '1.0', ...rest, features }, null, 2)}\n`);
+}
+
+describe('forge feature', () => {
+  it('FEA-01 adds, lists, shows, edits and removes', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    const flags = [
+      '--test',
+      'node -e 0',
+      '--test',
+      'true',
+      '--blocked-by',
+      'Z',
+      '--priority',
+      '2',
+      '--issue',
+      'SX9-1',
+    ];
+    await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', ...flags], { world });
+    expect(stored(project, 'FORGE-001')).toEqual({
+      id: 'FORGE-001',
+      name: 'Login works',
+      status: 'not_implemented',
+      created_at: '2026-03-01T10:00:00.000Z',
+      tests: ['node -e 0', 'true'],
+      priority: 2,
+      linear_issue: 'SX9-1',
+      blocked_by: 'Z',
+    });
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', '-'], { world, stdin: 'From stdin\n' });
+    expect((await runForge(project, ['feature', 'list'])).stdout).toBe(
+      'FORGE-001  not_implemented  Login works\nFORGE-002  not_implemented  From stdin\n',
+    );
+    const edit = [
+      '--status',
+      'in_progress',
+      '--name',
+      'Login',
+      '--priority',
+      '1',
+      '--issue',
+      'none',
+      '--blocked-by',
+      'none',
+    ];
+    await forgeJson(project, ['feature', 'edit', 'FORGE-001', ...edit]);
+    const { stdout } = await runForge(project, ['feature', 'show', 'FORGE-001']);
+    expect(stdout).toMatch(/^FORGE-001 {2}Login\nstatus +in_progress\ntests +node -e 0 true\npriority +1\n$/);
+    expect(await forgeJson(project, ['feature', 'show', 'FORGE-001'])).toEqual(stored(project, 'FORGE-001'));
+    expect((await runForge(project, ['feature', 'remove', 'FORGE-002'])).stdout).toBe(
+      'removed FORGE-002  From stdin\n',
+    );
+    expect(project.json<{ features: Stored[] }>(FEATURES).features.map(({ id }) => id)).toEqual([
+      'FORGE-001',
+    ]);
+    expect((await forgeError(project, ['feature', 'show', 'FORGE-002'])).exitCode).toBe(2);
+  });
+
+  it('FEA-01 knows its five statuses and no other', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a']);
+    for (const status of ['in_progress', 'failing', 'blocked', 'not_implemented']) {
+      await forgeJson(project, ['feature', 'edit', 'A', '--status', status]);
+      expect(stored(project, 'A')?.status).toBe(status);
+    }
+    const error = await forgeError(project, ['feature', 'edit', 'A', '--status', 'done']);
+    expect(error).toMatchObject({ exitCode: 2, field: 'status' });
+    expect(error.message).toMatch(/"done".*not_implemented.*in_progress.*failing.*passing.*blocked/);
+  });
+
+  it('FEA-01 writes blocked_by back in the form it had', async () => {
+    const project = await makeForge();
+    put(project, [
+      { id: 'NULL', name: 'n', status: 'failing', blocked_by: null },
+      { id: 'ONE', name: 'o', status: 'failing', blocked_by: 'NULL' },
+      { id: 'LIST', name: 'l', status: 'failing', blocked_by: ['NULL'] },
+      { id: 'NONE', name: 'x', status: 'failing' },
+    ]);
+    for (const id of ['NULL', 'ONE', 'LIST', 'NONE'])
+      await forgeJson(project, ['feature', 'edit', id, '--priority', '3']);
+    expect(['NULL', 'ONE', 'LIST', 'NONE'].map((id) => stored(project, id)?.blocked_by)).toEqual([
+      null,
+      'NULL',
+      ['NULL'],
+      undefined,
+    ]);
+    await forgeJson(project, ['feature', 'edit', 'LIST', '--blocked-by', 'ONE']);
+    await forgeJson(project, ['feature', 'edit', 'ONE', '--blocked-by', 'NONE']);
+    expect([stored(project, 'LIST')?.blocked_by, stored(project, 'ONE')?.blocked_by]).toEqual([
+      ['ONE'],
+      'NONE',
+    ]);
+    await forgeJson(project, ['feature', 'edit', 'ONE', '--blocked-by', 'NONE', '--blocked-by', 'NULL']);
+    await forgeJson(project, ['feature', 'edit', 'LIST', '--blocked-by', 'none']);
+    expect([stored(project, 'LIST')?.blocked_by, stored(project, 'ONE')?.blocked_by]).toEqual([
+      [],
+      ['NONE', 'NULL'],
+    ]);
+  });
+
+  it('FEA-01 refuses a circle and names it; a deep net is no circle', async () => {
+    const project = await makeForge();
+    put(project, [
+      { id: 'A', name: 'a', status: 'failing', blocked_by: 'B' },
+      { id: 'B', name: 'b', status: 'failing', blocked_by: ['C'] },
+      { id: 'C', name: 'c', status: 'failing' },
+    ]);
+    const before = project.read(FEATURES);
+    for (const [id, blocker] of [
+      ['C', 'A'],
+      ['A', 'A'],
+    ]) {
+      const error = await forgeError(project, [
+        'feature',
+        'edit',
+        id as string,
+        '--blocked-by',
+        blocker as string,
+      ]);
+      expect(error).toMatchObject({ exitCode: 2, code: 'feature.cycle', field: 'blocked_by' });
+      expect(error.message).toContain('→');
+    }
+    expect(project.read(FEATURES)).toBe(before);
+    // 2^40 ways lead through this one.
+    const layer = (n: number): object[] =>
+      [0, 1].map((side) => ({
+        id: `N${n}-${side}`,
+        name: 'n',
+        status: 'failing',
+        blocked_by: n === 0 ? null : [`N${n - 1}-0`, `N${n - 1}-1`],
+      }));
+    put(project, Array.from({ length: 40 }, (_, n) => layer(n)).flat());
+    const started = performance.now();
+    await forgeJson(project, ['feature', 'edit', 'N39-0', '--priority', '1']);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+
+  it('FEA-01 does not remove what others wait for', async () => {
+    const project = await makeForge();
+    put(project, [
+      { id: 'A', name: 'a', status: 'failing' },
+      { id: 'B', name: 'b', status: 'failing', blocked_by: 'A' },
+    ]);
+    expect(await forgeError(project, ['feature', 'remove', 'A'])).toMatchObject({
+      exitCode: 3,
+      code: 'feature.needed',
+      hint: expect.stringContaining('forge feature edit B'),
+    });
+    expect(stored(project, 'A')).toBeDefined();
+  });
+
+  it('FEA-01 --dry-run shows the change and writes nothing, approvals neither', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a']);
+    const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
+    for (const args of [
+      ['add', 'B', 'b', '--test', 'true'],
+      ['edit', 'A', '--test', 'false'],
+      ['remove', 'A'],
+      ['import', '-'],
+    ]) {
+      const { exitCode, stderr } = await runForge(project, ['feature', ...args, '-n'], { stdin: '- one\n' });
+      expect([args, exitCode, stderr]).toEqual([
+        args,
+        0,
+        expect.stringMatching(/nothing was written.*features\.json/),
+      ]);
+    }
+    expect(differences(before[0] as never, snapshot(project.dir))).toEqual([]);
+    expect(differences(before[1] as never, snapshot(process.env.HOME as string))).toEqual([]);
+  });
+
+  it('FEA-03 nobody makes a feature passing by saying so', async () => {
+    const project = await makeForge();
+    put(project, [{ ...PASSING, status: 'failing' }]);
+    const before = project.read(FEATURES);
+    expect(await forgeError(project, ['feature', 'edit', 'A', '--status', 'passing'])).toMatchObject({
+      exitCode: 3,
+      code: 'feature.unproven',
+      hint: 'forge feature verify A',
+    });
+    expect(project.read(FEATURES)).toBe(before);
+    const list =
+      '[{"id":"B","name":"b","status":"passing","verified_at":"2026-01-01T00:00:00Z"},{"name":"c","passes":true}]';
+    await forgeJson(project, ['feature', 'import', '-'], { stdin: list });
+    await forgeJson(project, ['feature', 'import', '-'], { stdin: '- [x] FORGE-077: ticked\n' });
+    const { features } = await forgeJson<{ features: Stored[] }>(project, ['feature', 'list']);
+    expect(features.slice(1).map(({ status, verified_at }) => [status, verified_at])).toEqual([
+      ['in_progress', undefined],
+      ['in_progress', undefined],
+      ['in_progress', undefined],
+    ]);
+  });
+
+  it('FEA-03 other tests take a passing feature back, evidence and all; other edits do not', async () => {
+    const project = await makeForge();
+    put(project, [PASSING]);
+    await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better', '--test', 'true']);
+    expect(stored(project, 'A')).toEqual({ ...PASSING, name: 'better' });
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'false']);
+    const { verified_commit: _c, verified_by: _b, ...rest } = PASSING;
+    expect(stored(project, 'A')).toEqual({
+      ...rest,
+      name: 'better',
+      status: 'in_progress',
+      tests: ['false'],
+      verified_at: null,
+    });
+    put(project, [PASSING]);
+    await forgeJson(project, ['feature', 'edit', 'A', '--status', 'failing']);
+    expect(stored(project, 'A')).toEqual({ ...rest, status: 'failing', verified_at: null });
+  });
+
+  it('FEA-04 unknown fields survive every write, at every level', async () => {
+    const project = await makeForge();
+    const extra = {
+      id: 'A',
+      name: 'a',
+      status: 'failing',
+      tests: ['true'],
+      owner: { team: ['x'] },
+      näme: 1.5,
+    };
+    put(project, [extra, { ...extra, id: 'B' }], { team: { colour: 'blue' }, z: null });
+    await forgeJson(project, ['feature', 'edit', 'A', '--status', 'in_progress', '--test', 'node -e 0']);
+    await forgeJson(project, ['feature', 'add', 'C', 'c']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    await forgeJson(project, ['feature', 'remove', 'C']);
+    await forgeJson(project, ['feature', 'import', '-'], { stdin: '- d\n' });
+    expect(project.json(FEATURES)).toMatchObject({ team: { colour: 'blue' }, z: null });
+    for (const id of ['A', 'B'])
+      expect(stored(project, id)).toMatchObject({ owner: { team: ['x'] }, näme: 1.5 });
+    expect(stored(project, 'A')?.status).toBe('passing');
+  });
+});

@@ -1,0 +1,204 @@
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { fixedClock, forgeError, runForge } from '../support/forge.js';
+import { makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { differences, makeForge, snapshot } from './project.js';
+
+/** Every command with arguments that work in `prepared()`. */
+const CALLS: string[][] = [
+  ['where'],
+  ['init'],
+  ['session', 'start'],
+  ['session', 'status'],
+  ['session', 'list'],
+  ['session', 'show', '2026-03-01-session-001'],
+  ['briefing'],
+  ['progress', 'add', 'text'],
+  ['progress', 'next', 'text'],
+  ['progress', 'show'],
+  ['focus', 'show'],
+  ['focus', 'set', '--task', 'text'],
+  ['next'],
+  ['feature', 'list'],
+  ['feature', 'add', 'B', 'b', '--test', 'true'],
+  ['feature', 'show', 'A'],
+  ['feature', 'edit', 'A', '--priority', '1'],
+  ['feature', 'verify', 'A'],
+  ['feature', 'import', '-'],
+  ['feature', 'remove', 'B'],
+  ['knowledge', 'add', 'invariant', 'i'],
+  ['knowledge', 'list'],
+  ['knowledge', 'search', 'i'],
+  ['knowledge', 'remove', 'ID'],
+  ['trust', '--show'],
+  ['config', 'list'],
+  ['config', 'get', 'briefing.budget'],
+  ['config', 'set', 'briefing.budget', '900'],
+  ['schema'],
+  ['focus', 'clear'],
+  ['session', 'end', '--no-commit'],
+  ['session', 'discard'],
+];
+
+async function prepared(): Promise<{ project: Project; calls: string[][] }> {
+  const project = await makeForge();
+  const world = fixedClock();
+  await runForge(project, ['session', 'start'], { world });
+  await runForge(project, ['session', 'end', '--no-commit'], { world });
+  await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'echo shown'], { world });
+  await runForge(project, ['feature', 'add', 'B', 'b'], { world });
+  const known = await runForge(project, ['knowledge', 'add', 'invariant', 'known', '--json'], { world });
+  await runForge(project, ['session', 'start'], { world });
+  const { id } = (JSON.parse(known.stdout) as { learning: { id: string } }).learning;
+  return { project, calls: CALLS.map((call) => call.map((word) => (word === 'ID' ? id : word))) };
+}
+
+const specOf = async ([group, name]: string[]): Promise<CommandSpec | undefined> => {
+  const entry = GROUPS.find((candidate) => candidate.name === group);
+  const specs = ((await entry?.load())?.group.commands ?? []) as unknown as CommandSpec[];
+  return specs.find((spec) => spec.name === name) ?? (specs.length === 1 ? specs[0] : undefined);
+};
+
+describe('flags that every command takes', () => {
+  it('B-01 --json prints exactly the value on one line, and nothing on stderr', async () => {
+    const { project, calls } = await prepared();
+    for (const call of calls) {
+      if (call[1] === 'discard') await runForge(project, ['session', 'start']);
+      if (call.join(' ') === 'feature remove B') await runForge(project, ['feature', 'add', 'B', 'b']);
+      if (call.join(' ') === 'feature add B b --test true')
+        await runForge(project, ['feature', 'remove', 'B']);
+      const { stdout, stderr, exitCode } = await runForge(project, [...call, '--json'], { stdin: '- c\n' });
+      expect([call, exitCode, stderr]).toEqual([call, 0, '']);
+      const value = JSON.parse(stdout) as unknown;
+      expect([call, stdout]).toEqual([call, `${JSON.stringify(value)}\n`]);
+      expect([call, typeof value, Array.isArray(value)]).toEqual([call, 'object', false]);
+    }
+  });
+
+  it('B-01 a failure with --json is one line on stderr, nothing on stdout, and the exit code of the line', async () => {
+    const { project } = await prepared();
+    for (const [args, exit, code] of [
+      [['nosuch'], 2, 'command.unknown_command'],
+      [['feature', 'show', 'Z'], 2, 'feature.unknown'],
+      [['feature', 'edit', 'A', '--status', 'passing'], 3, 'feature.unproven'],
+      [['feature', 'list', '--nosuch'], 2, 'command.unknown_option'],
+    ] as const) {
+      const { stdout, stderr, exitCode } = await runForge(project, ['--json', ...args]);
+      expect([stdout, exitCode]).toEqual(['', exit]);
+      expect(stderr).toMatch(/^\{"error":\{.*\}\}\n$/);
+      const { error } = JSON.parse(stderr) as { error: Record<string, unknown> };
+      expect(error).toMatchObject({
+        kind: exit === 2 ? 'usage' : 'refused',
+        code,
+        exit,
+        message: expect.any(String),
+      });
+      expect(error.hint).toMatch(/forge /);
+    }
+    // After "--" it is text.
+    const { stderr } = await runForge(project, ['feature', 'show', '--', '--json']);
+    expect(stderr).toMatch(/^forge: There is no feature "--json"\.\n {2}→ forge feature list\n$/);
+  });
+
+  it('B-01 --quiet leaves the answer and says nothing else; without it status goes to stderr', async () => {
+    const { project } = await prepared();
+    const loud = await runForge(project, ['feature', 'verify', 'A']);
+    expect(loud.stderr).toBe('A: echo shown\nshown\n');
+    const quiet = await runForge(project, ['feature', 'verify', 'A', '-q']);
+    expect([quiet.stderr, quiet.exitCode]).toEqual(['', 0]);
+    expect(quiet.stdout).toMatch(/^✓ A /);
+    const error = await runForge(project, ['--quiet', 'feature', 'show', 'Z']);
+    expect([error.exitCode, error.stderr]).toEqual([2, expect.stringContaining('no feature "Z"')]);
+  });
+
+  it('B-01 -C works before and after the command, and shows paths from the project', async () => {
+    const { project } = await prepared();
+    const elsewhere = makePlainProject();
+    for (const args of [
+      ['-C', project.dir, 'feature', 'list'],
+      ['feature', '-C', project.dir, 'list'],
+      ['feature', 'list', '-C', project.dir],
+      ['feature', 'list', `--cwd=${project.dir}`],
+    ])
+      expect([args, (await runForge(elsewhere, args)).stdout]).toEqual([
+        args,
+        expect.stringContaining('A  '),
+      ]);
+    elsewhere.write('list.md', '- from elsewhere\n');
+    // A file argument is meant from the folder that -C names.
+    project.write('list.md', '- from the project\n');
+    await runForge(elsewhere, ['-C', project.dir, 'feature', 'import', 'list.md']);
+    expect((await runForge(project, ['feature', 'list'])).stdout).toContain('from the project');
+  });
+
+  it('B-01 colour: on a terminal, or as --color, NO_COLOR and FORCE_COLOR say', async () => {
+    const { project } = await prepared();
+    const coloured = async (
+      args: string[],
+      env: NodeJS.ProcessEnv = {},
+      terminal = false,
+    ): Promise<boolean> =>
+      (await runForge(project, ['feature', 'show', 'A', ...args], { env, terminal })).stdout.includes(
+        '\u001b[',
+      );
+    const free = { NO_COLOR: undefined };
+    expect(await coloured([], free)).toBe(false);
+    expect(await coloured([], free, true)).toBe(true);
+    expect(await coloured([], { NO_COLOR: '1' }, true)).toBe(false);
+    expect(await coloured([], { ...free, TERM: 'dumb' }, true)).toBe(false);
+    expect(await coloured([], { ...free, FORCE_COLOR: '1' })).toBe(true);
+    expect(await coloured([], { ...free, FORCE_COLOR: '0' }, true)).toBe(false);
+    expect(await coloured(['--color', 'always'], { NO_COLOR: '1' })).toBe(true);
+    expect(await coloured(['--color', 'never'], free, true)).toBe(false);
+    expect(await coloured(['--color=auto'], free)).toBe(false);
+    expect(await coloured(['--json', '--color', 'always'], free, true)).toBe(false);
+    expect(await forgeError(project, ['feature', 'list', '--color', 'pink'])).toMatchObject({
+      exitCode: 2,
+      field: 'color',
+      message: expect.stringMatching(/"pink".*auto \| always \| never/),
+    });
+  });
+
+  it('B-01 every command that writes takes --dry-run, and then writes nothing', async () => {
+    const { project, calls } = await prepared();
+    const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
+    for (const call of calls) {
+      const spec = await specOf(call);
+      const { exitCode, stderr } = await runForge(project, [...call, '-n'], { stdin: '- c\n' });
+      if (call.join(' ') === 'feature add B b --test true') continue;
+      expect([call, exitCode]).toEqual([call, spec?.writes ? 0 : 2]);
+      if (spec?.writes && call[0] !== 'trust')
+        expect([call, stderr]).toEqual([call, expect.stringMatching(/nothing was written/)]);
+    }
+    expect(differences(before[0] as never, snapshot(project.dir))).toEqual([]);
+    expect(differences(before[1] as never, snapshot(process.env.HOME as string))).toEqual([]);
+  });
+
+  it('B-01 a command that does not take --dry-run writes nothing', async () => {
+    const { project, calls } = await prepared();
+    const before = snapshot(project.dir);
+    for (const call of calls) if (!(await specOf(call))?.writes) await runForge(project, call);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-01 every command is in this list', async () => {
+    const names = await Promise.all(
+      GROUPS.map(async ({ name, load }) => {
+        const { commands } = (await load()).group;
+        return commands.length === 1 && commands[0]?.name === name
+          ? [name]
+          : commands.map((spec) => `${name} ${spec.name}`);
+      }),
+    );
+    const called = CALLS.map((call) =>
+      names.flat().includes(call[0] ?? '') ? call[0] : call.slice(0, 2).join(' '),
+    );
+    expect([...new Set(called)].sort()).toEqual(names.flat().sort());
+  });
+
+  it('LAY-04 --no-input never asks, on a terminal too', async () => {
+    const project = makeRepository();
+    expect((await runForge(project, ['init', '--no-input'], { terminal: true })).exitCode).toBe(0);
+  });
+});

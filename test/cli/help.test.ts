@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS } from '../../src/cli/groups.js';
+import { parseArgv } from '../../src/cli/program.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { splitCommand } from '../../src/domain/argv.js';
+import { EXIT_CODES } from '../../src/domain/error.js';
+import { runBinary, runForge } from '../support/forge.js';
+import { makePlainProject, makeRepository } from '../support/project.js';
+import { differences, makeForge, snapshot } from './project.js';
+
+/** Every command with the words that call it. */
+async function commands(): Promise<{ words: string[]; spec: CommandSpec }[]> {
+  const loaded = await Promise.all(
+    GROUPS.map(async (entry) => ({ entry, group: (await entry.load()).group })),
+  );
+  return loaded.flatMap(({ entry, group }) =>
+    (group.commands as unknown as CommandSpec[]).map((spec) => ({
+      words: group.commands.length === 1 && spec.name === entry.name ? [entry.name] : [entry.name, spec.name],
+      spec,
+    })),
+  );
+}
+
+describe('forge --help', () => {
+  it('B-01 lists every command with its purpose, the exit codes and the environment', async () => {
+    const project = makePlainProject();
+    for (const args of [['--help'], ['-h'], ['help']]) {
+      const { stdout, stderr, exitCode } = await runForge(project, args);
+      expect([exitCode, stderr]).toEqual([0, '']);
+      for (const { name, summary, heading } of GROUPS)
+        if (heading !== null)
+          expect(stdout).toMatch(new RegExp(`^ +${name} +${summary.replace(/[()]/g, '\\$&')}$`, 'm'));
+      for (const [code, meaning] of EXIT_CODE_HELP)
+        expect(stdout).toMatch(new RegExp(`^ +${code} +${meaning.replace(/[()]/g, '\\$&')}$`, 'm'));
+      for (const [name] of ENVIRONMENT_HELP) expect(stdout).toContain(name);
+    }
+    expect(EXIT_CODE_HELP.map(([code]) => code).sort()).toEqual(
+      ['0', ...Object.values(EXIT_CODES).map(String)].sort(),
+    );
+  });
+
+  it('B-01 shows for each command its purpose, its options and an example; nothing needs a project', async () => {
+    const project = makeRepository();
+    const before = snapshot(project.dir);
+    for (const { words, spec } of await commands()) {
+      const { stdout, stderr, exitCode } = await runForge(project, [...words, '--help']);
+      expect([words, exitCode, stderr]).toEqual([words, 0, '']);
+      expect(spec.summary).toMatch(/^[A-Z][^\n]{8,118}[^.\n]$/);
+      const flat = stdout.replace(/\s+/g, ' ');
+      expect(flat).toContain(spec.summary);
+      for (const { flags, help } of spec.options ?? [])
+        expect([words, flat]).toEqual([words, expect.stringContaining(`${flags} ${help}`)]);
+      expect(stdout).toContain(`Example:\n  ${spec.example}\n`);
+      expect(stdout.includes('--dry-run')).toBe(spec.writes === true);
+    }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-01 every example parses, and calls the command it stands at', async () => {
+    for (const { words, spec } of await commands()) {
+      const [program, ...argv] = splitCommand(spec.example);
+      expect(program).toBe('forge');
+      const invocation = await parseArgv(words[0] === 'where' ? ['where'] : argv, { out: () => {} });
+      expect([spec.example, invocation?.spec === spec]).toEqual([spec.example, true]);
+    }
+  });
+
+  it('B-01 every example works as it stands, one after the other', async () => {
+    const project = await makeForge();
+    project.write('package.json', '{ "scripts": { "test": "node -e 0" } }\n');
+    project.write('features.md', '- FORGE-010: More\n');
+    const story = await commands();
+    const example = (name: string): string[] => {
+      const found = story.find(({ words }) => words.join(' ') === name);
+      return splitCommand(found?.spec.example ?? name).slice(1);
+    };
+    for (const name of [
+      'init',
+      'feature add',
+      'feature import',
+      'feature list',
+      'feature show',
+      'feature edit',
+      'feature verify',
+    ])
+      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
+    for (const name of [
+      'next',
+      'session start',
+      'progress add',
+      'progress next',
+      'progress show',
+      'focus set',
+      'focus show',
+      'focus clear',
+    ])
+      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
+    for (const name of [
+      'session status',
+      'session list',
+      'knowledge add',
+      'knowledge list',
+      'knowledge search',
+      'session end',
+    ])
+      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
+    for (const name of [
+      'briefing',
+      'config list',
+      'config get',
+      'config set',
+      'schema',
+      'trust',
+      'where',
+      'feature remove',
+    ])
+      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
+  });
+
+  it('B-01 --version is one line, by the binary too', () => {
+    expect(runBinary('/', ['--version'])).toMatchObject({
+      exitCode: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    });
+    expect(runBinary('/', ['--help'])).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeJson, runForge } from '../support/forge.js';
+import { makeRepository } from '../support/project.js';
+import { makeForge } from './project.js';
+
+interface Where {
+  root: string | null;
+  next: string[];
+  session: { id: string; task: string | null } | null;
+}
+
+describe('forge alone', () => {
+  it('LAY-05 is no failure where there is no .forge yet: it says how to begin', async () => {
+    const project = makeRepository();
+    const { stdout, stderr, exitCode } = await runForge(project, []);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toBe('There is no .forge/ here yet.\n\nNext:\n  forge init\n  forge --help\n');
+    expect((await forgeJson<Where>(project, [])).root).toBeNull();
+  });
+
+  it('SES-08 says where you stand and three commands that work', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    const step = async (): Promise<Where> => {
+      const where = await forgeJson<Where>(project, [], { world });
+      expect(where.next.length).toBeGreaterThan(0);
+      expect(where.next.length).toBeLessThanOrEqual(3);
+      return where;
+    };
+    expect((await step()).next[0]).toMatch(/^forge feature add /);
+    await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login', '--test', 'true'], { world });
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout'], { world });
+    const idle = await step();
+    expect(idle.next).toEqual([
+      'forge session start',
+      'forge feature verify FORGE-001   # FORGE-001: Login',
+      'forge briefing',
+    ]);
+    for (const line of idle.next)
+      expect([
+        line,
+        (await runForge(project, line.replace(/ +#.*/, '').split(' ').slice(1), { world })).exitCode,
+      ]).toEqual([line, 0]);
+
+    const running = await step();
+    expect(running.session).toMatchObject({ id: '2026-03-01-session-001', task: 'FORGE-001: Login' });
+    expect(running.next[0]).toMatch(/^forge progress add/);
+    expect((await runForge(project, [], { world })).stdout).toBe(`Project   ${project.dir} (main)
+Session   2026-03-01-session-001, since 10:00 UTC
+Task      FORGE-001: Login
+Features  2 features: 1 not_implemented, 1 passing
+
+Next:
+${running.next.map((line) => `  ${line}`).join('\n')}
+`);
+  });
+
+  it('LAY-05 names a detached HEAD and an unborn branch', async () => {
+    const project = await makeForge();
+    project.git('checkout', '-q', '--detach');
+    expect((await runForge(project, [])).stdout).toContain('(detached HEAD)');
+    project.git('checkout', '-q', '--orphan', 'unborn');
+    expect((await runForge(project, [])).stdout).toContain('(unborn)');
+  });
+});

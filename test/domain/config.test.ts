@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Config, decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/domain/config.js';
+import { failure } from '../support/failure.js';
+
+const file = '.forge/config.toml';
+const template = readFileSync(new URL('../../templates/forge/config.toml', import.meta.url), 'utf8');
+
+describe('config.toml', () => {
+  it('LAY-06 as init writes it holds the defaults, and no surprise', () => {
+    const { config, unknown, warnings } = decodeConfig(template.replace('{{project}}', 'sample'), file);
+    expect(config).toEqual({ ...Config.parse({}), project: { name: 'sample' } });
+    expect([unknown, warnings]).toEqual([[], []]);
+  });
+
+  it('LAY-06 as init writes it shows every setting with its default', () => {
+    const shown = decodeConfig(template.replaceAll(/^#(\w+ = )/gm, '$1'), file);
+    expect(shown).toMatchObject({ unknown: [], config: { ...Config.parse({}), project: expect.anything() } });
+    for (const name of SETTINGS) expect(template).toMatch(new RegExp(`^#?${name.split('.').at(-1)} = `, 'm'));
+  });
+
+  it('LAY-06 may be empty', () => {
+    expect(decodeConfig('', file).config).toEqual(Config.parse({}));
+  });
+
+  it.each([
+    ['[session]\n# minutes\nsilence_minutes = 0', 3, 'session.silence_minutes', '0', 'at least 1'],
+    ['[session]\nsilence_minutes = 1441', 2, 'session.silence_minutes', '1441', 'at most 1440'],
+    ['[session]\ncommit = "yes"', 2, 'session.commit', '"yes"', 'boolean'],
+    ['[features]\ntimeout_seconds = 1.5', 2, 'features.timeout_seconds', '1.5', 'a whole number'],
+    ['[features]\ntest_command = 7', 2, 'features.test_command', '7', 'string'],
+    [
+      '[project]\nname = "x"\n\n[ briefing ] # tokens\n"budget" = 199',
+      5,
+      'briefing.budget',
+      '199',
+      'at least 200',
+    ],
+    ['["session"]\ncommit = 1', 2, 'session.commit', '1', 'boolean'],
+    ['# one\nsession = { commit = 1 }', 2, 'session.commit', '1', 'boolean'],
+    ['# one\n\nsession.commit = 1', 3, 'session.commit', '1', 'boolean'],
+    ['\nsession = 5', 2, 'session', '5', 'object'],
+    ['#\nschema_version = "1"', 2, 'schema_version', '"1"', '1'],
+    ['[session]\r\n\r\ncommit = 1\r\n', 3, 'session.commit', '1', 'boolean'],
+  ])(
+    'LAY-06 names file, line, key, what was found and what is allowed: %j',
+    (text, line, field, found, allowed) => {
+      const error = failure(() => decodeConfig(text, file));
+      expect(error).toMatchObject({ exit: 4, code: 'config.value', details: { file, line, field } });
+      expect(error.message).toBe(`${file}:${line}: ${field}: found ${found}, allowed: ${allowed}.`);
+    },
+  );
+
+  it.each([
+    ['[session]\ncommit = ', 2],
+    ['[session\n', 1],
+    ['a = 1\na = 2', 2],
+    ['[session]\ncommit = true\n[session]\n', 3],
+    ['a = "\u0000"', 1],
+    ['<<<<<<< HEAD\na = 1', 1],
+  ])('B-12 LAY-06 names the line where %j is no TOML', (text, line) => {
+    const error = failure(() => decodeConfig(text, file));
+    expect(error).toMatchObject({ exit: 4, code: 'config.toml', details: { file, line } });
+    expect(error.message).toMatch(new RegExp(`^${file}:${line}: [^\n]+\\.$`));
+  });
+
+  it('LAY-08 B-17 of a newer format is refused untouched', () => {
+    const error = failure(() => decodeConfig('schema_version = 2\nsession = "of another shape"', file));
+    expect(error).toMatchObject({ exit: 3, code: 'file.newer' });
+    expect(error.message).toBe(`${file} has format 2; this forge knows 1 and leaves it untouched.`);
+  });
+
+  it.each([
+    ['[session]\ncolour = "red"', 'session.colour'],
+    ['[later]\nx = 1', 'later.x'],
+    ['later = 1', 'later'],
+    ['[constructor]\nx = 1', 'constructor.x'],
+    ['[toString]\nx = 1', 'toString.x'],
+  ])('LAY-06 keeps and names a setting it does not know: %j', (text, name) => {
+    const { unknown, warnings, config } = decodeConfig(text, file);
+    expect(unknown).toEqual([name]);
+    expect(warnings).toEqual([`${file}: ${name} is no setting of this forge; it is kept and ignored.`]);
+    expect(config.session.commit).toBe(true);
+  });
+
+  it.each([
+    ['[trust]\nauto = true', 'trust.auto'],
+    ['role = "supervisor"', 'role'],
+    ['override = true', 'override'],
+    ['[guard]\noff = true', 'guard.off'],
+    ['[guard.rules]\naws = false', 'guard.rules'],
+    ['[supervisor]\nkey = "x"', 'supervisor.key'],
+  ])('B-94 ignores and warns of what no repository may set: %j', (text, name) => {
+    expect(decodeConfig(text, file).warnings).toEqual([
+      `${file}: ${name} cannot be set from a repository; it is ignored.`,
+    ]);
+  });
+
+  it('B-06 names a hostile key harmlessly', () => {
+    const { warnings } = decodeConfig('"a\\u001b[2J\\n" = 1', file);
+    expect(warnings).toEqual([`${file}: a<U+001B>[2J is no setting of this forge; it is kept and ignored.`]);
+  });
+});
+
+describe('a single setting', () => {
+  const { config } = decodeConfig('[briefing]\nbudget = 500', file);
+
+  it('LAY-06 is read by its name', () => {
+    expect([readSetting(config, 'briefing.budget'), readSetting(config, 'session.commit')]).toEqual([
+      500,
+      true,
+    ]);
+  });
+
+  it.each([
+    ['session.commit', 'false', false],
+    ['briefing.budget', '500', 500],
+    ['features.test_command', 'cargo test {}', 'cargo test {}'],
+    ['project.name', '12', '12'],
+    ['project.name', 'true', 'true'],
+  ])('LAY-06 %s takes %j as %j', (name, text, value) => {
+    expect(parseSetting(name, text)).toBe(value);
+  });
+
+  it.each([
+    ['session.commit', 'yes', 'true | false'],
+    ['session.commit', 'TRUE', 'true | false'],
+    ['briefing.budget', '-1', 'a whole number'],
+    ['briefing.budget', '0x10', 'a whole number'],
+    ['briefing.budget', '1e999', 'a whole number'],
+    ['briefing.budget', '', 'a whole number'],
+  ])('B-08 LAY-06 %s refuses %j', (name, text, allowed) => {
+    const error = failure(() => parseSetting(name, text));
+    expect(error).toMatchObject({ exit: 2, code: 'config.value', details: { field: name } });
+    expect(error.message).toBe(`${name}: found ${JSON.stringify(text)}, allowed: ${allowed}.`);
+  });
+
+  it.each(['later', 'session', 'session.', 'session.commit.x', 'constructor', '__proto__.x', ''])(
+    'LAY-06 there is none named %j',
+    (name) => {
+      for (const call of [() => readSetting(config, name), () => parseSetting(name, '1')])
+        expect(failure(call)).toMatchObject({ exit: 2, code: 'config.unknown' });
+    },
+  );
+
+  it('B-94 cannot let a repository into trust, roles or the guard', () => {
+    for (const name of ['trust.auto', 'role', 'guard.off', 'supervisor.key'])
+      expect(failure(() => parseSetting(name, 'x'))).toMatchObject({ exit: 3, code: 'config.outside' });
+  });
+});

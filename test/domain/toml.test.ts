@@ -1,0 +1,145 @@
+import fc from 'fast-check';
+import { parse } from 'smol-toml';
+import { describe, expect, it } from 'vitest';
+import { formatTomlValue, lineOfKey, setTomlValue } from '../../src/domain/toml.js';
+
+const FILE = `# Settings
+schema_version = 1
+
+[session]
+# Commit?
+#commit = true
+silence_minutes = 10 # it's enough
+
+[features] # tests
+test_command = "a # b" # the "runner"
+timeout_seconds = 600
+
+# About the last one
+[last]
+x = 1
+`;
+
+const line = (text: string, n: number): string => text.split('\n')[n - 1] ?? '';
+
+describe('setTomlValue', () => {
+  it.each<[string, string, string, string | number | boolean, string, string]>([
+    ['a value, its comment with a quote kept', 'session', 'silence_minutes', 5, '10 # it', '5 # it'],
+    ['a quoted value with a # in it', 'features', 'test_command', 'c', '"a # b"', '"c"'],
+    [
+      'a value by one with a # and quotes in it',
+      'features',
+      'test_command',
+      'x "#" \\',
+      '"a # b"',
+      '"x \\"#\\" \\\\"',
+    ],
+    [
+      'a commented default',
+      'session',
+      'commit',
+      false,
+      '#commit = true\n',
+      '#commit = true\ncommit = false\n',
+    ],
+    ['an absent key, at the end of its table', 'features', 'later', true, '600\n', '600\nlater = true\n'],
+    ['an absent key in the last table', 'last', 'y', 2, 'x = 1\n', 'x = 1\ny = 2\n'],
+    ['an absent table', 'new', 'z', 3, 'x = 1\n', 'x = 1\n\n[new]\nz = 3\n'],
+  ])('LAY-06 sets %s, and no other byte changes', (_name, table, key, value, before, after) => {
+    const changed = setTomlValue(FILE, table, key, value);
+    expect(changed).toBe(FILE.replace(before, () => after));
+    expect(parse(changed)).toHaveProperty([table, key], value);
+  });
+
+  it.each([
+    ['without a value to compare', 'x = "a" # b', 'x = 1 # b'],
+    ['of a literal text', "x = 'a # \"b' # it's", "x = 1 # it's"],
+    ['behind no space', 'x = true# c', 'x = 1# c'],
+    ['that is none', 'x = "a#b"', 'x = 1'],
+    ['behind an escaped quote', 'x = "a\\" # b" # c', 'x = 1 # c'],
+    ['of a quoted key', '"x" = 2   # c', 'x = 1   # c'],
+  ])('LAY-06 keeps the comment %s', (_name, before, after) => {
+    expect(setTomlValue(`[t]\n${before}\n`, 't', 'x', 1)).toBe(`[t]\n${after}\n`);
+  });
+
+  it.each([
+    ['', '\n[t]\nx = 1\n'],
+    ['[t]', '[t]\nx = 1'],
+    ['[t]\n', '[t]\nx = 1\n'],
+    ['[t]\n\n\n[u]\nx = 2\n', '[t]\nx = 1\n\n\n[u]\nx = 2\n'],
+    ['a = 1', 'a = 1\n\n[t]\nx = 1\n'],
+    ['[t2]\nx = 2\n[t]\ny = 1\n', '[t2]\nx = 2\n[t]\ny = 1\nx = 1\n'],
+    ['[t]\nxx = 2\n', '[t]\nxx = 2\nx = 1\n'],
+  ])('LAY-06 sets t.x in %j', (before, after) => {
+    expect(setTomlValue(before, 't', 'x', 1)).toBe(after);
+  });
+
+  it.each([
+    ['session', 'silence_minutes'],
+    ['session', 'commit'],
+    ['session', 'absent'],
+    ['features', 'test_command'],
+    ['absent', 'x'],
+  ])('LAY-06 keeps CRLF when it sets %s.%s', (table, key) => {
+    const changed = setTomlValue(FILE.replaceAll('\n', '\r\n'), table, key, 7);
+    expect(changed).toBe(setTomlValue(FILE, table, key, 7).replaceAll('\n', '\r\n'));
+  });
+
+  it('LAY-06 gives back any text that it set, beside what stood there', () => {
+    const text = fc.oneof(
+      fc.string({
+        unit: fc.constantFrom(
+          '"',
+          "'",
+          '\\',
+          '#',
+          '=',
+          '\n',
+          '\t',
+          ' ',
+          '[',
+          ']',
+          'a',
+          '\u007f',
+          '\u0085',
+          '$&',
+        ),
+      }),
+      fc.string({ unit: 'binary' }).filter((one) => one.isWellFormed()),
+    );
+    fc.assert(
+      fc.property(text, text, (first, second) => {
+        const once = setTomlValue(FILE, 'features', 'test_command', first);
+        const twice = setTomlValue(once, 'features', 'test_command', second);
+        const before = parse(FILE) as { features: object };
+        expect(parse(twice)).toEqual({ ...before, features: { ...before.features, test_command: second } });
+        expect(twice).toContain(' # the "runner"\n');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('formatTomlValue', () => {
+  it.each<[string | number | boolean, string]>([
+    [true, 'true'],
+    [42, '42'],
+    ['a "b" \\ c\n', '"a \\"b\\" \\\\ c\\n"'],
+    ['\u007f', '"\\u007f"'],
+  ])('writes %j as %s', (value, text) => {
+    expect(formatTomlValue(value)).toBe(text);
+  });
+});
+
+describe('lineOfKey', () => {
+  it.each([
+    [['schema_version'], 'schema_version = 1'],
+    [['session', 'silence_minutes'], "silence_minutes = 10 # it's enough"],
+    [['features', 'timeout_seconds'], 'timeout_seconds = 600'],
+    [['features', 'absent'], '[features] # tests'],
+    [['last', 'x'], 'x = 1'],
+    [['absent', 'x'], '# Settings'],
+  ])('LAY-06 finds %j', (path, found) => {
+    expect(line(FILE, lineOfKey(FILE, path))).toBe(found);
+  });
+});

@@ -1,0 +1,151 @@
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { liveness, self } from '../../src/adapters/process.js';
+import type { ProcessIdentity } from '../../src/domain/holder.js';
+import { withLock } from '../../src/store/lock.js';
+import { finish, firstWord, startChild } from '../support/child.js';
+import { failure } from '../support/failure.js';
+import { makeFolder } from '../support/project.js';
+
+const policy = { me: self, liveness, waitMs: 100 };
+const patient = { ...policy, waitMs: 10_000 };
+
+const claim = (change: Partial<ProcessIdentity> = {}): string =>
+  JSON.stringify({ ...self(), token: 'aaaaaaaaaaaaaaaa', ...change });
+
+function lockHeldBy(content: string): string {
+  const path = join(makeFolder(), 'lock');
+  writeFileSync(path, content);
+  return path;
+}
+
+/** A number that no process has any more. */
+const finishedPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
+
+function timed(call: () => unknown): number {
+  const start = performance.now();
+  call();
+  return performance.now() - start;
+}
+
+describe('the lock', () => {
+  it('gives back what the work returns, and leaves nothing behind', () => {
+    const folder = join(makeFolder(), 'not', 'there', 'yet');
+    const path = join(folder, 'lock');
+    expect(withLock(path, policy, () => [existsSync(path), readdirSync(folder)])).toEqual([true, ['lock']]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('is open again when the work fails', () => {
+    const path = join(makeFolder(), 'lock');
+    const work = (): never => {
+      throw new Error('no luck');
+    };
+    expect(() => withLock(path, policy, work)).toThrow('no luck');
+    expect(withLock(path, policy, () => 'next')).toBe('next');
+  });
+
+  it('B-52 lets one in at a time: 8 processes add 50 each, and none is lost', async () => {
+    const counter = join(makeFolder(), 'counter');
+    writeFileSync(counter, '0');
+    await Promise.all(Array.from({ length: 8 }, () => finish(startChild('count', counter, '50'))));
+    expect(readFileSync(counter, 'utf8')).toBe('400');
+    expect(readdirSync(join(counter, '..'))).toEqual(['counter']);
+  });
+
+  it.each<[string, () => Partial<ProcessIdentity>]>([
+    ['a process that has ended', () => ({ pid: finishedPid() })],
+    ['a process whose number another one has now', () => ({ started: '1' })],
+    ['a process of a former boot', () => ({ boot: 'another' })],
+  ])('B-53 B-55 goes at once from %s', (_name, change) => {
+    const path = lockHeldBy(claim(change()));
+    expect(timed(() => withLock(path, policy, () => undefined))).toBeLessThan(1000);
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  });
+
+  it('B-53 goes within a second from a holder that was killed', async () => {
+    const path = join(makeFolder(), 'lock');
+    const child = startChild('hold', path);
+    expect(await firstWord(child)).toBe('held');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(timed(() => withLock(path, patient, () => undefined))).toBeLessThan(1000);
+  });
+
+  it('B-53 goes within a second though nobody has collected the killed holder', async () => {
+    const path = join(makeFolder(), 'lock');
+    const child = startChild('hold', path);
+    expect(await firstWord(child)).toBe('held');
+    process.kill(child.pid ?? 0, 'SIGKILL');
+    // Waiting blocks this process, so that it cannot collect its child meanwhile.
+    expect(timed(() => withLock(path, patient, () => undefined))).toBeLessThan(1000);
+  });
+
+  it('B-54 stays with a holder that is stopped, who is named after a short wait', async () => {
+    const path = join(makeFolder(), 'lock');
+    const child = startChild('hold', path);
+    await firstWord(child);
+    child.kill('SIGSTOP');
+    const before = readFileSync(path, 'utf8');
+    const ran: string[] = [];
+    const error = failure(() => withLock(path, policy, () => ran.push('work')));
+    expect(error).toMatchObject({ exit: 3, code: 'lock.held', details: { file: path } });
+    expect(error.message).toBe(`${path} is held by process ${child.pid} on ${self().host}.`);
+    expect([ran, readFileSync(path, 'utf8')]).toEqual([[], before]);
+  });
+
+  it('waits as long as it was told, and not much longer', () => {
+    const path = lockHeldBy(claim());
+    const waited = timed(() => failure(() => withLock(path, { ...policy, waitMs: 300 }, () => undefined)));
+    expect(waited).toBeGreaterThan(250);
+    expect(waited).toBeLessThan(2000);
+  });
+
+  it.each<[string, string, string]>([
+    ['of another host', claim({ host: 'server', pid: 1, boot: 'x' }), 'process 1 on server'],
+    [
+      'of another host, with a number that is free here',
+      claim({ host: 'server', pid: 4_194_305 }),
+      'process 4194305 on server',
+    ],
+    ['that is empty', '', 'another program'],
+    ['that is half written', '{"pid": 1', 'another program'],
+    ['that says nothing', 'null', 'another program'],
+  ])('B-55 is never broken when it is one %s', (_name, content, who) => {
+    const path = lockHeldBy(content);
+    const error = failure(() => withLock(path, policy, () => undefined));
+    expect(error).toMatchObject({ exit: 3, code: 'lock.held', message: `${path} is held by ${who}.` });
+    expect(error.hint).toMatch(/remove the file/);
+    expect(readdirSync(join(path, '..'))).toEqual(['lock']);
+    expect(readFileSync(path, 'utf8')).toBe(content);
+  });
+
+  it('B-53 goes from a dead holder though a waiter died while taking it over', () => {
+    const path = lockHeldBy(claim({ pid: finishedPid() }));
+    writeFileSync(`${path}.breaker`, claim({ started: '1' }));
+    expect(withLock(path, patient, () => 'mine')).toBe('mine');
+    expect(readdirSync(join(path, '..'))).toEqual([]);
+  });
+
+  it('B-54 is not waited for without end while another waiter that is stopped takes it over', () => {
+    const path = lockHeldBy(claim({ started: '1' }));
+    writeFileSync(`${path}.breaker`, claim());
+    expect(timed(() => failure(() => withLock(path, policy, () => undefined)))).toBeLessThan(2000);
+  });
+
+  it('B-69 is waited for on the clock that nobody sets', () => {
+    const path = lockHeldBy(claim());
+    const { now } = Date;
+    Date.now = () => now() + 86_400_000 * Math.random();
+    try {
+      expect(
+        timed(() => failure(() => withLock(path, { ...policy, waitMs: 200 }, () => undefined))),
+      ).toBeGreaterThan(150);
+    } finally {
+      Date.now = now;
+    }
+  });
+});

@@ -1,0 +1,44 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import { afterAll, onTestFinished } from 'vitest';
+
+const folder = mkdtempSync(join(tmpdir(), 'forge-child-'));
+const script = join(folder, 'child.mjs');
+let built = false;
+
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+/** test/store/child.ts as a process of its own, gone when the test has finished. */
+export function startChild(...args: string[]): ChildProcess {
+  const entry = fileURLToPath(new URL('../store/child.ts', import.meta.url));
+  if (!built)
+    buildSync({ entryPoints: [entry], outfile: script, bundle: true, platform: 'node', format: 'esm' });
+  built = true;
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  return child;
+}
+
+/** Its stdout, once it has ended well. */
+export async function finish(child: ChildProcess): Promise<string> {
+  let out = '';
+  child.stdout?.setEncoding('utf8').on('data', (chunk) => {
+    out += chunk;
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`The child ended with ${code}: ${out}`);
+  return out;
+}
+
+/** Resolves when it has said its first word. */
+export async function firstWord(child: ChildProcess): Promise<string> {
+  const [chunk] = await once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data');
+  return String(chunk).trim();
+}

@@ -98,6 +98,7 @@ export const EXIT_CODE_HELP = [
 
 export const ENVIRONMENT_HELP = [
   ['FORGE_DIR', 'the project folder to work in, instead of the current one'],
+  ['FORGE_ROLE', '"builder": may work, not change knowledge, trust or settings'],
   ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
   ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],
   ['NO_COLOR, FORCE_COLOR', 'colour off, on'],

@@ -7,7 +7,7 @@ import { checkText } from '../domain/text.js';
 import { setTomlValue } from '../domain/toml.js';
 import { digestOf } from '../store/durable.js';
 import { configFile, featuresFile, shown } from '../store/layout.js';
-import { type Context, readConfig } from './context.js';
+import { type Context, readConfig, requireSupervisor } from './context.js';
 import { approveTests, showTrust } from './trust.js';
 
 export interface Setting {
@@ -29,6 +29,7 @@ export function setSetting(
   context: Context,
   { name, value: text }: { name: string; value: string },
 ): Setting {
+  requireSupervisor(context, 'config');
   const value = parseSetting(name, text);
   if (typeof value === 'string' && value !== '') checkText(value, { what: name, lines: false });
   if (name === 'features.test_command' && value !== '') splitCommand(String(value));

@@ -5,6 +5,7 @@ import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
 import type { Activity } from '../domain/holder.js';
+import { deniedToBuilder, isBuilder, type Reserved } from '../domain/role.js';
 import type { ArchivedSession } from '../domain/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
@@ -65,6 +66,11 @@ export function readConfig(context: Context): Config {
   const { config, warnings } = decodeConfig(text, file);
   context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
   return config;
+}
+
+/** Throws exit 3 `role.denied` when this process is a BUILDER. */
+export function requireSupervisor({ world }: Context, what: Reserved): void {
+  if (isBuilder(world.env)) throw deniedToBuilder(what);
 }
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();

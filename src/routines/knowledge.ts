@@ -13,7 +13,7 @@ import {
 } from '../domain/knowledge.js';
 import { checkText, oneLine } from '../domain/text.js';
 import { knowledgeFile } from '../store/layout.js';
-import { type Context, timestamp } from './context.js';
+import { type Context, requireSupervisor, timestamp } from './context.js';
 
 const Text = z.string();
 export const LearningInput = z.discriminatedUnion('kind', [
@@ -24,6 +24,7 @@ export const LearningInput = z.discriminatedUnion('kind', [
 
 /** KNO-01. The same thing learned twice stands once. */
 export function addLearning(context: Context, raw: NewLearning): { learning: Learning; duplicate: boolean } {
+  requireSupervisor(context, 'knowledge');
   const entry = checkInput(LearningInput, raw);
   const { kind: _kind, ...texts } = entry;
   for (const [field, text] of Object.entries(texts))
@@ -48,6 +49,7 @@ export function searchKnowledge(context: Context, { query }: { query: string }):
 }
 
 export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
+  requireSupervisor(context, 'knowledge');
   let removed: Learning | undefined;
   context.disk.update(KNOWLEDGE, knowledgeFile(context.layout), (before) => {
     removed = listLearnings(before).find((learning) => learning.id === id);

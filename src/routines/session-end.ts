@@ -8,7 +8,7 @@ import { type RunningSession, sessionName, toArchive } from '../domain/session.j
 import { checkText } from '../domain/text.js';
 import { archiveFolder, intentFile, knowledgeFile, shown } from '../store/layout.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
-import { type Context, readConfig, timestamp } from './context.js';
+import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
 import { showFocus } from './focus.js';
 import { readFocusText } from './interruption.js';
 import { readProgressText } from './progress.js';
@@ -51,8 +51,9 @@ export interface EndedSession {
 /** SES-06: archives the session under its id, keeps what was learned, commits `.forge/` alone. */
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
-  for (const text of [...(input.learned ?? []), ...(input.failed ?? [])])
-    checkText(text, { what: 'What was learned' });
+  const learnings = [...(input.learned ?? []), ...(input.failed ?? [])];
+  if (learnings.length > 0) requireSupervisor(context, 'knowledge');
+  for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
   const { running, focus, intent, learned } = context.disk.withLock(() => {

@@ -16,7 +16,7 @@ import {
 import { addApprovals, readApprovals } from '../store/approvals.js';
 import { readTarget, removePath } from '../store/durable.js';
 import { featuresFile, initScript, shown, trustFile } from '../store/layout.js';
-import { type Context, readConfig, timestamp } from './context.js';
+import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
 
 export interface TrustReport {
   /** The repository (its common git dir) or folder that approvals are tied to. */
@@ -57,6 +57,7 @@ export function requireTrust(context: Context, commands: readonly string[]): voi
 
 /** A person at a terminal approves what `shown` (its digest) listed; nobody else can (exit 3). */
 export function approveTrust(context: Context, input: { digest: string }): TrustReport {
+  requireSupervisor(context, 'trust');
   if (!context.world.terminal)
     throw refused('trust.no_terminal', 'Only a person at a terminal can approve what this repository runs.', {
       hint: 'In CI: FORGE_TRUST=<the sha256 that "forge trust --show" prints>',
@@ -72,6 +73,7 @@ export function approveTrust(context: Context, input: { digest: string }): Trust
 
 /** Takes back every approval for this repository. */
 export function revokeTrust(context: Context): TrustReport {
+  requireSupervisor(context, 'trust');
   const { identity } = showTrust(context);
   if (!context.disk.dryRun) removePath(trustFile(stateHome(context.world.env), identity));
   return showTrust(context);

@@ -26,8 +26,8 @@ async function expectAllBack(project: Project, lines: readonly string[]): Promis
   const { sessions, active } = await forgeJson<Listed>(project, ['session', 'list', '--limit', '1000'], ME);
   expect(active?.status).toBe('running');
   expect(sessions.filter(({ status }) => !['ended', 'interrupted'].includes(status))).toEqual([]);
-  const briefing = typed(project, ['briefing']);
-  if (sessions[0]?.next) expect(briefing).toContain(sessions[0].next);
+  const { text } = await forgeJson<{ text: string }>(project, ['briefing'], ME);
+  if (sessions[0]?.next) expect(text).toContain(sessions[0].next);
 }
 
 /** Abandons the session with a line in it, has `session start` killed by `kill`, and starts again. */
@@ -67,7 +67,7 @@ describe('a kill at any moment', () => {
     typed(project, START);
     abandon(project);
     const time = await measure(project, START);
-    const count = kills(16, 150);
+    const count = kills(20, 150);
     const lines: string[] = [];
     let killed = 0;
     for (let n = 0; n < count; n++)
@@ -81,7 +81,7 @@ describe('a kill at any moment', () => {
     const project = makeForgeRepository();
     typed(project, START);
     const time = await measure(project, END(-1));
-    const count = kills(16, 150);
+    const count = kills(20, 150);
     const lines: string[] = [];
     let killed = 0;
     for (let n = 0; n < count; n++)
@@ -102,7 +102,8 @@ async function settled(project: Project): Promise<void> {
   expect(project.git('fsck', '--strict', '--no-dangling')).toBe('');
 }
 
-const CALLS = ['rename', 'link', 'unlink', 'mkdir', 'rmdir', 'fsync', 'ftruncate'];
+/** The moments between which the disk differs; the rest is for the long run. */
+const CALLS = ['rename', ...(kills(0, 1) ? ['link', 'unlink', 'mkdir', 'fsync'] : [])];
 const hasStrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /** Runs the binary and has the kernel end it at the n-th of these system calls; false when it makes fewer. */
@@ -129,24 +130,28 @@ function killAt(project: Project, args: readonly string[], call: string, n: numb
   return signal === 'SIGKILL';
 }
 
-describe.skipIf(!hasStrace || kills(0, 1) === 0)('a kill at every change it makes on the disk', () => {
+describe.skipIf(!hasStrace)('a kill at every change it makes on the disk', () => {
   it.each(CALLS)('SES-07 of session start, at each %s', async (call) => {
     const project = makeForgeRepository();
     typed(project, START);
     const lines: string[] = [];
-    for (let [n, killed] = [1, true]; killed; n++)
+    let n = 1;
+    for (let killed = true; killed; n++)
       await survivesStart(project, n, lines, () => {
         killed = killAt(project, START, call, n);
       });
+    expect(n).toBeGreaterThan(3);
   });
 
   it.each(CALLS)('SES-06 SES-07 of session end, at each %s', async (call) => {
     const project = makeForgeRepository();
     const lines: string[] = [];
-    for (let [n, killed] = [1, true]; killed; n++)
+    let n = 1;
+    for (let killed = true; killed; n++)
       await survivesEnd(project, n, lines, () => {
         killed = killAt(project, END(n), call, n);
       });
+    expect(n).toBeGreaterThan(3);
     await settled(project);
   });
 });

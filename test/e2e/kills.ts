@@ -5,8 +5,7 @@ import { startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 
 /** How often: a few in every run, many with FORGE_SOAK=1. */
-export const kills = (quick: number, soak: number): number =>
-  process.env.VITEST_FORGE_SOAK === '1' ? soak : quick;
+export const kills = (quick: number, soak: number): number => (process.env.FORGE_SOAK === '1' ? soak : quick);
 
 /** Starts the binary and ends it by SIGKILL after that many milliseconds; true when it was still at work. */
 export function killAfter(project: Project, args: readonly string[], ms: number): Promise<boolean> {

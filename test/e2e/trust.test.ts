@@ -21,7 +21,8 @@ function makeClone(check = CHECK, name = 'check.sh'): { origin: Project; clone: 
   const origin = makeForgeRepository();
   origin.write(`.forge/${name}`, check);
   typed(origin, ['feature', 'add', 'F-1', 'Checked', '--test', `sh ".forge/${name}"`]);
-  workAndEnd(origin);
+  origin.git('add', '-A');
+  origin.git('commit', '-qm', 'Work');
   const clone = cloneOf(origin);
   const marks = join(process.env.HOME ?? '', 'ran.clone');
   rmSync(marks, { force: true });
@@ -101,7 +102,7 @@ describe('what came with a clone', () => {
     expect(ran()).toBe(1);
   });
 
-  it.each([['check.sh'], ['my check.sh'], ['prüfung~1.sh'], ["it's.sh"]])(
+  it.each([['check.sh'], ["it's my prüfung~1.sh"]])(
     'B-86 is untrusted again when one byte of %s came by a pull, and shows the difference',
     async (name) => {
       const { origin, clone, ran } = makeClone(CHECK, name);

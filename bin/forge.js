@@ -6,7 +6,6 @@
 const { readFileSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { dirname, join } = require('node:path');
-const { Script } = require('node:vm');
 
 const file = join(__dirname, '..', 'dist', 'cli', 'bin.cjs');
 
@@ -18,11 +17,19 @@ function builtCache() {
   }
 }
 
-if (enableCompileCache) {
-  enableCompileCache();
-  require(file);
-} else {
+function start() {
+  if (enableCompileCache) {
+    enableCompileCache();
+    require(file);
+    return;
+  }
+  const { Script } = require('node:vm');
   const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file, cachedData: builtCache() });
   const module_ = { exports: {} };
   script.runInThisContext()(module_.exports, createRequire(file), module_, file, dirname(file));
 }
+
+// Editors and prompts ask for the version often: nothing is loaded for it.
+if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
+  process.stdout.write(`${require('../package.json').version}\n`);
+else start();

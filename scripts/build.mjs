@@ -48,23 +48,55 @@ const keepSeparate = {
   },
 };
 
-/** What replaces import.meta.url, which CommonJS has not. */
-const hereUrl = { 'import.meta.url': '__moduleUrl' };
+/**
+ * Node compiles each of these when it is first required, which is most of what a small command would cost. So they
+ * are required when one of their functions is called: the bundle gets functions that do so.
+ */
+const LAZY = {
+  crypto: ['createHash', 'hash', 'randomBytes'],
+  child_process: ['execFile', 'execFileSync', 'spawn'],
+  tty: ['isatty'],
+  os: ['homedir', 'hostname', 'uptime'],
+};
+
+const lazyBuiltins = {
+  name: 'lazy-builtins',
+  setup({ onResolve, onLoad }) {
+    const filter = new RegExp(`^(node:)?(${Object.keys(LAZY).join('|')})$`);
+    // In ours and in what is always loaded; a library that is loaded on use may have the real ones.
+    onResolve({ filter }, ({ path, importer }) =>
+      /[\\/](src|node_modules[\\/]commander)[\\/]/.test(importer)
+        ? { path: path.replace('node:', ''), namespace: 'lazy-builtin' }
+        : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
+      // A name put together at run time, so that the bundler does not resolve it here again.
+      contents: LAZY[path]
+        .map(
+          (name) =>
+            `export const ${name} = (...args) => require(['node', '${path}'].join(':')).${name}(...args);`,
+        )
+        .join('\n'),
+    }));
+  },
+};
+
+/** What CommonJS has instead of import.meta. */
+const here = { 'import.meta.url': '__moduleUrl', 'import.meta.dirname': '__dirname' };
 const banner = { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" };
 
 async function buildCommandLine() {
-  const define = { ...common.define, ...hereUrl };
-  const commonjs = { format: 'cjs', define, banner };
+  const commonjs = { format: 'cjs', define: { ...common.define, ...here } };
   const extension = { outdir: 'dist/cli', outExtension: { '.js': '.cjs' } };
   await bundle({
     ...commonjs,
     ...extension,
     entryPoints: { bin: 'src/cli/bin.ts' },
-    plugins: [keepSeparate],
+    plugins: [keepSeparate, lazyBuiltins],
   });
   for (const [library, name] of Object.entries(SEPARATE)) {
     const stdin = { contents: `export * from '${library}'`, resolveDir: root, sourcefile: `${name}.js` };
-    await bundle({ ...commonjs, stdin, outfile: `dist/cli/${name}.cjs` });
+    await bundle({ ...commonjs, banner, stdin, outfile: `dist/cli/${name}.cjs` });
   }
 }
 

@@ -30,7 +30,9 @@ interface Changes {
 /**
  * Commits one folder and nothing else: what else is staged stays staged and stays out. Built with a private index
  * and `commit-tree`, so no hook, filter, editor or signing program of the repository runs. What is on the disk goes in
- * as `git add` would take it. During a merge, rebase, pick, revert or bisect it does nothing and says why. The real index learns the folder's entries before HEAD moves: a crash in between leaves them staged, no more.
+ * as `git add` would take it. During a merge, rebase, pick, revert or bisect, in a hook and with conflicts it does
+ * nothing and says why. The real index learns the folder's entries before HEAD moves: a crash in between leaves them
+ * staged, no more.
  */
 export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome> {
   const reason = await obstacle(unsafe);

@@ -36,6 +36,9 @@ const OUTPUT_GRACE_MS = 500;
 export async function runCommand(argv: readonly string[], options: RunOptions): Promise<CommandRun> {
   const [program = '', ...args] = argv;
   const started = performance.now();
+  const kill = (): void => killGroup(child.pid);
+  // Before the command is there: a signal in between would leave it running.
+  const unwatch = onTermination(kill);
   const child = execa(program, args, {
     cwd: options.cwd,
     env: commandEnvironment(options.env),
@@ -48,14 +51,13 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
     detached: process.platform !== 'win32',
     cleanup: true,
   });
-  const kill = (): void => killGroup(child.pid);
   let timedOut = false;
   const timer = setTimeout(() => {
     timedOut = true;
     kill();
   }, options.timeoutMs);
   options.signal?.addEventListener('abort', kill, { once: true });
-  const unwatch = onTermination(kill);
+  if (options.signal?.aborted) kill();
   const output = collect(child.all, options.onOutput);
   // What the command left running in its group goes with it, else it would hold the output open for ever.
   let ended: number | null | undefined;

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /** A file that `forge init` brings, path relative to `.forge/`. */
 export interface Template {
@@ -14,7 +13,7 @@ const RENAMED: Record<string, string> = { gitignore: '.gitignore', gitattributes
 
 /** The package's templates folder, from the bundle or from the sources. */
 function templatesFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
+  let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'templates', 'forge'))) {
     if (dirname(folder) === folder)
       throw new Error('The package is incomplete: its templates folder is missing.');

@@ -1,36 +1,48 @@
+import { fstatSync, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { outside } from '../domain/error.js';
+import { outside, systemCode } from '../domain/error.js';
 import { MAX_INPUT_BYTES } from './io.js';
 import { main } from './main.js';
 
 /**
  * The only place that reads argv and stdin, writes stdout and stderr, and sets the exit code.
- * Node makes its streams when they are first named, which costs milliseconds: nothing here names one unasked.
+ * Node's own streams cost milliseconds when they are first named, so output goes straight to its descriptor, whole
+ * before this process ends, and nothing else is named unasked.
  */
 
-let unwritten = false;
+/** Most of what is no terminal shows that without the tty module. */
+const isTerminal = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && isatty(fd);
 
-/**
- * A reader that closed its end (`| head`) is no error: what was to be stored is stored. An answer that the disk did
- * not take (`> file`) is one.
- */
-function lenient(stream: NodeJS.WriteStream): NodeJS.WriteStream {
-  if (stream.listenerCount('error') === 0)
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE' || unwritten) return;
-      unwritten = true;
-      process.exitCode ||= 6;
-      if (stream === process.stdout) complain(error);
-    });
-  return stream;
+/** A reader that closed its end (`| head`) is no error: what was to be stored is stored. */
+function write(fd: number, text: string): void {
+  const bytes = Buffer.from(text, 'utf8');
+  for (let done = 0; done < bytes.length; ) {
+    try {
+      done += writeSync(fd, bytes, done);
+    } catch (error) {
+      if (systemCode(error) === 'EPIPE') return;
+      if (systemCode(error) !== 'EAGAIN') throw error;
+      // Whoever shares a pipe with us made it non-blocking.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    }
+  }
 }
 
-function complain(error: Error): void {
-  const problem = outside('output.failed', `The answer could not be written: ${error.message}.`);
-  const json = process.argv.includes('--json');
-  lenient(process.stderr).write(
-    json ? `${JSON.stringify({ error: problem })}\n` : `forge: ${problem.message}\n`,
-  );
+/** An answer that could not be written (`> file` on a full disk) is an error; a remark is not. */
+function answer(text: string): void {
+  try {
+    write(1, text);
+  } catch (error) {
+    throw outside('output.failed', `The answer could not be written: ${(error as Error).message}.`);
+  }
+}
+
+function remark(text: string): void {
+  try {
+    write(2, text);
+  } catch {
+    // There is nowhere left to say so.
+  }
 }
 
 async function readStdin(): Promise<Buffer> {
@@ -49,9 +61,11 @@ async function readStdin(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-const interruption = new AbortController();
+let interrupted = false;
+let interruption: AbortController | undefined;
 process.once('SIGINT', () => {
-  interruption.abort();
+  interrupted = true;
+  interruption?.abort();
   // A running test ends by the signal, then the command by itself; what does not end in time is ended.
   setTimeout(() => process.exit(130), 2000).unref();
 });
@@ -60,11 +74,28 @@ void main({
   argv: process.argv.slice(2),
   cwd: () => process.cwd(),
   env: process.env,
-  stdin: { isTerminal: isatty(0), read: readStdin },
-  stdout: { isTerminal: isatty(1), write: (text) => lenient(process.stdout).write(text) },
-  stderr: { isTerminal: isatty(2), write: (text) => lenient(process.stderr).write(text) },
-  signal: interruption.signal,
+  stdin: {
+    get isTerminal() {
+      return isTerminal(0);
+    },
+    read: readStdin,
+  },
+  stdout: {
+    get isTerminal() {
+      return isTerminal(1);
+    },
+    write: answer,
+  },
+  stderr: {
+    get isTerminal() {
+      return isTerminal(2);
+    },
+    write: remark,
+  },
+  get signal() {
+    interruption ??= new AbortController();
+    return interruption.signal;
+  },
 }).then((code) => {
-  // Not process.exit(): a pipe would lose what is still to be written.
-  process.exitCode = interruption.signal.aborted ? 130 : code || (unwritten ? 6 : 0);
+  process.exitCode = interrupted ? 130 : code;
 });

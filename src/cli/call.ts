@@ -58,7 +58,9 @@ export async function makeCall(
       if (!silent) io.stderr.write(escapeControls(chunk.replaceAll('\r\n', '\n')));
     },
     interactive: terminal && options.input !== false && !flags.json && !flags.yes,
-    signal: io.signal,
+    get signal() {
+      return io.signal;
+    },
     world,
     style: await makeStyle(colour(io.stdout)),
   };

@@ -6,11 +6,11 @@ export interface Io {
   argv: readonly string[];
   cwd: () => string;
   env: NodeJS.ProcessEnv;
-  stdin: { isTerminal: boolean; read(): Promise<Buffer> };
-  stdout: { isTerminal: boolean; write(text: string): void };
-  stderr: { isTerminal: boolean; write(text: string): void };
+  stdin: { readonly isTerminal: boolean; read(): Promise<Buffer> };
+  stdout: { readonly isTerminal: boolean; write(text: string): void };
+  stderr: { readonly isTerminal: boolean; write(text: string): void };
   /** Aborted by Ctrl-C. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
   /** Another clock and other processes, for tests. */
   world?: World;
 }

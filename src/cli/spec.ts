@@ -21,7 +21,7 @@ export interface Call {
   /** True when a question can be asked. */
   interactive: boolean;
   /** Aborted by Ctrl-C. */
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
   world: import('../index.js').World;
   style: Style;
 }

@@ -98,5 +98,5 @@ function splitField(line: string): [string, string] {
 const fieldValues = (lines: readonly string[], name: string): string[] =>
   lines
     .map(splitField)
-    .filter(([key]) => key === name)
+    .filter(([key, value]) => key === name && value !== '')
     .map(([, value]) => value);

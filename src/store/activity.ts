@@ -3,6 +3,9 @@ import type { Activity } from '../domain/holder.js';
 import { readPlain } from './durable.js';
 import { activityFile, type Layout } from './layout.js';
 
+/** Room for two numbers and a boot id, in bytes. */
+const LENGTH = 160;
+
 const { O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
 
 /** When forge was last used in this worktree; null when that is not known. */
@@ -30,8 +33,9 @@ function overwrite(path: string, text: string): void {
   try {
     const stat = fs.fstatSync(file);
     if (!stat.isFile() || stat.nlink > 1) return;
-    fs.ftruncateSync(file);
-    fs.writeSync(file, text);
+    // Always the same length: cutting a file to nothing first makes some file systems wait for the disk.
+    if (stat.size > LENGTH) fs.ftruncateSync(file);
+    fs.writeSync(file, `${text.padEnd(LENGTH - 1)}\n`, 0);
   } finally {
     fs.closeSync(file);
   }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { BIN, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { makeFolder, projectAt, run } from '../support/project.js';
 import {
   CONFIG,
@@ -93,22 +93,13 @@ describe('bad kinds of files', () => {
   it('B-20 forge’s own notes in a folder without git neither overwrite a file outside nor wait on a FIFO', async () => {
     const project = await makePlainForge();
     const outside = projectAt(makeFolder());
-    for (const name of ['activity', 'lock', 'session-ids.json', 'intent.json'])
+    for (const name of ['activity', 'session-ids.json', 'intent.json'])
       for (const [kind, make] of Object.entries(KINDS)) {
         outside.write('target', 'precious\n');
         mkdirSync(project.path('.forge/local'), { recursive: true });
         rmSync(project.path('.forge/local', name), { recursive: true, force: true });
         make(project.path('.forge/local', name), outside.path('target'));
-        await Promise.all(
-          [['feature', 'list'], ...(name === 'activity' ? [['feature', 'add', 'A', 'a', '-n']] : [])].map(
-            (args) => runForge(project, args),
-          ),
-        );
-        if (name === 'lock' && kind === 'a FIFO')
-          expect(await forgeError(project, ['feature', 'add', 'A', 'a'])).toMatchObject({
-            exitCode: 3,
-            code: 'lock.held',
-          });
+        await runForge(project, ['feature', 'list']);
         if (name === 'session-ids.json' || name === 'intent.json')
           expect([name, kind, (await runForge(project, ['session', 'start'])).exitCode]).toEqual([
             name,
@@ -118,6 +109,15 @@ describe('bad kinds of files', () => {
         expect([name, kind, outside.read('target')]).toEqual([name, kind, 'precious\n']);
         rmSync(project.path('.forge/local', name), { recursive: true });
       }
+  });
+
+  it('B-20 a FIFO in the lock’s place is waited for like a lock, not read', async () => {
+    const project = await makePlainForge();
+    mkdirSync(project.path('.forge/local'), { recursive: true });
+    execFileSync('mkfifo', [project.path('.forge/local/lock')]);
+    const child = startBinary(project.dir, ['feature', 'add', 'A', 'a']);
+    setTimeout(() => rmSync(project.path('.forge/local/lock')), 600);
+    expect(await new Promise((done) => child.on('close', done))).toBe(0);
   });
 });
 

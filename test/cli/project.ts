@@ -1,8 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { runForge } from '../support/forge.js';
-import { makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { afterAll } from 'vitest';
+import { type RunOptions, runForge } from '../support/forge.js';
+import { makeFolder, makePlainProject, makeRepository, type Project, projectAt } from '../support/project.js';
 
 export const CONFIG = '.forge/config.toml';
 export const FEATURES = '.forge/memory/long-term/features.json';
@@ -13,22 +16,46 @@ export const SESSION = '.forge/memory/short-term/session.json';
 export const ISSUES = '.forge/linear/active.json';
 export const SESSIONS = '.forge/memory/sessions';
 
-async function initialised(project: Project): Promise<Project> {
-  const { exitCode, stderr } = await runForge(project, ['init']);
-  if (exitCode !== 0) throw new Error(stderr);
-  return project;
+/** Runs `forge` where it must work. */
+async function must(project: Project, args: string[], options: RunOptions = {}): Promise<void> {
+  const { exitCode, stderr } = await runForge(project, args, options);
+  if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: ${stderr}`);
 }
 
-/** A repository where `forge init` ran and its folder is committed. */
-export async function makeForge(): Promise<Project> {
-  const project = await initialised(makeRepository());
+let first: Promise<string> | undefined;
+
+async function makeFirst(): Promise<string> {
+  const project = makeRepository();
+  await must(project, ['init']);
   project.git('add', '.');
   project.git('commit', '-q', '-m', 'Add forge');
+  const kept = mkdtempSync(join(tmpdir(), 'forge-first-'));
+  copyFolder(project.dir, kept);
+  return kept;
+}
+afterAll(async () => {
+  if (first) rmSync(await first, { recursive: true, force: true });
+});
+
+/** By the system's `cp`, which is several times faster than Node's. */
+const copyFolder = (from: string, to: string): void => void execFileSync('cp', ['-R', `${from}/.`, to]);
+
+/** A repository where `forge init` ran and its folder is committed. Made once per test file, then copied. */
+export async function makeForge(): Promise<Project> {
+  first ??= makeFirst();
+  const project = projectAt(makeFolder());
+  copyFolder(await first, project.dir);
+  // Approvals belong to a place: as after an `init` right here.
+  await must(project, ['trust', '--yes'], { terminal: true });
   return project;
 }
 
-/** The same without git. */
-export const makePlainForge = (): Promise<Project> => initialised(makePlainProject());
+/** A folder without git where `forge init` ran. */
+export async function makePlainForge(): Promise<Project> {
+  const project = makePlainProject();
+  await must(project, ['init']);
+  return project;
+}
 
 function describe(path: string): string {
   const stat = lstatSync(path);

@@ -133,6 +133,10 @@ describe('the parts of the briefing', () => {
     ]);
   });
 
+  it('SES-03 leave out what the focus does not have', () => {
+    expect(items({ focus: { ...NO_FOCUS, task: 'Ship' } }, 'focus')).toEqual(['Task: Ship']);
+  });
+
   it('SES-03 say how many files are not listed', () => {
     expect(items(RICH, 'focus').at(-1)).toMatch(/^Files: src\/file-0\.ts, .*src\/file-19\.ts, … 30 more$/);
   });

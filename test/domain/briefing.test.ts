@@ -110,6 +110,14 @@ describe('the briefing', () => {
     );
   });
 
+  it('SES-03 cuts nothing that just fits, and one item when one token is missing', () => {
+    const all = [section('a', 1, ['x'.repeat(900), 'y'.repeat(900)])];
+    const { tokens } = cut(all, 10_000);
+    expect(cut(all, tokens).omitted).toEqual([]);
+    expect(cut(all, tokens - 1).omitted).toEqual([{ section: 'Title a', items: 1, command: 'forge a' }]);
+    expect(cut(all, 0).sections).toEqual([]);
+  });
+
   it('SES-03 never cuts what has priority 0, whatever the budget', () => {
     fc.assert(
       fc.property(sections, budgets, (all, budget) => {

@@ -88,6 +88,19 @@ describe('a commit message', () => {
     });
   });
 
+  it('SES-06 may hold bullets of other kinds, which say nothing to forge', () => {
+    const text = RFC_SAMPLE.replace(
+      '## Memory\n',
+      '## Memory\n- Learned\n- Forgotten: x\n- Learned:no space\n',
+    );
+    expect(parseCommitMessage(text)).toEqual({ ...SAMPLE, learned: ['no space', '[key insight]'] });
+  });
+
+  it('SES-06 has no blank lines around its prose, and keeps those inside', () => {
+    const text = formatCommitMessage({ ...SAMPLE, why: '\n\nOne  \n\n  two\n\n' });
+    expect(text).toContain('\n\n## Why\nOne\n\n  two\n\n## Memory\n');
+  });
+
   it('SES-06 says "none" where nothing was learned, and reads it as nothing', () => {
     const text = formatCommitMessage({ ...SAMPLE, learned: [], updated: [] });
     expect(text).toContain('\n## Memory\n- Learned: none\n');

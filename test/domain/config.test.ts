@@ -114,6 +114,7 @@ describe('a single setting', () => {
 
   it.each([
     ['session.commit', 'false', false],
+    ['session.commit', 'true', true],
     ['briefing.budget', '500', 500],
     ['features.test_command', 'cargo test {}', 'cargo test {}'],
     ['project.name', '12', '12'],

@@ -109,6 +109,19 @@ describe('a file that is not text', () => {
     expect(error.message).toBe(`${file}: ${reason}.`);
   });
 
+  it.each(['\uff5b', '\uef00', '\ufefe', '{"a": "\ufeff"}'])('B-13 is not mistaken for one: %j', (text) => {
+    expect(decodeUtf8(Buffer.from(text), file)).toBe(text);
+  });
+
+  it.each([
+    [[0xff, 0x7b], 0],
+    [[0xfe, 0x7b], 0],
+  ])('B-13 in %j the first byte is no UTF-16', (bytes, offset) => {
+    expect(failure(() => decodeUtf8(Buffer.from(bytes), file)).message).toBe(
+      `${file}: it is not valid UTF-8 (byte ${offset}).`,
+    );
+  });
+
   it.each([
     [[0x61, 0xff], 1],
     [[0x61, 0xc3], 1],

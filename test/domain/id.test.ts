@@ -119,6 +119,11 @@ describe('requireRecord', () => {
     expect(error).toMatchObject({ exit: 2, code: 'feature.unknown', hint: 'Did you mean FORGE-001?' });
   });
 
+  it('B-06 shows an unknown id with its escapes visible', () => {
+    const { message } = failure(() => requireRecord(records, 'a\u202eb', 'feature'));
+    expect(message).toBe('There is no feature "a<U+202E>b".');
+  });
+
   it('names the command that lists what there is', () => {
     expect(failure(() => requireRecord(records, 'x', 'feature')).hint).toBe('forge feature list');
   });

@@ -129,6 +129,15 @@ describe('forge next', () => {
     expect(ids('passing')).toEqual(['SX9-1']);
   });
 
+  it.each([
+    ['started', 'in_progress'],
+    ['in_progress', 'in_progress'],
+    ['unstarted', 'not_implemented'],
+    [null, 'not_implemented'],
+  ])('SES-10 takes an issue in state %j as %s', (state, status) => {
+    expect(selectNext([], [issue('SX9-1', { state })]).task?.status).toBe(status);
+  });
+
   it('SES-10 takes priority 0 of Linear as none, and 1 as the most urgent', () => {
     const issues = [
       issue('SX9-1', { priority: 0 }),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import { BIN, forgeJson } from '../support/forge.js';
 import { changedPaths, type Project } from '../support/project.js';
@@ -61,13 +61,16 @@ async function survivesEnd(project: Project, n: number, lines: string[], kill: (
   await expectAllBack(project, lines);
 }
 
+// The long run takes minutes.
+vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+
 describe('a kill at any moment', () => {
   it('SES-07 of session start loses nothing, leaves nothing half done and blocks nobody', async () => {
     const project = makeForgeRepository();
     typed(project, START);
     abandon(project);
     const time = await measure(project, START);
-    const count = kills(20, 150);
+    const count = kills(14, 150);
     const lines: string[] = [];
     let killed = 0;
     for (let n = 0; n < count; n++)
@@ -81,7 +84,7 @@ describe('a kill at any moment', () => {
     const project = makeForgeRepository();
     typed(project, START);
     const time = await measure(project, END(-1));
-    const count = kills(20, 150);
+    const count = kills(14, 150);
     const lines: string[] = [];
     let killed = 0;
     for (let n = 0; n < count; n++)

@@ -6,6 +6,7 @@ import {
   type Ended,
   expectSessionCommit,
   makeForgeRepository,
+  pathsIn,
   typed,
   typedJson,
   workAndEnd,
@@ -14,7 +15,8 @@ import {
 /** Two branches that change the same line; `main` is checked out. */
 function makeConflict(): Project {
   const project = makeForgeRepository();
-  workAndEnd(project);
+  project.git('add', '.forge');
+  project.git('commit', '-qm', 'Forge');
   project.git('checkout', '-q', '-b', 'side');
   project.write('src/app.js', 'side\n');
   project.git('commit', '-qam', 'Side');
@@ -50,26 +52,17 @@ describe('while git is in the middle of something', () => {
       const before = stateOf(project);
 
       expect(typed(project, ['progress', 'add', 'in the middle'])).toContain('in the middle');
-      typed(project, ['progress', 'next', 'go on']);
       typed(project, ['knowledge', 'add', 'success', 'slowly', '--context', 'merging']);
-      const said = typed(project, ['session', 'end']);
+      const said = typed(project, ['session', 'end', '--next', 'go on']);
 
       expect(said).toContain(`no commit: ${name} is in progress`);
       expect(stateOf(project)).toEqual(before);
-      const { sessions } = typedJson<{ sessions: { id: string; status: string; next: string }[] }>(project, [
-        'session',
-        'list',
-      ]);
-      expect(sessions[0]).toMatchObject({ status: 'ended', next: 'go on' });
-      const started = typed(project, ['session', 'start']);
-      expect(started).toContain('go on (from');
-      typed(project, ['session', 'end', '--no-commit']);
+      expect(typed(project, ['session', 'start'])).toContain('go on (from');
 
       // Afterwards the next session end commits what waited.
       project.git(...end);
-      const ended = workAndEnd(project);
-      expectSessionCommit(project, ended);
-      expect(project.git('ls-files', '.forge/memory/sessions')).toContain(sessions[0]?.id ?? '?');
+      expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end']));
+      expect(project.git('ls-files', '.forge/memory/sessions').match(/session\.json/g)).toHaveLength(2);
       expect(changedPaths(project)).toEqual([]);
     },
   );
@@ -163,6 +156,19 @@ describe('inside a git hook', () => {
     expect(tree.read('.forge/memory/short-term/progress.txt')).toMatch(/\] committing\n/);
     expect(changedPaths(tree)).toEqual([' M src/app.js', '?? hook.out']);
     expect(changedPaths(main)).toEqual([]);
+  });
+
+  it('B-48 SES-06 leaves a commit in the main worktree to the git that calls the hook', () => {
+    const { main } = makeHooked('forge session end --json >.git/hook.out');
+    typed(main, ['session', 'start']);
+    main.write('src/app.js', 'mine\n');
+
+    main.git('commit', '-qm', 'Mine', 'src/app.js');
+
+    expect(pathsIn(main)).toEqual(['src/app.js']);
+    const ended = main.json<Ended>('.git/hook.out');
+    expect(ended.commit_skipped).toBe('a git hook is running');
+    expect(changedPaths(main).join()).toContain(`${ended.archive}/session.json`);
   });
 
   it('B-48 looks at the folder named by -C, not at the repository whose hook runs', () => {

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { makeToken } from '../domain/token.js';
 import { type Git, type GitResult, gitError, must } from './git.js';
 import { operationInProgress } from './git-read.js';
 import type { Repository } from './repository.js';
@@ -160,7 +160,7 @@ async function writeTree(
   const wanted = new Set(present);
   const staged = (await must(git, ['ls-files', '--stage', '-z', '--', folder])).split('\0');
   const entries = staged.filter((line) => wanted.has(line.slice(line.indexOf('\t') + 1)));
-  const index = `${indexFile}.${randomBytes(6).toString('hex')}`;
+  const index = `${indexFile}.${makeToken(12)}`;
   const env = { GIT_INDEX_FILE: index };
   try {
     await must(git, ['read-tree', head || '--empty'], { env });

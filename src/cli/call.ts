@@ -21,7 +21,8 @@ export async function makeCall(
 ): Promise<{ call: Call; finish(): void }> {
   let opened: Forge | undefined;
   const silent = flags.json || flags.quiet;
-  const terminal = io.stdin.isTerminal && io.stderr.isTerminal;
+  // stderr first: it is rarely /dev/null, which only a costly look tells from a terminal.
+  const terminal = io.stderr.isTerminal && io.stdin.isTerminal;
   const choice = colourChoice(options.color);
   const colour = (stream: { isTerminal: boolean }): boolean => wantsColour(choice, io.env, stream.isTerminal);
   const errorStyle = await makeStyle(colour(io.stderr));

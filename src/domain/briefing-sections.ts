@@ -1,7 +1,7 @@
 import type { BriefingSection } from './briefing.js';
 import { countStatuses, type Feature, STATUSES } from './feature.js';
 import type { Focus } from './focus.js';
-import { type Knowledge, type Learning, listLearnings } from './knowledge.js';
+import { type Knowledge, type NewLearning, readLearnings } from './knowledge.js';
 import type { Unit } from './linear.js';
 import { type Candidate, selectNext } from './next.js';
 import { type ArchivedSession, sessionName } from './session.js';
@@ -23,7 +23,7 @@ export interface BriefingData {
 
 /** The parts in the order they are read; `priority` is the order in which they are cut (SES-03). */
 export function briefingSections(data: BriefingData): BriefingSection[] {
-  const learnings = listLearnings(data.knowledge);
+  const learnings = readLearnings(data.knowledge);
   const patterns = learnings.filter(({ kind }) => kind !== 'invariant').reverse();
   return [
     { key: 'focus', title: 'Focus', items: focusItems(data.focus), command: 'forge focus show', priority: 1 },
@@ -110,7 +110,7 @@ function featureItems({ features, issues }: BriefingData): string[] {
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-function learningItem(learning: Learning): string {
+function learningItem(learning: NewLearning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
   if (learning.kind === 'success') return oneLine(`${learning.context} → ${learning.approach}`, 400);
   const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;

@@ -47,10 +47,10 @@ const partsOf = (learning: NewLearning): string[] => {
   return [learning.text];
 };
 
-/** All of it, in the file's order. */
-export function listLearnings(knowledge: Knowledge): Learning[] {
+/** All of it, in the file's order, without ids (which cost a hash each). */
+export function readLearnings(knowledge: Knowledge): NewLearning[] {
   const { successful, failed } = knowledge.patterns;
-  const learnings: NewLearning[] = [
+  return [
     ...successful.map(({ context, approach, learned_at }) => ({
       kind: 'success' as const,
       context,
@@ -66,7 +66,11 @@ export function listLearnings(knowledge: Knowledge): Learning[] {
     })),
     ...knowledge.invariants.map((text) => ({ kind: 'invariant' as const, text })),
   ];
-  return learnings.map(
+}
+
+/** All of it with its ids. */
+export function listLearnings(knowledge: Knowledge): Learning[] {
+  return readLearnings(knowledge).map(
     (learning) => ({ ...learning, id: learningId(learning.kind, partsOf(learning)) }) as Learning,
   );
 }

@@ -48,7 +48,7 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
     last: recent.at(-1) ?? null,
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     checked: [knowledge, features, issues]
-      .filter(({ digest }) => digest !== null)
+      .filter(({ bytes }) => bytes !== null)
       .map(({ path }) => shown(layout, path)),
   };
 }

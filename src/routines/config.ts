@@ -5,7 +5,6 @@ import { ForgeError, usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { checkText } from '../domain/text.js';
 import { setTomlValue } from '../domain/toml.js';
-import { digestOf } from '../store/durable.js';
 import { configFile, featuresFile, shown } from '../store/layout.js';
 import { type Context, readConfig, requireSupervisor } from './context.js';
 import { approveTests, showTrust } from './trust.js';
@@ -43,7 +42,7 @@ export function setSetting(
     const [table = '', key = ''] = name.split('.');
     const after = setTomlValue(decodeUtf8(bytes, file), table, key, value);
     checkSetting(name, after, file);
-    disk.replace(path, Buffer.from(after, 'utf8'), digestOf(bytes));
+    disk.replace(path, Buffer.from(after, 'utf8'), bytes);
   });
   // The new command line was entered here, and so were these tests.
   if (name === 'features.test_command') approveTests(context, trusted);

@@ -52,7 +52,7 @@ function replaceFocus(context: Context, change: (focus: Focus) => Focus): Focus 
   return disk.withLock(() => {
     const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
     const after = change(before.value);
-    disk.replace(focusFile(layout), encodeDocument(after), before.digest);
+    disk.replace(focusFile(layout), encodeDocument(after), before.bytes);
     return after;
   });
 }

@@ -10,8 +10,8 @@ import { type LockPolicy, withLock } from './lock.js';
 /** A file as it was read: replacing it later checks that nobody changed it in between. */
 export interface Snapshot<T> extends Decoded<T> {
   path: string;
-  /** SHA-256 of the bytes; null when there was no file. */
-  digest: string | null;
+  /** Null when there was no file. */
+  bytes: Buffer | null;
 }
 
 /** The one door to the files of a `.forge/`: paths stay inside, `dryRun` writes nothing, changes are listed. */
@@ -50,11 +50,11 @@ export class Disk {
   /** A state file decoded; `missing` when there is none. */
   readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T> {
     const bytes = this.read(path);
-    if (!bytes) return { value: missing, path, digest: null };
+    if (!bytes) return { value: missing, path, bytes: null };
     return {
       ...decodeDocument(format, bytes, shown(this.layout, path)),
       path,
-      digest: durable.digestOf(bytes),
+      bytes,
     };
   }
 
@@ -65,7 +65,7 @@ export class Disk {
     return {
       ...decodeDocument(format, bytes, shown(this.layout, path)),
       path,
-      digest: durable.digestOf(bytes),
+      bytes,
     };
   }
 
@@ -79,7 +79,7 @@ export class Disk {
       const after = change(before.value);
       if (after === before.value) return after;
       this.keepOld(before);
-      this.replace(path, encodeDocument(after), before.digest);
+      this.replace(path, encodeDocument(after), before.bytes);
       return after;
     });
   }
@@ -91,13 +91,13 @@ export class Disk {
     if (bytes) this.replace(`${snapshot.path}.v${Number.parseInt(snapshot.migratedFrom, 10)}`, bytes);
   }
 
-  /** Replaces one file whole; `expected` is the digest it must still have. The caller holds the lock. */
-  replace(path: string, bytes: Buffer, expected?: string | null): void {
+  /** Replaces one file whole; `expected` are the bytes it must still have. The caller holds the lock. */
+  replace(path: string, bytes: Buffer, expected?: Buffer | null): void {
     this.replaceAll([{ path, bytes }], expected);
   }
 
   /** Replaces several; each is whole, and all are on the disk on return. The caller holds the lock. */
-  replaceAll(writes: readonly durable.Write[], expected?: string | null): void {
+  replaceAll(writes: readonly durable.Write[], expected?: Buffer | null): void {
     for (const { path } of writes) this.note(path);
     if (this.dryRun) return;
     for (const { path } of writes) {
@@ -110,9 +110,9 @@ export class Disk {
     });
   }
 
-  private checkUnchanged(path: string, expected: string | null): void {
+  private checkUnchanged(path: string, expected: Buffer | null): void {
     const bytes = durable.readPlain(path, Number.MAX_SAFE_INTEGER);
-    if ((bytes && durable.digestOf(bytes)) === expected) return;
+    if (bytes === expected || (bytes && expected?.equals(bytes))) return;
     throw refused(
       'file.changed',
       `${shown(this.layout, path)} was changed by another program meanwhile; nothing was written.`,

@@ -1,14 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { corrupted, type ForgeError, outside, systemCode } from '../domain/error.js';
+import { makeToken } from '../domain/token.js';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY } = fs.constants;
-
-/** SHA-256, hex. What "unchanged" means for a file. */
-export function digestOf(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 const LIMITS: Record<string, string> = {
   ENOSPC: 'the disk is full',
@@ -122,7 +117,7 @@ export function replaceFiles(writes: readonly Write[], beforeRename: () => void 
 
 /** The bytes under a temporary name in the same folder, fsynced. */
 function writeDraft({ path, bytes, mode = 0o666 }: Write): string {
-  const draft = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  const draft = join(dirname(path), `.${basename(path)}.${makeToken(12)}.tmp`);
   try {
     writeNew(draft, bytes, mode);
     return draft;

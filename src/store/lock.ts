@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { refused, systemCode } from '../domain/error.js';
 import type { Liveness, ProcessIdentity } from '../domain/holder.js';
+import { makeToken } from '../domain/token.js';
 import { diskError, listFolder, makeFolder } from './durable.js';
 
 export interface LockPolicy {
@@ -32,9 +32,9 @@ export function withLock<T>(path: string, policy: LockPolicy, work: () => T): T 
 
 function acquire(path: string, policy: LockPolicy): string {
   makeFolder(dirname(path));
-  const claim: Claim = { ...policy.me(), token: randomBytes(8).toString('hex') };
+  const claim: Claim = { ...policy.me(), token: makeToken(16) };
   // Not the wall clock: someone may set it while we wait.
-  const deadline = performance.now() + (policy.waitMs ?? 5000);
+  let deadline = 0;
   for (let pause = 0.2; ; pause = Math.min(pause * 2, 20)) {
     if (take(path, claim)) {
       removeDeadDrafts(dirname(path), policy);
@@ -43,6 +43,7 @@ function acquire(path: string, policy: LockPolicy): string {
     const holder = readClaim(path);
     const stale = holder !== null && policy.liveness(holder) === 'gone';
     if (stale && breakStale(path, holder, claim, policy)) continue;
+    deadline ||= performance.now() + (policy.waitMs ?? 5000);
     if (performance.now() > deadline) throw heldBy(path, holder);
     sleep(pause * (0.5 + Math.random()));
   }

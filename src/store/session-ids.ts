@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import { formatSessionName, nextNumber } from '../domain/session.js';
+import { makeToken } from '../domain/token.js';
 import { makeFolder, readPlain, removeDrafts } from './durable.js';
 import { type Layout, sessionIdsFile, sessionIdsLock } from './layout.js';
 import { type LockPolicy, withLock } from './lock.js';
@@ -31,7 +31,7 @@ export function allocateSessionId(
   known: { ids: readonly string[]; seq: number },
   dryRun: boolean,
 ): NewSessionId {
-  const suffix = randomBytes(3).toString('hex');
+  const suffix = makeToken(6);
   const take = (): NewSessionId => {
     const given = readGiven(layout);
     const n = Math.max((given.numbers[date] ?? 0) + 1, nextNumber(date, known.ids));
@@ -66,7 +66,7 @@ function readGiven(layout: Layout): Given {
 function writeGiven(layout: Layout, given: Given): void {
   makeFolder(layout.shared);
   removeDrafts(sessionIdsFile(layout));
-  const draft = `${sessionIdsFile(layout)}.${randomBytes(6).toString('hex')}.tmp`;
+  const draft = `${sessionIdsFile(layout)}.${makeToken(12)}.tmp`;
   writeFileSync(
     draft,
     `${JSON.stringify(given)}

@@ -75,10 +75,10 @@ describe('changing a file', () => {
 
   it('B-21 overwrites nothing when another program has made the file meanwhile', () => {
     const { disk, path } = diskIn(makeFolder());
-    const { value, digest } = disk.readDocument(FEATURES, path, NOTHING);
+    const { value, bytes } = disk.readDocument(FEATURES, path, NOTHING);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, 'theirs');
-    expect(failure(() => disk.replace(path, encodeDocument(addA(value)), digest)).code).toBe('file.changed');
+    expect(failure(() => disk.replace(path, encodeDocument(addA(value)), bytes)).code).toBe('file.changed');
     expect(readFileSync(path, 'utf8')).toBe('theirs');
   });
 

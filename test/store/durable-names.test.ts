@@ -1,14 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import {
-  createFile,
-  digestOf,
-  diskError,
-  listFolder,
-  placeFolder,
-  removePath,
-} from '../../src/store/durable.js';
+import { createFile, diskError, listFolder, placeFolder, removePath } from '../../src/store/durable.js';
 import { makeFolder } from '../support/project.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
@@ -81,11 +74,5 @@ describe('diskError', () => {
   ])('B-63 says of %s what it means', (code, exit, name, message) => {
     const error = diskError(Object.assign(new Error('oh'), { code }), '/a');
     expect(error).toMatchObject({ exit, code: name, message, details: { file: '/a' } });
-  });
-});
-
-describe('digestOf', () => {
-  it('is SHA-256', () => {
-    expect(digestOf(bytes('abc'))).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 });

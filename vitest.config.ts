@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Both cores: most tests wait for git and for processes.
+    maxWorkers: 2,
   },
 });

@@ -50,6 +50,8 @@ function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> 
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
     GIT_NO_LAZY_FETCH: '1',
+    // The same for a git before 2.45: no transport is allowed.
+    GIT_ALLOW_PROTOCOL: '',
     GIT_EDITOR: ':',
     GIT_PAGER: 'cat',
     LC_ALL: 'C',

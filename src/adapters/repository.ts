@@ -49,6 +49,15 @@ export function findForge(from: string): Found | null {
   }
 }
 
+/** True when git has a `.forge/` there that this checkout leaves out (sparse checkout). */
+export function isLeftOut(repository: Repository): boolean {
+  try {
+    return readFileSync(join(repository.gitDir, 'index')).includes('.forge/config.toml');
+  } catch {
+    return false;
+  }
+}
+
 /** `/` and the home folder hold other things than one project. */
 export function mayBeRoot(folder: string): boolean {
   return dirname(folder) !== folder && folder !== (realFolder(homedir()) ?? homedir());

@@ -119,7 +119,7 @@ function fromRow(row: Row, index: number): Entry {
 }
 
 const ITEM =
-  /^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?(?:([A-Za-z][A-Za-z0-9._]*-\d+)\s*[:–—-]?\s+)?(.+?)\s*$/;
+  /^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX])\]\s+)?(?:([A-Za-z][A-Za-z0-9._]*-\d+)\s*[:–—-]?\s+)?(.+?)\s*$/s;
 
 function readMarkdown(text: string): Entry[] {
   const entries: Entry[] = [];

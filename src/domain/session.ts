@@ -28,6 +28,8 @@ export const RunningSession = z.looseObject({
   holder: Holder,
   /** Where it runs; a copied folder is not this session. */
   root: z.string(),
+  /** The folder's inode: the same folder seen under another path (a container's mount, a move) is no copy. */
+  inode: z.optional(z.int()),
   joined: z.optional(z.array(Holder)),
 });
 export type RunningSession = z.infer<typeof RunningSession>;

@@ -1,5 +1,5 @@
 import { type Git, gitIn } from '../adapters/git.js';
-import { findForge, type Repository } from '../adapters/repository.js';
+import { findForge, findRepository, isLeftOut, type Repository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
@@ -30,9 +30,16 @@ export interface Context {
 /** The context of the `.forge/` at or above `from`; exit 2 `not_a_forge` when there is none. */
 export function openContext(from: string, world: World, dryRun: boolean): Context {
   const found = findForge(from);
-  if (!found)
-    throw usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });
+  if (!found) throw notAForge(from);
   return contextAt(found.root, found.repository, world, dryRun);
+}
+
+function notAForge(from: string): Error {
+  const repository = findRepository(from);
+  if (!repository || !isLeftOut(repository))
+    return usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });
+  const message = `${repository.root} has a .forge/ in git, but this checkout leaves it out.`;
+  return usage('not_a_forge', message, { hint: 'git sparse-checkout add .forge' });
 }
 
 export function contextAt(

@@ -29,7 +29,7 @@ const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean 
 export function requireRunning(context: Context): RunningSession {
   const running = readRunning(context);
   if (!running) throw refused('session.none', 'No session is running.', { hint: 'forge session start' });
-  if (running.root === context.layout.root) return running;
+  if (isHere(context, running)) return running;
   throw refused(
     'session.elsewhere',
     `Session ${sessionName(running.id)} was started in ${running.root}; this folder is a copy, or was moved.`,
@@ -37,10 +37,14 @@ export function requireRunning(context: Context): RunningSession {
   );
 }
 
+/** Not in a copy of its folder. */
+const isHere = ({ layout, disk }: Context, { root, inode }: RunningSession): boolean =>
+  root === layout.root || inode === disk.inode(layout.dir);
+
 /** Whether the running session is ours, someone else's, or was left behind. */
 export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
   const { world, layout, lastActivity } = context;
-  if (running.root !== layout.root)
+  if (!isHere(context, running))
     return { state: 'interrupted', why: `the folder was copied from ${running.root}` };
   const joined = running.joined ?? [];
   const verdicts = [running.holder, ...joined].map((holder) =>

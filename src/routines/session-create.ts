@@ -55,6 +55,7 @@ export function createSession(
     ...(resumed ? { resumed_from: resumed.id } : {}),
     holder: world.holder(),
     root: layout.root,
+    inode: disk.inode(layout.dir),
   };
   warnAboutClock(context, running);
   let progress = startProgress(

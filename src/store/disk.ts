@@ -151,6 +151,11 @@ export class Disk {
     return this.dryRun || durable.placeFolder(draft, path);
   }
 
+  /** Which folder this is, whatever path leads to it. */
+  inode(folder: string): number {
+    return lstatSync(folder).ino;
+  }
+
   exists(path: string): boolean {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   }

@@ -7,7 +7,7 @@ const JSON_FILES = FILES.filter(({ path }) => path !== CONFIG);
 
 describe('bad bytes in state files', () => {
   it('B-13 a byte-order mark, UTF-16 and bytes that are no UTF-8: exit 4 with the byte offset', async () => {
-    const project = await prepared();
+    const project = await prepared(makePlainForge);
     for (const file of FILES) {
       const good = Buffer.from(project.read(file.path));
       for (const [bytes, offset] of [
@@ -48,7 +48,7 @@ describe('bad bytes in state files', () => {
   });
 
   it('B-14 a key that stands twice or reaches the prototype: exit 4', async () => {
-    const project = await prepared();
+    const project = await prepared(makePlainForge);
     for (const file of JSON_FILES) {
       const good = project.read(file.path).trimEnd().slice(0, -1);
       for (const [more, words] of [
@@ -74,7 +74,7 @@ describe('bad bytes in state files', () => {
   });
 
   it('B-16 a number that cannot be written back as it was: exit 4, as input exit 2', async () => {
-    const project = await prepared();
+    const project = await prepared(makePlainForge);
     for (const file of JSON_FILES) {
       const good = project.read(file.path).trimEnd().slice(0, -1);
       for (const number of ['1e400', '-1e400', '9007199254740993', '-0', '-0.0', '1e21'])
@@ -94,19 +94,26 @@ describe('bad bytes in state files', () => {
 
   it('B-15 depth, length and number of keys are refused before they hurt', async () => {
     const project = await prepared(makePlainForge);
+    const million = Array.from({ length: 1_000_000 }, (_, i) => i);
+    const json = [
+      '['.repeat(100_000),
+      '{"a":'.repeat(100_000),
+      `{"schema_version":"1.0","x":"${'a'.repeat(50_000_000)}"}`,
+      `{${million.map((i) => `"k${i}":1`).join(',')}}`,
+      `{${million
+        .slice(0, 250_000)
+        .map((i) => `"${i}":1`)
+        .join(',')}}`,
+    ];
+    const toml = [
+      `a = ${'['.repeat(100_000)}`,
+      `a${'.a'.repeat(100_000)} = 1`,
+      `a = "${'a'.repeat(50_000_000)}"`,
+      million.map((i) => `k${i} = 1`).join('\n'),
+      `[${'a.'.repeat(100_000)}a]`,
+    ];
     for (const file of FILES) {
-      const json = file.path !== CONFIG;
-      const huge = [
-        json ? '['.repeat(100_000) : `a = ${'['.repeat(100_000)}`,
-        json ? '{"a":'.repeat(100_000) : `a${'.a'.repeat(100_000)} = 1`,
-        json ? `{"schema_version":"1.0","x":"${'a'.repeat(50_000_000)}"}` : `a = "${'a'.repeat(50_000_000)}"`,
-        Array.from({ length: 1_000_000 }, (_, i) =>
-          json ? `${i === 0 ? '{' : ''}"k${i}":1` : `k${i} = 1`,
-        ).join(json ? ',' : '\n'),
-        json
-          ? `{${Array.from({ length: 250_000 }, (_, i) => `"${i}":1`).join(',')}}`
-          : `[${'a.'.repeat(100_000)}a]`,
-      ];
+      const huge = file.path === CONFIG ? toml : json;
       const good = project.read(file.path);
       for (const [n, text] of huge.entries()) {
         project.write(file.path, text);

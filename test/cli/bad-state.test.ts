@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, FEATURES, FOCUS, KNOWLEDGE, SESSION } from './project.js';
+import { CONFIG, FEATURES, FOCUS, KNOWLEDGE, makePlainForge, SESSION } from './project.js';
 import { expectDamaged, FILES, prepared } from './state-files.js';
 
 describe('damaged state files', () => {
   it('B-12 empty, blank or cut off: exit 4 with the place, and the file is kept', async () => {
-    const project = await prepared();
+    const project = await prepared(makePlainForge);
     for (const file of FILES) {
       const good = project.read(file.path);
       await expectDamaged(project, file, '');
@@ -28,7 +28,7 @@ describe('damaged state files', () => {
   });
 
   it('B-12 names the line of a stray comma, a wrong word and a wrong value', async () => {
-    const project = await prepared();
+    const project = await prepared(makePlainForge);
     const [features] = FILES;
     const text = (tests: string): string =>
       `{\n  "schema_version": "1.0",\n  "features": [\n    {\n      "id": "A",\n      "name": "a",\n      "status": "failing",\n      "tests": ${tests}\n    }\n  ]\n}\n`;

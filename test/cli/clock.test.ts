@@ -174,8 +174,10 @@ int clock_gettime(clockid_t c, struct timespec *t) {
       let stderr = '';
       child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
       const timer = releaseAfter === null ? undefined : setTimeout(() => rmSync(lock), releaseAfter);
+      const guard = setTimeout(() => child.kill('SIGKILL'), 20_000);
       const exitCode = await new Promise((done) => child.on('close', done));
       clearTimeout(timer);
+      clearTimeout(guard);
       return { exitCode, stderr, took: performance.now() - started };
     };
     const [released, held] = await Promise.all([wait(86_400, 1500), wait(-86_400, null)]);

@@ -109,6 +109,7 @@ describe('importing', () => {
   it.each([
     ['- forge-007: Another name', 'forge-007'],
     ['- LOGIN works', 'LOGIN works'],
+    ['[{"name": " Login works "}]', ' Login works '],
     ['- Logout\n-  logout ', 'logout'],
     ['- X-1: Logout\n- X-1: Logout', 'X-1'],
   ])('FEA-01 B-03 knows what is there already: %j', (text, known) => {
@@ -168,6 +169,14 @@ describe('importing', () => {
       [{ name: 'ok', tests: ['npm test', 'a\u202eb'] }],
       'text.hidden_character',
       'features[0].tests has the control or invisible character U+202E at position 1.',
+    ],
+    ['a name of two lines', '- a\u2028b', 'text.lines', 'Line 1 must be one line.'],
+    ['a JSON name of two lines', [{ name: 'a\nb' }], 'text.lines', 'features[0].name must be one line.'],
+    [
+      'a test of two lines',
+      [{ name: 'a', tests: ['b\nc'] }],
+      'text.lines',
+      'features[0].tests must be one line.',
     ],
     ['broken JSON', '[\n{"name": "a"},\n]', 'import.json', 'Line 3: unexpected "]".'],
     ['a key twice', '[{"name": "a", "name": "b"}]', 'import.json', 'Line 1: the key "name" stands twice.'],

@@ -95,7 +95,7 @@ describe('planFocus', () => {
 
   it('SES-05 keeps files that were set before the first task', () => {
     const before = planFocus(NO_FOCUS, { files: ['a'] }, START);
-    expect(before).toMatchObject({ task: null, phase: null, files: ['a'] });
+    expect(before).toMatchObject({ task: null, phase: null, files: ['a'], started_at: START });
     expect(planFocus(before, { task: 'First' }, now)).toMatchObject({ files: ['a'], started_at: now });
   });
 

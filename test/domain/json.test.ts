@@ -100,9 +100,10 @@ describe('parseJson', () => {
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
-  it('B-15 takes 64 levels', () => {
+  it('B-15 takes 64 levels, and not one more', () => {
     const deepest = `${'['.repeat(64)}${']'.repeat(64)}`;
     expect(parseJson(deepest)).toBeInstanceOf(Array);
+    expect(problemOf(`[${deepest}]`)).toEqual({ message: 'nested deeper than 64', offset: 64 });
   });
 
   it.each([

@@ -148,7 +148,11 @@ describe('a tree that git changed under a running session', () => {
     expect(project.has('.forge/config.toml')).toBe(false);
     const before = fingerprint(project.dir);
 
-    expect(typedError(project, ['session', 'start'])).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
+    expect(typedError(project, ['session', 'start'])).toMatchObject({
+      exitCode: 2,
+      code: 'not_a_forge',
+      hint: 'git sparse-checkout add .forge',
+    });
     expect(typedError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
 
     expect(fingerprint(project.dir)).toEqual(before);

@@ -1,8 +1,8 @@
-import { appendFileSync, chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { changedPaths, makeFolder, type Project } from '../support/project.js';
-import { expectSessionCommit, makeForgeRepository, typed, workAndEnd } from './typed.js';
+import { expectSessionCommit, makeForgeRepository, typed, typedError, workAndEnd } from './typed.js';
 
 /** A program that leaves a mark in a folder when somebody runs it, and then fails. */
 function makeTrap(): { program: string; sprung(): string[] } {
@@ -128,6 +128,29 @@ describe('the session-end commit and what a repository would run', () => {
     expect(trap.sprung()).toEqual([]);
     expect(project.git('cat-file', 'blob', 'HEAD:.forge/skills/mine.md')).toBe('other bytes');
     expect(() => project.git('-c', 'core.fsmonitor=false', 'add', '.')).toThrow();
+    expect(trap.sprung()).not.toEqual([]);
+  });
+
+  it('B-40 fetches nothing that is missing: the remote of .git/config says which program would', () => {
+    const trap = makeTrap();
+    const project = makeForgeRepository();
+    project.git('commit', '--allow-empty', '-qm', 'Second');
+    const first = project.git('rev-parse', 'HEAD~1');
+    for (const [key, value] of [
+      ['core.repositoryFormatVersion', '1'],
+      ['extensions.partialClone', 'origin'],
+      ['remote.origin.promisor', 'true'],
+      ['remote.origin.url', makeFolder()],
+      ['remote.origin.uploadpack', trap.program],
+      ['protocol.file.allow', 'always'],
+    ])
+      project.git('config', key as string, value as string);
+    rmSync(project.path('.git/objects', first.slice(0, 2), first.slice(2)));
+
+    expect(typedError(project, ['session', 'start'])).toMatchObject({ exitCode: 6, code: 'git.failed' });
+
+    expect(trap.sprung()).toEqual([]);
+    expect(() => project.git('log')).toThrow();
     expect(trap.sprung()).not.toEqual([]);
   });
 

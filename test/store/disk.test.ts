@@ -131,6 +131,19 @@ describe('changing a file', () => {
   });
 });
 
+describe('making a file', () => {
+  it('LAY-02 makes what is missing, folders too, and never goes over what is there', () => {
+    const { disk, layout, root } = withFeatures();
+    const path = join(layout.dir, 'new', 'deep', 'a.txt');
+    expect([disk.create(path, Buffer.from('first')), disk.create(path, Buffer.from('second'))]).toEqual([
+      true,
+      false,
+    ]);
+    expect(diskIn(root).disk.create(path, Buffer.from('third'))).toBe(false);
+    expect([readFileSync(path, 'utf8'), disk.written]).toEqual(['first', ['.forge/new/deep/a.txt']]);
+  });
+});
+
 describe('the lock of a folder', () => {
   it('SES-09 may be asked for again by who has it, and is given back at the end', () => {
     const { disk, layout } = withFeatures();
@@ -138,6 +151,12 @@ describe('the lock of a folder', () => {
       () => disk.withLock(() => existsSync(lockFile(layout))) && existsSync(lockFile(layout)),
     );
     expect([inside, existsSync(lockFile(layout))]).toEqual([true, false]);
+  });
+
+  it('SES-09 is taken anew each time', () => {
+    const { disk, layout } = withFeatures();
+    const seen = [1, 2].map(() => disk.withLock(() => disk.exists(lockFile(layout))));
+    expect([seen, disk.exists(lockFile(layout))]).toEqual([[true, true], false]);
   });
 
   it('SES-09 keeps a second one out', () => {

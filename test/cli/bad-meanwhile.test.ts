@@ -1,0 +1,143 @@
+import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeFolder, run } from '../support/project.js';
+import { CONFIG, differences, FEATURES, KNOWLEDGE, SESSIONS, snapshot } from './project.js';
+import { FILES, prepared } from './state-files.js';
+
+describe('files and other programs', () => {
+  it('B-19 what a crash left beside a file is never read, and goes with the next write', async () => {
+    const project = await prepared();
+    const half = '{"schema_version":"1.0","features":[{"id":"GHOST","name":"g","status":"passing"}';
+    const folder = '.forge/memory/long-term';
+    for (const name of ['features.json.tmp', '.features.json.0123456789ab.tmp'])
+      project.write(`${folder}/${name}`, half);
+    project.write(`${SESSIONS}/.2026-03-01-session-009-abcdef.tmp/session.json`, half);
+    project.write('.forge/memory/short-term/.progress.txt.0123456789ab.tmp', '[10:00] ghost\n');
+    const before = snapshot(project.dir);
+    expect((await runForge(project, ['feature', 'list'])).stdout).not.toContain('GHOST');
+    expect((await forgeJson<{ sessions: unknown[] }>(project, ['session', 'list'])).sessions).toEqual([]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    await forgeJson(project, ['feature', 'add', 'A', 'a']);
+    await forgeJson(project, ['progress', 'add', 'x']);
+    expect(project.read(FEATURES)).not.toContain('GHOST');
+    expect(Object.keys(snapshot(project.path(folder))).sort()).toEqual([
+      'architecture.md',
+      'features.json',
+      'knowledge.json',
+    ]);
+    expect(
+      Object.keys(snapshot(project.path('.forge/memory/short-term'))).some((path) => path.endsWith('.tmp')),
+    ).toBe(false);
+    expect(project.git('status', '--porcelain')).not.toContain('.tmp');
+  });
+
+  it('B-21 a file that another program replaced meanwhile is left alone: exit 3', async () => {
+    const project = await prepared();
+    for (const { path, write } of FILES.slice(0, 3)) {
+      const good = project.read(path);
+      const theirs = `${good.trimEnd().slice(0, -1)},"theirs": 1}\n`;
+      // The clock is asked between reading and writing: at that moment the other one saves.
+      const now = (): Date => {
+        project.write(path, theirs);
+        return new Date('2026-03-01T10:00:00.000Z');
+      };
+      const before = snapshot(project.dir);
+      const words = path === KNOWLEDGE ? ['knowledge', 'add', 'success', 's'] : [...write];
+      const error = await forgeError(project, words, { world: { now } });
+      expect([path, error.exitCode, error.code, error.file]).toEqual([path, 3, 'file.changed', path]);
+      expect(error.hint).toMatch(/again/);
+      expect([path, project.read(path)]).toEqual([path, theirs]);
+      expect(differences(before, snapshot(project.dir))).toEqual([path]);
+      expect((await runForge(project, words)).exitCode).toBe(0);
+      expect(project.json(path)).toMatchObject({ theirs: 1 });
+    }
+  });
+
+  it('B-18 fields of a newer minor version are kept in every file, and so is its number', async () => {
+    const project = await prepared();
+    for (const { path } of FILES.slice(0, 4))
+      project.write(
+        path,
+        JSON.stringify({ ...project.json(path), schema_version: '1.9', mood: { 'a b': [1, null] } }),
+      );
+    project.write(CONFIG, `${project.read(CONFIG)}\n[mood]\nx = [1, 2] # kept\n`);
+    for (const { write } of FILES)
+      expect([write, (await runForge(project, write)).exitCode]).toEqual([write, 0]);
+    await forgeJson(project, ['session', 'start', '--join'], {
+      world: { holder: () => ({ pid: 1, started: 's', boot: null, host: 'h' }) },
+    });
+    for (const { path } of FILES.slice(0, 4))
+      expect(project.json(path)).toMatchObject({ schema_version: '1.9', mood: { 'a b': [1, null] } });
+    expect(project.read(CONFIG)).toMatch(/\n\[mood\]\nx = \[1, 2\] # kept\n/);
+    expect((await runForge(project, ['config', 'list'])).stderr).toMatch(
+      /mood\.x is no setting of this forge; it is kept and ignored/,
+    );
+    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--no-commit']);
+    for (const name of ['session.json', 'focus.json'])
+      expect(project.json(`${archive}/${name}`)).toMatchObject({ mood: { 'a b': [1, null] } });
+  });
+
+  it('B-17 a newer major version: exit 3 to read and to write, and the file stays', async () => {
+    const project = await prepared();
+    for (const { path, read, write } of FILES) {
+      const good = project.read(path);
+      const newer =
+        path === CONFIG
+          ? 'schema_version = 2\n[briefing]\nbudget = "new"\n'
+          : '{"schema_version":"2.0","shape":"new"}';
+      project.write(path, newer);
+      for (const args of [read, write]) {
+        const error = await forgeError(project, args);
+        expect([path, args, error.exitCode, error.code]).toEqual([path, args, 3, 'file.newer']);
+        expect(error.message).toMatch(/format 2.*this forge knows 1/);
+      }
+      expect([path, project.read(path)]).toEqual([path, newer]);
+      project.write(path, good);
+    }
+  });
+
+  it('B-22 a file or folder that may not be read or written: exit 6 naming it, nothing half done', async () => {
+    const project = await prepared();
+    const asRoot = process.getuid?.() === 0;
+    const person = asRoot ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : ['env'];
+    if (asRoot) run('/', 'chown', ['-R', '65534:65534', project.dir]);
+    // A copy of the program where anyone may read it, wherever this repository lies.
+    const home = makeFolder();
+    chmodSync(home, 0o777);
+    run(home, 'cp', ['-R', join(BIN, '../../bin'), home]);
+    mkdirSync(join(home, 'dist'));
+    run(home, 'cp', ['-R', join(BIN, '../../dist/cli'), join(home, 'dist')]);
+    const env = { HOME: home, XDG_STATE_HOME: `${home}/state` };
+    const forge = (args: readonly string[]) => {
+      const [program = '', ...words] = [...person, process.execPath, join(home, 'bin/forge.js'), ...args];
+      return run(project.dir, program, words, { env });
+    };
+    expect(forge(['feature', 'list']).exitCode).toBe(0);
+    for (const { path, read } of FILES) {
+      chmodSync(project.path(path), 0o000);
+      const { exitCode, stderr } = forge(read);
+      expect([path, exitCode]).toEqual([path, 6]);
+      expect(stderr).toMatch(/^forge: [^\n]*permission denied[^\n]*\n/);
+      expect(stderr).toContain(path);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      chmodSync(project.path(path), 0o644);
+    }
+    for (const { path, write } of FILES.slice(0, 4)) {
+      const folder = project.path(path, '..');
+      chmodSync(folder, 0o555);
+      const before = snapshot(project.dir);
+      const { exitCode, stderr } = forge(write);
+      expect([path, exitCode, stderr]).toEqual([
+        path,
+        6,
+        expect.stringMatching(/^forge: [^\n]*permission denied[^\n]*\n/),
+      ]);
+      expect(differences(before, snapshot(project.dir))).toEqual([]);
+      chmodSync(folder, 0o755);
+      expect([path, forge(write).exitCode]).toEqual([path, 0]);
+    }
+    expect(lstatSync(project.path(FEATURES)).mode & 0o777).toBe(0o644);
+  });
+});

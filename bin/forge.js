@@ -3,7 +3,7 @@
 // Starts the command line: with Node's own code cache where it has one (22.1), else with what V8 compiled when
 // the package was built, which any other V8 ignores.
 
-const { readFileSync } = require('node:fs');
+const { readFileSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { dirname, join } = require('node:path');
 
@@ -31,5 +31,6 @@ function start() {
 
 // Editors and prompts ask for the version often: nothing is loaded for it.
 if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
-  process.stdout.write(`${require('../package.json').version}\n`);
+  // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
+  writeSync(1, `${require('../package.json').version}\n`);
 else start();

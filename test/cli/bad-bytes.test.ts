@@ -117,12 +117,13 @@ describe('bad bytes in state files', () => {
       const good = project.read(file.path);
       for (const [n, text] of huge.entries()) {
         project.write(file.path, text);
-        // The machine may be busy with something else: the best of three counts.
+        // Processor time, and the best of three: the machine may be busy with something else.
         const times: number[] = [];
         for (let attempt = 0; attempt < 3 && !times.some((time) => time < 200); attempt++) {
-          const started = performance.now();
+          const started = process.cpuUsage();
           const { exitCode, stderr } = await runForge(project, file.read);
-          times.push(performance.now() - started);
+          const { user, system } = process.cpuUsage(started);
+          times.push((user + system) / 1000);
           expect([file.path, n, exitCode, stderr.length < 400]).toEqual([file.path, n, 4, true]);
         }
         expect([file.path, n, Math.min(...times) < 200 ? 'fast' : times]).toEqual([file.path, n, 'fast']);

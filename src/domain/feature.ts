@@ -27,7 +27,14 @@ export const Feature = z.looseObject({
 });
 export type Feature = z.infer<typeof Feature>;
 
-export const Features = z.looseObject({ schema_version: z.string(), features: z.array(Feature) });
+/** A merge or a hand may have left one id twice; then nobody knows which one is meant. */
+const eachOnce = (features: { id: string }[]): boolean =>
+  new Set(features.map(({ id }) => id.toLowerCase())).size === features.length;
+
+export const Features = z.looseObject({
+  schema_version: z.string(),
+  features: z.array(Feature).check(z.refine(eachOnce, 'each id once (case aside)')),
+});
 export type Features = z.infer<typeof Features>;
 
 export const FEATURES: Format<Features> = {

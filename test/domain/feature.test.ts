@@ -232,3 +232,12 @@ describe('countStatuses', () => {
     });
   });
 });
+
+describe('a feature list', () => {
+  it('B-03 is refused as damaged when it has one id twice, case aside', () => {
+    const bytes = encodeDocument({ schema_version: '1.0', features: [feature('A'), feature('a')] });
+    const error = failure(() => decodeDocument(FEATURES, bytes, 'features.json'));
+    expect(error).toMatchObject({ exit: 4, code: 'file.schema', details: { field: 'features', line: 3 } });
+    expect(error.message).toContain('allowed: each id once');
+  });
+});

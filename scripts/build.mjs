@@ -53,8 +53,8 @@ const keepSeparate = {
  * are required when one of their functions is called: the bundle gets functions that do so.
  */
 const LAZY = {
-  crypto: ['createHash', 'hash', 'randomBytes'],
-  child_process: ['execFile', 'execFileSync', 'spawn'],
+  crypto: ['createHash', 'hash'],
+  child_process: ['execFileSync', 'spawn'],
   tty: ['isatty'],
   os: ['homedir', 'hostname', 'uptime'],
 };

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { outside, systemCode } from '../domain/error.js';
 
 /** A finished git command. */
@@ -65,26 +65,31 @@ export type Git = (args: readonly string[], options?: Partial<GitOptions>) => Pr
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
   return (args, options = {}) =>
     new Promise((done, fail) => {
-      const child = execFile(
-        'git',
-        ['--no-pager', '--literal-pathspecs', ...NEUTRAL, ...args],
-        {
-          cwd: options.cwd ?? cwd,
-          env: cleanEnvironment(env, options.env),
-          timeout: options.timeout ?? 60_000,
-          maxBuffer: 256 * 1024 * 1024,
-          windowsHide: true,
-        },
-        (error, stdout, stderr) => {
-          if (!error) return done({ code: 0, stdout, stderr });
-          if (error.killed) return fail(timedOut(args));
-          if (typeof error.code === 'number') return done({ code: error.code, stdout, stderr });
-          fail(cannotStart(error));
-        },
-      );
+      const child = spawn('git', ['--no-pager', '--literal-pathspecs', ...NEUTRAL, ...args], {
+        cwd: options.cwd ?? cwd,
+        env: cleanEnvironment(env, options.env),
+        timeout: options.timeout ?? 60_000,
+        windowsHide: true,
+        // No pipe that nothing is written to: each costs a session start a millisecond.
+        stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      });
+      const stdout = gather(child.stdout);
+      const stderr = gather(child.stderr);
+      child.on('error', (error) => fail(cannotStart(error)));
+      child.on('close', (code) => {
+        if (code === null) fail(timedOut(args));
+        else done({ code, stdout: stdout(), stderr: stderr() });
+      });
+      // A git that ends without reading its input has said why by then.
       child.stdin?.on('error', () => {});
-      child.stdin?.end(options.input ?? '');
+      child.stdin?.end(options.input);
     });
+}
+
+function gather(stream: NodeJS.ReadableStream | null): () => string {
+  const chunks: Buffer[] = [];
+  stream?.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString('utf8');
 }
 
 const timedOut = (args: readonly string[]): Error =>

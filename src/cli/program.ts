@@ -31,7 +31,8 @@ const GLOBAL_OPTIONS: readonly (readonly [string, string])[] = [
  * argv → the command and its options. Only what argv names is loaded and built, unless the whole list is asked for
  * (help, or a word that is no command). Returns null after help was shown; throws exit 2 for a wrong call.
  */
-export async function parseArgv(argv: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
+export async function parseArgv(given: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
+  const argv = withoutHelp(given);
   let invocation: Invocation | null = null;
   const found: Found = (result) => {
     invocation = result;
@@ -49,6 +50,15 @@ export async function parseArgv(argv: readonly string[], output: ProgramOutput):
     throw error;
   }
   return invocation;
+}
+
+/** `help session start` is `session start --help`: commander's own would show the group. */
+function withoutHelp(argv: readonly string[]): readonly string[] {
+  const words = commandWords(argv);
+  if (words[0] !== 'help' || words.length < 3) return argv;
+  const rest = [...argv];
+  rest.splice(rest.indexOf('help'), 1);
+  return [...rest, '--help'];
 }
 
 /** The words of argv that are no options and no options' values, up to `--`. */

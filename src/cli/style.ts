@@ -37,7 +37,8 @@ export function wantsColour(choice: string, env: NodeJS.ProcessEnv, isTerminal: 
   return isTerminal && env.TERM !== 'dumb';
 }
 
-const visible = (cell: string): number => stripVTControlCharacters(cell).length;
+const visible = (cell: string): number =>
+  cell.includes('\u001b') ? stripVTControlCharacters(cell).length : cell.length;
 
 /** Rows with their columns aligned; the last column is left as it is. */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string {

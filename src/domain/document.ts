@@ -1,10 +1,7 @@
-import * as z from 'zod/mini';
+import type * as z from 'zod/mini';
 import { corrupted, type ForgeError, refused } from './error.js';
 import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from './json.js';
 import { oneLine } from './text.js';
-
-// One-off processes never win back what compiling a validator costs.
-z.config({ jitless: true });
 
 /** A kind of state file: its schema, its version, and how older versions become this one. */
 export interface Format<T> {
@@ -13,6 +10,11 @@ export interface Format<T> {
   /** The version written today, `major.minor`. */
   version: string;
   schema: z.ZodMiniType<T>;
+  /**
+   * True only for what the schema accepts as it is: a quick look that spares long lists the schema's pace. What it
+   * does not know, the schema decides.
+   */
+  isPlain?: (value: unknown) => boolean;
   /** From each older major version to the next one. */
   migrations?: Record<number, (old: Record<string, unknown>) => Record<string, unknown>>;
 }
@@ -62,7 +64,7 @@ export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string
       file,
     });
   if (major > current) throw newer(file, found, format.version);
-  const value = validate(format.schema, migrate(format, raw, major, current), text, file);
+  const value = validate(format, migrate(format, raw, major, current), text, file);
   return major < current ? { value, migratedFrom: found } : { value };
 }
 
@@ -102,7 +104,8 @@ function migrate<T>(format: Format<T>, raw: Record<string, unknown>, from: numbe
   return typeof raw.schema_version === 'string' ? raw : { ...raw, schema_version: versionOf(raw) };
 }
 
-function validate<T>(schema: z.ZodMiniType<T>, value: unknown, text: string, file: string): T {
+function validate<T>({ schema, isPlain }: Format<T>, value: unknown, text: string, file: string): T {
+  if (isPlain?.(value)) return value as T;
   const result = schema.safeParse(value);
   // Formats check and change nothing; the value itself has its fields in the order of the file.
   if (result.success) return value as T;

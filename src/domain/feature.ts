@@ -41,8 +41,46 @@ export const FEATURES: Format<Features> = {
   name: 'features',
   version: '1.0',
   schema: Features,
+  isPlain,
   migrations: { 0: fromDraft },
 };
+
+type Fields = Record<string, unknown>;
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isTextOr =
+  (other: null | undefined) =>
+  (value: unknown): boolean =>
+    value === other || isText(value);
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+const PLAIN_FIELDS: Record<string, (value: unknown) => boolean> = {
+  id: (value) => isText(value) && ID_PATTERN.test(value as string),
+  name: isText,
+  status: (value) => (STATUSES as readonly unknown[]).includes(value),
+  tests: isTexts,
+  blocked_by: (value) => value === null || isText(value) || isTexts(value),
+  priority: (value) => value === 1 || value === 2 || value === 3 || value === 4,
+  linear_issue: isTextOr(null),
+  created_at: isText,
+  verified_at: isTextOr(null),
+  verified_commit: isTextOr(null),
+  verified_by: isTexts,
+};
+
+/** Hundreds of features are read by every `next` and session start; see Format. Required: id, name, status. */
+function isPlain(value: unknown): boolean {
+  const { schema_version, features } = value as Fields;
+  if (!isText(schema_version) || !Array.isArray(features)) return false;
+  return features.every(isPlainFeature) && eachOnce(features);
+}
+
+function isPlainFeature(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const feature = value as Fields;
+  if (feature.id === undefined || feature.name === undefined || feature.status === undefined) return false;
+  for (const field in feature) if (PLAIN_FIELDS[field]?.(feature[field]) === false) return false;
+  return true;
+}
 
 /**
  * Version 0 kept a boolean `passes` per feature, as feature lists of agent harnesses do. A claim without evidence

@@ -42,7 +42,8 @@ class Walk {
     const { text } = this;
     for (let i = 0; i < text.length; ) {
       const char = text.charCodeAt(i);
-      if (char === 0x22) i = this.string(i);
+      if (char <= 0x20) i++;
+      else if (char === 0x22) i = this.string(i);
       else if (char === 0x7b || char === 0x5b) i = this.open(i, char === 0x7b);
       else if (char === 0x7d || char === 0x5d) i = this.close(i);
       else if (char === 0x2c) i = this.comma(i);

@@ -98,7 +98,7 @@ function linkProblem({ n, prev, seen }: Record<string, unknown>): string | null 
 function describeUnparsable(text: string): string {
   if (text.trim() === '') return 'it is blank';
   if (/^(<{7}|={7}|>{7}|\|{7})( |$)/.test(text)) return 'it is a merge conflict marker';
-  if (/^\u0000+$/.test(text)) return 'it is filled with zeros';
+  if (text === '\u0000'.repeat(text.length)) return 'it is filled with zeros';
   if (text.startsWith('version https://git-lfs')) return 'it is a Git LFS pointer';
   if (/\}\{"v":1,/.test(text)) return 'two records are glued together';
   return 'it is no JSON';

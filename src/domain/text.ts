@@ -46,13 +46,19 @@ export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEX
   return text;
 }
 
+// What nearly all texts are, told in one look: long lists are shown with these.
+const PLAIN = /^[\x20-\x7e\n]*$/;
+const PLAIN_LINE = /^(?:[\x21-\x7e]+(?: (?=[\x21-\x7e])|$))*$/;
+
 /** Text from memory, git or the network made harmless for a terminal or a prompt; line breaks stay. */
 export function escapeControls(text: string): string {
+  if (PLAIN.test(text)) return text;
   return text.toWellFormed().replace(EVERY_HIDDEN, (char) => `<${codePoint(char)}>`);
 }
 
 /** One line for a list: controls escaped, line breaks and runs of space folded, cut at `max` characters. */
 export function oneLine(text: string, max = 200): string {
+  if (text.length <= max && PLAIN_LINE.test(text)) return text;
   const folded = escapeControls(text).replace(/\s+/g, ' ').trim();
   const chars = [...folded];
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;

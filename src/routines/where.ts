@@ -1,6 +1,6 @@
 import { readBranch } from '../adapters/git-read.js';
-import { countStatuses, type FeatureStatus } from '../domain/feature.js';
-import { taskLine } from '../domain/next.js';
+import { countStatuses, type Feature, type FeatureStatus } from '../domain/feature.js';
+import { type Candidate, taskLine } from '../domain/next.js';
 import { resumable, sessionName } from '../domain/session.js';
 import { recentArchives } from './archive.js';
 import type { Context } from './context.js';
@@ -19,15 +19,6 @@ export interface Where {
   next: string[];
 }
 
-export const NOWHERE: Where = {
-  root: null,
-  branch: null,
-  git: false,
-  session: null,
-  features: null,
-  next: ['forge init', 'forge --help'],
-};
-
 export async function whereYouStand(context: Context): Promise<Where> {
   const { repository, git, layout } = context;
   const running = readRunning(context);
@@ -41,21 +32,32 @@ export async function whereYouStand(context: Context): Promise<Where> {
       ? { id: sessionName(running.id), started_at: running.started_at, task: focus.task }
       : null,
     features: countStatuses(features),
-    next: suggest(context, running !== null, features.length),
+    next: suggest(context, running !== null, features),
   };
 }
 
-function suggest(context: Context, running: boolean, features: number): string[] {
+function suggest(context: Context, running: boolean, features: readonly Feature[]): string[] {
   const interrupted = resumable(recentArchives(context))[0];
   const { task } = nextTask(context);
   const commands = [
-    ...(features === 0 ? ['forge feature add FORGE-001 "First thing to build" --test "npm test"'] : []),
+    ...(features.length === 0
+      ? ['forge feature add FORGE-001 "First thing to build" --test "npm test"']
+      : []),
     ...(running ? ['forge progress add "what you just did"'] : []),
     ...(!running && interrupted ? [`forge session start --resume ${sessionName(interrupted.id)}`] : []),
     ...(running ? [] : ['forge session start']),
-    ...(task?.source === 'feature' ? [`forge feature verify ${task.id}   # ${taskLine(task)}`] : []),
+    ...(task?.source === 'feature' ? [workOn(task, features)] : []),
     ...(running ? ['forge session end --learned "…" --next "…"'] : []),
     'forge briefing',
   ];
   return commands.slice(0, 3);
+}
+
+/** A feature without tests can be proved by nothing yet. */
+function workOn(task: Candidate, features: readonly Feature[]): string {
+  const tested = (features.find(({ id }) => id === task.id)?.tests ?? []).length > 0;
+  const command = tested
+    ? `forge feature verify ${task.id}`
+    : `forge feature edit ${task.id} --test "npm test"`;
+  return `${command}   # ${taskLine(task)}`;
 }

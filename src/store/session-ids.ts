@@ -1,7 +1,7 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { formatSessionName, nextNumber } from '../domain/session.js';
 import { makeToken } from '../domain/token.js';
-import { makeFolder, readPlain, removeDrafts } from './durable.js';
+import { makeFolder, readPlain } from './durable.js';
 import { type Layout, sessionIdsFile, sessionIdsLock } from './layout.js';
 import { type LockPolicy, withLock } from './lock.js';
 
@@ -51,8 +51,10 @@ export function lastGiven(layout: Layout): string[] {
 
 const lastOf = ({ last }: Given): string[] => (Array.isArray(last) ? last : []);
 
+const MAX_GIVEN_BYTES = 4 * 1024 * 1024;
+
 function readGiven(layout: Layout): Given {
-  const bytes = readPlain(sessionIdsFile(layout), 4 * 1024 * 1024);
+  const bytes = readPlain(sessionIdsFile(layout), MAX_GIVEN_BYTES);
   try {
     const given = JSON.parse(bytes?.toString('utf8') ?? '') as Given;
     if ([given.seq, ...Object.values(given.numbers)].every(Number.isSafeInteger)) return given;
@@ -62,15 +64,13 @@ function readGiven(layout: Layout): Given {
   return { seq: 0, numbers: {} };
 }
 
-/** Whole or not at all, but not synced: it can be rebuilt, and a session start should not wait for the disk. */
+/**
+ * In place and not synced: it can be rebuilt, and a session start should not wait for the disk. Padded to what stood
+ * there, so that a shorter text leaves no old end behind. The caller holds the lock.
+ */
 function writeGiven(layout: Layout, given: Given): void {
   makeFolder(layout.shared);
-  removeDrafts(sessionIdsFile(layout));
-  const draft = `${sessionIdsFile(layout)}.${makeToken(12)}.tmp`;
-  writeFileSync(
-    draft,
-    `${JSON.stringify(given)}
-`,
-  );
-  renameSync(draft, sessionIdsFile(layout));
+  const path = sessionIdsFile(layout);
+  const before = readPlain(path, MAX_GIVEN_BYTES)?.length ?? 0;
+  writeFileSync(path, `${JSON.stringify(given).padEnd(before - 1)}\n`, { flag: before === 0 ? 'w' : 'r+' });
 }

@@ -1,34 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import type { Project } from '../support/project.js';
-import { differences, FEATURES, makeForge, snapshot } from './project.js';
-
-interface Stored {
-  id: string;
-  [field: string]: unknown;
-}
-
-const stored = (project: Project, id: string): Stored | undefined =>
-  project.json<{ features: Stored[] }>(FEATURES).features.find((feature) => feature.id === id);
-
-const PASSING = {
-  id: 'A',
-  name: 'a',
-  status: 'passing',
-  tests: ['true'],
-  verified_at: '2026-01-01T00:00:00.000Z',
-  verified_commit: 'abc',
-  verified_by: ['true'],
-};
-
-function put(project: Project, features: object[], rest: object = {}): void {
-  project.write(FEATURES, `${JSON.stringify({ schema_version: '1.0', ...rest, features }, null, 2)}\n`);
-}
+import {
+  differences,
+  FEATURES,
+  makeForge,
+  PASSING_FEATURE,
+  putFeatures,
+  type StoredFeature,
+  snapshot,
+  storedFeature,
+} from './project.js';
 
 describe('the evidence of a feature', () => {
   it('FEA-03 nobody makes a feature passing by saying so', async () => {
     const project = await makeForge();
-    put(project, [{ ...PASSING, status: 'failing' }]);
+    putFeatures(project, [{ ...PASSING_FEATURE, status: 'failing' }]);
     const before = project.read(FEATURES);
     expect(await forgeError(project, ['feature', 'edit', 'A', '--status', 'passing'])).toMatchObject({
       exitCode: 3,
@@ -40,7 +26,7 @@ describe('the evidence of a feature', () => {
       '[{"id":"B","name":"b","status":"passing","verified_at":"2026-01-01T00:00:00Z"},{"name":"c","passes":true}]';
     await forgeJson(project, ['feature', 'import', '-'], { stdin: list });
     await forgeJson(project, ['feature', 'import', '-'], { stdin: '- [x] FORGE-077: ticked\n' });
-    const { features } = await forgeJson<{ features: Stored[] }>(project, ['feature', 'list']);
+    const { features } = await forgeJson<{ features: StoredFeature[] }>(project, ['feature', 'list']);
     expect(features.slice(1).map(({ status, verified_at }) => [status, verified_at])).toEqual([
       ['in_progress', undefined],
       ['in_progress', undefined],
@@ -50,21 +36,21 @@ describe('the evidence of a feature', () => {
 
   it('FEA-03 other tests take a passing feature back, evidence and all; other edits do not', async () => {
     const project = await makeForge();
-    put(project, [PASSING]);
+    putFeatures(project, [PASSING_FEATURE]);
     await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better', '--test', 'true']);
-    expect(stored(project, 'A')).toEqual({ ...PASSING, name: 'better' });
+    expect(storedFeature(project, 'A')).toEqual({ ...PASSING_FEATURE, name: 'better' });
     await forgeJson(project, ['feature', 'edit', 'A', '--test', 'false']);
-    const { verified_commit: _c, verified_by: _b, ...rest } = PASSING;
-    expect(stored(project, 'A')).toEqual({
+    const { verified_commit: _c, verified_by: _b, ...rest } = PASSING_FEATURE;
+    expect(storedFeature(project, 'A')).toEqual({
       ...rest,
       name: 'better',
       status: 'in_progress',
       tests: ['false'],
       verified_at: null,
     });
-    put(project, [PASSING]);
+    putFeatures(project, [PASSING_FEATURE]);
     await forgeJson(project, ['feature', 'edit', 'A', '--status', 'failing']);
-    expect(stored(project, 'A')).toEqual({ ...rest, status: 'failing', verified_at: null });
+    expect(storedFeature(project, 'A')).toEqual({ ...rest, status: 'failing', verified_at: null });
   });
 
   it('FEA-04 unknown fields survive every write, at every level', async () => {
@@ -77,7 +63,7 @@ describe('the evidence of a feature', () => {
       owner: { team: ['x'] },
       näme: 1.5,
     };
-    put(project, [extra, { ...extra, id: 'B' }], { team: { colour: 'blue' }, z: null });
+    putFeatures(project, [extra, { ...extra, id: 'B' }], { team: { colour: 'blue' }, z: null });
     await forgeJson(project, ['feature', 'edit', 'A', '--status', 'in_progress', '--test', 'node -e 0']);
     await forgeJson(project, ['feature', 'add', 'C', 'c']);
     await forgeJson(project, ['feature', 'verify', 'A']);
@@ -85,8 +71,8 @@ describe('the evidence of a feature', () => {
     await forgeJson(project, ['feature', 'import', '-'], { stdin: '- d\n' });
     expect(project.json(FEATURES)).toMatchObject({ team: { colour: 'blue' }, z: null });
     for (const id of ['A', 'B'])
-      expect(stored(project, id)).toMatchObject({ owner: { team: ['x'] }, näme: 1.5 });
-    expect(stored(project, 'A')?.status).toBe('passing');
+      expect(storedFeature(project, id)).toMatchObject({ owner: { team: ['x'] }, näme: 1.5 });
+    expect(storedFeature(project, 'A')?.status).toBe('passing');
   });
 
   it('FEA-02 tests that were edited while they ran prove nothing', async () => {
@@ -100,8 +86,8 @@ describe('the evidence of a feature', () => {
       exitCode: 3,
       code: 'feature.changed',
     });
-    expect(stored(project, 'A')).toMatchObject({ status: 'not_implemented', tests: ['false'] });
-    expect(stored(project, 'A')).not.toHaveProperty('verified_at');
+    expect(storedFeature(project, 'A')).toMatchObject({ status: 'not_implemented', tests: ['false'] });
+    expect(storedFeature(project, 'A')).not.toHaveProperty('verified_at');
   });
 
   it('FEA-02 --dry-run says what it would run, and runs nothing', async () => {

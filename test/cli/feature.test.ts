@@ -1,29 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import type { Project } from '../support/project.js';
-import { differences, FEATURES, makeForge, snapshot } from './project.js';
-
-interface Stored {
-  id: string;
-  [field: string]: unknown;
-}
-
-const stored = (project: Project, id: string): Stored | undefined =>
-  project.json<{ features: Stored[] }>(FEATURES).features.find((feature) => feature.id === id);
-
-const _PASSING = {
-  id: 'A',
-  name: 'a',
-  status: 'passing',
-  tests: ['true'],
-  verified_at: '2026-01-01T00:00:00.000Z',
-  verified_commit: 'abc',
-  verified_by: ['true'],
-};
-
-function put(project: Project, features: object[], rest: object = {}): void {
-  project.write(FEATURES, `${JSON.stringify({ schema_version: '1.0', ...rest, features }, null, 2)}\n`);
-}
+import {
+  differences,
+  FEATURES,
+  makeForge,
+  putFeatures,
+  type StoredFeature,
+  snapshot,
+  storedFeature,
+} from './project.js';
 
 describe('forge feature', () => {
   it('FEA-01 adds, lists, shows, edits and removes', async () => {
@@ -42,7 +27,7 @@ describe('forge feature', () => {
       'SX9-1',
     ];
     await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', ...flags], { world });
-    expect(stored(project, 'FORGE-001')).toEqual({
+    expect(storedFeature(project, 'FORGE-001')).toEqual({
       id: 'FORGE-001',
       name: 'Login works',
       status: 'not_implemented',
@@ -71,11 +56,13 @@ describe('forge feature', () => {
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', ...edit]);
     const { stdout } = await runForge(project, ['feature', 'show', 'FORGE-001']);
     expect(stdout).toMatch(/^FORGE-001 {2}Login\nstatus +in_progress\ntests +node -e 0 true\npriority +1\n$/);
-    expect(await forgeJson(project, ['feature', 'show', 'FORGE-001'])).toEqual(stored(project, 'FORGE-001'));
+    expect(await forgeJson(project, ['feature', 'show', 'FORGE-001'])).toEqual(
+      storedFeature(project, 'FORGE-001'),
+    );
     expect((await runForge(project, ['feature', 'remove', 'FORGE-002'])).stdout).toBe(
       'removed FORGE-002  From stdin\n',
     );
-    expect(project.json<{ features: Stored[] }>(FEATURES).features.map(({ id }) => id)).toEqual([
+    expect(project.json<{ features: StoredFeature[] }>(FEATURES).features.map(({ id }) => id)).toEqual([
       'FORGE-001',
     ]);
     expect((await forgeError(project, ['feature', 'show', 'FORGE-002'])).exitCode).toBe(2);
@@ -86,7 +73,7 @@ describe('forge feature', () => {
     await forgeJson(project, ['feature', 'add', 'A', 'a']);
     for (const status of ['in_progress', 'failing', 'blocked', 'not_implemented']) {
       await forgeJson(project, ['feature', 'edit', 'A', '--status', status]);
-      expect(stored(project, 'A')?.status).toBe(status);
+      expect(storedFeature(project, 'A')?.status).toBe(status);
     }
     const error = await forgeError(project, ['feature', 'edit', 'A', '--status', 'done']);
     expect(error).toMatchObject({ exitCode: 2, field: 'status' });
@@ -95,7 +82,7 @@ describe('forge feature', () => {
 
   it('FEA-01 writes blocked_by back in the form it had', async () => {
     const project = await makeForge();
-    put(project, [
+    putFeatures(project, [
       { id: 'NULL', name: 'n', status: 'failing', blocked_by: null },
       { id: 'ONE', name: 'o', status: 'failing', blocked_by: 'NULL' },
       { id: 'LIST', name: 'l', status: 'failing', blocked_by: ['NULL'] },
@@ -103,7 +90,7 @@ describe('forge feature', () => {
     ]);
     for (const id of ['NULL', 'ONE', 'LIST', 'NONE'])
       await forgeJson(project, ['feature', 'edit', id, '--priority', '3']);
-    expect(['NULL', 'ONE', 'LIST', 'NONE'].map((id) => stored(project, id)?.blocked_by)).toEqual([
+    expect(['NULL', 'ONE', 'LIST', 'NONE'].map((id) => storedFeature(project, id)?.blocked_by)).toEqual([
       null,
       'NULL',
       ['NULL'],
@@ -111,13 +98,13 @@ describe('forge feature', () => {
     ]);
     await forgeJson(project, ['feature', 'edit', 'LIST', '--blocked-by', 'ONE']);
     await forgeJson(project, ['feature', 'edit', 'ONE', '--blocked-by', 'NONE']);
-    expect([stored(project, 'LIST')?.blocked_by, stored(project, 'ONE')?.blocked_by]).toEqual([
+    expect([storedFeature(project, 'LIST')?.blocked_by, storedFeature(project, 'ONE')?.blocked_by]).toEqual([
       ['ONE'],
       'NONE',
     ]);
     await forgeJson(project, ['feature', 'edit', 'ONE', '--blocked-by', 'NONE', '--blocked-by', 'NULL']);
     await forgeJson(project, ['feature', 'edit', 'LIST', '--blocked-by', 'none']);
-    expect([stored(project, 'LIST')?.blocked_by, stored(project, 'ONE')?.blocked_by]).toEqual([
+    expect([storedFeature(project, 'LIST')?.blocked_by, storedFeature(project, 'ONE')?.blocked_by]).toEqual([
       [],
       ['NONE', 'NULL'],
     ]);
@@ -125,7 +112,7 @@ describe('forge feature', () => {
 
   it('FEA-01 refuses a circle and names it; a deep net is no circle', async () => {
     const project = await makeForge();
-    put(project, [
+    putFeatures(project, [
       { id: 'A', name: 'a', status: 'failing', blocked_by: 'B' },
       { id: 'B', name: 'b', status: 'failing', blocked_by: ['C'] },
       { id: 'C', name: 'c', status: 'failing' },
@@ -154,7 +141,7 @@ describe('forge feature', () => {
         status: 'failing',
         blocked_by: n === 0 ? null : [`N${n - 1}-0`, `N${n - 1}-1`],
       }));
-    put(project, Array.from({ length: 40 }, (_, n) => layer(n)).flat());
+    putFeatures(project, Array.from({ length: 40 }, (_, n) => layer(n)).flat());
     const started = performance.now();
     await forgeJson(project, ['feature', 'edit', 'N39-0', '--priority', '1']);
     expect(performance.now() - started).toBeLessThan(1000);
@@ -162,7 +149,7 @@ describe('forge feature', () => {
 
   it('FEA-01 does not remove what others wait for', async () => {
     const project = await makeForge();
-    put(project, [
+    putFeatures(project, [
       { id: 'A', name: 'a', status: 'failing' },
       { id: 'B', name: 'b', status: 'failing', blocked_by: 'A' },
     ]);
@@ -171,7 +158,7 @@ describe('forge feature', () => {
       code: 'feature.needed',
       hint: expect.stringContaining('forge feature edit B'),
     });
-    expect(stored(project, 'A')).toBeDefined();
+    expect(storedFeature(project, 'A')).toBeDefined();
   });
 
   it('FEA-01 --dry-run shows the change and writes nothing, approvals neither', async () => {

@@ -89,3 +89,27 @@ export function differences(before: Record<string, string>, after: Record<string
   const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
   return [...paths].filter((path) => before[path] !== after[path]).sort();
 }
+
+export interface StoredFeature {
+  id: string;
+  [field: string]: unknown;
+}
+
+/** A feature as it stands in features.json. */
+export const storedFeature = (project: Project, id: string): StoredFeature | undefined =>
+  project.json<{ features: StoredFeature[] }>(FEATURES).features.find((feature) => feature.id === id);
+
+export const PASSING_FEATURE = {
+  id: 'A',
+  name: 'a',
+  status: 'passing',
+  tests: ['true'],
+  verified_at: '2026-01-01T00:00:00.000Z',
+  verified_commit: 'abc',
+  verified_by: ['true'],
+};
+
+/** Writes features.json by hand. */
+export function putFeatures(project: Project, features: object[], rest: object = {}): void {
+  project.write(FEATURES, `${JSON.stringify({ schema_version: '1.0', ...rest, features }, null, 2)}\n`);
+}

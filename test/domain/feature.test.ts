@@ -1,9 +1,10 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeDocument, encodeDocument } from '../../src/domain/document.js';
 import {
   countStatuses,
   FEATURES,
-  type Feature,
+  Feature,
   judged,
   planEdit,
   planFeature,
@@ -239,5 +240,44 @@ describe('a feature list', () => {
     const error = failure(() => decodeDocument(FEATURES, bytes, 'features.json'));
     expect(error).toMatchObject({ exit: 4, code: 'file.schema', details: { field: 'features', line: 3 } });
     expect(error.message).toContain('allowed: each id once');
+  });
+});
+
+describe('the quick look at a feature list', () => {
+  const text = fc.oneof(fc.constantFrom('A', 'B', 'a b', '', 'passing', 'blocked'), fc.string());
+  const anything = fc.oneof(
+    text,
+    fc.constant(null),
+    fc.integer({ min: 0, max: 5 }),
+    fc.array(text),
+    fc.object(),
+  );
+  const field = fc.constantFrom(...Object.keys(Feature.shape), 'note', 'constructor');
+  const some = fc.dictionary(field, anything);
+  const likely = fc.record({
+    id: fc.constantFrom('A', 'B', 'a'),
+    name: text,
+    status: fc.constantFrom(...STATUSES),
+  });
+  const list = fc.array(
+    fc.oneof(
+      fc.tuple(likely, some).map(([a, b]) => ({ ...b, ...a })),
+      some,
+    ),
+    { maxLength: 3 },
+  );
+
+  it('LAY-08 never lets anything through that the schema refuses', () => {
+    let passed = 0;
+    fc.assert(
+      fc.property(list, (features) => {
+        const value = { schema_version: '1.0', features };
+        if (!FEATURES.isPlain?.(value)) return;
+        passed++;
+        expect(FEATURES.schema.safeParse(value).success, JSON.stringify(value)).toBe(true);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(passed).toBeGreaterThan(100);
   });
 });

@@ -111,11 +111,12 @@ describe('a new session id', () => {
     expect(JSON.parse(readFileSync(sessionIdsFile(here), 'utf8'))).toMatchObject({ seq: 2 });
   });
 
-  it('B-19 clears away what a crash left of the last one', () => {
+  it('B-19 is whole again after a crash tore its record, however long the torn one was', () => {
     const [here] = worktrees();
     take(here);
-    writeFileSync(`${sessionIdsFile(here)}.0123456789ab.tmp`, 'half');
+    writeFileSync(sessionIdsFile(here), `{"seq":1,"numb${' '.repeat(300)}`);
     take(here);
+    expect(JSON.parse(readFileSync(sessionIdsFile(here), 'utf8'))).toMatchObject({ seq: expect.any(Number) });
     expect(readdirSync(here.shared)).toEqual(['session-ids.json']);
   });
 

@@ -1,4 +1,4 @@
-// npm run bench -- [--json] [--own-env] [NAME…]: the figures that the README quotes. See bench/README.md.
+// npm run bench -- [--json] [--clean-env] [NAME…]: the figures that the README quotes. See bench/README.md.
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -106,7 +106,7 @@ function machine(ownEnv) {
   ].join(', ');
 }
 
-const USAGE = `Usage: npm run bench -- [--json] [--own-env] [NAME…]
+const USAGE = `Usage: npm run bench -- [--json] [--clean-env] [NAME…]
 Figures:
 ${FIGURES.map(({ name }) => `  ${name}`).join('\n')}`;
 
@@ -116,12 +116,12 @@ function main(args) {
   const wanted = FIGURES.filter(
     ({ name }) => names.length === 0 || names.some((word) => name.includes(word)),
   );
-  if (wanted.length === 0 || flags.some((flag) => !['--json', '--own-env'].includes(flag))) {
+  if (wanted.length === 0 || flags.some((flag) => !['--json', '--clean-env'].includes(flag))) {
     console.error(USAGE);
     process.exitCode = 2;
     return;
   }
-  const ownEnv = flags.includes('--own-env');
+  const ownEnv = !flags.includes('--clean-env');
   ensureBuilt();
   const [load] = loadavg();
   if (load > 0.7) console.error(`The machine is busy (load ${load.toFixed(1)}): the figures will be rough.`);

@@ -47,6 +47,9 @@ const routines = {
 };
 type Routines = { [K in keyof typeof routines]: Awaited<ReturnType<(typeof routines)[K]>> };
 
+/** A refused start, or a look at who is there, must not keep a session alive whose agent is gone. */
+const LOOKS: ReadonlySet<string> = new Set(['start', 'where', 'sessions']);
+
 export interface ForgeOptions {
   /** Surroundings: clock, environment, who asks. Default: this process, with no terminal. */
   world?: World;
@@ -71,8 +74,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
         const module = (await routines[part]()) as Routines[K];
-        // A refused start must not keep the session it was refused for alive.
-        if (part !== 'start') noteActivity(context);
+        if (!LOOKS.has(part)) noteActivity(context);
         return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
       } catch (error) {
         const { withRescue } = await import('./routines/rescue.js');

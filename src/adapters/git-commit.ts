@@ -35,7 +35,7 @@ interface Changes {
  * staged, no more.
  */
 export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome> {
-  const reason = await obstacle(unsafe);
+  const reason = (await obstacle(unsafe)) ?? (await namelessness(unsafe.git));
   if (reason) return { skipped: reason };
   const job = { ...unsafe, git: await withoutLocalFilters(unsafe.git) };
   const changes = await readChanges(job);
@@ -61,6 +61,14 @@ async function obstacle({ repository, outerIndex }: FolderCommit): Promise<strin
     if (waited >= 2000) return `another git is at work (${lock} exists)`;
     await pause(100);
   }
+  return null;
+}
+
+/** Asked before anything is staged: without a name git makes no commit. */
+async function namelessness(git: Git): Promise<string | null> {
+  for (const name of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
+    if ((await git(['var', name])).code !== 0)
+      return 'git does not know who you are (git config user.name "…" && git config user.email "…")';
   return null;
 }
 

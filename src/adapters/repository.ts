@@ -58,6 +58,9 @@ export function isLeftOut(repository: Repository): boolean {
   }
 }
 
+/** A `.forge/` without its config.toml: what git ignores stays behind on a branch that has none. */
+export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';
+
 /** `/` and the home folder hold other things than one project. */
 export function mayBeRoot(folder: string): boolean {
   return dirname(folder) !== folder && folder !== (realFolder(homedir()) ?? homedir());

@@ -31,7 +31,10 @@ export async function makeCall(
   const say = (line: string): void => {
     if (!silent) io.stderr.write(`${line}\n`);
   };
+  let consumed = false;
   const readStdin = async (what: string): Promise<string> => {
+    if (consumed) throw usage('stdin.twice', 'Only one "-" can be read from stdin.');
+    consumed = true;
     if (io.stdin.isTerminal)
       throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`);
     return services.decodeInput(await io.stdin.read(), 'stdin');

@@ -36,7 +36,12 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 
 async function run(io: Io): Promise<number> {
   const { commandWords, parseArgv } = await import('./program.js');
-  const argv = withDefault(io.argv, commandWords(io.argv));
+  const words = commandWords(io.argv);
+  if (words.length === 0 && beforeDashes(io.argv).some((word) => word === '--version' || word === '-V')) {
+    io.stdout.write(`${version()}\n`);
+    return 0;
+  }
+  const argv = withDefault(io.argv, words);
   const invocation = await parseArgv(argv, { out: (text) => io.stdout.write(text) });
   if (!invocation) return 0;
   const { makeCall } = await import('./call.js');

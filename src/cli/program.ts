@@ -46,7 +46,7 @@ export async function parseArgv(given: readonly string[], output: ProgramOutput)
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) return settle(error, program, word);
+    if (error instanceof CommanderError) return settle(error, program, word, subword);
     throw error;
   }
   return invocation;
@@ -164,11 +164,15 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
 }
 
 /** Help and version are answers; the rest is a wrong call. */
-function settle(error: CommanderError, program: Command, word: string | undefined): null {
+function settle(error: CommanderError, program: Command, word?: string, subword?: string): null {
   if (error.exitCode === 0) return null;
   const group = program.commands.find((candidate) => candidate.name() === word);
   if (error.code === 'commander.help') throw missingCommand(group, word);
-  const place = group ? `forge ${group.name()} --help` : 'forge --help';
+  const command = group?.commands.find((candidate) => candidate.name() === subword);
+  const names = ['forge', group?.name(), command?.name()].filter(
+    (name) => name !== undefined && name !== 'where',
+  );
+  const place = `${names.join(' ')} --help`;
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
   throw usage(stableCode(error.code), sentence(what), { hint: nearest ? `${nearest}  (${place})` : place });

@@ -75,6 +75,7 @@ const newer = (file: string, found: string, known: string): ForgeError =>
   });
 
 function parseState(text: string, file: string): Record<string, unknown> {
+  refuseConflict(text, file);
   try {
     const value = parseJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
@@ -86,6 +87,19 @@ function parseState(text: string, file: string): Record<string, unknown> {
     const offset = Buffer.byteLength(text.slice(0, error.offset), 'utf8');
     throw corrupted('file.json', `${file}:${line}: ${error.message}.`, { file, line, offset });
   }
+}
+
+/** Two branches changed the same place. Both sides are in the file: nothing must be restored over them. */
+function refuseConflict(text: string, file: string): void {
+  const marker = /^<{7} .*$/m.exec(text);
+  const end = /^>{7} .*$/m.exec(text);
+  if (!marker || !end) return;
+  const [from, to] = [lineAt(text, marker.index), lineAt(text, end.index)];
+  throw corrupted('file.conflict', `${file}:${from}: it has a merge conflict (lines ${from} to ${to}).`, {
+    file,
+    line: from,
+    hint: `Keep the entries of both sides, remove the marker lines, then: git add ${file}`,
+  });
 }
 
 /** Absent means 1 (a source shape without the field). Numbers and texts are both read. */
@@ -130,6 +144,7 @@ export function fieldName(path: readonly PropertyKey[]): string {
 
 /** What was found and what is allowed, in one clause. */
 export function describeIssue(issue: z.core.$ZodIssue, root: unknown): string {
+  if (issue.code === 'custom') return issue.message;
   const found = issue.path.reduce<unknown>(
     (value, step) => (value as Record<PropertyKey, unknown> | null)?.[step],
     root,

@@ -28,12 +28,23 @@ export const Feature = z.looseObject({
 export type Feature = z.infer<typeof Feature>;
 
 /** A merge or a hand may have left one id twice; then nobody knows which one is meant. */
-const eachOnce = (features: { id: string }[]): boolean =>
-  new Set(features.map(({ id }) => id.toLowerCase())).size === features.length;
+function firstTwice(features: readonly { id: string }[]): string | null {
+  const seen = new Set<string>();
+  for (const { id } of features) {
+    const key = id.toLowerCase();
+    if (seen.has(key)) return id;
+    seen.add(key);
+  }
+  return null;
+}
 
 export const Features = z.looseObject({
   schema_version: z.string(),
-  features: z.array(Feature).check(z.refine(eachOnce, 'each id once (case aside)')),
+  features: z.array(Feature).check((list) => {
+    const twice = firstTwice(list.value);
+    const message = `the id ${twice} stands twice (case aside)`;
+    if (twice !== null) list.issues.push({ code: 'custom', message, input: list.value, path: [] });
+  }),
 });
 export type Features = z.infer<typeof Features>;
 
@@ -71,7 +82,7 @@ const PLAIN_FIELDS: Record<string, (value: unknown) => boolean> = {
 function isPlain(value: unknown): boolean {
   const { schema_version, features } = value as Fields;
   if (!isText(schema_version) || !Array.isArray(features)) return false;
-  return features.every(isPlainFeature) && eachOnce(features);
+  return features.every(isPlainFeature) && firstTwice(features) === null;
 }
 
 function isPlainFeature(value: unknown): boolean {
@@ -194,6 +205,18 @@ export function judged(
 }
 
 /** Only `from` has new blockers, so a new circle runs through it; the shortest one is named. */
+/**
+ * Whether a `passing` may be believed: it has a time, and where it names its commands they are those of the tests as
+ * they stand. `commands` are the present tests' (null when one cannot be run). Whoever edits the file by hand can
+ * still invent all of it; the ledger will tell that apart.
+ */
+export function isProven(feature: Feature, commands: readonly string[] | null): boolean {
+  if (!feature.verified_at) return false;
+  return (
+    feature.verified_by === undefined || JSON.stringify(feature.verified_by) === JSON.stringify(commands)
+  );
+}
+
 function refuseCycle(features: readonly Feature[], from: Feature): void {
   const byId = new Map(features.map((feature) => [feature.id, feature]));
   const waiting = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { blockersOf, type Feature } from './feature.js';
 import type { Unit } from './linear.js';
-import { compareText, oneLine } from './text.js';
+import { compareIds, compareText, oneLine } from './text.js';
 
 /** A piece of work that could be done next. */
 export interface Candidate {
@@ -11,8 +11,8 @@ export interface Candidate {
   linear_issue: string | null;
   /** What must be done before; empty when it can start now. */
   blocked_by: string[];
-  /** 1 (most urgent) to 4; 5 when none is set. */
-  priority: number;
+  /** 1 (most urgent) to 4; null when none is set. */
+  priority: number | null;
   created_at: string | null;
   reason: string;
 }
@@ -68,7 +68,7 @@ function featureCandidates(features: readonly Feature[], issues: readonly Unit[]
         status: feature.status,
         linear_issue: issue,
         blocked_by: openBlockers(feature, byId),
-        priority: feature.priority ?? NO_PRIORITY,
+        priority: feature.priority ?? null,
         created_at: feature.created_at ?? null,
       };
       return { ...candidate, reason: explain(candidate) };
@@ -98,7 +98,7 @@ function issueCandidates(features: readonly Feature[], issues: readonly Unit[]):
         linear_issue: issue.linear_id,
         blocked_by: [],
         // Linear counts "no priority" as 0.
-        priority: issue.priority || NO_PRIORITY,
+        priority: issue.priority || null,
         created_at: issue.created_at ?? null,
       };
       return { ...candidate, reason: explain(candidate) };
@@ -110,10 +110,10 @@ function compare(a: Candidate, b: Candidate): number {
     Math.min(a.blocked_by.length, 1) - Math.min(b.blocked_by.length, 1) ||
     Number(a.linear_issue === null) - Number(b.linear_issue === null) ||
     STATUS_ORDER.indexOf(a.status) - STATUS_ORDER.indexOf(b.status) ||
-    a.priority - b.priority ||
+    (a.priority ?? NO_PRIORITY) - (b.priority ?? NO_PRIORITY) ||
     // Without a date nobody knows its age; dated work goes first.
     compareText(a.created_at ?? '~', b.created_at ?? '~') ||
-    compareText(a.id, b.id)
+    compareIds(a.id, b.id)
   );
 }
 
@@ -122,7 +122,7 @@ function explain(candidate: Omit<Candidate, 'reason'>): string {
   const parts = ['unblocked'];
   if (candidate.linear_issue) parts.push(`active issue ${candidate.linear_issue}`);
   parts.push(candidate.status.replaceAll('_', ' '));
-  if (candidate.priority < NO_PRIORITY) parts.push(`priority ${candidate.priority}`);
+  if (candidate.priority !== null) parts.push(`priority ${candidate.priority}`);
   return parts.join(', ');
 }
 

@@ -58,11 +58,6 @@ export function parseProgress(file: string): Progress {
   return { date, lines, ...(next === undefined ? {} : { next }) };
 }
 
-/** The line that `progress add` shows. */
-export function lastEntry(file: string): ProgressLine | undefined {
-  return parseProgress(file).lines.at(-1);
-}
-
 interface Parts {
   body: string;
   next?: string;

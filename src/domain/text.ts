@@ -69,6 +69,17 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Like compareText, but `F-9` before `F-10`. */
+export function compareIds(a: string, b: string): number {
+  const [left, right] = [a.split(/(\d+)/), b.split(/(\d+)/)];
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const [one = '', two = ''] = [left[i], right[i]];
+    const order = i % 2 === 1 ? Number(one) - Number(two) : compareText(one, two);
+    if (order !== 0) return order;
+  }
+  return compareText(a, b);
+}
+
 /** `1 feature`, `2 features`. */
 export function plural(count: number, word: string, many = `${word}s`): string {
   return `${count} ${count === 1 ? word : many}`;

@@ -12,6 +12,7 @@ import { type ArchivedSession, sessionName } from '../domain/session.js';
 import { activeIssuesFile, featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
 import { recentArchives } from './archive.js';
 import { type Context, readConfig } from './context.js';
+import { believe } from './feature.js';
 import { readProgressText } from './progress.js';
 import { readRunning } from './running.js';
 
@@ -43,7 +44,7 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
   const recent = recentArchives(context);
   return {
     knowledge: knowledge.value,
-    features: features.value.features,
+    features: believe(context, features.value.features),
     issues: issues.value.issues,
     last: recent.at(-1) ?? null,
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,

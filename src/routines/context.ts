@@ -1,5 +1,5 @@
 import { type Git, gitIn } from '../adapters/git.js';
-import { findForge, findRepository, isLeftOut, type Repository } from '../adapters/repository.js';
+import { findForge, findRepository, hasRemains, isLeftOut, type Repository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
@@ -36,10 +36,20 @@ export function openContext(from: string, world: World, dryRun: boolean): Contex
 
 function notAForge(from: string): Error {
   const repository = findRepository(from);
-  if (!repository || !isLeftOut(repository))
-    return usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });
-  const message = `${repository.root} has a .forge/ in git, but this checkout leaves it out.`;
-  return usage('not_a_forge', message, { hint: 'git sparse-checkout add .forge' });
+  const root = repository?.root ?? from;
+  if (repository && isLeftOut(repository))
+    return usage('not_a_forge', `${root} has a .forge/ in git, but this checkout leaves it out.`, {
+      hint: 'git sparse-checkout add .forge',
+    });
+  if (hasRemains(root))
+    return usage(
+      'not_a_forge',
+      `${root}/.forge has no config.toml: this branch has no memory, or it was removed.`,
+      {
+        hint: 'git switch to the branch that has it; or forge init  (puts back what is missing)',
+      },
+    );
+  return usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });
 }
 
 export function contextAt(

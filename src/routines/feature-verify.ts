@@ -79,7 +79,7 @@ function chooseFeatures(
 ): Feature[] {
   const features = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value.features;
   if (all === ids.length > 0)
-    throw usage('feature.which', 'Name the features to verify, or --all.', {
+    throw usage('feature.which', `Name the features to verify, or give --all${all ? ', not both' : ''}.`, {
       hint: 'forge feature verify --all',
     });
   const chosen = all ? features.filter(hasTests) : ids.map((id) => requireRecord(features, id, 'feature'));

@@ -25,7 +25,7 @@ const LOOK_BACK = 50;
 /** The error with the newest commit that has the damaged file whole, as the next thing to type (B-12). */
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
-  if (!(error instanceof ForgeError) || file === undefined) return error;
+  if (!(error instanceof ForgeError) || file === undefined || error.code === 'file.conflict') return error;
   const hint = asideHint(context, file) ?? (await commitHint(context, file));
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
@@ -43,7 +43,8 @@ function asideHint({ layout }: Context, file: string): string | null {
 async function commitHint(context: Context, file: string): Promise<string | null> {
   const commit = await newestGood(context, file).catch(() => null);
   if (commit === null) return null;
-  return `git restore --source=${commit.slice(0, 12)} -- ${file}   (the newest commit that has it whole)`;
+  const restore = `git restore --source=${commit.slice(0, 12)} -- ${file}`;
+  return `cp ${file} ${file}.damaged && ${restore}   (the newest commit that has it whole)`;
 }
 
 async function newestGood(context: Context, file: string): Promise<string | null> {

@@ -43,7 +43,7 @@ const isHere = ({ layout, disk }: Context, { root, inode }: RunningSession): boo
 
 /** Whether the running session is ours, someone else's, or was left behind. */
 export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
-  const { world, layout, lastActivity } = context;
+  const { world, lastActivity } = context;
   if (!isHere(context, running))
     return { state: 'interrupted', why: `the folder was copied from ${running.root}` };
   const joined = running.joined ?? [];

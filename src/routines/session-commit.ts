@@ -46,13 +46,19 @@ function describeWork(context: Context, { running, focus, learned }: EndedWork):
   const done = progressTexts(context, running.id);
   return {
     id: focus.linear_issue ?? feature?.id ?? 'FORGE',
-    subject: `Session end: ${focus.task?.replace(/^\S+: /, '') ?? sessionName(running.id)}`,
+    subject: `Session end: ${withoutId(focus, feature?.id) ?? sessionName(running.id)}`,
     what: done.length > 0 ? done : ['Archived the session'],
     why: running.goal ?? focus.task ?? 'The next session starts from what this one knew.',
     learned: [...learned],
     updated: verified.map(({ id }) => `features.json (${id} now passing)`),
     backtrace: { parent: 'none', linear: focus.linear_issue ?? 'none', session: sessionName(running.id) },
   };
+}
+
+/** The id stands in front of the subject already. */
+function withoutId({ task, linear_issue }: Focus, feature: string | undefined): string | null {
+  const prefix = [feature, linear_issue].find((id) => id && task?.startsWith(`${id}: `));
+  return prefix && task ? task.slice(prefix.length + 2) : task;
 }
 
 /** What the session wrote itself: neither the start lines nor the last one. */

@@ -56,6 +56,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
+  // Found damaged now, or the session would be ended and its learnings not kept.
+  if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
   const { running, focus, intent, learned } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
@@ -127,10 +129,10 @@ function archiveEnded(context: Context, running: RunningSession, intent: EndInte
 
 function keepLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {
   const kept: Learning[] = [];
-  const context_ = task ?? 'any task';
+  const about = task ?? 'any task';
   const entries: NewLearning[] = [
-    ...learned.map((approach) => ({ kind: 'success' as const, context: context_, approach })),
-    ...failed.map((issue) => ({ kind: 'failure' as const, context: context_, issue, resolution: '' })),
+    ...learned.map((approach) => ({ kind: 'success' as const, context: about, approach })),
+    ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),
   ];
   if (entries.length === 0) return kept;
   context.disk.update(KNOWLEDGE, knowledgeFile(context.layout), (before) =>

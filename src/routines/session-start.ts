@@ -109,7 +109,7 @@ function settleRunning(context: Context, running: RunningSession, input: Session
   if (verdict.state === 'held' && input.join) return 'joined';
   if (verdict.state === 'held' && !input.takeOver)
     throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
-      hint: 'forge session start --join  (work in it too)  or  --take-over  (archive it and start another)',
+      hint: 'forge session start --join  (work in it too)  or  --take-over --resume latest  (archive it and go on from there)',
       data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
     });
   // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.

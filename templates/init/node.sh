@@ -1,6 +1,6 @@
 #!/bin/sh
 # Gets this Node project ready to work in: installs dependencies, then runs a smoke test.
-# forge runs it after `forge trust`; run it by hand from anywhere, as often as you like. It asks nothing.
+# Run it from anywhere, as often as you like: sh .forge/init.sh  It asks nothing.
 # It is yours to change: exit non-zero when something fails, with one clear line on stderr.
 set -eu
 

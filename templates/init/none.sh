@@ -1,5 +1,5 @@
 #!/bin/sh
-# Gets this repository ready to work in. forge runs it after `forge trust`; run it by hand from anywhere.
+# Gets this repository ready to work in. Run it from anywhere: sh .forge/init.sh
 # This project has nothing to install. When that changes, add the steps below, so that
 #   - it exits non-zero when something fails, with one clear line on stderr,
 #   - it can be run twice,

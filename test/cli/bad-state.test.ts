@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { CONFIG, FEATURES, FOCUS, KNOWLEDGE, makePlainForge, SESSION } from './project.js';
+import { type Project, run } from '../support/project.js';
+import { CONFIG, FEATURES, FOCUS, KNOWLEDGE, makeForge, makePlainForge, SESSION } from './project.js';
 import { expectDamaged, FILES, prepared } from './state-files.js';
+
+/** Types the hint's command line, as a person would: without the remark behind it. */
+const typeIt = (project: Project, hint: string) =>
+  run(project.dir, 'sh', ['-c', hint.replace(/ {2,}\(.*/, '')]).exitCode;
 
 describe('damaged state files', () => {
   it('B-12 empty, blank or cut off: exit 4 with the place, and the file is kept', async () => {
@@ -62,13 +67,10 @@ describe('damaged state files', () => {
       project.write(path, '');
       const read = FILES.find((file) => file.path === path)?.read ?? [];
       const { hint = '' } = await forgeError(project, read);
-      expect(hint).toMatch(new RegExp(`^git restore --source=${whole} -- ${path} `));
-      project.git(
-        ...hint
-          .replace(/ {2,}\(.*/, '')
-          .split(' ')
-          .slice(1),
+      expect(hint).toMatch(
+        new RegExp(`^cp ${path} ${path}.damaged && git restore --source=${whole} -- ${path} `),
       );
+      expect(typeIt(project, hint)).toBe(0);
       expect(project.read(path)).toBe(good);
       expect((await runForge(project, read)).exitCode).toBe(0);
       project.git('commit', '-qam', 'Mended');
@@ -135,15 +137,23 @@ describe('damaged state files', () => {
     for (const args of [['session', 'list'], ['session', 'start'], ['briefing']]) {
       const error = await forgeError(project, args);
       expect([args, error.exitCode, error.file]).toEqual([args, 4, path]);
-      expect(error.hint).toMatch(/^git restore --source=[0-9a-f]{12} -- /);
+      expect(error.hint).toMatch(/ && git restore --source=[0-9a-f]{12} -- /);
     }
     const { hint = '' } = await forgeError(project, ['session', 'start']);
-    project.git(
-      ...hint
-        .replace(/ {2,}\(.*/, '')
-        .split(' ')
-        .slice(1),
-    );
+    expect(typeIt(project, hint)).toBe(0);
     expect((await runForge(project, ['session', 'start'])).exitCode).toBe(0);
+  });
+
+  it('a merge conflict is named by its lines, and nothing is offered that drops a side', async () => {
+    const project = await makeForge();
+    const before = project.read(FEATURES);
+    project.write(
+      FEATURES,
+      before.replace('"features": []', '"features": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n]'),
+    );
+    const error = await forgeError(project, ['feature', 'list']);
+    expect(error).toMatchObject({ exitCode: 4, code: 'file.conflict', line: 4 });
+    expect(error.message).toContain('lines 4 to 8');
+    expect(error.hint).toMatch(/Keep the entries of both sides/);
   });
 });

@@ -98,4 +98,18 @@ describe('the evidence of a feature', () => {
     expect([exitCode, stdout]).toEqual([0, 'would run A  touch ran\n']);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
+
+  it('FEA-03 a claim by hand, or tests changed by hand, count as in progress and say so', async () => {
+    const project = await makeForge();
+    const { verified_at: _at, verified_by: _by, ...claimed } = PASSING_FEATURE;
+    for (const forged of [claimed, { ...PASSING_FEATURE, tests: ['false'] }]) {
+      putFeatures(project, [forged]);
+      const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'list']);
+      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^A +in_progress/)]);
+      expect(stderr).toMatch(/A: marked passing, .* forge feature verify A/);
+      expect((await forgeJson<{ task: { id: string } }>(project, ['next'])).task.id).toBe('A');
+    }
+    putFeatures(project, [PASSING_FEATURE]);
+    expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing/);
+  });
 });

@@ -10,11 +10,12 @@ interface Next {
   candidates: { id: string; reason: string; blocked_by: string[] }[];
 }
 
-const feature = (id: string, change: object = {}): object => ({
+const feature = (id: string, change: { status?: string; [field: string]: unknown } = {}): object => ({
   id,
   name: `the ${id}`,
   status: 'not_implemented',
   ...change,
+  ...(change.status === 'passing' ? { verified_at: '2026-01-01T00:00:00.000Z' } : {}),
 });
 
 function setUp(project: Project, features: object[], issues: object[] = []): void {

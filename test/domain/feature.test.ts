@@ -239,7 +239,7 @@ describe('a feature list', () => {
     const bytes = encodeDocument({ schema_version: '1.0', features: [feature('A'), feature('a')] });
     const error = failure(() => decodeDocument(FEATURES, bytes, 'features.json'));
     expect(error).toMatchObject({ exit: 4, code: 'file.schema', details: { field: 'features', line: 3 } });
-    expect(error.message).toContain('allowed: each id once');
+    expect(error.message).toContain('the id a stands twice');
   });
 });
 

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   addEntry,
-  lastEntry,
   NO_SESSION_TEXT,
   parseProgress,
   setNext,
@@ -68,12 +67,12 @@ describe('progress.txt', () => {
     expect(file).toBe(
       `${started}[12:00] CHECKPOINT: One\n        \n        two\n\nNEXT: Three\n      four\n`,
     );
-    expect(lastEntry(file)).toEqual({ time: '12:00', text: 'CHECKPOINT: One\n\ntwo' });
+    expect(parseProgress(file).lines.at(-1)).toEqual({ time: '12:00', text: 'CHECKPOINT: One\n\ntwo' });
   });
 
   it('SES-04 stamps in UTC', () => {
     const file = addEntry(started, new Date('2025-12-24T23:30:00-05:00'), 'Late');
-    expect(lastEntry(file)?.time).toBe('04:30');
+    expect(parseProgress(file).lines.at(-1)?.time).toBe('04:30');
   });
 
   it.each([
@@ -105,7 +104,7 @@ describe('progress.txt', () => {
 
   it('has no date, entry or NEXT without a session', () => {
     expect(parseProgress(NO_SESSION_TEXT)).toEqual({ date: null, lines: [] });
-    expect(lastEntry('')).toBeUndefined();
+    expect(parseProgress('').lines.at(-1)).toBeUndefined();
   });
 
   it('SES-04 B-11 gives back every text that it takes, byte for byte and in order', () => {

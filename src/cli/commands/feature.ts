@@ -4,7 +4,7 @@ import { type Call, type CommandSpec, command, type Group, type OptionSpec } fro
 import { columns, type Style } from '../style.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--test <command>', help: 'a test that proves it', many: true },
+  { flags: '--test <command>', help: 'a test that proves it; none clears', many: true },
   { flags: '--blocked-by <id>', help: 'a feature that must pass first; none clears', many: true },
   { flags: '--priority <n>', help: '1 (most urgent) to 4', number: [1, 4] },
   { flags: '--issue <id>', help: 'its issue; none clears it' },
@@ -17,7 +17,7 @@ function changeOf({ options }: Call): Omit<FeatureEdit, 'id'> {
     name,
     status,
     priority,
-    tests: test,
+    tests: test === undefined ? undefined : (test as string[]).filter((word) => word !== 'none'),
     blocked_by: blockedBy === undefined ? undefined : (blockedBy as string[]).filter((id) => id !== 'none'),
     linear_issue: issue === 'none' ? null : issue,
   };

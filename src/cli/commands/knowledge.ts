@@ -21,8 +21,10 @@ function renderList({ learnings }: { learnings: Learning[] }, style: Style): str
 async function toLearning(call: Call, kind: string, argument: string): Promise<NewLearning> {
   const text = await call.text(argument);
   const { context = 'any task', resolution = '' } = call.options as { context?: string; resolution?: string };
-  if (kind === 'success') return { kind, context, approach: text };
-  if (kind === 'failure') return { kind, context, issue: text, resolution };
+  const about = await call.text(context);
+  if (kind === 'success') return { kind, context: about, approach: text };
+  if (kind === 'failure')
+    return { kind, context: about, issue: text, resolution: await call.text(resolution) };
   if (kind === 'invariant') return { kind, text };
   throw usage(
     'knowledge.kind',

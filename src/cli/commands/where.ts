@@ -26,7 +26,7 @@ async function run(call: Call): Promise<Where> {
 function render(where: Where, style: Style): string {
   const next = where.next.map((line) => `  ${style.command(line)}`).join('\n');
   if (where.root === null) return `There is no .forge/ here yet.\n\nNext:\n${next}`;
-  const git = where.git ? (where.branch ?? '(detached HEAD)') : 'no git: sessions end without a commit';
+  const git = where.git ? (where.branch ?? 'detached HEAD') : 'no git: sessions end without a commit';
   const session = where.session
     ? `${where.session.id}, since ${where.session.started_at.slice(11, 16)} UTC`
     : 'none is running';

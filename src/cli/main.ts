@@ -67,6 +67,7 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
     return;
   }
   const text = spec.render(harmless(value), call.style);
+  if (flags.dryRun) call.say('Dry run, nothing is written. It would say:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 

@@ -1,4 +1,5 @@
 import { type CommitOutcome, commitFolder } from '../adapters/git-commit.js';
+import { readBranch } from '../adapters/git-read.js';
 import { type CommitMessage, formatCommitMessage } from '../domain/commit-message.js';
 import { ForgeError } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
@@ -22,7 +23,7 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
   if (disk.dryRun) return { skipped: 'dry run' };
   const message = describeWork(context, work);
   // The session is archived by now: that git failed is told, not thrown.
-  return commitFolder({
+  const outcome = await commitFolder({
     repository,
     git,
     folder: shownFrom(repository.root, layout.dir),
@@ -31,6 +32,11 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
     message: (parent) =>
       formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
   }).catch(whyNot);
+  if ('hash' in outcome && (await readBranch(repository, git)) === null)
+    context.warnings.push(
+      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${outcome.short}`,
+    );
+  return outcome;
 }
 
 function whyNot(error: unknown): CommitOutcome {

@@ -99,7 +99,7 @@ describe('forge progress', () => {
     const before = snapshot(project.dir);
     const { stdout, stderr } = await runForge(project, ['progress', 'add', 'one', '-n'], { world });
     expect(stdout).toBe('[10:00] one\n');
-    expect(stderr).toMatch(/^Dry run: nothing was written\. 1 file would change: .*progress\.txt\n$/);
+    expect(stderr).toMatch(/Dry run: nothing was written\. 1 file would change: .*progress\.txt\n$/);
     await runForge(project, ['progress', 'next', 'two', '-n'], { world });
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });

@@ -207,4 +207,13 @@ describe('past sessions', () => {
       code: 'session.none',
     });
   });
+
+  it('SES-06 says so when no branch holds the commit', async () => {
+    const project = await makeForge();
+    project.git('switch', '-q', '--detach');
+    await forgeJson(project, ['session', 'start']);
+    const { stderr } = await runForge(project, ['session', 'end']);
+    const short = project.git('rev-parse', '--short', 'HEAD');
+    expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
+  });
 });

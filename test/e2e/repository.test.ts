@@ -25,6 +25,19 @@ function fingerprint(folder: string): string[] {
     });
 }
 
+/** Ways to make a folder's git point at somebody else's repository. */
+const CRAFTED: [string, (evil: Project, victim: Project) => void][] = [
+  ['.git file', (evil: Project, victim: Project) => evil.write('.git', `gitdir: ${victim.path('.git')}\n`)],
+  ['.git link', (evil: Project, victim: Project) => symlinkSync(victim.path('.git'), evil.path('.git'))],
+  [
+    'commondir',
+    (evil: Project, victim: Project) => {
+      evil.git('init', '-q');
+      evil.write('.git/commondir', `${victim.path('.git')}\n`);
+    },
+  ],
+];
+
 describe('where there is no repository, or another one', () => {
   it('B-38 LAY-05 does all but the git parts without git, and says so', () => {
     const project = makePlainProject();
@@ -57,38 +70,34 @@ describe('where there is no repository, or another one', () => {
     expect(typedError(bare, ['init'])).toMatchObject({ exitCode: 2, code: 'init.bare' });
   });
 
-  it.each([
-    ['.git file', (evil: Project, victim: Project) => evil.write('.git', `gitdir: ${victim.path('.git')}\n`)],
-    ['.git link', (evil: Project, victim: Project) => symlinkSync(victim.path('.git'), evil.path('.git'))],
-    [
-      'commondir',
-      (evil: Project, victim: Project) => {
-        evil.git('init', '-q');
-        evil.write('.git/commondir', `${victim.path('.git')}\n`);
-      },
-    ],
-  ])('B-41 trusts nothing by a crafted %s, and writes nothing where it leads', (_name, craft) => {
-    const victim = makeForgeRepository();
-    const test = `sh -c 'echo ran >>${makeFolder()}/mark'`;
-    typed(victim, ['feature', 'add', 'F-1', 'Trusted here', '--test', test]);
-    workAndEnd(victim);
-    const evil = makePlainProject();
-    typed(evil, ['init', '--yes']);
-    evil.write('.forge/memory/long-term/features.json', victim.read('.forge/memory/long-term/features.json'));
-    craft(evil, victim);
-    const before = fingerprint(victim.dir);
+  it.each(CRAFTED)(
+    'B-41 trusts nothing by a crafted %s, and writes nothing where it leads',
+    (_name, craft) => {
+      const victim = makeForgeRepository();
+      const test = `sh -c 'echo ran >>${makeFolder()}/mark'`;
+      typed(victim, ['feature', 'add', 'F-1', 'Trusted here', '--test', test]);
+      workAndEnd(victim);
+      const evil = makePlainProject();
+      typed(evil, ['init', '--yes']);
+      evil.write(
+        '.forge/memory/long-term/features.json',
+        victim.read('.forge/memory/long-term/features.json'),
+      );
+      craft(evil, victim);
+      const before = fingerprint(victim.dir);
 
-    expect(typedError(evil, ['feature', 'verify', 'F-1'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
-    typed(evil, ['session', 'start']);
-    typed(evil, ['progress', 'add', 'x']);
-    typed(evil, ['session', 'end']);
+      expect(typedError(evil, ['feature', 'verify', 'F-1'])).toMatchObject({
+        exitCode: 3,
+        code: 'trust.needed',
+      });
+      typed(evil, ['session', 'start']);
+      typed(evil, ['progress', 'add', 'x']);
+      typed(evil, ['session', 'end']);
 
-    expect(fingerprint(victim.dir)).toEqual(before);
-    expect(evil.has('.forge/local')).toBe(true);
-  });
+      expect(fingerprint(victim.dir)).toEqual(before);
+      expect(evil.has('.forge/local')).toBe(true);
+    },
+  );
 });
 
 describe('a tree that git changed under a running session', () => {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { splitCommand } from '../domain/argv.js';
+import { formatArgv, splitCommand, testArgv } from '../domain/argv.js';
 import { usage } from '../domain/error.js';
 import {
   FEATURES,
@@ -20,7 +20,7 @@ import { type Selection, selectNext } from '../domain/next.js';
 import { checkText } from '../domain/text.js';
 import { activeIssuesFile, featuresFile } from '../store/layout.js';
 import { type Context, readConfig, timestamp } from './context.js';
-import { approveTests, commandsOf } from './trust.js';
+import { approveTests } from './trust.js';
 
 const Change = {
   tests: z.optional(z.array(z.string())),
@@ -49,8 +49,9 @@ export function listFeatures(context: Context): FeatureList {
 
 /** Features as they may be counted: one that only claims to pass is in progress, and a warning says so. */
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
+  const { test_command } = readConfig(context).features;
   const claims = features.filter(
-    (feature) => feature.status === 'passing' && !isProven(feature, presentCommands(context, feature)),
+    (feature) => feature.status === 'passing' && !isProven(feature, presentCommands(feature, test_command)),
   );
   if (claims.length === 0) return [...features];
   const named = claims.slice(0, 3).map(({ id }) => id);
@@ -63,9 +64,9 @@ export function believe(context: Context, features: readonly Feature[]): Feature
   );
 }
 
-function presentCommands(context: Context, { tests = [] }: Feature): string[] | null {
+function presentCommands({ tests = [] }: Feature, template: string): string[] | null {
   try {
-    return commandsOf(context, tests);
+    return tests.map((test) => formatArgv(testArgv(test, template)));
   } catch {
     return null;
   }

@@ -102,19 +102,26 @@ export function commandsOf(context: Context, tests: readonly string[]): string[]
 /** init.sh, every feature's tests, and the files in .forge/ that these name. */
 function listRunnables(context: Context): Runnable[] {
   const { disk, layout } = context;
-  const features = disk.requireDocument(FEATURES, featuresFile(layout)).value.features;
-  const runnables = fileRunnable(context, initScript(layout));
-  for (const feature of features)
-    for (const test of feature.tests ?? []) runnables.push(...testRunnables(context, feature.id, test));
-  return runnables.filter(
-    (item, i) => runnables.findIndex((other) => digestRunnable(other) === digestRunnable(item)) === i,
-  );
+  const { features } = disk.requireDocument(FEATURES, featuresFile(layout)).value;
+  const template = readConfig(context).features.test_command;
+  const tests = features.flatMap(({ id, tests = [] }) => tests.map((test) => ({ id, test })));
+  const all = [
+    ...fileRunnable(context, initScript(layout)),
+    ...tests.flatMap(({ id, test }) => testRunnables(context, id, test, template)),
+  ];
+  // The same words in two features, or a script that both name, are approved once, under the first.
+  const byDigest = new Map<string, Runnable>();
+  for (const runnable of all) {
+    const digest = digestRunnable(runnable);
+    if (!byDigest.has(digest)) byDigest.set(digest, runnable);
+  }
+  return [...byDigest.values()];
 }
 
 /** A test that cannot be split into words can never run, so there is nothing to approve. */
-function testRunnables(context: Context, id: string, test: string): Runnable[] {
+function testRunnables(context: Context, id: string, test: string, template: string): Runnable[] {
   try {
-    const argv = testArgv(test, readConfig(context).features.test_command);
+    const argv = testArgv(test, template);
     return [{ kind: 'command', name: `feature ${id}`, content: formatArgv(argv) }, ...filesIn(context, argv)];
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'usage') return [];

@@ -49,10 +49,10 @@ export function listFeatures(context: Context): FeatureList {
 
 /** Features as they may be counted: one that only claims to pass is in progress, and a warning says so. */
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
+  const passing = features.filter(({ status }) => status === 'passing');
+  if (passing.length === 0) return [...features];
   const { test_command } = readConfig(context).features;
-  const claims = features.filter(
-    (feature) => feature.status === 'passing' && !isProven(feature, presentCommands(feature, test_command)),
-  );
+  const claims = passing.filter((feature) => !isProven(feature, presentCommands(feature, test_command)));
   if (claims.length === 0) return [...features];
   const named = claims.slice(0, 3).map(({ id }) => id);
   const which = `${named.join(', ')}${claims.length > 3 ? ` and ${claims.length - 3} more` : ''}`;

@@ -29,7 +29,7 @@ function output(program: string, args: string[]): string | null {
 let cachedBoot: string | null | undefined;
 
 /** Tells one boot of this machine from the next; null where the system does not say. */
-export function bootId(): string | null {
+function bootId(): string | null {
   cachedBoot ??=
     readText('/proc/sys/kernel/random/boot_id')?.trim() ??
     (process.platform === 'darwin' ? output('sysctl', ['-n', 'kern.bootsessionuuid']) : null);
@@ -37,7 +37,7 @@ export function bootId(): string | null {
 }
 
 /** The host, and the container in it: a process number means nothing in another one. */
-export function hostId(): string {
+function hostId(): string {
   try {
     const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
     // The first namespace of a machine always has this number.
@@ -55,7 +55,7 @@ function startOf(pid: number): string | null {
   return process.platform === 'darwin' ? output('ps', ['-o', 'lstart=', '-p', String(pid)]) : null;
 }
 
-export function identify(pid: number): ProcessIdentity {
+function identify(pid: number): ProcessIdentity {
   return { pid, started: startOf(pid), boot: bootId(), host: hostId() };
 }
 

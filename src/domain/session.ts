@@ -7,7 +7,7 @@ import { oneLine } from './text.js';
 /** `YYYY-MM-DD-session-NNN` (UTC), stored with the writer's suffix `-<6 hex>` (SES-02). */
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
 
-export const SESSION_STATUSES = ['running', 'ended', 'interrupted', 'discarded'] as const;
+const SESSION_STATUSES = ['running', 'ended', 'interrupted', 'discarded'] as const;
 export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 const Core = {

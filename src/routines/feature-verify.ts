@@ -10,7 +10,7 @@ import { featuresFile } from '../store/layout.js';
 import { type Context, readConfig, timestamp } from './context.js';
 import { requireTrust } from './trust.js';
 
-export const FeatureVerifyInput = z.strictObject({
+const FeatureVerifyInput = z.strictObject({
   ids: z.optional(z.array(z.string())),
   all: z.optional(z.boolean()),
 });

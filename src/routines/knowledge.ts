@@ -16,7 +16,7 @@ import { knowledgeFile } from '../store/layout.js';
 import { type Context, requireSupervisor, timestamp } from './context.js';
 
 const Text = z.string();
-export const LearningInput = z.discriminatedUnion('kind', [
+const LearningInput = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('success'), context: Text, approach: Text }),
   z.strictObject({ kind: z.literal('failure'), context: Text, issue: Text, resolution: Text }),
   z.strictObject({ kind: z.literal('invariant'), text: Text }),

@@ -1,5 +1,7 @@
+import type { Git } from '../adapters/git.js';
 import { type CommitOutcome, commitFolder } from '../adapters/git-commit.js';
 import { readBranch } from '../adapters/git-read.js';
+import type { Repository } from '../adapters/repository.js';
 import { type CommitMessage, formatCommitMessage } from '../domain/commit-message.js';
 import { ForgeError } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
@@ -18,11 +20,21 @@ export interface EndedWork {
 
 /** The session-end commit: `.forge/` alone, in the protocol of RFC-9060 §5.1. */
 export async function commitSession(context: Context, work: EndedWork): Promise<CommitOutcome> {
-  const { repository, git, layout, disk, world } = context;
+  const { repository, git, disk } = context;
   if (!repository || !git) return { skipped: 'this folder is no git repository' };
   if (disk.dryRun) return { skipped: 'dry run' };
+  // The session is archived by now: what hinders its commit (git, a damaged features.json) is told, not thrown.
+  return makeCommit(context, work, repository, git).catch(whyNot);
+}
+
+async function makeCommit(
+  context: Context,
+  work: EndedWork,
+  repository: Repository,
+  git: Git,
+): Promise<CommitOutcome> {
+  const { layout, world } = context;
   const message = describeWork(context, work);
-  // The session is archived by now: that git failed is told, not thrown.
   const outcome = await commitFolder({
     repository,
     git,
@@ -31,7 +43,7 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
     outerIndex: world.env.GIT_INDEX_FILE,
     message: (parent) =>
       formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
-  }).catch(whyNot);
+  });
   if ('hash' in outcome && (await readBranch(repository, git)) === null)
     context.warnings.push(
       `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${outcome.short}`,
@@ -40,7 +52,7 @@ export async function commitSession(context: Context, work: EndedWork): Promise<
 }
 
 function whyNot(error: unknown): CommitOutcome {
-  if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
+  if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;
   return { skipped: error.hint ? `${error.message} (${error.hint})` : error.message };
 }
 

@@ -94,7 +94,7 @@ export function approveInitScript(context: Context): void {
 }
 
 /** How each test would be run: its words after `test_command`, quoted. */
-export function commandsOf(context: Context, tests: readonly string[]): string[] {
+function commandsOf(context: Context, tests: readonly string[]): string[] {
   const template = readConfig(context).features.test_command;
   return tests.map((test) => formatArgv(testArgv(test, template)));
 }

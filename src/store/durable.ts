@@ -147,7 +147,7 @@ function renameOver(draft: string, path: string): void {
 }
 
 /** Makes names in a folder durable. Where folders cannot be synced (Windows, some network disks) the system does it. */
-export function syncFolder(folder: string): void {
+function syncFolder(folder: string): void {
   let fd: number | undefined;
   try {
     fd = fs.openSync(folder, O_RDONLY);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { changedPaths } from '../support/project.js';
-import { differences, KNOWLEDGE, makeForge, SESSION, SESSIONS, snapshot } from './project.js';
+import { differences, FEATURES, KNOWLEDGE, makeForge, SESSION, SESSIONS, snapshot } from './project.js';
 
 interface Ended {
   session: { id: string; ended_at: string };
@@ -215,5 +215,14 @@ describe('past sessions', () => {
     const { stderr } = await runForge(project, ['session', 'end']);
     const short = project.git('rev-parse', '--short', 'HEAD');
     expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
+  });
+
+  it('SES-06 B-12 ends and archives with damaged features, and says why there is no commit', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    project.write(FEATURES, '{');
+    const ended = await forgeJson<Ended>(project, ['session', 'end']);
+    expect(ended.commit_skipped).toContain(FEATURES);
+    expect(project.has(`${ended.archive}/progress.txt`)).toBe(true);
   });
 });

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+
+/** The five ledgers (docs/format.md). */
+export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'notes'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** A record's line, without its LF. */
+export const MAX_RECORD_BYTES = 1024 * 1024;
+/** How many other heads one record names; the rest stay heads and are named later. */
+export const MAX_SEEN = 64;
+
+const HEX_ID = /^[0-9a-f]{64}$/;
+export const isRecordId = (text: unknown): text is string => typeof text === 'string' && HEX_ID.test(text);
+
+/** What every record has; its own fields follow. */
+export interface LedgerRecord {
+  v: 1;
+  tier: Tier;
+  /** Greater than that of every record it follows. */
+  n: number;
+  /** The record before it in its segment; null in the first, which names its ledger. */
+  prev: string | null;
+  /** Other heads known when it was written. */
+  seen: string[];
+  ledger?: string;
+  at?: string;
+  session?: string | null;
+  actor?: string;
+  kind: string;
+  [field: string]: unknown;
+}
+
+/** What stands where a redacted record stood (LTM-19). */
+export interface Tombstone {
+  v: 1;
+  redacted: string;
+  n: number;
+  prev: string | null;
+  seen: string[];
+}
+
+/** The id of a record: SHA-256 of its line's bytes, without the LF. */
+export function recordId(line: Buffer | string): string {
+  return createHash('sha256').update(line).digest('hex');
+}
+
+/** The id of a repository's ledger: the same on every clone that shares the smallest root commit. */
+export function ledgerId(tier: Tier, root: string): string {
+  return createHash('sha256').update(`forge\u0000${tier}\u0000${root}`).digest('hex');
+}
+
+/** No time and no random part, so that two people who both `init` write the same line. */
+export function genesisLine(tier: Tier, ledger: string): string {
+  return JSON.stringify({ v: 1, tier, n: 1, prev: null, seen: [], kind: 'genesis', ledger });
+}
+
+export type ParsedLine =
+  | { kind: 'record'; record: LedgerRecord }
+  | { kind: 'tombstone'; tombstone: Tombstone }
+  | { kind: 'bad'; reason: string };
+
+/** Reads one line. By hand: every command that touches memory comes through here, thousands of times. */
+export function parseLine(text: string): ParsedLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return bad(describeUnparsable(text));
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('it is no JSON object');
+  const line = value as Record<string, unknown>;
+  if (line.v !== 1) return bad(`its version is ${JSON.stringify(line.v)}, this forge knows 1`);
+  const problem = linkProblem(line);
+  if (problem) return bad(problem);
+  if (line.redacted !== undefined)
+    return isRecordId(line.redacted)
+      ? { kind: 'tombstone', tombstone: line as unknown as Tombstone }
+      : bad('its "redacted" is no record id');
+  if (!(TIERS as readonly unknown[]).includes(line.tier))
+    return bad(`its tier is ${JSON.stringify(line.tier)}`);
+  if (typeof line.kind !== 'string') return bad('it has no kind');
+  if (line.prev === null && !isRecordId(line.ledger))
+    return bad('it is a first record without its ledger id');
+  return { kind: 'record', record: line as LedgerRecord };
+}
+
+const bad = (reason: string): ParsedLine => ({ kind: 'bad', reason });
+
+function linkProblem({ n, prev, seen }: Record<string, unknown>): string | null {
+  if (!Number.isSafeInteger(n) || (n as number) < 1) return 'its "n" is no whole number';
+  if (prev !== null && !isRecordId(prev)) return 'its "prev" is no record id';
+  if (!Array.isArray(seen) || seen.length > MAX_SEEN || !seen.every(isRecordId))
+    return 'its "seen" is no list of record ids';
+  return null;
+}
+
+/** What a line that is no JSON looks like: people act differently on each. */
+function describeUnparsable(text: string): string {
+  if (text.trim() === '') return 'it is blank';
+  if (/^(<{7}|={7}|>{7}|\|{7})( |$)/.test(text)) return 'it is a merge conflict marker';
+  if (text === '\u0000'.repeat(text.length)) return 'it is filled with zeros';
+  if (text.startsWith('version https://git-lfs')) return 'it is a Git LFS pointer';
+  if (/\}\{"v":1,/.test(text)) return 'two records are glued together';
+  return 'it is no JSON';
+}
+
+/** One line of a ledger, checked to be readable back as the same record. */
+export function formatRecord(record: LedgerRecord): string {
+  const { v, tier, n, prev, seen, ledger, at, session, actor, kind, ...own } = record;
+  const links = prev === null ? { ledger } : {};
+  return JSON.stringify({ v, tier, n, prev, seen, ...links, at, session, actor, kind, ...own });
+}
+
+/** Readers sort by this: files have no order. */
+export function byNumber(a: { n: number; id: string }, b: { n: number; id: string }): number {
+  return a.n - b.n || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}

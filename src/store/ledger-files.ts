@@ -1,0 +1,137 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { MAX_RECORD_BYTES, type Tier } from '../domain/ledger.js';
+import { diskError, listFolder } from './durable.js';
+import type { Layout } from './layout.js';
+
+/** The fixed file of a tier, written by fold alone. */
+export const fixedFile = (layout: Layout, tier: Tier): string =>
+  tier === 'notes'
+    ? join(layout.dir, 'memory', 'long-term', 'notes.jsonl')
+    : join(layout.dir, 'memory', `${tier}.jsonl`);
+/** Where a tier's segments are. */
+export const segmentFolder = (layout: Layout, tier: Tier): string => join(layout.dir, 'memory', `${tier}.d`);
+export const ledgerArchives = (layout: Layout): string => join(layout.dir, 'memory', 'archive');
+
+/** A file that holds records: what it is now, so that a later look can tell whether it is still the same. */
+export interface Container {
+  path: string;
+  dev: number;
+  ino: number;
+  size: number;
+  mtimeNs: string;
+  ctimeNs: string;
+}
+
+/** The containers of a tier: its fixed file and its segments, in name order. */
+export function listContainers(layout: Layout, tier: Tier): Container[] {
+  const folder = segmentFolder(layout, tier);
+  const segments = listFolder(folder).filter((name) => name.endsWith('.jsonl'));
+  return [fixedFile(layout, tier), ...segments.map((name) => join(folder, name))]
+    .map(describeContainer)
+    .filter((container) => container !== null);
+}
+
+/** Null when there is no such file. */
+export function describeContainer(path: string): Container | null {
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stat) return null;
+  return {
+    path,
+    dev: Number(stat.dev),
+    ino: Number(stat.ino),
+    size: Number(stat.size),
+    mtimeNs: String(stat.mtimeNs),
+    ctimeNs: String(stat.ctimeNs),
+  };
+}
+
+export interface LineHandler {
+  /** A whole line without its LF. The bytes are only good until the call returns. */
+  line(bytes: Buffer, line: number, offset: number): void;
+  /** A line over MAX_RECORD_BYTES; its bytes are not kept. */
+  long(line: number, offset: number, length: number): void;
+  /** What stands after the last LF: torn, or still being written. */
+  tail(bytes: Buffer, line: number, offset: number): void;
+}
+
+const CHUNK = 1024 * 1024;
+
+/**
+ * Reads a container's first `size` bytes line by line, split at LF only. Memory is bounded whatever the file holds:
+ * one chunk and one line. Needs no lock: what is appended meanwhile is beyond `size`.
+ */
+export function scanContainer(path: string, size: number, handler: LineHandler): void {
+  let fd: number;
+  try {
+    fd = fs.openSync(
+      path,
+      fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0),
+    );
+  } catch (error) {
+    throw diskError(error, path);
+  }
+  try {
+    new LineSplitter(handler).run(fd, size);
+  } catch (error) {
+    throw (error as { syscall?: string }).syscall ? diskError(error, path) : error;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+class LineSplitter {
+  private readonly buffer = Buffer.allocUnsafe(CHUNK + MAX_RECORD_BYTES);
+  /** Bytes of an unfinished line at the start of the buffer. */
+  private held = 0;
+  private lineStart = 0;
+  private lineNumber = 1;
+  /** Length so far of a line that is too long to hold; 0 when none is. */
+  private skipped = 0;
+
+  constructor(private readonly handler: LineHandler) {}
+
+  run(fd: number, size: number): void {
+    for (let position = 0; position < size; ) {
+      const wanted = Math.min(CHUNK, size - position);
+      const read = fs.readSync(fd, this.buffer, this.held, wanted, position);
+      if (read === 0) break;
+      position += read;
+      this.split(this.held + read);
+    }
+    if (this.skipped > 0) this.handler.long(this.lineNumber, this.lineStart, this.skipped + this.held);
+    else if (this.held > 0)
+      this.handler.tail(this.buffer.subarray(0, this.held), this.lineNumber, this.lineStart);
+  }
+
+  private split(filled: number): void {
+    let start = 0;
+    // The held part has no LF, so the search goes on behind it.
+    for (
+      let end = this.buffer.indexOf(0x0a, this.held);
+      end >= 0 && end < filled;
+      end = this.buffer.indexOf(0x0a, start)
+    ) {
+      this.emit(start, end);
+      start = end + 1;
+    }
+    this.held = filled - start;
+    if (this.held > MAX_RECORD_BYTES) {
+      this.skipped += this.held;
+      this.held = 0;
+    } else if (start > 0) this.buffer.copyWithin(0, start, filled);
+  }
+
+  private emit(start: number, end: number): void {
+    const length = end - start;
+    if (this.skipped > 0 || length > MAX_RECORD_BYTES) {
+      this.handler.long(this.lineNumber, this.lineStart, this.skipped + length);
+      this.lineStart += this.skipped + length + 1;
+      this.skipped = 0;
+    } else {
+      this.handler.line(this.buffer.subarray(start, end), this.lineNumber, this.lineStart);
+      this.lineStart += length + 1;
+    }
+    this.lineNumber++;
+  }
+}

@@ -53,7 +53,7 @@ const keepSeparate = {
  * are required when one of their functions is called: the bundle gets functions that do so.
  */
 const LAZY = {
-  crypto: ['createHash', 'hash'],
+  crypto: ['createHash', 'createPrivateKey', 'createPublicKey', 'hash'],
   child_process: ['execFileSync', 'spawn'],
   tty: ['isatty'],
   os: ['homedir', 'hostname', 'uptime'],
@@ -71,12 +71,10 @@ const lazyBuiltins = {
     );
     onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
       // A name put together at run time, so that the bundler does not resolve it here again.
-      contents: LAZY[path]
-        .map(
-          (name) =>
-            `export const ${name} = (...args) => require(['node', '${path}'].join(':')).${name}(...args);`,
-        )
-        .join('\n'),
+      contents: [
+        `let loaded; const load = () => (loaded ??= require(['node', '${path}'].join(':')));`,
+        ...LAZY[path].map((name) => `export const ${name} = (...args) => load().${name}(...args);`),
+      ].join('\n'),
     }));
   },
 };

@@ -3,7 +3,7 @@
  * Nothing here prints, asks or exits; every failure is a ForgeError. A part is loaded when it is first used.
  */
 import { systemWorld, type World } from './adapters/world.js';
-import { type Context, noteActivity, openContext } from './routines/context.js';
+import { type Context, noteActivity, openContext, refuseHalted } from './routines/context.js';
 
 export type { World } from './adapters/world.js';
 export { systemWorld } from './adapters/world.js';
@@ -11,7 +11,10 @@ export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
 export type { CommitMessage } from './domain/commit-message.js';
 export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './domain/error.js';
 export type { Feature, FeatureStatus } from './domain/feature.js';
+export type { CycleInput } from './domain/cycle.js';
+export type { Finding } from './domain/finding.js';
 export type { Focus } from './domain/focus.js';
+export { TIERS, type Tier } from './domain/ledger.js';
 export type { Knowledge, Learning, NewLearning } from './domain/knowledge.js';
 export type { Candidate, Selection } from './domain/next.js';
 export type { ProgressLine } from './domain/progress.js';
@@ -22,6 +25,13 @@ export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
 export type { InitInput, InitResult } from './routines/init.js';
+export type { Integrity, TierReport } from './routines/integrity.js';
+export type { Compacted } from './routines/memory-compact.js';
+export type { LogEntry } from './routines/memory-read.js';
+export type { RecordedCycle } from './routines/memory-record.js';
+export type { Mended } from './routines/memory-repair.js';
+export type { MemoryStats } from './routines/memory-stats.js';
+export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
 export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
@@ -34,9 +44,18 @@ const routines = {
   config: () => import('./routines/config.js'),
   feature: () => import('./routines/feature.js'),
   verify: () => import('./routines/feature-verify.js'),
+  override: () => import('./routines/feature-override.js'),
   focus: () => import('./routines/focus.js'),
   init: () => import('./routines/init.js'),
   knowledge: () => import('./routines/knowledge.js'),
+  integrity: () => import('./routines/integrity.js'),
+  record: () => import('./routines/memory-record.js'),
+  fold: () => import('./routines/memory-fold.js'),
+  compact: () => import('./routines/memory-compact.js'),
+  repair: () => import('./routines/memory-repair.js'),
+  read: () => import('./routines/memory-read.js'),
+  stats: () => import('./routines/memory-stats.js'),
+  note: () => import('./routines/note.js'),
   progress: () => import('./routines/progress.js'),
   schema: () => import('./routines/schema.js'),
   sessions: () => import('./routines/sessions.js'),
@@ -70,9 +89,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
   const bind = <K extends keyof Routines, N extends keyof Routines[K]>(
     part: K,
     name: N,
+    reads?: 'reads',
   ): Bound<Routines[K][N]> => {
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
+        // LTM-05: while memory is halted nothing is written. What settles it, and the next look, check for themselves.
+        if (reads === undefined) refuseHalted(context.disk);
         const module = (await routines[part]()) as Routines[K];
         if (!LOOKS.has(part)) noteActivity(context);
         return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
@@ -95,48 +117,71 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     get warnings(): readonly string[] {
       return context.warnings;
     },
-    where: bind('where', 'whereYouStand'),
-    briefing: bind('briefing', 'brief'),
-    next: bind('feature', 'nextTask'),
+    where: bind('where', 'whereYouStand', 'reads'),
+    briefing: bind('briefing', 'brief', 'reads'),
+    next: bind('feature', 'nextTask', 'reads'),
     session: {
       start: bind('start', 'startSession'),
       end: bind('end', 'endSession'),
-      list: bind('sessions', 'listSessions'),
-      show: bind('sessions', 'showSession'),
+      list: bind('sessions', 'listSessions', 'reads'),
+      show: bind('sessions', 'showSession', 'reads'),
       discard: bind('sessions', 'discardSession'),
     },
     progress: {
       add: bind('progress', 'addProgress'),
       next: bind('progress', 'setNextStep'),
-      show: bind('progress', 'showProgress'),
+      show: bind('progress', 'showProgress', 'reads'),
     },
     focus: {
-      show: bind('focus', 'showFocus'),
+      show: bind('focus', 'showFocus', 'reads'),
       set: bind('focus', 'setFocus'),
       clear: bind('focus', 'clearFocus'),
     },
     feature: {
-      list: bind('feature', 'listFeatures'),
-      show: bind('feature', 'showFeature'),
+      list: bind('feature', 'listFeatures', 'reads'),
+      show: bind('feature', 'showFeature', 'reads'),
       add: bind('feature', 'addFeature'),
       edit: bind('feature', 'editFeature'),
       remove: bind('feature', 'removeFeature'),
       import: bind('feature', 'importFeatures'),
       verify: bind('verify', 'verifyFeatures'),
+      override: bind('override', 'overrideFeature'),
     },
     knowledge: {
       add: bind('knowledge', 'addLearning'),
-      list: bind('knowledge', 'listKnowledge'),
-      search: bind('knowledge', 'searchKnowledge'),
+      list: bind('knowledge', 'listKnowledge', 'reads'),
+      search: bind('knowledge', 'searchKnowledge', 'reads'),
       remove: bind('knowledge', 'removeLearning'),
     },
+    memory: {
+      record: bind('record', 'recordCycle'),
+      recordMany: bind('record', 'recordCycles'),
+      /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
+      parse: async (text: string) => (await routines.record()).parseCycles(text),
+      verify: bind('integrity', 'verifyMemory', 'reads'),
+      fold: bind('fold', 'foldMemory'),
+      compact: bind('compact', 'compactMemory'),
+      // What settles a halt has to work while it stands.
+      restore: bind('repair', 'restoreMemory', 'reads'),
+      repair: bind('repair', 'repairMemory', 'reads'),
+      settleLedger: bind('repair', 'settleLedger', 'reads'),
+      acknowledge: bind('repair', 'acknowledgeHalt', 'reads'),
+      stats: bind('stats', 'memoryStats', 'reads'),
+      show: bind('read', 'showRecord', 'reads'),
+      log: bind('read', 'logMemory', 'reads'),
+    },
+    note: {
+      add: bind('note', 'addNote'),
+      list: bind('note', 'listNotes', 'reads'),
+      show: bind('note', 'showNote', 'reads'),
+    },
     config: {
-      get: bind('config', 'getSetting'),
+      get: bind('config', 'getSetting', 'reads'),
       set: bind('config', 'setSetting'),
-      list: bind('config', 'listSettings'),
+      list: bind('config', 'listSettings', 'reads'),
     },
     trust: {
-      show: bind('trust', 'showTrust'),
+      show: bind('trust', 'showTrust', 'reads'),
       approve: bind('trust', 'approveTrust'),
       revoke: bind('trust', 'revokeTrust'),
     },
@@ -152,7 +197,7 @@ export async function initForge(
   options: ForgeOptions = {},
 ) {
   const { initialise } = await routines.init();
-  return initialise(dir, options.world ?? systemWorld(process.env, false), input, options.dryRun ?? false);
+  return await initialise(dir, options.world ?? systemWorld(process.env, false), input, options.dryRun ?? false);
 }
 
 /** What `forge init` would ask about: where it would work, and the stack it sees there. */

@@ -101,7 +101,7 @@ async function readChanges({ git, folder }: FolderCommit): Promise<Changes | str
  * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
  * whatever reads or writes the index may run them. Not by `-c`, which takes a `=` in a filter's name for its own.
  */
-async function withoutLocalFilters(git: Git): Promise<Git> {
+export async function withoutLocalFilters(git: Git): Promise<Git> {
   const args = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\.'];
   const words = (await git(args)).stdout.split('\0');
   const names = words.filter((_, i) => i % 2 === 1 && ['local', 'worktree'].includes(words[i - 1] ?? ''));

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { outside, systemCode } from '../domain/error.js';
 
 /** A finished git command. */
@@ -63,27 +63,79 @@ export type Git = (args: readonly string[], options?: Partial<GitOptions>) => Pr
 
 /** Git in one folder. A failing git is a result; a git that cannot be started or does not end is exit 6. */
 export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
-  return (args, options = {}) =>
-    new Promise((done, fail) => {
-      const child = spawn('git', ['--no-pager', '--literal-pathspecs', ...NEUTRAL, ...args], {
-        cwd: options.cwd ?? cwd,
-        env: cleanEnvironment(env, options.env),
-        timeout: options.timeout ?? 60_000,
-        windowsHide: true,
-        // No pipe that nothing is written to: each costs a session start a millisecond.
-        stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      });
-      const stdout = gather(child.stdout);
-      const stderr = gather(child.stderr);
-      child.on('error', (error) => fail(cannotStart(error)));
-      child.on('close', (code) => {
-        if (code === null) fail(timedOut(args));
-        else done({ code, stdout: stdout(), stderr: stderr() });
-      });
-      // A git that ends without reading its input has said why by then.
-      child.stdin?.on('error', () => {});
-      child.stdin?.end(options.input);
+  return async (args, options = {}) => {
+    const child = startGit(args, { cwd, timeout: 60_000, ...options }, env);
+    const stdout = gather(child.stdout);
+    const { code, stderr } = await ending(child, args);
+    return { code, stdout: stdout(), stderr };
+  };
+}
+
+export interface StreamOptions {
+  env?: Record<string, string>;
+  input?: string | Buffer;
+  /** Milliseconds; default 600,000. */
+  timeout?: number;
+}
+
+/** Git whose output is handed on as it comes and is never held as a whole. */
+export type GitStream = (
+  args: readonly string[],
+  onChunk: (chunk: Buffer) => void,
+  options?: StreamOptions,
+) => Promise<{ code: number; stderr: string }>;
+
+/** As `gitIn`. What `onChunk` throws ends git, and then the call with that error. */
+export function streamGit(cwd: string, env: NodeJS.ProcessEnv): GitStream {
+  return async (args, onChunk, options = {}) => {
+    const child = startGit(args, { timeout: 600_000, ...options, cwd }, env);
+    const thrown: unknown[] = [];
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (thrown.length > 0) return;
+      try {
+        onChunk(chunk);
+      } catch (error) {
+        thrown.push(error);
+        child.kill('SIGKILL');
+      }
     });
+    const end = await ending(child, args).catch((error) => {
+      throw thrown[0] ?? error;
+    });
+    // It may have ended well before it was stopped.
+    if (thrown.length > 0) throw thrown[0];
+    return end;
+  };
+}
+
+function startGit(
+  args: readonly string[],
+  options: StreamOptions & { cwd: string },
+  env: NodeJS.ProcessEnv,
+): ChildProcess {
+  const child = spawn('git', ['--no-pager', '--literal-pathspecs', ...NEUTRAL, ...args], {
+    cwd: options.cwd,
+    env: cleanEnvironment(env, options.env),
+    timeout: options.timeout,
+    windowsHide: true,
+    // No pipe that nothing is written to: each costs a session start a millisecond.
+    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  // A git that ends without reading its input has said why by then.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(options.input);
+  return child;
+}
+
+function ending(child: ChildProcess, args: readonly string[]): Promise<{ code: number; stderr: string }> {
+  return new Promise((done, fail) => {
+    const stderr = gather(child.stderr);
+    child.on('error', (error) => fail(cannotStart(error)));
+    child.on('close', (code) => {
+      if (code === null) fail(timedOut(args));
+      else done({ code, stderr: stderr() });
+    });
+  });
 }
 
 function gather(stream: NodeJS.ReadableStream | null): () => string {
@@ -93,7 +145,10 @@ function gather(stream: NodeJS.ReadableStream | null): () => string {
 }
 
 const timedOut = (args: readonly string[]): Error =>
-  outside('git.timeout', `git ${args[0] ?? ''} did not end in time and was stopped.`);
+  outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`);
+
+/** The command among git's own switches. */
+const commandOf = (args: readonly string[]): string => args.find((arg) => !arg.startsWith('-')) ?? '';
 
 function cannotStart(error: Error): Error {
   if (systemCode(error) === 'ENOENT')
@@ -121,7 +176,7 @@ export function gitError(args: readonly string[], stderr: string): Error {
   // Git's own remedy for a folder of another owner is the next thing to type.
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
   const identity = /Please tell me who you are|empty ident/.test(stderr);
-  return outside(remedy ? 'git.unsafe' : 'git.failed', `git ${args[0] ?? ''}: ${said || 'failed'}`, {
+  return outside(remedy ? 'git.unsafe' : 'git.failed', `git ${commandOf(args)}: ${said || 'failed'}`, {
     hint: remedy ?? (identity ? 'git config user.name "…" && git config user.email "…"' : undefined),
   });
 }

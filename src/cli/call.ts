@@ -4,6 +4,7 @@ import { usage } from '../domain/error.js';
 import { escapeControls, plural } from '../domain/text.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
 import { type Io, MAX_INPUT_BYTES } from './io.js';
+import { makeProgressBar } from './progress-bar.js';
 import type { Invocation } from './program.js';
 import type { Call } from './spec.js';
 import { makeStyle, wantsColour } from './style.js';
@@ -61,6 +62,8 @@ export async function makeCall(
       // Line breaks stay; what could move the cursor or rename the window does not.
       if (!silent) io.stderr.write(escapeControls(chunk.replaceAll('\r\n', '\n')));
     },
+    progress: (label) =>
+      makeProgressBar(label, silent || !io.stderr.isTerminal ? null : (text) => io.stderr.write(text)),
     interactive: terminal && options.input !== false && !flags.json && !flags.yes,
     get signal() {
       return io.signal;

@@ -65,6 +65,18 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/knowledge.js'),
   },
   {
+    name: 'note',
+    heading: 'What is known',
+    summary: 'Keep notes for good',
+    load: () => import('./commands/note.js'),
+  },
+  {
+    name: 'memory',
+    heading: 'What is known',
+    summary: 'Record cycles; verify, repair and keep the ledgers',
+    load: () => import('./commands/memory.js'),
+  },
+  {
     name: 'trust',
     heading: 'Set-up',
     summary: 'Show and approve what this repository may run here',
@@ -89,7 +101,7 @@ export const EXIT_CODE_HELP = [
   ['1', 'findings: a rule is broken (a failing feature)'],
   ['2', 'usage: wrong words or input'],
   ['3', 'refused: a gate, a lock, trust or a role says no'],
-  ['4', 'stored state is damaged'],
+  ['4', 'stored state is damaged, or memory is halted'],
   ['5', 'a secret or personal data'],
   ['6', 'git, the disk or another program failed'],
   ['70', 'a bug in forge'],
@@ -99,6 +111,7 @@ export const EXIT_CODE_HELP = [
 export const ENVIRONMENT_HELP = [
   ['FORGE_DIR', 'the project folder to work in, instead of the current one'],
   ['FORGE_ROLE', '"builder": may work, not change knowledge, trust or settings'],
+  ['FORGE_SUPERVISOR_KEY', 'the file of an Ed25519 key outside the repository: decides where no terminal is'],
   ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
   ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],
   ['NO_COLOR, FORCE_COLOR', 'colour off, on'],

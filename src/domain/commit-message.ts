@@ -16,6 +16,8 @@ export interface CommitMessage {
     linear: string;
     session: string;
   };
+  /** Heads of the ledgers as they are in the commit: `execution 12 <id>`. Verification looks for them. */
+  ledger?: string[];
 }
 
 const item = (text: string): string => oneLine(text, 500);
@@ -42,6 +44,7 @@ export function formatCommitMessage(message: CommitMessage): string {
     `## Why\n${prose(message.why)}`,
     `## Memory\n${memory.length > 0 ? memory.join('\n') : '- Learned: none'}`,
     `## Backtrace\n- Parent: ${backtrace.parent}${note}\n- Linear: ${backtrace.linear}\n- Session: ${backtrace.session}`,
+    ...(message.ledger?.length ? [message.ledger.map((head) => `Forge-Ledger: ${head}`).join('\n')] : []),
   ].join('\n\n')}\n`;
 }
 

@@ -30,6 +30,10 @@ export const Config = z.looseObject({
     test_command: z._default(z.string(), ''),
     timeout_seconds: z._default(z.int().check(z.gte(1), z.lte(86_400)), 600),
   }),
+  memory: table({
+    /** When segments are folded into the fixed files: at session end on the default branch, or only when asked. */
+    fold: z._default(z.enum(['auto', 'never']), 'auto'),
+  }),
 });
 export type Config = z.infer<typeof Config>;
 
@@ -52,6 +56,7 @@ const KNOWN: Record<string, readonly string[]> = {
   session: ['commit', 'silence_minutes', 'unknown_host_minutes'],
   briefing: ['budget', 'commits'],
   features: ['test_command', 'timeout_seconds'],
+  memory: ['fold'],
 };
 
 /** Every setting as `table.key`, in the order of the file that `init` writes. */

@@ -24,6 +24,8 @@ export const Feature = z.looseObject({
   verified_at: z.optional(z.nullable(z.string())),
   verified_commit: z.optional(z.nullable(z.string())),
   verified_by: z.optional(z.array(z.string())),
+  /** The audit record of the human who said so instead of a test run. */
+  override: z.optional(z.string()),
 });
 export type Feature = z.infer<typeof Feature>;
 
@@ -76,6 +78,7 @@ const PLAIN_FIELDS: Record<string, (value: unknown) => boolean> = {
   verified_at: isTextOr(null),
   verified_commit: isTextOr(null),
   verified_by: isTexts,
+  override: isText,
 };
 
 /** Hundreds of features are read by every `next` and session start; see Format. Required: id, name, status. */
@@ -165,7 +168,7 @@ export function planEdit(features: readonly Feature[], id: string, change: Featu
 function changed(feature: Feature, change: FeatureChange): Feature {
   if (change.status === 'passing')
     throw refused('feature.unproven', `${feature.id}: only a verified test run makes a feature passing.`, {
-      hint: `forge feature verify ${feature.id}`,
+      hint: `forge feature verify ${feature.id}  or, for a human: forge feature edit ${feature.id} --status passing --reason "…"`,
     });
   const after: Feature = { ...feature };
   if (change.name !== undefined) after.name = change.name;
@@ -186,6 +189,7 @@ function withoutEvidence(feature: Feature): Feature {
   if (after.verified_at !== undefined) after.verified_at = null;
   delete after.verified_commit;
   delete after.verified_by;
+  delete after.override;
   return after;
 }
 
@@ -196,7 +200,7 @@ export function judged(
 ): Feature {
   if (!run.ok) return withoutEvidence({ ...feature, status: 'failing' });
   return {
-    ...feature,
+    ...withoutEvidence(feature),
     status: 'passing',
     verified_at: run.at,
     verified_commit: run.commit,
@@ -204,7 +208,12 @@ export function judged(
   };
 }
 
-/** Only `from` has new blockers, so a new circle runs through it; the shortest one is named. */
+/** A human's word instead of a test run; it holds for the tests as they stand (FEA-03). */
+export function overridden(feature: Feature, by: { audit: string; at: string; commands: readonly string[] }): Feature {
+  const claim = { verified_at: by.at, verified_by: [...by.commands], override: by.audit };
+  return { ...withoutEvidence(feature), status: 'passing', ...claim };
+}
+
 /**
  * Whether a `passing` may be believed: it has a time, and where it names its commands they are those of the tests as
  * they stand. `commands` are the present tests' (null when one cannot be run). Whoever edits the file by hand can
@@ -217,6 +226,7 @@ export function isProven(feature: Feature, commands: readonly string[] | null): 
   );
 }
 
+/** Only `from` has new blockers, so a new circle runs through it; the shortest one is named. */
 function refuseCycle(features: readonly Feature[], from: Feature): void {
   const byId = new Map(features.map((feature) => [feature.id, feature]));
   const waiting = new Map<string, string>();

@@ -17,7 +17,9 @@ export interface Tip {
 }
 
 /** A record's own fields; the links are made here. */
-export type RecordBody = Omit<LedgerRecord, 'v' | 'tier' | 'n' | 'prev' | 'seen' | 'ledger'>;
+export type RecordBody = { kind: string } & Record<string, unknown>;
+/** For records that are called by their number. */
+export type Draft = RecordBody | ((n: number) => RecordBody);
 
 export interface PlannedLine {
   id: string;
@@ -35,11 +37,12 @@ export interface Plan {
  * The lines that continue a segment whose last record is `last` (null: a new segment). The first names the other
  * heads, so that histories which met in a merge are tied together; the rest of a batch only follows.
  */
-export function planLines(tier: Tier, tip: Tip, last: string | null, bodies: readonly RecordBody[]): Plan {
+export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: readonly Draft[]): Plan {
   const lines: PlannedLine[] = [];
   let prev = last;
   let { heads, maxN } = tip;
-  for (const body of bodies) {
+  for (const draft of drafts) {
+    const body = typeof draft === 'function' ? draft(maxN + 1) : draft;
     const seen = heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
     const links = {
       v: 1 as const,

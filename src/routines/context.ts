@@ -85,6 +85,8 @@ export function readConfig(context: Context): Config {
   return config;
 }
 
+export { refuseHalted } from '../store/halt.js';
+
 /** Throws exit 3 `role.denied` when this process is a BUILDER. */
 export function requireSupervisor({ world }: Context, what: Reserved): void {
   if (isBuilder(world.env)) throw deniedToBuilder(what);

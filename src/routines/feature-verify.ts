@@ -8,6 +8,8 @@ import { requireRecord } from '../domain/id.js';
 import { checkInput } from '../domain/input.js';
 import { featuresFile } from '../store/layout.js';
 import { type Context, readConfig, timestamp } from './context.js';
+import { requireMemory } from './integrity.js';
+import { storeRecords } from './ledger.js';
 import { requireTrust } from './trust.js';
 
 const FeatureVerifyInput = z.strictObject({
@@ -104,7 +106,8 @@ async function verifyOne(
   const ok = last.exit_code === 0;
   const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
   const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
-  const status = recordResult(context, feature, evidence);
+  const regression = !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
+  const status = recordResult(context, feature, evidence, regression);
   return {
     id: feature.id,
     status,
@@ -154,8 +157,29 @@ function whyFailed(run: CommandRun, context: Context): string {
   return run.exit_code === null ? 'ended by a signal' : `exit code ${run.exit_code}`;
 }
 
+/** FEA-02: what passed and fails now is remembered in the evaluation ledger. Looked at before any lock is taken. */
+async function regressionOf(
+  context: Context,
+  { id, verified_at, verified_commit }: Feature,
+  run: CommandRun,
+  { commit, commands }: Parameters<typeof judged>[1],
+): Promise<() => void> {
+  const { around } = await requireMemory(context);
+  const passed = { passed_at: verified_at ?? null, passed_commit: verified_commit ?? null };
+  const failed = { commit, command: formatArgv(run.argv), exit_code: run.exit_code, commands };
+  const record = { kind: 'regression', actor: 'forge', feature: id, ...passed, ...failed };
+  return () => {
+    storeRecords(context, around, 'evaluation', [record]);
+  };
+}
+
 /** Tests that were edited while they ran prove nothing about what stands there now. */
-function recordResult(context: Context, ran: Feature, evidence: Parameters<typeof judged>[1]): FeatureStatus {
+function recordResult(
+  context: Context,
+  ran: Feature,
+  evidence: Parameters<typeof judged>[1],
+  storeRegression: (() => void) | null,
+): FeatureStatus {
   let status: FeatureStatus = ran.status;
   context.disk.update(FEATURES, featuresFile(context.layout), (before) => {
     const now = requireRecord(before.features, ran.id, 'feature');
@@ -168,6 +192,8 @@ function recordResult(context: Context, ran: Feature, evidence: Parameters<typeo
         },
       );
     const after = judged(now, evidence);
+    // First the ledger: a crash in between leaves a failure that is told twice, not one that is never told.
+    storeRegression?.();
     status = after.status;
     return {
       ...before,

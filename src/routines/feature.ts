@@ -52,7 +52,7 @@ export function believe(context: Context, features: readonly Feature[]): Feature
   const passing = features.filter(({ status }) => status === 'passing');
   if (passing.length === 0) return [...features];
   const { test_command } = readConfig(context).features;
-  const claims = passing.filter((feature) => !isProven(feature, presentCommands(feature, test_command)));
+  const claims = passing.filter((feature) => !isProven(feature, commandsOf(feature, test_command)));
   if (claims.length === 0) return [...features];
   const named = claims.slice(0, 3).map(({ id }) => id);
   const which = `${named.join(', ')}${claims.length > 3 ? ` and ${claims.length - 3} more` : ''}`;
@@ -64,7 +64,11 @@ export function believe(context: Context, features: readonly Feature[]): Feature
   );
 }
 
-function presentCommands({ tests = [] }: Feature, template: string): string[] | null {
+/** The commands of a feature's tests as they stand; null when one cannot be run. */
+export const presentCommands = (context: Context, feature: Feature): string[] | null =>
+  commandsOf(feature, readConfig(context).features.test_command);
+
+function commandsOf({ tests = [] }: Feature, template: string): string[] | null {
   try {
     return tests.map((test) => formatArgv(testArgv(test, template)));
   } catch {

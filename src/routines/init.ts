@@ -1,10 +1,17 @@
 import { detectStack, folderName, isBareRepository, STACKS, type Stack } from '../adapters/project.js';
+import { rootCommit } from '../adapters/git-memory.js';
+import { indexMayKnow } from '../adapters/git-state.js';
 import { findForge, findRepository, mayBeRoot } from '../adapters/repository.js';
 import { initTemplate, type Template, treeTemplates } from '../adapters/templates.js';
 import type { World } from '../adapters/world.js';
 import { usage } from '../domain/error.js';
+import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import { checkText, oneLine } from '../domain/text.js';
-import { configFile, FORGE_FOLDER, initScript, shown, templateTarget } from '../store/layout.js';
+import { makeToken } from '../domain/token.js';
+import { journalStamp, readJournal } from '../store/journal.js';
+import { configFile, fixedFile, FORGE_FOLDER, initScript, shown, templateTarget } from '../store/layout.js';
+import { beginLedger } from '../store/ledger.js';
+import { listContainers } from '../store/ledger-files.js';
 import { type Context, contextAt } from './context.js';
 import { approveInitScript } from './trust.js';
 
@@ -56,7 +63,12 @@ function initRoot(from: string): string {
 }
 
 /** LAY-01, LAY-02: brings what is missing, touches nothing that is there. Safe to run at any time. */
-export function initialise(from: string, world: World, input: InitInput, dryRun: boolean): InitResult {
+export async function initialise(
+  from: string,
+  world: World,
+  input: InitInput,
+  dryRun: boolean,
+): Promise<InitResult> {
   const root = initRoot(from);
   const stack = checkStack(input.stack ?? detectStack(root));
   const name = checkText(input.name ?? projectName(root), {
@@ -67,7 +79,9 @@ export function initialise(from: string, world: World, input: InitInput, dryRun:
   const context = contextAt(root, findRepository(root), world, dryRun);
   const fresh = !context.disk.exists(configFile(context.layout));
   const result: InitResult = { root, stack, created: [], kept: [], repaired: [], skipped: [], next: [] };
+  const ledgersRoot = await rootOfLedgers(context);
   context.disk.withLock(() => {
+    bringLedgers(context, ledgersRoot, fresh, result);
     for (const template of [...treeTemplates(name), initTemplate(stack)])
       bring(context, template, fresh, result);
   });
@@ -82,6 +96,32 @@ export function initialise(from: string, world: World, input: InitInput, dryRun:
     'forge session start',
   ];
   return result;
+}
+
+/** What the ledgers' ids are made of: the same in every clone, as far as there is a commit. */
+async function rootOfLedgers({ git }: Context): Promise<string> {
+  return (git && (await rootCommit(git))) ?? makeToken(32);
+}
+
+/** The genesis of each ledger (docs/format.md). One that git took or somebody removed is not begun again. */
+function bringLedgers(context: Context, root: string, fresh: boolean, result: InitResult): void {
+  const { disk, layout } = context;
+  for (const tier of TIERS) {
+    const name = shown(layout, fixedFile(layout, tier));
+    const made = !isBegun(context, tier) && beginLedger(disk, tier, ledgerId(tier, root));
+    if (made) (fresh ? result.created : result.repaired).push(name);
+    else result.kept.push(name);
+  }
+}
+
+/** Here, or known to the journal or git's index: then it has only left the working tree. */
+function isBegun({ layout, repository }: Context, tier: Tier): boolean {
+  if (listContainers(layout, tier).length > 0) return true;
+  let journalled = false;
+  readJournal(layout, journalStamp(layout).size, (line) => {
+    journalled ||= line.includes(`"tier":"${tier}"`);
+  });
+  return journalled || (repository !== null && indexMayKnow(repository, shown(layout, fixedFile(layout, tier))));
 }
 
 /** A folder may have any name, also one with line breaks or escapes. */

@@ -9,6 +9,7 @@ import type { Focus } from '../domain/focus.js';
 import { parseProgress } from '../domain/progress.js';
 import { type RunningSession, sessionName } from '../domain/session.js';
 import { archiveFile, featuresFile, privateIndex, shownFrom } from '../store/layout.js';
+import { readLedgerState } from '../store/ledger-state.js';
 import type { Context } from './context.js';
 
 export interface EndedWork {
@@ -34,7 +35,7 @@ async function makeCommit(
   git: Git,
 ): Promise<CommitOutcome> {
   const { layout, world } = context;
-  const message = describeWork(context, work);
+  const message = { ...describeWork(context, work), ledger: ledgerHeads(context) };
   const outcome = await commitFolder({
     repository,
     git,
@@ -49,6 +50,14 @@ async function makeCommit(
       `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${outcome.short}`,
     );
   return outcome;
+}
+
+/** Those of the last look: what the commit holds. At most four a tier; the next verification ties the rest together. */
+function ledgerHeads({ disk }: Context): string[] {
+  const tiers = readLedgerState(disk.layout)?.tiers ?? {};
+  return Object.entries(tiers)
+    .filter(([, { maxN }]) => maxN > 1)
+    .flatMap(([tier, { heads, maxN }]) => heads.slice(0, 4).map((head) => `${tier} ${maxN} ${head}`));
 }
 
 function whyNot(error: unknown): CommitOutcome {

@@ -13,6 +13,8 @@ import { showFocus } from './focus.js';
 import { readFocusText } from './interruption.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
+import { foldAtSessionEnd } from './memory-fold.js';
+import { requireMemory, settleMemory } from './integrity.js';
 import { commitSession } from './session-commit.js';
 
 export const SessionEndInput = z.strictObject({
@@ -56,6 +58,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
+  await requireMemory(context);
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
   const { running, focus, intent, learned } = context.disk.withLock(() => {
@@ -66,9 +69,12 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
   });
+  await foldAtSessionEnd(context);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
+  // What the commit has leaves the journal, and the next start finds all of this verified.
+  await settleMemory(context, 'none', false);
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: shown(context.layout, archiveFolder(context.layout, running.id)),

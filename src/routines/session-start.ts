@@ -13,6 +13,7 @@ import { composeBriefing, type Memory, readState } from './briefing.js';
 import { type Context, noteActivity, readConfig } from './context.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
 import { readProgressText } from './progress.js';
+import { requireMemory } from './integrity.js';
 import { isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
 import { finishIntent } from './session-end.js';
@@ -39,8 +40,8 @@ export interface StartedSession {
   };
   focus: Focus;
   briefing: Briefing;
-  /** State files that were read and found whole. */
-  integrity: { status: 'intact'; checked: string[] };
+  /** State files that were read and found whole; ledgers verified, or put right. */
+  integrity: { status: 'intact'; checked: string[]; notes: string[] };
   warnings: string[];
 }
 
@@ -51,6 +52,7 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   const input = checkInput(SessionStartInput, raw);
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   const config = readConfig(context);
+  const { ledgers, notes } = await verifyFirst(context);
   const { repository, git } = context;
   // Git works while the files are read.
   const log = git ? readLog(git, config.briefing.commits) : Promise.resolve([]);
@@ -80,9 +82,15 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
     },
     focus,
     briefing,
-    integrity: { status: 'intact', checked: memory.checked },
+    integrity: { status: 'intact', checked: [...memory.checked, ...ledgers], notes },
     warnings: context.warnings,
   };
+}
+
+/** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */
+async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes: string[] }> {
+  const { tiers, notes } = await requireMemory(context);
+  return { ledgers: tiers.flatMap(({ containers }) => containers), notes };
 }
 
 function openSession(

@@ -164,8 +164,14 @@ export class Disk {
     return durable.listFolder(folder);
   }
 
-  /** Forge's own bookkeeping is not worth telling. */
-  private note(path: string): void {
+  /** Gives a file another name; durable on return. The caller holds the lock. */
+  rename(from: string, to: string): void {
+    this.checkInside(to);
+    if (!this.dryRun) durable.renameFile(from, to);
+  }
+
+  /** What was written past this door is told like the rest. Forge's own bookkeeping is not worth telling. */
+  note(path: string): void {
     if (path.startsWith(this.layout.state + sep)) return;
     const name = shown(this.layout, path);
     if (!this.written.includes(name)) this.written.push(name);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, relative } from 'node:path';
+import type { Tier } from '../domain/ledger.js';
 
 /** Every path that forge makes is made here. RFC-9060 §2.1. */
 export interface Layout {
@@ -58,6 +59,18 @@ export const sessionFile = within('memory', 'short-term', 'session.json');
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');
 
+export const memoryFolder = within('memory');
+/** Sealed records, named by the SHA-256 of their bytes. */
+export const ledgerArchives = within('memory', 'archive');
+
+/** The fixed file of a tier, written by fold alone. */
+export const fixedFile = (layout: Layout, tier: Tier): string =>
+  tier === 'notes'
+    ? join(layout.dir, 'memory', 'long-term', 'notes.jsonl')
+    : join(layout.dir, 'memory', `${tier}.jsonl`);
+/** Where a tier's segments are. */
+export const segmentFolder = (layout: Layout, tier: Tier): string => join(layout.dir, 'memory', `${tier}.d`);
+
 /** `memory/sessions/<id>/`, and the hidden folder it is built in. */
 export const archiveFolder = (layout: Layout, id: string): string => join(sessionsFolder(layout), id);
 export const archiveDraft = (layout: Layout, id: string, ...name: string[]): string =>
@@ -70,6 +83,16 @@ export const lockFile = (layout: Layout): string => join(layout.state, 'lock');
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
 /** When forge was last used in this worktree. */
 export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
+/** Every record written in this worktree, until HEAD's tree has it. */
+export const journalFile = (layout: Layout): string => join(layout.state, 'journal.jsonl');
+/** What the last look at the ledgers found: a cache, and the commits that were verified. */
+export const ledgerStateFile = (layout: Layout): string => join(layout.state, 'ledger.json');
+export const anchorsFile = (layout: Layout): string => join(layout.state, 'anchors.json');
+/** Why writing is halted until a human acts. */
+export const haltFile = (layout: Layout): string => join(layout.state, 'halt.json');
+/** Cycles that could not be recorded and are tried again. */
+export const pendingFolder = (layout: Layout): string => join(layout.state, 'pending');
+export const pendingFile = (layout: Layout, key: string): string => join(pendingFolder(layout), `${key}.json`);
 /** Which session ids were given out in this repository, and their lock. */
 export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');

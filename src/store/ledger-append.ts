@@ -1,50 +1,42 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { outside } from '../domain/error.js';
+import { outside, systemCode } from '../domain/error.js';
 import { diskError, makeFolder, syncFolder } from './durable.js';
 
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_RDWR } = fs.constants;
+const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
 
 /**
  * Appends whole lines to a segment: one buffer, one write, its count checked, fsynced, and the folder too for a new
- * file. On return the lines are on the disk under that name. The caller holds the lock.
+ * file. `size` is what the file must have now (0: it is made). On `true` the lines are on the disk under that name;
+ * on `false` somebody else changed the file or took it away, and nothing that counts was written: plan again.
+ * The caller holds the lock.
  *
  * A short write (full disk, size limit) is cut back, which only the process that made it may do, and thrown as exit 6:
  * nothing was stored. A failed fsync is never retried: the kernel may have dropped the pages, so the outcome is
- * unknown, and says so. When git or a clean-up took the file away meanwhile, the lines are written again.
+ * unknown, and says so. A kill leaves nothing, all, or a last line without LF.
  */
-export function appendLines(path: string, lines: readonly string[]): void {
-  const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(''), 'utf8');
-  makeFolder(dirname(path));
-  for (let attempt = 1; ; attempt++) {
-    const ino = appendOnce(path, bytes);
-    if (fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino) return;
-    if (attempt === 3)
-      throw outside('ledger.moved', `${path} was taken away three times while it was written.`, {
-        file: path,
-      });
-  }
-}
-
-/** Returns the inode that has the bytes. */
-function appendOnce(path: string, bytes: Buffer): number {
-  const isNew = !fs.lstatSync(path, { throwIfNoEntry: false });
-  const fd = open(path, isNew);
+export function appendLines(path: string, bytes: Buffer, size: number, sync = true): boolean {
+  if (size === 0) makeFolder(dirname(path));
+  const fd = open(path, size === 0);
+  if (fd === null) return false;
   try {
-    const { size, ino } = fs.fstatSync(fd);
+    const before = fs.fstatSync(fd);
+    if (before.size !== size) return false;
     writeWhole(fd, bytes, size, path);
-    sync(fd, path);
-    if (isNew) syncFolder(dirname(path));
-    return ino;
+    if (sync) syncFile(fd, path);
+    if (sync && size === 0) syncFolder(dirname(path));
+    return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === before.ino;
   } finally {
     fs.closeSync(fd);
   }
 }
 
-function open(path: string, isNew: boolean): number {
+/** Null when the file is not what it was: gone, or there already. */
+function open(path: string, isNew: boolean): number | null {
   try {
-    return fs.openSync(path, O_RDWR | O_APPEND | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0o666);
+    return fs.openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0o666);
   } catch (error) {
+    if (systemCode(error) === (isNew ? 'EEXIST' : 'ENOENT')) return null;
     throw diskError(error, path);
   }
 }
@@ -55,27 +47,37 @@ function writeWhole(fd: number, bytes: Buffer, before: number, path: string): vo
   try {
     written = fs.writeSync(fd, bytes);
     // What a short count means shows only at the next write.
-    if (written < bytes.length) written += fs.writeSync(fd, bytes, written);
+    while (written < bytes.length) {
+      const more = fs.writeSync(fd, bytes, written);
+      if (more === 0) break;
+      written += more;
+    }
   } catch (error) {
     failure = error;
   }
   if (written === bytes.length) return;
-  fs.ftruncateSync(fd, before);
+  cutBack(fd, path, before, written);
   throw diskError(failure ?? Object.assign(new Error('short write'), { code: 'ENOSPC' }), path);
 }
 
-function sync(fd: number, path: string): void {
+/** A new file goes as a whole: an empty one would be left otherwise. */
+function cutBack(fd: number, path: string, before: number, written: number): void {
+  try {
+    if (written > 0) fs.ftruncateSync(fd, before);
+    if (before === 0) fs.rmSync(path, { force: true });
+  } catch {
+    // What cannot be cut back is a torn line; the error that is thrown says that writing failed.
+  }
+}
+
+function syncFile(fd: number, path: string): void {
   try {
     fs.fsyncSync(fd);
   } catch (error) {
     throw outside(
       'disk.sync',
       `${path}: the disk did not confirm the write; whether it was stored is unknown.`,
-      {
-        file: path,
-        hint: 'forge memory verify',
-        cause: error,
-      },
+      { file: path, hint: 'forge memory verify', cause: error },
     );
   }
 }

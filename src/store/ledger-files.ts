@@ -1,56 +1,66 @@
+import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { MAX_RECORD_BYTES, type Tier } from '../domain/ledger.js';
 import { diskError, listFolder } from './durable.js';
-import type { Layout } from './layout.js';
-
-/** The fixed file of a tier, written by fold alone. */
-export const fixedFile = (layout: Layout, tier: Tier): string =>
-  tier === 'notes'
-    ? join(layout.dir, 'memory', 'long-term', 'notes.jsonl')
-    : join(layout.dir, 'memory', `${tier}.jsonl`);
-/** Where a tier's segments are. */
-export const segmentFolder = (layout: Layout, tier: Tier): string => join(layout.dir, 'memory', `${tier}.d`);
-export const ledgerArchives = (layout: Layout): string => join(layout.dir, 'memory', 'archive');
+import { fixedFile, type Layout, ledgerArchives, segmentFolder } from './layout.js';
 
 /** A file that holds records: what it is now, so that a later look can tell whether it is still the same. */
 export interface Container {
   path: string;
-  dev: number;
-  ino: number;
   size: number;
-  mtimeNs: string;
-  ctimeNs: string;
+  /** Device, inode, size, mtime and ctime (ns): equal means untouched. */
+  stat: string;
+  /** Milliseconds since 1970. */
+  changedAt: number;
 }
 
-/** The containers of a tier: its fixed file and its segments, in name order. */
+/** The live containers of a tier: its fixed file and its segments, in name order. Empty segments hold nothing. */
 export function listContainers(layout: Layout, tier: Tier): Container[] {
   const folder = segmentFolder(layout, tier);
-  const segments = listFolder(folder).filter((name) => name.endsWith('.jsonl'));
-  return [fixedFile(layout, tier), ...segments.map((name) => join(folder, name))]
+  return [fixedFile(layout, tier), ...ledgerNames(folder).map((name) => join(folder, name))]
     .map(describeContainer)
     .filter((container) => container !== null);
 }
+
+/** The archives of all tiers. */
+export function listArchives(layout: Layout): Container[] {
+  const folder = ledgerArchives(layout);
+  return ledgerNames(folder)
+    .map((name) => describeContainer(join(folder, name)))
+    .filter((container) => container !== null);
+}
+
+export const archiveFileOf = (layout: Layout, sha256: string): string =>
+  join(ledgerArchives(layout), `${sha256}.jsonl`);
+
+const ledgerNames = (folder: string): string[] =>
+  listFolder(folder).filter((name) => name.endsWith('.jsonl') && !name.startsWith('.'));
 
 /** Null when there is no such file. */
 export function describeContainer(path: string): Container | null {
   const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
   if (!stat) return null;
+  const { dev, ino, size, mtimeNs, ctimeNs } = stat;
   return {
     path,
-    dev: Number(stat.dev),
-    ino: Number(stat.ino),
-    size: Number(stat.size),
-    mtimeNs: String(stat.mtimeNs),
-    ctimeNs: String(stat.ctimeNs),
+    size: Number(size),
+    stat: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
+    changedAt: Number(ctimeNs / 1_000_000n),
   };
+}
+
+/** Tells whether entries came or went since the last look; empty when there is no such folder. */
+export function folderStamp(path: string): string {
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.dev}:${stat.ino}:${stat.mtimeNs}` : '';
 }
 
 export interface LineHandler {
   /** A whole line without its LF. The bytes are only good until the call returns. */
   line(bytes: Buffer, line: number, offset: number): void;
   /** A line over MAX_RECORD_BYTES; its bytes are not kept. */
-  long(line: number, offset: number, length: number): void;
+  long(line: number, offset: number, digest: { length: number; sha256: string }): void;
   /** What stands after the last LF: torn, or still being written. */
   tail(bytes: Buffer, line: number, offset: number): void;
 }
@@ -88,6 +98,7 @@ class LineSplitter {
   private lineNumber = 1;
   /** Length so far of a line that is too long to hold; 0 when none is. */
   private skipped = 0;
+  private skippedHash: Hash | null = null;
 
   constructor(private readonly handler: LineHandler) {}
 
@@ -99,7 +110,7 @@ class LineSplitter {
       position += read;
       this.split(this.held + read);
     }
-    if (this.skipped > 0) this.handler.long(this.lineNumber, this.lineStart, this.skipped + this.held);
+    if (this.skipped > 0) this.emitLong(this.buffer.subarray(0, this.held));
     else if (this.held > 0)
       this.handler.tail(this.buffer.subarray(0, this.held), this.lineNumber, this.lineStart);
   }
@@ -117,21 +128,34 @@ class LineSplitter {
     }
     this.held = filled - start;
     if (this.held > MAX_RECORD_BYTES) {
-      this.skipped += this.held;
+      this.skip(this.buffer.subarray(start, filled));
       this.held = 0;
     } else if (start > 0) this.buffer.copyWithin(0, start, filled);
   }
 
   private emit(start: number, end: number): void {
     const length = end - start;
-    if (this.skipped > 0 || length > MAX_RECORD_BYTES) {
-      this.handler.long(this.lineNumber, this.lineStart, this.skipped + length);
-      this.lineStart += this.skipped + length + 1;
-      this.skipped = 0;
-    } else {
+    if (this.skipped > 0 || length > MAX_RECORD_BYTES) this.emitLong(this.buffer.subarray(start, end));
+    else {
       this.handler.line(this.buffer.subarray(start, end), this.lineNumber, this.lineStart);
       this.lineStart += length + 1;
     }
     this.lineNumber++;
+  }
+
+  /** Only its digest is kept. */
+  private skip(bytes: Buffer): void {
+    this.skippedHash ??= createHash('sha256');
+    this.skippedHash.update(bytes);
+    this.skipped += bytes.length;
+  }
+
+  private emitLong(rest: Buffer): void {
+    this.skip(rest);
+    const digest = { length: this.skipped, sha256: (this.skippedHash as Hash).digest('hex') };
+    this.handler.long(this.lineNumber, this.lineStart, digest);
+    this.lineStart += this.skipped + 1;
+    this.skipped = 0;
+    this.skippedHash = null;
   }
 }

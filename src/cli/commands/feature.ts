@@ -1,3 +1,4 @@
+import { usage } from '../../domain/error.js';
 import { oneLine } from '../../domain/text.js';
 import type { Feature, FeatureEdit, FeatureList, FeatureResult } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../spec.js';
@@ -100,6 +101,18 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   exit: ({ results }) => (results.every(({ status, planned }) => planned || status === 'passing') ? 0 : 1),
 };
 
+/** A human's word for `passing` is a record of its own, not one change among others. */
+async function edit(call: Call, id: string): Promise<FeatureList> {
+  const { reason } = call.options as { reason?: string };
+  const change = changeOf(call);
+  if (reason === undefined) return call.forge().feature.edit({ ...change, id });
+  if (change.status !== 'passing' || Object.keys(change).length > 1)
+    throw usage('feature.override', '--reason goes with --status passing alone.', {
+      hint: `forge feature edit ${id} --status passing --reason "…"`,
+    });
+  return call.forge().feature.override({ id, reason });
+}
+
 export const group: Group = {
   commands: [
     command<FeatureList>({
@@ -138,10 +151,11 @@ export const group: Group = {
       options: [
         { flags: '--name <text>', help: 'another name' },
         { flags: '--status <status>', help: 'not_implemented, in_progress, failing or blocked' },
+        { flags: '--reason <text>', help: 'with --status passing: a human says so without a test run' },
         ...CHANGE_OPTIONS,
       ],
       writes: true,
-      run: (call, id) => call.forge().feature.edit({ ...changeOf(call), id: id as string }),
+      run: (call, id) => edit(call, id as string),
       render: renderList,
     }),
     command<{ removed: Feature }>({

@@ -1,0 +1,126 @@
+import { oneLine, plural } from '../../domain/text.js';
+import { usage } from '../../domain/error.js';
+import { type Finding, type Integrity, type LogEntry, type MemoryStats, TIERS, type Tier } from '../../index.js';
+import { type Call, command, type OptionSpec } from '../spec.js';
+import { columns, type Style } from '../style.js';
+
+const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', ') };
+
+export function tierOption({ options }: Call): { tier?: Tier } {
+  const { tier } = options as { tier?: string };
+  if (tier === undefined) return {};
+  const known = TIERS.find((name) => name === tier);
+  if (known) return { tier: known };
+  throw usage('tier.unknown', `--tier: found ${JSON.stringify(oneLine(tier, 40))}, allowed: ${TIERS.join(' | ')}.`, { field: 'tier' });
+}
+
+const size = (bytes: number): string =>
+  bytes < 10_000 ? `${bytes} B` : bytes < 10_000_000 ? `${(bytes / 1000).toFixed(0)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+const painted = (status: string, style: Style): string => (status === 'intact' ? style.good(status) : style.bad(status));
+
+function renderFinding({ file, line, offset, tier, message, last_good, hint, code }: Finding, style: Style): string {
+  const place = file === '' ? `${tier} ledger` : line > 0 ? `${file}:${line} (byte ${offset})` : file;
+  const good = last_good ? `\n    last good record: line ${last_good.line}, number ${last_good.n}, ${last_good.id.slice(0, 12)}…` : '';
+  return `${style.bad(`✗ ${code}`)}  ${place}\n    ${message}${good}\n    → ${style.command(hint)}`;
+}
+
+function renderVerify({ status, tiers, notes, problems, restored, duration_ms }: Verified, style: Style): string {
+  const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
+    tier,
+    plural(records, 'record'),
+    size(bytes),
+    plural(heads.length, 'head'),
+    plural(containers.length, 'file'),
+  ]);
+  return [
+    `memory is ${painted(status, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
+    columns(rows, '  '),
+    ...restored.map(({ tier, records }) => style.warn(`! ${plural(records, `${tier} record`)} had left the working tree and came back from the journal or history`)),
+    ...notes.map((note) => style.dim(`· ${note}`)),
+    ...problems.map((problem) => renderFinding(problem, style)),
+    ...(status === 'halted' ? [`Writing is halted until a human says so: ${style.command('forge memory override acknowledge --reason "…"')}`] : []),
+  ].join('\n');
+}
+
+type Verified = Integrity & { duration_ms: number };
+
+async function verify(call: Call): Promise<Verified> {
+  const started = performance.now();
+  const tier = tierOption(call);
+  const bar = call.progress('verifying');
+  try {
+    const integrity = await call.forge().memory.verify(tier, { onProgress: bar.show, signal: call.signal });
+    return { ...integrity, duration_ms: Math.round(performance.now() - started) };
+  } finally {
+    bar.end();
+  }
+}
+
+function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
+  if (records.length === 0) return 'Nothing is recorded yet. Start with: forge memory record --task ID --exit-code 0';
+  return columns(
+    records.map(({ id, tier, n, kind, at, record }) => [
+      style.dim(id.slice(0, 12)),
+      (at ?? '').slice(0, 16).replace('T', ' '),
+      tier,
+      String(n),
+      kind,
+      oneLine(describe(record), 120),
+    ]),
+  );
+}
+
+/** The words of a record that tell most. */
+function describe(record: Record<string, unknown>): string {
+  const { task_id, exit_code, classification, text, reason, message, feature, count } = record;
+  const parts = [task_id, exit_code === undefined ? undefined : `exit ${exit_code}`, classification, feature, text, message, reason, count === undefined ? undefined : `${count} records`];
+  return parts.filter((part) => part !== undefined && part !== null).join('  ');
+}
+
+function renderStats(stats: MemoryStats, style: Style): string {
+  const paint = { green: style.good, yellow: style.warn, red: style.bad }[stats.color];
+  const rows = stats.tiers.map(({ tier, records, bytes, segments, heads }) => [tier, plural(records, 'record'), size(bytes), plural(segments, 'segment'), plural(heads, 'head')]);
+  return [
+    `${paint('●')} memory is ${painted(stats.status, style)}, ${size(stats.bytes)} live${stats.growth === 'paused' ? style.bad(' — consolidation is paused') : ''}`,
+    columns(rows, '  '),
+    `  ${plural(stats.archives.count, 'archive')} (${size(stats.archives.bytes)}), journal ${size(stats.journal_bytes)}${stats.pending > 0 ? `, ${plural(stats.pending, 'cycle')} waiting to be recorded` : ''}`,
+    ...stats.next.map((next) => `  → ${style.command(next)}`),
+  ].join('\n');
+}
+
+export const looking = [
+  command<Verified>({
+    name: 'verify',
+    summary: 'Verify all ledgers against themselves, the journal, history and the commits last verified. Exit 4 on damage',
+    example: 'forge memory verify',
+    options: [TIER],
+    writes: true,
+    run: verify,
+    render: renderVerify,
+    exit: ({ status }) => (status === 'intact' ? 0 : 4),
+  }),
+  command<{ records: LogEntry[] }>({
+    name: 'log',
+    summary: 'Show the last records',
+    example: 'forge memory log --tier audit --limit 10',
+    options: [TIER, { flags: '--limit <n>', help: 'how many; default 20', number: [1, 100_000] }],
+    run: (call) => call.forge().memory.log({ ...tierOption(call), ...(call.options.limit === undefined ? {} : { limit: call.options.limit as number }) }),
+    render: renderLog,
+  }),
+  command<LogEntry>({
+    name: 'show',
+    args: ['<id>'],
+    summary: 'Show one record whole',
+    example: 'forge memory show 3fa9c1d2',
+    run: (call, id) => call.forge().memory.show({ id: id as string }),
+    render: ({ id, record }, style) => `${style.dim(id)}\n${JSON.stringify(record, null, 2)}`,
+  }),
+  command<MemoryStats>({
+    name: 'stats',
+    summary: 'Show how large memory is, and whether it is well',
+    example: 'forge memory stats',
+    run: (call) => call.forge().memory.stats(),
+    render: renderStats,
+  }),
+];

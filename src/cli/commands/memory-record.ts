@@ -1,0 +1,98 @@
+import { usage } from '../../domain/error.js';
+import { oneLine } from '../../domain/text.js';
+import type { CycleInput, RecordedCycle } from '../../index.js';
+import { type Call, command, type OptionSpec } from '../spec.js';
+import type { Style } from '../style.js';
+
+const OPTIONS: readonly OptionSpec[] = [
+  { flags: '--task <id>', help: 'what the cycle worked on' },
+  { flags: '--exit-code <n>', help: 'how it ended', number: [0, 255] },
+  { flags: '--classification <word>', help: 'SUCCESS, PARTIAL_SUCCESS or FAILURE' },
+  { flags: '--signal <k=v>', help: 'a quality signal', many: true },
+  { flags: '--pattern <text>', help: 'a pattern that was observed', many: true },
+  { flags: '--scope <word>', help: 'of the patterns: execution (default), environment, governance or optimization' },
+  { flags: '--regression <text>', help: 'something that got worse', many: true },
+  { flags: '--proposal <text>', help: 'something to improve', many: true },
+  { flags: '--environment-valid <bool>', help: 'whether the environment was as it should be' },
+  { flags: '--violation <text>', help: 'a governance rule that was broken', many: true },
+  { flags: '--log <file>', help: 'its log: the last 4 KiB and the digest of all are kept' },
+  { flags: '--key <key>', help: 'the same key again is the same cycle' },
+];
+
+type Flags = Partial<Record<string, unknown>> & {
+  task?: string;
+  exitCode?: number;
+  signal?: string[];
+  pattern?: string[];
+  log?: string;
+};
+
+/** Fields with the flag's words; absent ones stay away. */
+async function fromFlags(call: Call): Promise<CycleInput> {
+  const flags = call.options as Flags;
+  if (flags.task === undefined || flags.exitCode === undefined)
+    throw usage('record.what', 'Nothing to record: name a FILE (or -), or give --task and --exit-code.', {
+      hint: 'forge memory record --task FORGE-001 --exit-code 0 --classification SUCCESS',
+    });
+  const scope = flags.scope ?? 'execution';
+  const fields = {
+    task_id: flags.task,
+    exit_code: flags.exitCode,
+    classification: flags.classification,
+    quality_signals: flags.signal && Object.fromEntries(flags.signal.map(splitSignal)),
+    patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
+    regression_flags: flags.regression,
+    improvement_proposals: flags.proposal,
+    environment_valid: readBoolean(flags.environmentValid),
+    governance_violations: flags.violation,
+    log: flags.log === undefined ? undefined : await call.file(flags.log),
+    idempotency_key: flags.key,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CycleInput;
+}
+
+function splitSignal(text: string): [string, string | number | boolean] {
+  const at = text.indexOf('=');
+  if (at < 1) throw usage('record.signal', `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: name=value.`, { field: 'signal' });
+  const value = text.slice(at + 1);
+  if (value === 'true' || value === 'false') return [text.slice(0, at), value === 'true'];
+  return [text.slice(0, at), /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value];
+}
+
+function readBoolean(word: unknown): boolean | undefined {
+  if (word === undefined) return undefined;
+  if (word === 'true' || word === 'false') return word === 'true';
+  throw usage('record.boolean', `--environment-valid: found ${JSON.stringify(oneLine(String(word), 40))}, allowed: true | false.`, { field: 'environment-valid' });
+}
+
+type Recorded = RecordedCycle | { count: number; records: RecordedCycle[] };
+
+async function record(call: Call, file: string | undefined): Promise<Recorded> {
+  const { memory } = call.forge();
+  if (file === undefined) return memory.record(await fromFlags(call));
+  const inputs = await memory.parse(await call.file(file));
+  const { cycles } = await memory.recordMany(inputs);
+  const [only] = cycles;
+  return only && inputs.length === 1 ? only : { count: cycles.length, records: cycles };
+}
+
+function render(value: Recorded, style: Style): string {
+  if ('records' in value) return `${value.count} cycles recorded (${value.records.filter(({ known }) => known).length} of them known already)`;
+  const { cycle, execution, evaluation, known } = value;
+  const parts = [`cycle ${style.strong(String(cycle))}${known ? ' (recorded before)' : ''}`, `execution ${style.dim(execution.id.slice(0, 12))}`];
+  if (evaluation) parts.push(`evaluation ${style.dim(evaluation.id.slice(0, 12))}`);
+  return parts.join('  ');
+}
+
+export const recording = [
+  command<Recorded>({
+    name: 'record',
+    args: ['[file]'],
+    summary: 'Record a cycle: what ran, how it ended, what was seen. FILE or - takes JSON, or JSONL for many',
+    example: 'forge memory record --task FORGE-001 --exit-code 0 --classification SUCCESS',
+    options: OPTIONS,
+    writes: true,
+    run: record,
+    render,
+  }),
+];

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { RecordBody } from './segment.js';
+
+/** LTM, "Knowledge Promotion Mechanism": only the first two may teach anything. */
+export const CLASSIFICATIONS = ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILURE'] as const;
+/** LTM, "Knowledge Record Format". */
+export const SCOPES = ['execution', 'environment', 'governance', 'optimization'] as const;
+
+const Text = z.string().check(z.minLength(1), z.maxLength(65_536));
+const Texts = z.array(Text).check(z.maxLength(1000));
+
+// Printable ASCII without quotes and backslashes: as JSON it is itself, so that it can be sought as bytes.
+const KEY = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+
+/** One cycle as `forge memory record` takes it. */
+export const CycleInput = z.strictObject({
+  task_id: Text,
+  /** Null when it was stopped by a signal. */
+  exit_code: z.nullable(z.int()),
+  started_at: z.optional(z.iso.datetime()),
+  finished_at: z.optional(z.iso.datetime()),
+  /** All of it; its last 4 KiB and its digest are kept. */
+  log: z.optional(z.string()),
+  classification: z.optional(z.enum(CLASSIFICATIONS)),
+  environment_valid: z.optional(z.boolean()),
+  governance_violations: z.optional(Texts),
+  quality_signals: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))),
+  regression_flags: z.optional(Texts),
+  improvement_proposals: z.optional(Texts),
+  patterns: z.optional(
+    z.array(z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) })).check(z.maxLength(1000)),
+  ),
+  /** The same key again is the same cycle: nothing is recorded twice. */
+  idempotency_key: z.optional(z.string().check(z.regex(KEY))),
+});
+export type CycleInput = z.infer<typeof CycleInput>;
+
+/** How much of a log is kept, bytes. */
+export const LOG_TAIL_BYTES = 4096;
+
+/** The record of the execution ledger. The cycle's number is a label: clones may use the same one. */
+export function executionDraft(input: CycleInput, key: string, now: string): (n: number) => RecordBody {
+  const { task_id, exit_code, started_at = now, finished_at = now, log } = input;
+  const body = { task_id, exit_code, started_at, finished_at, ...(log === undefined ? {} : { log: keepLog(log) }) };
+  return (n) => ({ kind: 'cycle', key, cycle: cycleNumber(n), ...body });
+}
+
+/** The genesis has number 1. */
+export const cycleNumber = (n: number): number => n - 1;
+
+function keepLog(log: string): Record<string, unknown> {
+  const bytes = Buffer.from(log, 'utf8');
+  let start = Math.max(0, bytes.length - LOG_TAIL_BYTES);
+  // Not in the middle of a character.
+  while (start > 0 && start < bytes.length && ((bytes[start] as number) & 0xc0) === 0x80) start++;
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+  return { tail: bytes.subarray(start).toString('utf8'), bytes: bytes.length, sha256 };
+}
+
+const JUDGED = [
+  'classification',
+  'environment_valid',
+  'governance_violations',
+  'quality_signals',
+  'regression_flags',
+  'improvement_proposals',
+  'patterns',
+] as const;
+
+/** Whether the cycle was evaluated at all. */
+export const isEvaluated = (input: CycleInput): boolean => JUDGED.some((field) => input[field] !== undefined);
+
+/** The record of the evaluation ledger, beside its cycle's. */
+export function evaluationBody(input: CycleInput, key: string, execution: { id: string; n: number }): RecordBody {
+  return {
+    kind: 'cycle',
+    key,
+    cycle: cycleNumber(execution.n),
+    execution: execution.id,
+    task_id: input.task_id,
+    classification: input.classification ?? null,
+    environment_valid: input.environment_valid ?? null,
+    governance_violations: input.governance_violations ?? [],
+    quality_signals: input.quality_signals ?? {},
+    regression_flags: input.regression_flags ?? [],
+    improvement_proposals: input.improvement_proposals ?? [],
+    patterns: (input.patterns ?? []).map(({ holds = true, ...pattern }) => ({ ...pattern, holds })),
+  };
+}
+
+/** LTM-16: a cycle whose record could not be written failed, and nothing may be learned from it. */
+export function afterFailedWrite(input: CycleInput): CycleInput {
+  const { patterns: _patterns, improvement_proposals: _proposals, ...kept } = input;
+  const violation = 'memory write failed; recorded by a later command';
+  return {
+    ...kept,
+    classification: 'FAILURE',
+    governance_violations: [...(input.governance_violations ?? []), violation],
+  };
+}

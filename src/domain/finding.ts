@@ -1,0 +1,109 @@
+import type { Tier } from './ledger.js';
+import type { LastGood, Problem } from './ledger-graph.js';
+import { plural } from './text.js';
+
+/** What a verification finds, and what a human can do about it (docs/format.md, "What verify finds"). */
+export type FindingCode =
+  | 'edited'
+  | 'removed'
+  | 'rewritten'
+  | 'torn'
+  | 'glued'
+  | 'conflict_marker'
+  | 'crlf'
+  | 'foreign_ledger'
+  | 'number'
+  | 'unauthorised'
+  | 'wrong_tier'
+  | 'archive'
+  | 'anchor'
+  | 'lost'
+  | 'rolled_back'
+  | 'dropped'
+  | 'redacted_back';
+
+export interface Finding {
+  code: FindingCode;
+  tier: Tier;
+  file: string;
+  /** 1-based; 0 when no line of the file is meant. */
+  line: number;
+  /** 0-based, in bytes. */
+  offset: number;
+  message: string;
+  last_good: LastGood;
+  /** What a human can run. */
+  hint: string;
+  /** True when the records are at hand and nobody edited anything: forge puts them back by itself. */
+  restorable?: true;
+}
+
+/** A record that was acknowledged and is not here; its bytes are at hand. */
+export interface MissingRecord {
+  id: string;
+  tier: Tier;
+  n: number;
+  prev: string | null;
+  source: 'journal' | 'head' | 'anchor' | 'history';
+  /** Where it was: a shown path; empty when unknown. */
+  file: string;
+  /** The commit that dropped or had it. */
+  commit: string;
+}
+
+const RESTORE = 'forge memory restore --reason "…"';
+const REPAIR = 'forge memory repair --reason "…"';
+const SAY_SO = 'forge memory override acknowledge --reason "…"';
+
+/** The next command for a finding in a file; `tracked` when HEAD has that file. */
+export function hintFor(code: FindingCode, file: string, tracked: boolean): string {
+  switch (code) {
+    case 'conflict_marker':
+      return `sed -i -E '/^(<{7}|={7}|>{7}|[|]{7})( |$)/d' ${file}  (both sides' records stay), then: forge memory verify`;
+    case 'crlf':
+      return `sed -i 's/\\r$//' ${file}  (and keep .forge/.gitattributes), then: forge memory verify`;
+    case 'foreign_ledger':
+      return 'forge memory adopt ID --reason "…"  (its records belong here)  or  forge memory drop ID --reason "…"';
+    case 'torn':
+    case 'glued':
+    case 'number':
+    case 'unauthorised':
+    case 'wrong_tier':
+    case 'anchor':
+      return REPAIR;
+    case 'redacted_back':
+      return 'forge memory redact ID --reason "…"';
+    case 'lost':
+    case 'rolled_back':
+    case 'dropped':
+      return RESTORE;
+    default:
+      return tracked ? `git restore ${file}  then: ${SAY_SO}` : `${RESTORE}  or, if the records are nowhere: ${REPAIR}`;
+  }
+}
+
+/** A problem of one line as a finding. */
+export function toFinding(tier: Tier, { code, file, line, offset, message, last_good }: Problem, tracked: boolean): Finding {
+  const known = code as FindingCode;
+  return { code: known, tier, file, line, offset, message, last_good, hint: hintFor(known, file, tracked) };
+}
+
+const numbers = (records: readonly MissingRecord[]): string => {
+  const all = records.map(({ n }) => n).sort((a, b) => a - b);
+  return all.length === 1 ? `record ${all[0]}` : `${plural(all.length, 'record')} (${all[0]} to ${all.at(-1)})`;
+};
+
+/** Whole records that git took from the working tree: by reset, rebase, clean, stash drop, or in a commit. */
+export function describeGone(tier: Tier, records: readonly MissingRecord[], maxN: number): Finding {
+  const { source, commit, file } = records[0] as MissingRecord;
+  const top = Math.max(...records.map(({ n }) => n));
+  const short = commit.slice(0, 12);
+  const code = source === 'history' ? 'dropped' : source === 'journal' ? 'lost' : 'rolled_back';
+  const message =
+    code === 'dropped'
+      ? `commit ${short} dropped ${numbers(records)} of the ${tier} ledger; history has the bytes`
+      : code === 'lost'
+        ? `${numbers(records)} of the ${tier} ledger left the working tree (git clean, stash drop, reset or a hand); the journal has the bytes`
+        : `the ${tier} ledger was rolled back from ${top} to ${maxN}: the branch was at ${short} when it was last verified; that commit has the bytes`;
+  return { code, tier, file, line: 0, offset: 0, message, last_good: null, hint: RESTORE, restorable: true };
+}

@@ -1,0 +1,192 @@
+import { rootCommit } from '../adapters/git-memory.js';
+import { corrupted } from '../domain/error.js';
+import type { Finding } from '../domain/finding.js';
+import { recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { isBuilder } from '../domain/role.js';
+import { plural } from '../domain/text.js';
+import { readAnchors, writeAnchors } from '../store/anchors.js';
+import { readHalt, refuseHalted, writeHalt } from '../store/halt.js';
+import { journalStamp, pruneJournal } from '../store/journal.js';
+import { shown } from '../store/layout.js';
+import { type Around, toState } from '../store/ledger.js';
+import { digestContainers } from '../store/ledger-scan.js';
+import { writeLedgerState } from '../store/ledger-state.js';
+import { type Context, timestamp } from './context.js';
+import { surroundings } from './ledger.js';
+import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
+import { type Judgement, judgeMemory } from './memory-judge.js';
+import { type Look, type LookOptions, lookAtMemory } from './memory-look.js';
+import { type Restored, restoreRecords } from './memory-restore.js';
+
+export interface TierReport {
+  tier: Tier;
+  records: number;
+  bytes: number;
+  heads: string[];
+  containers: string[];
+}
+
+/** The answer of a verification. */
+export interface Integrity {
+  status: 'intact' | 'corrupted' | 'halted';
+  tiers: TierReport[];
+  notes: string[];
+  problems: Finding[];
+  /** What was put back on the way. */
+  restored: Restored[];
+}
+
+/** A look and what it means; `look` is null when the last verification still holds. */
+export interface Inspection extends Judgement {
+  around: Around;
+  cut: Cut;
+  look: Look | null;
+}
+
+const NOTHING: Judgement = { findings: [], restorable: [], strangers: [], notes: [] };
+
+/**
+ * Looks at all of memory, or trusts the last verification when nothing was touched since and `fresh` is not asked
+ * for. What somebody may have been in the middle of is looked at twice before it is reported.
+ */
+export async function inspectMemory(context: Context, fresh: boolean, options: LookOptions = {}): Promise<Inspection> {
+  const around = await surroundings(context);
+  const cut = takeCut(context, around);
+  if (!fresh && isTrusted(cut)) return { ...NOTHING, notes: cut.state.verdict?.notes ?? [], around, cut, look: null };
+  const first = await inspectOnce(context, cut, options);
+  if (first.findings.length === 0) return first;
+  return inspectOnce(context, takeCut(context, await surroundings(context)), options);
+}
+
+async function inspectOnce(context: Context, cut: Cut, options: LookOptions): Promise<Inspection> {
+  const look = await lookAtMemory(context, cut, options);
+  const several = TIERS.some((tier) => look.scans[tier].result.ledgers.size > 1);
+  const root = several && context.git ? await rootCommit(context.git) : null;
+  return { ...judgeMemory(context, look, root), around: cut.around, cut, look };
+}
+
+/** How much a caller may put back by itself. */
+export type Remedy = 'none' | 'journal' | 'all';
+
+/**
+ * Verifies, puts back what git took, and remembers the result. What cannot be put back halts memory: this and every
+ * writing command refuse from now on (LTM-05). Takes the lock for moments only.
+ */
+export async function settleMemory(context: Context, remedy: Remedy, fresh: boolean, options: LookOptions = {}): Promise<{ inspection: Inspection; restored: Restored[] }> {
+  let inspection = await inspectMemory(context, fresh, options);
+  let restored: Restored[] = [];
+  const mine = mayRestore(context, inspection, remedy);
+  if (mine.length > 0) {
+    const why = 'git took them from the working tree, and nothing here was edited';
+    ({ restored } = await restoreRecords(context, inspection.around, inspection.cut.journal.size, mine, { by: 'forge', why }));
+    for (const { tier, records, from, to } of restored)
+      context.warnings.push(
+        `${plural(records, `${tier} record`)} (${from === to ? from : `${from} to ${to}`}) had left the working tree and ${records === 1 ? 'was' : 'were'} put back.`,
+      );
+    if (restored.length > 0) inspection = await inspectMemory(context, true, options);
+  }
+  if (inspection.findings.length === 0) remember(context, inspection);
+  else haltUnlessRestorable(context, inspection);
+  return { inspection, restored };
+}
+
+function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy): Judgement['restorable'] {
+  if (remedy === 'none' || context.disk.dryRun || isBuilder(context.world.env)) return [];
+  return restorable.filter(({ source }) => remedy === 'all' || source === 'journal' || source === 'anchor');
+}
+
+/** Findings that pass when git or an editor has finished are no reason to stop for good. */
+const PASSING: ReadonlySet<string> = new Set(['conflict_marker', 'crlf', 'foreign_ledger']);
+
+function haltUnlessRestorable(context: Context, { findings }: Inspection): void {
+  const grave = findings.filter(({ restorable, code }) => !restorable && !PASSING.has(code));
+  if (grave.length === 0 || context.disk.dryRun) return;
+  try {
+    writeHalt(context.disk, { at: timestamp(context), reasons: grave.slice(0, 20).map(describeFinding) });
+  } catch {
+    // Where nothing can be written, nothing needs to be halted.
+  }
+}
+
+export const describeFinding = ({ file, line, message, tier }: Finding): string =>
+  `${file === '' ? `${tier} ledger` : line > 0 ? `${file}:${line}` : file}: ${message}`;
+
+/** What was verified is not verified again until something changes; what HEAD has leaves the journal. */
+function remember(context: Context, { around, cut, look, notes }: Inspection): void {
+  const { disk, layout } = context;
+  if (!look || disk.dryRun) return;
+  try {
+    disk.withLock(() => {
+      if (!isUnchanged(cut)) return;
+      prune(context, look, cut);
+      writeAnchors(disk, anchorsAfter(context, look));
+      for (const tier of TIERS) {
+        const known = cut.state.tiers[tier];
+        const open = stillOpen(known, cut.tiers[tier]);
+        cut.state.tiers[tier] = toState(disk, tier, look.scans[tier], known?.ledger ?? around.ledger(tier), open);
+      }
+      const verdict = { head: around.head, journal: journalStamp(layout).stat, archives: digestContainers(cut.archives), notes };
+      writeLedgerState(layout, { ...cut.state, home: around.home, verdict });
+    });
+  } catch {
+    // Read-only, or busy: the next one verifies again.
+  }
+}
+
+function anchorsAfter({ disk }: Context, { git }: Look) {
+  const anchors = readAnchors(disk);
+  if (!git) return anchors;
+  if (git.branch !== null) anchors.branches[git.branch] = git.head;
+  return { ...anchors, history: git.head };
+}
+
+function prune({ layout }: Context, { scans, git }: Look, cut: Cut): void {
+  if (!git || journalStamp(layout).stat !== cut.journal.stat) return;
+  pruneJournal(layout, cut.journal.size, (bytes) => {
+    const id = recordId(bytes);
+    return !TIERS.some((tier) => scans[tier].graph.isCommitted(id));
+  });
+}
+
+/** LTM-05: before anything is added to memory. Exit 4 `memory.corrupted` unless it is intact, or made so. */
+export async function requireMemory(context: Context): Promise<{ around: Around; tiers: TierReport[]; notes: string[] }> {
+  refuseHalted(context.disk);
+  const { inspection } = await settleMemory(context, 'all', false);
+  const [first] = inspection.findings.filter(({ restorable }) => !restorable || !context.disk.dryRun);
+  if (!first) return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };
+  throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {
+    file: first.file || undefined,
+    line: first.line || undefined,
+    offset: first.offset,
+    hint: 'forge memory verify  (says what it means and what a human can run)',
+    data: { problems: inspection.findings },
+  });
+}
+
+/** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
+export async function verifyMemory(context: Context, input: { tier?: Tier } = {}, options: LookOptions = {}): Promise<Integrity> {
+  const { inspection, restored } = await settleMemory(context, 'journal', true, options);
+  const problems = inspection.findings.filter(({ tier }) => input.tier === undefined || tier === input.tier);
+  const halted = readHalt(context.disk) !== null;
+  return {
+    status: problems.length > 0 ? 'corrupted' : halted ? 'halted' : 'intact',
+    tiers: reportTiers(context, inspection).filter(({ tier }) => input.tier === undefined || tier === input.tier),
+    notes: inspection.notes,
+    problems,
+    restored,
+  };
+}
+
+export function reportTiers({ layout }: Context, { cut, look }: Inspection): TierReport[] {
+  return TIERS.map((tier) => {
+    const containers = cut.tiers[tier];
+    const known = look ? look.scans[tier].result : (cut.state.tiers[tier] ?? { records: 0, heads: [] });
+    return {
+      tier,
+      records: known.records,
+      bytes: containers.reduce((sum, { size }) => sum + size, 0),
+      heads: known.heads,
+      containers: containers.map(({ path }) => shown(layout, path)),
+    };
+  });
+}

@@ -1,0 +1,223 @@
+import { operationInProgress } from '../adapters/git-read.js';
+import { describeGone, type Finding, hintFor, type MissingRecord, toFinding } from '../domain/finding.js';
+import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
+import { type LastGood, type Place, withoutConsequences } from '../domain/ledger-graph.js';
+import { shown } from '../store/layout.js';
+import { scanTier } from '../store/ledger-scan.js';
+import type { Context } from './context.js';
+import type { Look } from './memory-look.js';
+
+/** A record that stands in a file somebody edited, and that nobody wrote through forge. */
+interface Stranger extends Place {
+  id: string;
+  n: number;
+  prev: string | null;
+}
+
+export interface Judgement {
+  findings: Finding[];
+  /** Missing records that forge may put back by itself: git took them, nobody edited anything. */
+  restorable: MissingRecord[];
+  /** Records standing where others should: a repair or restore declares them void. */
+  strangers: (Stranger & { tier: Tier })[];
+  notes: string[];
+}
+
+/** What the look means (docs/format.md, "What verify finds"). */
+export function judgeMemory(context: Context, look: Look, root: string | null): Judgement {
+  const judgement: Judgement = { findings: [], restorable: [], strangers: [], notes: [...look.notes] };
+  for (const tier of TIERS) judgeTier(context, look, tier, root, judgement);
+  judgeAnchors(look, judgement);
+  return judgement;
+}
+
+function judgeTier(context: Context, look: Look, tier: Tier, root: string | null, judgement: Judgement): void {
+  const { result } = look.scans[tier];
+  const tracked = (file: string): boolean => isTracked(context, look, file);
+  const gone = [...look.missing.values()].filter((record) => record.tier === tier);
+  const cut = gone.length > 0 ? findCut(context, look, tier, gone) : { edits: [], whole: [], strangers: [] };
+  const atHand = new Set(gone.map(({ id }) => id));
+  const sparse = (look.git?.leftOut.size ?? 0) > 0;
+  // A line whose parent is at hand is settled when that comes back; one whose parent was left out is none.
+  const orphans = withoutConsequences(result).filter(({ parent }) => !atHand.has(parent) && !sparse);
+  const lines = [...result.unreadable, ...orphans, ...result.problems];
+  judgement.findings.push(
+    ...lines.map((problem) => toFinding(tier, problem, tracked(problem.file))),
+    ...foreignLedgers(result.ledgers, tier, root),
+    ...result.returned.map((id) => returned(tier, id)),
+    ...cut.edits,
+  );
+  judgement.strangers.push(...cut.strangers.map((stranger) => ({ ...stranger, tier })));
+  judgeWhole(context, look, tier, cut.whole, judgement, lines.length + cut.edits.length > 0);
+}
+
+/** Whole files that git took away are put back, unless something here was edited: then a human looks first. */
+function judgeWhole(context: Context, look: Look, tier: Tier, whole: MissingRecord[], judgement: Judgement, damaged: boolean): void {
+  if (whole.length === 0) return;
+  const operation = context.repository && operationInProgress(context.repository);
+  if (operation) {
+    judgement.notes.push(`${operation} is in progress: ${whole.length} records of the ${tier} ledger are not here now; they are safe`);
+    return;
+  }
+  const mayRestore = !damaged && look.git !== null && look.git.changed.length === 0;
+  for (const group of groupBySource(whole)) {
+    const { restorable: _free, ...finding } = describeGone(tier, group, look.scans[tier].result.maxN);
+    judgement.findings.push(mayRestore || isUntouchedGit(context, look) ? { ...finding, restorable: true } : finding);
+  }
+  if (mayRestore || isUntouchedGit(context, look)) judgement.restorable.push(...whole);
+}
+
+/** Before the first commit there is no tracked file that could have been edited. */
+const isUntouchedGit = (context: Context, look: Look): boolean => context.repository !== null && look.git === null;
+
+function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
+  const groups = new Map<string, MissingRecord[]>();
+  for (const record of records) {
+    const key = `${record.source} ${record.commit}`;
+    groups.set(key, [...(groups.get(key) ?? []), record]);
+  }
+  return [...groups.values()];
+}
+
+function isTracked(context: Context, { git }: Look, file: string): boolean {
+  if (!git) return false;
+  return [...git.tree.keys()].some((path) => shown(context.layout, `${context.repository?.root}/${path}`) === file);
+}
+
+interface CutOut {
+  edits: Finding[];
+  whole: MissingRecord[];
+  strangers: Stranger[];
+}
+
+/**
+ * Tells records that somebody cut out of a file or edited there from those whose whole file git took. Git moves whole
+ * files: a file that still has the record before a missing one, or that differs from HEAD, was edited.
+ */
+function findCut(context: Context, look: Look, tier: Tier, gone: readonly MissingRecord[]): CutOut {
+  const edited = new Set(
+    (look.git?.changed ?? []).map(({ path }) => shown(context.layout, `${context.repository?.root}/${path}`)),
+  );
+  const here = surveyLoose(context, look, tier);
+  const fileOf = placeMissing(gone, here, edited);
+  const groups = new Map<string, MissingRecord[]>();
+  const whole: MissingRecord[] = [];
+  for (const record of gone) {
+    const file = fileOf.get(record.id);
+    if (file === undefined) whole.push(record);
+    else groups.set(file, [...(groups.get(file) ?? []), record]);
+  }
+  const edits: Finding[] = [];
+  const strangers: Stranger[] = [];
+  for (const [file, records] of groups) {
+    const found = here.strangers.filter((stranger) => stranger.file === file);
+    edits.push(describeEdit(tier, file, records, found, here.records, isTracked(context, look, file)));
+    strangers.push(...found);
+  }
+  return { edits, whole, strangers };
+}
+
+/** The file that each missing record was cut out of; none for those whose file is gone as a whole. */
+function placeMissing(gone: readonly MissingRecord[], here: Survey, edited: ReadonlySet<string>): Map<string, string> {
+  const fileOf = new Map<string, string>();
+  const twins = new Map(here.strangers.map((stranger) => [`${stranger.n} ${stranger.prev}`, stranger.file]));
+  const after = new Map([...here.records.values()].map((record) => [record.prev ?? '', record.file]));
+  const inOrder = [...gone].sort((a, b) => a.n - b.n);
+  for (const { id, n, prev, source, file } of inOrder) {
+    const own = source === 'head' && edited.has(file) ? file : undefined;
+    const before = prev === null ? here.emptied : (here.records.get(prev)?.file ?? fileOf.get(prev));
+    const found = own ?? before ?? twins.get(`${n} ${prev}`) ?? after.get(id);
+    if (found !== undefined) fileOf.set(id, found);
+  }
+  // The start of a file was cut: its records are known by the first one that still stands.
+  for (const { id, prev } of inOrder.reverse()) {
+    const file = fileOf.get(id);
+    if (file !== undefined && prev !== null && !fileOf.has(prev)) fileOf.set(prev, file);
+  }
+  return fileOf;
+}
+
+interface Survey {
+  /** Every record in a file that neither HEAD nor the index has as it is. */
+  records: Map<string, Stranger>;
+  /** Those that neither the journal nor HEAD knows. */
+  strangers: Stranger[];
+  /** A file without a line, which forge never leaves with one acknowledged. */
+  emptied: string | undefined;
+}
+
+function surveyLoose(context: Context, look: Look, tier: Tier): Survey {
+  const { git, cut } = look;
+  const clean = new Set(git ? [...git.tree.keys()] : []);
+  for (const path of git?.staged ?? []) clean.add(path);
+  for (const { path } of git?.changed ?? []) clean.delete(path);
+  const cleanFiles = new Set([...clean].map((path) => shown(context.layout, `${context.repository?.root}/${path}`)));
+  const loose = cut.tiers[tier].filter(({ path }) => !cleanFiles.has(shown(context.layout, path)));
+  const records = new Map<string, Stranger>();
+  scanTier(context.layout, tier, loose, [], {
+    onRecord: ({ n, prev }, id, place) => records.set(id, { id, n, prev, ...place }),
+  });
+  const strangers = [...records.values()].filter(({ id }) => !look.knownIds.has(id));
+  const emptied = loose.find(({ size }) => size === 0)?.path;
+  return { records, strangers, emptied: emptied && shown(context.layout, emptied) };
+}
+
+function describeEdit(
+  tier: Tier,
+  file: string,
+  records: readonly MissingRecord[],
+  strangers: readonly Stranger[],
+  here: ReadonlyMap<string, Stranger>,
+  tracked: boolean,
+): Finding {
+  const first = [...records].sort((a, b) => a.n - b.n)[0] as MissingRecord;
+  const before = first.prev === null ? undefined : here.get(first.prev);
+  const last_good: LastGood = before ? { id: before.id, line: before.line, n: before.n } : null;
+  const twin = strangers.find(({ n, prev }) => n === first.n && prev === first.prev);
+  const at = { file, line: twin?.line ?? (before ? before.line + 1 : 1), offset: twin?.offset ?? before?.offset ?? 0, last_good };
+  const many = records.length > 1 && strangers.length > 1;
+  if (twin && many)
+    return finding('rewritten', tier, at, tracked, `it was rewritten: forked at record ${first.n}, ${records.length} records gone, ${strangers.length} others in their place`);
+  if (twin) return finding('edited', tier, at, tracked, `record ${first.n} was edited: it is not the one that was written (${first.id.slice(0, 12)}…)`);
+  if (strangers.length > 1 && records.length > 1)
+    return finding('rewritten', tier, at, tracked, `it was rewritten: records ${first.n} on are gone, ${strangers.length} unknown ones stand here`);
+  const which = records.length === 1 ? `record ${first.n} was` : `${records.length} records (from ${first.n} on) were`;
+  return finding('removed', tier, at, tracked, `${which} removed`);
+}
+
+function finding(
+  code: Finding['code'],
+  tier: Tier,
+  at: Place & { last_good: LastGood },
+  tracked: boolean,
+  message: string,
+): Finding {
+  return { code, tier, ...at, message, hint: hintFor(code, at.file, tracked) };
+}
+
+function foreignLedgers(ledgers: ReadonlyMap<string, Place>, tier: Tier, root: string | null): Finding[] {
+  if (ledgers.size < 2) return [];
+  const ids = [...ledgers.keys()].sort();
+  const derived = root === null ? undefined : ledgerId(tier, root);
+  const own = ids.find((id) => id === derived) ?? ids[0];
+  return ids
+    .filter((id) => id !== own)
+    .map((id) => {
+      const place = ledgers.get(id) as Place;
+      const message = `it begins another repository's ${tier} ledger (${id})`;
+      const hint = `forge memory adopt ${id.slice(0, 12)} --reason "…"  (its records belong here)  or  forge memory drop ${id.slice(0, 12)} --reason "…"`;
+      return { code: 'foreign_ledger', tier, ...place, message, last_good: null, hint } as Finding;
+    });
+}
+
+function returned(tier: Tier, id: string): Finding {
+  const message = `redacted content is back: record ${id.slice(0, 12)}…`;
+  return { code: 'redacted_back', tier, file: '', line: 0, offset: 0, message, last_good: null, hint: hintFor('redacted_back', '', false) };
+}
+
+function judgeAnchors({ brokenAnchors }: Look, { findings }: Judgement): void {
+  for (const { tier, commit, head, n } of brokenAnchors) {
+    const message = `commit ${commit.slice(0, 12)} saw record ${n} (${head.slice(0, 12)}…) of the ${tier} ledger, which is nowhere: the ledger was rewritten`;
+    findings.push({ code: 'anchor', tier, file: '', line: 0, offset: 0, message, last_good: null, hint: hintFor('anchor', '', false) });
+  }
+}

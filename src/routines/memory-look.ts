@@ -1,0 +1,222 @@
+import { readBranch } from '../adapters/git-read.js';
+import { streamGit } from '../adapters/git.js';
+import {
+  changedBetween,
+  type ChangedFile,
+  changedMemory,
+  findRecords,
+  isAncestor,
+  leftOut,
+  memoryTree,
+  readBlobs,
+  readRemovedLines,
+} from '../adapters/git-memory.js';
+import type { MissingRecord } from '../domain/finding.js';
+import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { plural } from '../domain/text.js';
+import { readAnchors } from '../store/anchors.js';
+import { readJournal } from '../store/journal.js';
+import { memoryFolder, shown, shownFrom } from '../store/layout.js';
+import { type Scanned, scanTier } from '../store/ledger-scan.js';
+import type { Context } from './context.js';
+import type { Cut } from './memory-cut.js';
+
+/** What git says about the memory folder; null without a repository or a commit. */
+export interface GitFacts {
+  folder: string;
+  head: string;
+  branch: string | null;
+  tree: Map<string, string>;
+  /** Tracked memory files that are not HEAD's. */
+  changed: ChangedFile[];
+  leftOut: Set<string>;
+  /** Files that are staged as they stand and in no commit yet; looked up when records are missing. */
+  staged: Set<string>;
+}
+
+/** Everything a judgement needs. */
+export interface Look {
+  cut: Cut;
+  git: GitFacts | null;
+  scans: Record<Tier, Scanned>;
+  /** Acknowledged records that are not in the working tree, by id. */
+  missing: Map<string, MissingRecord>;
+  /** Ids of the journal and of files that differ from HEAD: written through forge, or committed. */
+  knownIds: Set<string>;
+  /** Heads that a commit message names and that are nowhere. */
+  brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
+  notes: string[];
+}
+
+export interface LookOptions {
+  /** Bytes read so far, of all. */
+  onProgress?: (read: number, total: number) => void;
+  signal?: AbortSignal;
+}
+
+/** Reads all ledgers, the journal, and what git remembers. No lock is held. */
+export async function lookAtMemory(context: Context, cut: Cut, options: LookOptions = {}): Promise<Look> {
+  const git = await gitFacts(context);
+  const scans = scanAll(context, cut, git, options);
+  const look: Look = { cut, git, scans, missing: new Map(), knownIds: new Set(), brokenAnchors: [], notes: [] };
+  if (git) await addFromGit(context, git, look);
+  await addFromJournal(context, look);
+  addNotes(look);
+  return look;
+}
+
+async function gitFacts(context: Context): Promise<GitFacts | null> {
+  const { git, repository, layout } = context;
+  if (!git || !repository) return null;
+  const folder = shownFrom(repository.root, memoryFolder(layout));
+  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
+  if (head === '') return null;
+  const [branch, tree, changed, sparse] = await Promise.all([
+    readBranch(repository, git),
+    memoryTree(git, head, folder),
+    changedMemory(git, { repository, folder }),
+    leftOut(git, folder),
+  ]);
+  return { folder, head, branch, tree, changed, leftOut: sparse, staged: new Set() };
+}
+
+function scanAll(context: Context, cut: Cut, git: GitFacts | null, { onProgress, signal }: LookOptions): Look['scans'] {
+  const { layout } = context;
+  const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
+  for (const { path } of git?.changed ?? []) committed.delete(fromTop(context, path));
+  const total = TIERS.reduce((sum, tier) => sum + cut.tiers[tier].reduce((bytes, { size }) => bytes + size, 0), 0);
+  let read = 0;
+  const onBytes = onProgress && ((bytes: number): void => {
+    read += bytes;
+    onProgress(read, total);
+  });
+  return Object.fromEntries(
+    TIERS.map((tier) => {
+      signal?.throwIfAborted();
+      return [tier, scanTier(layout, tier, cut.tiers[tier], cut.archives, { committed, ...(onBytes ? { onProgress: onBytes } : {}) })];
+    }),
+  ) as Look['scans'];
+}
+
+/** Git's path, from the repository's top, as forge shows it. */
+function fromTop({ repository, layout }: Context, path: string): string {
+  return shown(layout, `${repository?.root ?? layout.root}/${path}`);
+}
+
+async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<void> {
+  const run = context.git as NonNullable<Context['git']>;
+  const stream = streamGit(context.repository?.root ?? context.layout.root, context.world.env);
+  const anchors = readAnchors(context.disk);
+  const paths = new Map(git.changed.map(({ path, oid }) => [oid, path]));
+  await readBlobs(stream, [...paths.keys()], (oid, bytes) => {
+    const path = paths.get(oid) ?? '';
+    look.knownIds.add(recordId(bytes));
+    note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
+  });
+  await addFromAnchor(context, run, stream, git, look, git.branch === null ? undefined : anchors.branches[git.branch]);
+  const outcome = await readRemovedLines(
+    stream,
+    { folder: git.folder, from: anchors.history, to: git.head, skipReadded: true, repository: context.repository },
+    ({ commit, path, bytes }) => note(look, bytes, { source: 'history', file: fromTop(context, path), commit }),
+    (commit, value) => noteAnchor(look, commit, value),
+  );
+  if (outcome.shallow) look.notes.push('this clone is shallow: history was checked back to its boundary only');
+  if (outcome.incomplete !== null)
+    look.notes.push(`history could not be read to its end (${outcome.incomplete}); what was dropped before is not seen`);
+}
+
+/** A branch that does not lead from the commit last verified any more was reset, rebased or force-pulled. */
+async function addFromAnchor(
+  context: Context,
+  run: NonNullable<Context['git']>,
+  stream: ReturnType<typeof streamGit>,
+  git: GitFacts,
+  look: Look,
+  anchor: string | undefined,
+): Promise<void> {
+  if (anchor === undefined || anchor === git.head) return;
+  const leads = await isAncestor(run, anchor, git.head);
+  if (leads === true) return;
+  if (leads === null) {
+    look.notes.push(`the commit at which ${git.branch} was last verified (${anchor.slice(0, 12)}) is gone from this repository`);
+    return;
+  }
+  const files = new Map((await changedBetween(run, anchor, git.head, git.folder)).map(({ path, oid }) => [oid, path]));
+  await readBlobs(stream, [...files.keys()], (oid, bytes) =>
+    note(look, bytes, { source: 'anchor', file: fromTop(context, files.get(oid) ?? ''), commit: anchor }),
+  );
+}
+
+/** Only a record, and only one that is not here. The first source that names it counts. */
+function note(look: Look, bytes: Buffer, from: Pick<MissingRecord, 'source' | 'file' | 'commit'>): void {
+  const tier = tierOf(bytes);
+  if (!tier) return;
+  const id = recordId(bytes);
+  if (look.scans[tier].graph.has(id) || look.missing.has(id)) return;
+  const parsed = parseLine(bytes.toString('utf8'));
+  if (parsed.kind !== 'record') return;
+  const { n, prev } = parsed.record;
+  look.missing.set(id, { id, tier, n, prev, ...from });
+}
+
+/** The tier that a line names, without parsing all of it. */
+function tierOf(bytes: Buffer): Tier | undefined {
+  const start = bytes.subarray(0, 64).toString('latin1');
+  const name = /^\{"v":1,"tier":"([a-z]+)"/.exec(start)?.[1];
+  return TIERS.find((tier) => tier === name);
+}
+
+/** `Forge-Ledger: execution 12 <head> …`: heads that the session's end saw. */
+function noteAnchor(look: Look, commit: string, value: string): void {
+  for (const match of value.matchAll(/([a-z]+) (\d+) ([0-9a-f]{64})/g)) {
+    const [, name, n, head = ''] = match;
+    const tier = TIERS.find((known) => known === name);
+    if (tier && isRecordId(head) && !look.scans[tier].graph.has(head) && !look.missing.has(head))
+      look.brokenAnchors.push({ tier, commit, head, n: Number(n) });
+  }
+}
+
+/** What was written in this worktree and is in no branch, tag or stash either. */
+async function addFromJournal(context: Context, look: Look): Promise<void> {
+  const gone = new Map<string, Buffer>();
+  readJournal(context.layout, look.cut.journal.size, (bytes) => {
+    const tier = tierOf(bytes);
+    if (!tier) return;
+    const id = recordId(bytes);
+    look.knownIds.add(id);
+    if (!look.scans[tier].graph.has(id) && !look.missing.has(id)) gone.set(id, Buffer.from(bytes));
+  });
+  if (gone.size === 0) return;
+  if (look.git && context.git) look.git.staged = await stagedFiles(context.git, look.git);
+  for (const [ref, count] of await countElsewhere(context, look, gone))
+    look.notes.push(`${plural(count, 'record')} written here ${count === 1 ? 'is' : 'are'} in ${ref}, not in this tree`);
+  for (const bytes of gone.values()) note(look, bytes, { source: 'journal', file: '', commit: '' });
+}
+
+/** What `git add` took and nobody has touched since. */
+async function stagedFiles(git: NonNullable<Context['git']>, { folder, tree }: GitFacts): Promise<Set<string>> {
+  const list = async (args: string[]): Promise<string[]> =>
+    (await git([...args, '-z', '--', folder])).stdout.split('\0').filter(Boolean);
+  const touched = new Set(await list(['diff-files', '--name-only']));
+  return new Set((await list(['ls-files'])).filter((path) => !tree.has(path) && !touched.has(path)));
+}
+
+/** Removes from `gone` what some ref has, and says which. */
+async function countElsewhere(context: Context, look: Look, gone: Map<string, Buffer>): Promise<Map<string, number>> {
+  const counts = new Map<string, number>();
+  if (!look.git || !context.git) return counts;
+  const stream = streamGit(context.repository?.root ?? '', context.world.env);
+  const found = await findRecords(context.git, stream, { folder: look.git.folder, wanted: new Set(gone.keys()), where: 'refs' });
+  for (const [id, { ref }] of found) {
+    gone.delete(id);
+    counts.set(ref, (counts.get(ref) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function addNotes({ scans, git, notes }: Look): void {
+  const unseen = TIERS.reduce((sum, tier) => sum + scans[tier].result.unseen, 0);
+  if (unseen > 0) notes.push(`${plural(unseen, 'earlier record')} ${unseen === 1 ? 'is' : 'are'} not in this tree (another branch has them, or had)`);
+  const sparse = git?.leftOut.size ?? 0;
+  if (sparse > 0) notes.push(`this checkout leaves out ${plural(sparse, 'memory file')}; their records were not read`);
+}

@@ -1,0 +1,125 @@
+import { usage } from '../domain/error.js';
+import { byNumber, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { compareText } from '../domain/text.js';
+import { type Container, listArchives, listContainers, scanContainer } from '../store/ledger-files.js';
+import type { Context } from './context.js';
+
+/** A record as readers get it. */
+export interface ReadRecord {
+  id: string;
+  record: LedgerRecord;
+}
+
+export interface ReadOptions {
+  /** Whether archives are read too; default true. */
+  archived?: boolean;
+  /** Keeps memory small: only what it accepts is held. */
+  wanted?: (record: LedgerRecord, id: string) => boolean;
+}
+
+/**
+ * Every record of a tier once, in order of (n, id). Reading works when memory is halted: what is no record is passed
+ * over, and what was redacted, declared void or dropped is not shown.
+ */
+export function readRecords(context: Context, tier: Tier, options: ReadOptions = {}): ReadRecord[] {
+  const containers = containersOf(context, tier, options.archived ?? true);
+  const { hidden, dropped } = findHidden(containers);
+  const roots = new Map<string, string>();
+  const records = new Map<string, LedgerRecord>();
+  eachLine(containers, (bytes) => {
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind !== 'record' || parsed.record.tier !== tier) return;
+    const { record } = parsed;
+    const id = recordId(bytes);
+    if (dropped.size > 0) roots.set(id, record.ledger ?? roots.get(record.prev ?? '') ?? '');
+    if (options.wanted?.(record, id) !== false) records.set(id, record);
+  });
+  return [...records]
+    .filter(([id]) => !hidden.has(id) && !dropped.has(roots.get(id) ?? ''))
+    .map(([id, record]) => ({ id, record }))
+    .sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
+}
+
+const containersOf = ({ layout }: Context, tier: Tier, archived: boolean): Container[] => [
+  ...(archived ? listArchives(layout) : []),
+  ...listContainers(layout, tier),
+];
+
+function eachLine(containers: readonly Container[], line: (bytes: Buffer) => void): void {
+  const ignore = (): void => {};
+  for (const { path, size } of containers) scanContainer(path, size, { line, long: ignore, tail: ignore });
+}
+
+const HIDING = ['"redacted":"', '"kind":"repair"', '"kind":"drop"'].map((text) => Buffer.from(text));
+
+/** Which records are not to be shown, and which ledgers were dropped. Few lines say so; only those are parsed. */
+function findHidden(containers: readonly Container[]): { hidden: Set<string>; dropped: Set<string> } {
+  const hidden = new Set<string>();
+  const dropped = new Set<string>();
+  eachLine(containers, (bytes) => {
+    if (!HIDING.some((mark) => bytes.includes(mark))) return;
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind === 'tombstone') hidden.add(parsed.tombstone.redacted);
+    if (parsed.kind !== 'record') return;
+    const { kind, voided, subject } = parsed.record;
+    if (kind === 'repair' && Array.isArray(voided)) for (const id of voided) hidden.add(id);
+    if (kind === 'drop' && typeof subject === 'string') dropped.add(subject);
+  });
+  return { hidden, dropped };
+}
+
+export interface LogEntry {
+  id: string;
+  tier: Tier;
+  n: number;
+  kind: string;
+  at: string | null;
+  session: string | null;
+  record: LedgerRecord;
+}
+
+const DEFAULT_LIMIT = 20;
+
+/** The last records, newest last, of one tier or of all by time. */
+export function logMemory(context: Context, input: { tier?: Tier; limit?: number } = {}): { records: LogEntry[] } {
+  const limit = input.limit ?? DEFAULT_LIMIT;
+  const entries = (input.tier ? [input.tier] : TIERS).flatMap((tier) => lastOf(context, tier, limit));
+  if (!input.tier) entries.sort((a, b) => compareText(a.at ?? '', b.at ?? '') || a.n - b.n);
+  return { records: entries.slice(-limit) };
+}
+
+/** Holds little more than is asked for, however long the ledger is: first only the numbers are read. */
+function lastOf(context: Context, tier: Tier, limit: number): LogEntry[] {
+  const numbers: number[] = [];
+  eachLine(containersOf(context, tier, false), (bytes) => {
+    const n = /"n":(\d+)/.exec(bytes.toString('latin1', 0, 80))?.[1];
+    if (n) numbers.push(Number(n));
+  });
+  // Some of the last may be hidden or stand twice.
+  const floor = numbers.sort((a, b) => b - a)[limit + 100] ?? 0;
+  const wanted = ({ n, kind }: LedgerRecord): boolean => n >= floor && kind !== 'genesis';
+  return readRecords(context, tier, { archived: false, wanted })
+    .slice(-limit)
+    .map(({ id, record }) => toEntry(id, record));
+}
+
+const toEntry = (id: string, record: LedgerRecord): LogEntry => ({
+  id,
+  tier: record.tier,
+  n: record.n,
+  kind: record.kind,
+  at: record.at ?? null,
+  session: record.session ?? null,
+  record,
+});
+
+/** One record by its id or the start of it (at least 6 digits); exit 2 when none or several are meant. */
+export function showRecord(context: Context, { id: wanted }: { id: string }): LogEntry {
+  if (!/^[0-9a-f]{6,64}$/.test(wanted))
+    throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', { hint: 'forge memory log' });
+  const found = TIERS.flatMap((tier) => readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }));
+  const [first] = found;
+  if (!first) throw usage('record.unknown', `There is no record ${wanted}.`, { hint: 'forge memory log' });
+  if (found.length > 1) throw usage('record.ambiguous', `${wanted} means ${found.length} records; give more digits.`);
+  return toEntry(first.id, first.record);
+}

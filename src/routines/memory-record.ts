@@ -1,0 +1,157 @@
+import {
+  afterFailedWrite,
+  CycleInput,
+  cycleNumber,
+  evaluationBody,
+  executionDraft,
+  isEvaluated,
+} from '../domain/cycle.js';
+import { ForgeError, usage } from '../domain/error.js';
+import { checkInput } from '../domain/input.js';
+import { JsonProblem, parseJson } from '../domain/json.js';
+import { makeToken } from '../domain/token.js';
+import type { Around } from '../store/ledger.js';
+import { findKeyed } from '../store/ledger-keys.js';
+import { dropPending, keepPending, readPending } from '../store/pending.js';
+import { type Context, requireSupervisor, timestamp } from './context.js';
+import { requireMemory } from './integrity.js';
+import { type RecordRef, storeRecords } from './ledger.js';
+import { guardGrowth } from './memory-growth.js';
+
+/** A cycle as it was stored. */
+export interface RecordedCycle {
+  cycle: number;
+  execution: RecordRef;
+  evaluation?: RecordRef;
+  /** True when its key was recorded before. */
+  known?: true;
+}
+
+/** LTM-02: one cycle. A write that fails is kept and tried again by the next command (LTM-16). */
+export async function recordCycle(context: Context, raw: CycleInput): Promise<RecordedCycle> {
+  return (await recordCycles(context, [raw])).cycles[0] as RecordedCycle;
+}
+
+/** Many cycles: all of them or none; one write and one fsync a ledger. */
+export async function recordCycles(context: Context, raw: readonly CycleInput[]): Promise<{ cycles: RecordedCycle[] }> {
+  requireSupervisor(context, 'memory');
+  const inputs = raw.map((input) => ({ key: makeToken(16), given: input.idempotency_key, input: checkInput(CycleInput, input) }));
+  const { around } = await requireMemory(context);
+  try {
+    return context.disk.withLock(() => {
+      retryPending(context, around);
+      const cycles = storeCycles(context, around, inputs.map(({ key, given, input }) => ({ key: given ?? key, input })));
+      guardGrowth(context, around);
+      return { cycles };
+    });
+  } catch (error) {
+    throw keepForRetry(context, error, inputs);
+  }
+}
+
+interface Keyed {
+  key: string;
+  input: CycleInput;
+}
+
+function storeCycles(context: Context, around: Around, wanted: readonly Keyed[]): RecordedCycle[] {
+  const given = new Set(wanted.filter(({ key, input }) => key === input.idempotency_key || input.idempotency_key === undefined).map(({ key }) => key));
+  const known = findGiven(context, 'execution', wanted, given);
+  const fresh = firstOfEach(wanted.filter(({ key }) => !known.has(key)));
+  const now = timestamp(context);
+  const stored = storeRecords(context, around, 'execution', fresh.map(({ key, input }) => executionDraft(input, key, now)));
+  const executions = new Map([...known, ...fresh.map(({ key }, i) => [key, stored[i] as RecordRef] as const)]);
+  const evaluations = storeEvaluations(context, around, wanted, executions, known.size > 0);
+  return wanted.map(({ key }) => {
+    const execution = executions.get(key) as RecordRef;
+    const evaluation = evaluations.get(key);
+    return {
+      cycle: cycleNumber(execution.n),
+      execution,
+      ...(evaluation ? { evaluation } : {}),
+      ...(known.has(key) ? { known: true as const } : {}),
+    };
+  });
+}
+
+/** Only keys that somebody chose, or that are tried again, can have been recorded before. */
+function findGiven(context: Context, tier: 'execution' | 'evaluation', wanted: readonly Keyed[], given: ReadonlySet<string>): Map<string, RecordRef> {
+  const sought = wanted.filter(({ input }) => input.idempotency_key !== undefined).map(({ key }) => key);
+  return findKeyed(context.layout, tier, new Set(sought.filter((key) => given.has(key))));
+}
+
+/** The same key twice in one batch is one cycle. */
+function firstOfEach(wanted: readonly Keyed[]): Keyed[] {
+  const seen = new Set<string>();
+  return wanted.filter(({ key }) => !seen.has(key) && seen.add(key));
+}
+
+/** A crash between the two ledgers leaves a cycle without its evaluation; the retry brings it. */
+function storeEvaluations(
+  context: Context,
+  around: Around,
+  wanted: readonly Keyed[],
+  executions: ReadonlyMap<string, RecordRef>,
+  retried: boolean,
+): Map<string, RecordRef> {
+  const judged = firstOfEach(wanted.filter(({ input }) => isEvaluated(input)));
+  const sought = retried ? new Set(judged.map(({ key }) => key)) : new Set<string>();
+  const known = findKeyed(context.layout, 'evaluation', sought);
+  const fresh = judged.filter(({ key }) => !known.has(key));
+  const drafts = fresh.map(({ key, input }) => evaluationBody(input, key, executions.get(key) as RecordRef));
+  const stored = storeRecords(context, around, 'evaluation', drafts);
+  return new Map([...known, ...fresh.map(({ key }, i) => [key, stored[i] as RecordRef] as const)]);
+}
+
+/** What an earlier command could not write. Its first try may have reached the disk after all: the key tells. */
+function retryPending(context: Context, around: Around): void {
+  for (const { key, input } of readPending(context.disk)) {
+    const result = CycleInput.safeParse(input);
+    if (result.success) {
+      const retried = { ...afterFailedWrite(result.data), idempotency_key: result.data.idempotency_key ?? key };
+      const [cycle] = storeCycles(context, around, [{ key: retried.idempotency_key, input: retried }]);
+      context.warnings.push(`Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as FAILURE.`);
+    }
+    dropPending(context.disk, key);
+  }
+}
+
+/** The disk's failure, and what became of the input. */
+function keepForRetry(context: Context, error: unknown, inputs: readonly { key: string; input: CycleInput }[]): unknown {
+  if (!(error instanceof ForgeError) || error.kind !== 'outside' || context.disk.dryRun) return error;
+  const kept = inputs.length === 1 && inputs.every(({ key, input }) => keepPending(context.disk, key, { idempotency_key: key, ...input }));
+  const fate = kept
+    ? 'The cycle counts as FAILURE; it is kept and recorded by the next forge memory record.'
+    : 'Nothing is kept: record it again when the disk works.';
+  return new ForgeError('outside', error.code, `${error.message} ${fate}`, error.details);
+}
+
+/** The input of `forge memory record FILE`: one object, or JSONL for many. Exit 2 names the line. */
+export function parseCycles(text: string): CycleInput[] {
+  const whole = tryJson(text);
+  if (whole !== undefined) return [whole as CycleInput];
+  return text
+    .split('\n')
+    .map((line, i) => ({ line, at: i + 1 }))
+    .filter(({ line }) => line.trim() !== '')
+    .map(({ line, at }) => parseCycle(line, at));
+}
+
+function tryJson(text: string): unknown {
+  if (text.includes('\n{')) return undefined;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseCycle(line: string, at: number): CycleInput {
+  try {
+    return checkInput(CycleInput, parseJson(line));
+  } catch (error) {
+    if (!(error instanceof JsonProblem) && !(error instanceof ForgeError)) throw error;
+    const field = error instanceof ForgeError ? error.details.field : undefined;
+    throw usage('record.line', `Line ${at}: ${error.message.replace(/\.$/, '')}.`, { line: at, ...(field ? { field } : {}) });
+  }
+}

@@ -1,0 +1,66 @@
+import * as fs from 'node:fs';
+import { systemCode } from '../domain/error.js';
+import { replaceFiles } from './durable.js';
+import { journalFile, type Layout } from './layout.js';
+import { describeContainer, scanContainer } from './ledger-files.js';
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_RDWR } = fs.constants;
+
+/**
+ * The same lines once more, in the git dir, where neither checkout nor clean-up reaches. Not synced: it guards against
+ * git and hands, the segment itself against power loss. Null when done, else the reason; the records are stored
+ * already. The caller holds the lock.
+ */
+export function appendJournal(layout: Layout, bytes: Buffer): string | null {
+  try {
+    const fd = fs.openSync(journalFile(layout), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666);
+    try {
+      const { size } = fs.fstatSync(fd);
+      const whole = isEnded(fd, size) ? bytes : Buffer.concat([LF, bytes]);
+      if (fs.writeSync(fd, whole) === whole.length) return null;
+      fs.ftruncateSync(fd, size);
+      return 'the disk is full';
+    } finally {
+      fs.closeSync(fd);
+    }
+  } catch (error) {
+    return systemCode(error) ?? (error as Error).message;
+  }
+}
+
+/** False when a crash left a line half written: it must not swallow the next one. */
+function isEnded(fd: number, size: number): boolean {
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  fs.readSync(fd, last, 0, 1, size - 1);
+  return last[0] === 0x0a;
+}
+
+/** Tells whether the journal is the same as at an earlier look; empty when there is none. */
+export const journalStamp = (layout: Layout): { size: number; stat: string } => {
+  const found = describeContainer(journalFile(layout));
+  return { size: found?.size ?? 0, stat: found?.stat ?? '' };
+};
+
+/** Every whole line of the journal's first `size` bytes. What is torn or damaged there was never relied on. */
+export function readJournal(layout: Layout, size: number, onLine: (bytes: Buffer) => void): void {
+  if (size === 0) return;
+  const ignore = (): void => {};
+  scanContainer(journalFile(layout), size, { line: onLine, long: ignore, tail: ignore });
+}
+
+/** Keeps only what `keep` says, and all that came after `size`. The caller holds the lock. */
+export function pruneJournal(layout: Layout, size: number, keep: (bytes: Buffer) => boolean): void {
+  const path = journalFile(layout);
+  const kept: Buffer[] = [];
+  let dropped = 0;
+  readJournal(layout, size, (bytes) => {
+    if (keep(bytes)) kept.push(Buffer.from(bytes), LF);
+    else dropped++;
+  });
+  if (dropped === 0) return;
+  const rest = fs.readFileSync(path).subarray(size);
+  replaceFiles([{ path, bytes: Buffer.concat([...kept, rest]) }]);
+}
+
+const LF = Buffer.from('\n');

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { byNumber, parseLine, recordId } from '../domain/ledger.js';
+import type { Disk } from './disk.js';
+import { fixedFile } from './layout.js';
+import { archiveFileOf, type Container, describeContainer, listArchives, scanContainer } from './ledger-files.js';
+import { forgetTier } from './ledger-fold.js';
+
+/** What the ledger keeps of an archive: enough to see that nothing in it changed. */
+export interface ArchiveAnchor {
+  /** SHA-256 of the archive's bytes: its name. */
+  archive: string;
+  count: number;
+  /** SHA-256 of the sorted ids, each followed by LF. */
+  ids_sha256: string;
+  from: number;
+  to: number;
+}
+
+interface Line {
+  id: string;
+  n: number;
+  isCycle: boolean;
+  bytes: Buffer;
+}
+
+/**
+ * Seals all but the last `keep` cycles of the execution ledger: the archive is on the disk first, then `anchor` stores
+ * its record, then the fixed file goes on without them. A crash in between leaves records twice, which are one. Null
+ * when nothing is old enough. The caller holds the lock and has folded.
+ */
+export function compactExecution(disk: Disk, keep: number, anchor: (anchor: ArchiveAnchor) => void): ArchiveAnchor | null {
+  const sealed = idsInArchives(disk);
+  const all = readFixed(disk);
+  const cycles = all.filter(({ isCycle }) => isCycle).sort(byNumber);
+  const old = cycles.slice(0, Math.max(0, cycles.length - keep));
+  const fresh = old.filter(({ id }) => !sealed.has(id));
+  const made = fresh.length > 0 ? writeArchive(disk, fresh) : null;
+  if (made) anchor(made);
+  if (old.length > 0) dropFromFixed(disk, new Set(old.map(({ id }) => id)));
+  return made;
+}
+
+function writeArchive(disk: Disk, lines: readonly Line[]): ArchiveAnchor {
+  const bytes = Buffer.concat(lines.flatMap((line) => [line.bytes, LF]));
+  const archive = createHash('sha256').update(bytes).digest('hex');
+  disk.create(archiveFileOf(disk.layout, archive), bytes);
+  const ids = lines.map(({ id }) => `${id}\n`).sort();
+  const ids_sha256 = createHash('sha256').update(ids.join('')).digest('hex');
+  return { archive, count: lines.length, ids_sha256, from: (lines[0] as Line).n, to: (lines.at(-1) as Line).n };
+}
+
+const LF = Buffer.from('\n');
+
+function readFixed(disk: Disk): Line[] {
+  const lines: Line[] = [];
+  each(describeContainer(fixedFile(disk.layout, 'execution')), (bytes) => {
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind !== 'record') return;
+    const { n, kind } = parsed.record;
+    lines.push({ id: recordId(bytes), n, isCycle: kind === 'cycle', bytes: Buffer.from(bytes) });
+  });
+  return lines;
+}
+
+function idsInArchives(disk: Disk): Set<string> {
+  const ids = new Set<string>();
+  for (const archive of listArchives(disk.layout)) each(archive, (bytes) => ids.add(recordId(bytes)));
+  return ids;
+}
+
+/** In the order of the file: what stays, stays where it was. */
+function dropFromFixed(disk: Disk, gone: ReadonlySet<string>): void {
+  const kept = readFixed(disk).filter(({ id }) => !gone.has(id));
+  disk.replace(fixedFile(disk.layout, 'execution'), Buffer.concat(kept.flatMap(({ bytes }) => [bytes, LF])));
+  forgetTier(disk, 'execution');
+}
+
+function each(container: Container | null, line: (bytes: Buffer) => void): void {
+  const ignore = (): void => {};
+  if (container) scanContainer(container.path, container.size, { line, long: ignore, tail: ignore });
+}

@@ -1,0 +1,87 @@
+import { byNumber, recordId, type Tier } from '../domain/ledger.js';
+import type { Disk } from './disk.js';
+import { extendFile } from './durable.js';
+import { fixedFile, segmentFolder, shown } from './layout.js';
+import { type Container, describeContainer, folderStamp, listArchives, listContainers, scanContainer } from './ledger-files.js';
+import { refuseDamaged, scanTier } from './ledger-scan.js';
+import { readLedgerState, writeLedgerState } from './ledger-state.js';
+
+export interface Folded {
+  tier: Tier;
+  records: number;
+  segments: number;
+}
+
+/**
+ * Moves a tier's segments into its fixed file: the lines that it lacks, in order of (n, id), then the segments go. The
+ * fixed file is replaced whole, so that no crash leaves half a line in it; one before the segments are removed leaves
+ * records twice, which are one. Takes the lock. Refused (exit 4) where the tier is damaged.
+ */
+export function foldTier(disk: Disk, tier: Tier): Folded {
+  return disk.withLock(() => {
+    const { layout } = disk;
+    const fixed = fixedFile(layout, tier);
+    const containers = listContainers(layout, tier);
+    const segments = containers.filter(({ path }) => path !== fixed);
+    if (segments.length === 0) return { tier, records: 0, segments: 0 };
+    const lines = linesToMove(disk, tier, containers, fixed);
+    disk.note(fixed);
+    if (disk.dryRun) return { tier, records: lines.length, segments: segments.length };
+    if (lines.length > 0) extendFile(fixed, Buffer.concat(lines));
+    for (const { path } of segments) disk.remove(path);
+    afterFold(disk, tier);
+    return { tier, records: lines.length, segments: segments.length };
+  });
+}
+
+function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], fixed: string): Buffer[] {
+  const { layout } = disk;
+  const scanned = scanTier(layout, tier, containers, listArchives(layout));
+  refuseDamaged(layout, scanned);
+  const there = new Set<string>();
+  eachLine(containers.filter(({ path }) => path === fixed), (bytes) => there.add(recordId(bytes)));
+  const found: { id: string; n: number; bytes: Buffer }[] = [];
+  eachLine(containers.filter(({ path }) => path !== fixed), (bytes) => {
+    const id = recordId(bytes);
+    if (there.has(id)) return;
+    there.add(id);
+    const { n } = JSON.parse(bytes.toString('utf8')) as { n: number };
+    found.push({ id, n, bytes: Buffer.concat([bytes, LF]) });
+  });
+  return found.sort(byNumber).map(({ bytes }) => bytes);
+}
+
+const LF = Buffer.from('\n');
+
+function eachLine(containers: readonly Container[], line: (bytes: Buffer) => void): void {
+  const ignore = (): void => {};
+  for (const { path, size } of containers) scanContainer(path, size, { line, long: ignore, tail: ignore });
+}
+
+/** The same records in other files: heads stay known, the files have to be verified again. */
+function afterFold(disk: Disk, tier: Tier): void {
+  const { layout } = disk;
+  const state = readLedgerState(layout);
+  const known = state?.tiers[tier];
+  if (!state || !known) return;
+  const fixed = describeContainer(fixedFile(layout, tier));
+  const folder = folderStamp(segmentFolder(layout, tier));
+  state.tiers[tier] = { ...known, folder, fixed: fixed?.stat ?? '', closed: '', bytes: fixed?.size ?? 0, open: null };
+  writeLedgerState(layout, { ...state, verdict: null });
+}
+
+/** The next look reads the tier anew. */
+export function forgetTier(disk: Disk, tier: Tier): void {
+  const state = readLedgerState(disk.layout);
+  if (!state) return;
+  delete state.tiers[tier];
+  writeLedgerState(disk.layout, { ...state, verdict: null });
+}
+
+/** Segments that wait to be folded, as shown paths. */
+export const waitingSegments = (disk: Disk, tier: Tier): string[] =>
+  listContainers(disk.layout, tier)
+    .map(({ path }) => path)
+    .filter((path) => path !== fixedFile(disk.layout, tier))
+    .map((path) => shown(disk.layout, path));
+

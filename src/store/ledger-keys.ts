@@ -1,0 +1,29 @@
+import { parseLine, recordId, type Tier } from '../domain/ledger.js';
+import type { Layout } from './layout.js';
+import { listArchives, listContainers, scanContainer } from './ledger-files.js';
+
+export interface Keyed {
+  id: string;
+  n: number;
+}
+
+const MARK = Buffer.from('"key":"');
+
+/** The records that bear these idempotency keys, the first of each in file order. The caller holds the lock. */
+export function findKeyed(layout: Layout, tier: Tier, wanted: ReadonlySet<string>): Map<string, Keyed> {
+  const found = new Map<string, Keyed>();
+  if (wanted.size === 0) return found;
+  const line = (bytes: Buffer): void => {
+    const start = bytes.indexOf(MARK);
+    if (start < 0) return;
+    const key = bytes.toString('latin1', start + MARK.length, bytes.indexOf(0x22, start + MARK.length));
+    if (!wanted.has(key) || found.has(key)) return;
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind === 'record' && parsed.record.tier === tier && parsed.record.key === key)
+      found.set(key, { id: recordId(bytes), n: parsed.record.n });
+  };
+  const ignore = (): void => {};
+  for (const { path, size } of [...listContainers(layout, tier), ...listArchives(layout)])
+    scanContainer(path, size, { line, long: ignore, tail: ignore });
+  return found;
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { corrupted } from '../domain/error.js';
+import type { LedgerRecord, Tier } from '../domain/ledger.js';
+import { digestOf, type GraphResult, type LastGood, LedgerGraph, type Place, type Source } from '../domain/ledger-graph.js';
+import { type Layout, shown } from './layout.js';
+import { type Container, scanContainer } from './ledger-files.js';
+
+export interface ScanOptions {
+  /** Containers that HEAD's tree has as they are, as shown paths. */
+  committed?: ReadonlySet<string>;
+  onRecord?: (record: LedgerRecord, id: string, place: Place) => void;
+  /** Bytes read so far. */
+  onProgress?: (bytes: number) => void;
+}
+
+export interface Scanned {
+  graph: LedgerGraph;
+  result: GraphResult;
+  bytes: number;
+}
+
+/** Every line of a tier's containers and of its archives, checked as one set. Needs no lock: reads up to known sizes. */
+export function scanTier(
+  layout: Layout,
+  tier: Tier,
+  live: readonly Container[],
+  archives: readonly Container[],
+  options: ScanOptions = {},
+): Scanned {
+  const graph = new LedgerGraph(tier, options.onRecord);
+  for (const container of archives)
+    if (tierOfArchive(container) === tier) scanInto(graph, layout, container, true, options);
+  for (const container of live) scanInto(graph, layout, container, false, options);
+  return { graph, result: graph.finish(), bytes: live.reduce((sum, { size }) => sum + size, 0) };
+}
+
+function scanInto(
+  graph: LedgerGraph,
+  layout: Layout,
+  { path, size }: Container,
+  archived: boolean,
+  { committed, onProgress }: ScanOptions,
+): void {
+  const file = shown(layout, path);
+  graph.source = { archived, committed: committed?.has(file) ?? false } satisfies Source;
+  let last: LastGood = null;
+  const place = (line: number, offset: number): Place => ({ file, line, offset });
+  const hash = archived ? createHash('sha256') : null;
+  scanContainer(path, size, {
+    line: (bytes, line, offset) => {
+      hash?.update(bytes).update(LF);
+      last = graph.add(bytes, place(line, offset), last);
+      onProgress?.(bytes.length + 1);
+    },
+    long: (line, offset, digest) =>
+      graph.report('edited', `it has ${digest.length} bytes; a record has 1 MB at most`, digest, place(line, offset), last),
+    tail: (bytes, line, offset) => graph.report('torn', describeTail(bytes), digestOf(bytes), place(line, offset), last),
+  });
+  if (hash && `${hash.digest('hex')}.jsonl` !== basename(path))
+    graph.note({ code: 'archive', message: 'its bytes are not those that its name was made of', ...place(0, 0), last_good: null });
+}
+
+const LF = Buffer.from('\n');
+
+function describeTail(bytes: Buffer): string {
+  if (bytes.every((byte) => byte === 0)) return `it is filled with ${bytes.length} zero bytes, as a power loss leaves it`;
+  return 'it does not end in a line feed: writing it was cut off';
+}
+
+/** An archive holds records of one tier; its first line says which. */
+function tierOfArchive({ path, size }: Container): string {
+  let tier = '';
+  scanContainer(path, Math.min(size, 1_048_577), {
+    line: (bytes) => {
+      tier ||= /^\{"v":1,"tier":"([a-z]+)"/.exec(bytes.subarray(0, 64).toString('latin1'))?.[1] ?? 'execution';
+    },
+    long: () => {},
+    tail: () => {},
+  });
+  return tier || 'execution';
+}
+
+/** One line tells which containers these are and that none was touched. */
+export function digestContainers(containers: readonly Container[]): string {
+  const hash = createHash('sha256');
+  for (const { path, stat } of containers) hash.update(`${basename(path)}\0${stat}\n`);
+  return hash.digest('hex');
+}
+
+/** What stops an append: links that break, lines that are none. */
+export function refuseDamaged(layout: Layout, { result, graph }: Scanned): void {
+  const found = result.unreadable[0] ?? result.missing[0] ?? result.problems[0];
+  if (!found) return;
+  const at = `${found.file}:${found.line}`;
+  throw corrupted('memory.corrupted', `${at}: the ${graph.tier} ledger is damaged: ${found.message}.`, {
+    file: found.file,
+    line: found.line,
+    offset: found.offset,
+    hint: 'forge memory verify',
+  });
+}

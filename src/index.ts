@@ -9,13 +9,13 @@ export type { World } from './adapters/world.js';
 export { systemWorld } from './adapters/world.js';
 export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
 export type { CommitMessage } from './domain/commit-message.js';
+export type { CycleInput } from './domain/cycle.js';
 export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './domain/error.js';
 export type { Feature, FeatureStatus } from './domain/feature.js';
-export type { CycleInput } from './domain/cycle.js';
 export type { Finding } from './domain/finding.js';
 export type { Focus } from './domain/focus.js';
-export { TIERS, type Tier } from './domain/ledger.js';
 export type { Knowledge, Learning, NewLearning } from './domain/knowledge.js';
+export { TIERS, type Tier } from './domain/ledger.js';
 export type { Candidate, Selection } from './domain/next.js';
 export type { ProgressLine } from './domain/progress.js';
 export type { TrustItem } from './domain/trust.js';
@@ -197,7 +197,12 @@ export async function initForge(
   options: ForgeOptions = {},
 ) {
   const { initialise } = await routines.init();
-  return await initialise(dir, options.world ?? systemWorld(process.env, false), input, options.dryRun ?? false);
+  return await initialise(
+    dir,
+    options.world ?? systemWorld(process.env, false),
+    input,
+    options.dryRun ?? false,
+  );
 }
 
 /** What `forge init` would ask about: where it would work, and the stack it sees there. */

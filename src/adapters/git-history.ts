@@ -64,10 +64,10 @@ async function readPatches(
     stream([...LOG, '--end-of-options', range, '--', ledgersIn(folder)], (chunk) => reader.push(chunk));
   if (!from) return log(to);
   const result = await log(`${from}..${to}`);
-  // Said before anything is printed. Where `to` is unknown too, the second answer says so.
+  // Where `to` is unknown too, the second answer says so.
   const isUnknown =
-    result.code !== 0 && /bad (object|revision)|[Ii]nvalid revision range/.test(result.stderr);
-  return isUnknown ? log(to) : result;
+    reader.commits === 0 && /bad (object|revision)|[Ii]nvalid revision range/.test(result.stderr);
+  return result.code !== 0 && isUnknown ? log(to) : result;
 }
 
 const LOG = [

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { outside, systemCode } from '../domain/error.js';
 import { type Git, gitError, must } from './git.js';
 import { withoutLocalFilters } from './git-commit.js';
 import { isLedger, parseRawList } from './git-raw.js';
@@ -50,14 +51,19 @@ export async function changedMemory(
 /** Raw bytes: what git would turn them into is no matter, the ledgers' attributes say that it is nothing. */
 function compare(root: string, path: string, oid: string): 'same' | 'edited' | 'deleted' {
   const file = join(root, path);
-  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
-  // Behind a folder that is a link now there is another file, not this one.
-  if (!stat || stat.isDirectory() || fs.realpathSync.native(dirname(file)) !== dirname(file))
-    return 'deleted';
-  return stat.isFile() && blobId(file, oid.length === 64 ? 'sha256' : 'sha1') === oid ? 'same' : 'edited';
+  try {
+    const stat = fs.lstatSync(file);
+    // Behind a folder that is a link now there is another file, not this one.
+    if (stat.isDirectory() || fs.realpathSync.native(dirname(file)) !== dirname(file)) return 'deleted';
+    return stat.isFile() && blobId(file, oid.length === 64 ? 'sha256' : 'sha1') === oid ? 'same' : 'edited';
+  } catch (error) {
+    // A fold may take it away while it is looked at.
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return 'deleted';
+    throw outside('disk.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });
+  }
 }
 
-function blobId(file: string, algorithm: string): string | null {
+function blobId(file: string, algorithm: string): string {
   const fd = fs.openSync(file, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
   try {
     const hash = createHash(algorithm).update(`blob ${fs.fstatSync(fd).size}\0`);

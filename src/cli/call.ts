@@ -4,8 +4,8 @@ import { usage } from '../domain/error.js';
 import { escapeControls, plural } from '../domain/text.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
 import { type Io, MAX_INPUT_BYTES } from './io.js';
-import { makeProgressBar } from './progress-bar.js';
 import type { Invocation } from './program.js';
+import { makeProgressBar } from './progress-bar.js';
 import type { Call } from './spec.js';
 import { makeStyle, wantsColour } from './style.js';
 

@@ -29,7 +29,9 @@ export const CycleInput = z.strictObject({
   regression_flags: z.optional(Texts),
   improvement_proposals: z.optional(Texts),
   patterns: z.optional(
-    z.array(z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) })).check(z.maxLength(1000)),
+    z
+      .array(z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) }))
+      .check(z.maxLength(1000)),
   ),
   /** The same key again is the same cycle: nothing is recorded twice. */
   idempotency_key: z.optional(z.string().check(z.regex(KEY))),
@@ -42,7 +44,13 @@ export const LOG_TAIL_BYTES = 4096;
 /** The record of the execution ledger. The cycle's number is a label: clones may use the same one. */
 export function executionDraft(input: CycleInput, key: string, now: string): (n: number) => RecordBody {
   const { task_id, exit_code, started_at = now, finished_at = now, log } = input;
-  const body = { task_id, exit_code, started_at, finished_at, ...(log === undefined ? {} : { log: keepLog(log) }) };
+  const body = {
+    task_id,
+    exit_code,
+    started_at,
+    finished_at,
+    ...(log === undefined ? {} : { log: keepLog(log) }),
+  };
   return (n) => ({ kind: 'cycle', key, cycle: cycleNumber(n), ...body });
 }
 
@@ -72,7 +80,11 @@ const JUDGED = [
 export const isEvaluated = (input: CycleInput): boolean => JUDGED.some((field) => input[field] !== undefined);
 
 /** The record of the evaluation ledger, beside its cycle's. */
-export function evaluationBody(input: CycleInput, key: string, execution: { id: string; n: number }): RecordBody {
+export function evaluationBody(
+  input: CycleInput,
+  key: string,
+  execution: { id: string; n: number },
+): RecordBody {
   return {
     kind: 'cycle',
     key,

@@ -209,7 +209,10 @@ export function judged(
 }
 
 /** A human's word instead of a test run; it holds for the tests as they stand (FEA-03). */
-export function overridden(feature: Feature, by: { audit: string; at: string; commands: readonly string[] }): Feature {
+export function overridden(
+  feature: Feature,
+  by: { audit: string; at: string; commands: readonly string[] },
+): Feature {
   const claim = { verified_at: by.at, verified_by: [...by.commands], override: by.audit };
   return { ...withoutEvidence(feature), status: 'passing', ...claim };
 }

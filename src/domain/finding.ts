@@ -78,19 +78,27 @@ export function hintFor(code: FindingCode, file: string, tracked: boolean): stri
     case 'dropped':
       return RESTORE;
     default:
-      return tracked ? `git restore ${file}  then: ${SAY_SO}` : `${RESTORE}  or, if the records are nowhere: ${REPAIR}`;
+      return tracked
+        ? `git restore ${file}  then: ${SAY_SO}`
+        : `${RESTORE}  or, if the records are nowhere: ${REPAIR}`;
   }
 }
 
 /** A problem of one line as a finding. */
-export function toFinding(tier: Tier, { code, file, line, offset, message, last_good }: Problem, tracked: boolean): Finding {
+export function toFinding(
+  tier: Tier,
+  { code, file, line, offset, message, last_good }: Problem,
+  tracked: boolean,
+): Finding {
   const known = code as FindingCode;
   return { code: known, tier, file, line, offset, message, last_good, hint: hintFor(known, file, tracked) };
 }
 
 const numbers = (records: readonly MissingRecord[]): string => {
   const all = records.map(({ n }) => n).sort((a, b) => a - b);
-  return all.length === 1 ? `record ${all[0]}` : `${plural(all.length, 'record')} (${all[0]} to ${all.at(-1)})`;
+  return all.length === 1
+    ? `record ${all[0]}`
+    : `${plural(all.length, 'record')} (${all[0]} to ${all.at(-1)})`;
 };
 
 /** Whole records that git took from the working tree: by reset, rebase, clean, stash drop, or in a commit. */

@@ -120,7 +120,13 @@ export class LedgerGraph {
     const { record } = parsed;
     const id = crypto.hash('sha256', line);
     if (record.tier !== this.tier) {
-      this.problems.push({ code: 'wrong_tier', message: `it belongs to the ${record.tier} ledger`, ...place, last_good: lastGood, id });
+      this.problems.push({
+        code: 'wrong_tier',
+        message: `it belongs to the ${record.tier} ledger`,
+        ...place,
+        last_good: lastGood,
+        id,
+      });
       return lastGood;
     }
     const index = this.table.add(id);
@@ -140,7 +146,13 @@ export class LedgerGraph {
     if (record.prev === null && !this.ledgers.has(record.ledger as string))
       this.ledgers.set(record.ledger as string, place);
     if (record.actor === 'builder')
-      this.problems.push({ code: 'unauthorised', message: 'a builder wrote it, who may not write memory', ...place, last_good: lastGood, id });
+      this.problems.push({
+        code: 'unauthorised',
+        message: 'a builder wrote it, who may not write memory',
+        ...place,
+        last_good: lastGood,
+        id,
+      });
     if (SETTLING.has(record.kind)) this.noteSettled(record);
     this.onRecord(record, id, place);
   }
@@ -149,8 +161,7 @@ export class LedgerGraph {
   private withoutReturn(bytes: Buffer, place: Place, last_good: LastGood): Buffer {
     const known = this.carriageReturns.get(place.file);
     if (known) known.count++;
-    else
-      this.carriageReturns.set(place.file, { code: 'crlf', message: '', ...place, last_good, count: 1 });
+    else this.carriageReturns.set(place.file, { code: 'crlf', message: '', ...place, last_good, count: 1 });
     return bytes.subarray(0, -1);
   }
 
@@ -212,7 +223,9 @@ export class LedgerGraph {
 
   /** What stands here once every line was added. `missing` has consequences of unreadable lines in it too. */
   finish(): GraphResult {
-    const unreadable = this.unreadable.filter(({ length, sha256 }) => !this.vouched.has(`${length} ${sha256}`));
+    const unreadable = this.unreadable.filter(
+      ({ length, sha256 }) => !this.vouched.has(`${length} ${sha256}`),
+    );
     const missing: MissingParent[] = [];
     let unseen = 0;
     for (const link of this.pending) unseen += this.settle(link, missing);

@@ -9,7 +9,10 @@ import { requireMemory } from './integrity.js';
 import { storeAudit } from './ledger.js';
 
 /** FEA-03: a human's word makes a feature passing without a test run; the audit ledger keeps who and why. */
-export async function overrideFeature(context: Context, { id, reason }: { id: string; reason: string }): Promise<FeatureList> {
+export async function overrideFeature(
+  context: Context,
+  { id, reason }: { id: string; reason: string },
+): Promise<FeatureList> {
   const decision = requireDecision(context, 'Marking a feature as passing without its tests', reason);
   const file = featuresFile(context.layout);
   const seen = requireRecord(context.disk.requireDocument(FEATURES, file).value.features, id, 'feature');
@@ -17,10 +20,21 @@ export async function overrideFeature(context: Context, { id, reason }: { id: st
   let after: Feature = seen;
   context.disk.update<Features>(FEATURES, file, (before) => {
     const now = requireRecord(before.features, id, 'feature');
-    if (testsDiffer(now, seen)) throw refused('feature.changed', `The tests of ${id} were edited meanwhile; nothing was recorded.`);
+    if (testsDiffer(now, seen))
+      throw refused('feature.changed', `The tests of ${id} were edited meanwhile; nothing was recorded.`);
     // The audit record first: a crash in between leaves a word without effect, never an effect without the word.
-    const audit = storeAudit(context, around, { kind: 'feature_override', feature: id, before: now.status, tests: now.tests ?? [], ...decision });
-    after = overridden(now, { audit: audit.id, at: timestamp(context), commands: presentCommands(context, now) ?? [] });
+    const audit = storeAudit(context, around, {
+      kind: 'feature_override',
+      feature: id,
+      before: now.status,
+      tests: now.tests ?? [],
+      ...decision,
+    });
+    after = overridden(now, {
+      audit: audit.id,
+      at: timestamp(context),
+      commands: presentCommands(context, now) ?? [],
+    });
     return { ...before, features: before.features.map((feature) => (feature.id === id ? after : feature)) };
   });
   return { features: [after] };

@@ -106,7 +106,8 @@ async function verifyOne(
   const ok = last.exit_code === 0;
   const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
   const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
-  const regression = !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
+  const regression =
+    !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
   const status = recordResult(context, feature, evidence, regression);
   return {
     id: feature.id,

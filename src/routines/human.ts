@@ -14,7 +14,9 @@ export function requireDecision(context: Context, what: string, reason: string |
   requireSupervisor(context, 'memory');
   const by = humanAt(context, what);
   if (reason === undefined)
-    throw usage('reason.missing', `${what} needs a reason; it is kept in the audit ledger.`, { hint: 'add: --reason "…"' });
+    throw usage('reason.missing', `${what} needs a reason; it is kept in the audit ledger.`, {
+      hint: 'add: --reason "…"',
+    });
   return { by, reason: checkText(reason, { what: 'The reason', maxBytes: 4096 }) };
 }
 

@@ -1,6 +1,6 @@
-import { detectStack, folderName, isBareRepository, STACKS, type Stack } from '../adapters/project.js';
 import { rootCommit } from '../adapters/git-memory.js';
 import { indexMayKnow } from '../adapters/git-state.js';
+import { detectStack, folderName, isBareRepository, STACKS, type Stack } from '../adapters/project.js';
 import { findForge, findRepository, mayBeRoot } from '../adapters/repository.js';
 import { initTemplate, type Template, treeTemplates } from '../adapters/templates.js';
 import type { World } from '../adapters/world.js';
@@ -9,7 +9,7 @@ import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import { checkText, oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { journalStamp, readJournal } from '../store/journal.js';
-import { configFile, fixedFile, FORGE_FOLDER, initScript, shown, templateTarget } from '../store/layout.js';
+import { configFile, FORGE_FOLDER, fixedFile, initScript, shown, templateTarget } from '../store/layout.js';
 import { beginLedger } from '../store/ledger.js';
 import { listContainers } from '../store/ledger-files.js';
 import { type Context, contextAt } from './context.js';
@@ -121,7 +121,9 @@ function isBegun({ layout, repository }: Context, tier: Tier): boolean {
   readJournal(layout, journalStamp(layout).size, (line) => {
     journalled ||= line.includes(`"tier":"${tier}"`);
   });
-  return journalled || (repository !== null && indexMayKnow(repository, shown(layout, fixedFile(layout, tier))));
+  return (
+    journalled || (repository !== null && indexMayKnow(repository, shown(layout, fixedFile(layout, tier))))
+  );
 }
 
 /** A folder may have any name, also one with line breaks or escapes. */

@@ -49,10 +49,15 @@ const NOTHING: Judgement = { findings: [], restorable: [], strangers: [], notes:
  * Looks at all of memory, or trusts the last verification when nothing was touched since and `fresh` is not asked
  * for. What somebody may have been in the middle of is looked at twice before it is reported.
  */
-export async function inspectMemory(context: Context, fresh: boolean, options: LookOptions = {}): Promise<Inspection> {
+export async function inspectMemory(
+  context: Context,
+  fresh: boolean,
+  options: LookOptions = {},
+): Promise<Inspection> {
   const around = await surroundings(context);
   const cut = takeCut(context, around);
-  if (!fresh && isTrusted(cut)) return { ...NOTHING, notes: cut.state.verdict?.notes ?? [], around, cut, look: null };
+  if (!fresh && isTrusted(cut))
+    return { ...NOTHING, notes: cut.state.verdict?.notes ?? [], around, cut, look: null };
   const first = await inspectOnce(context, cut, options);
   if (first.findings.length === 0) return first;
   return inspectOnce(context, takeCut(context, await surroundings(context)), options);
@@ -72,13 +77,21 @@ export type Remedy = 'none' | 'journal' | 'all';
  * Verifies, puts back what git took, and remembers the result. What cannot be put back halts memory: this and every
  * writing command refuse from now on (LTM-05). Takes the lock for moments only.
  */
-export async function settleMemory(context: Context, remedy: Remedy, fresh: boolean, options: LookOptions = {}): Promise<{ inspection: Inspection; restored: Restored[] }> {
+export async function settleMemory(
+  context: Context,
+  remedy: Remedy,
+  fresh: boolean,
+  options: LookOptions = {},
+): Promise<{ inspection: Inspection; restored: Restored[] }> {
   let inspection = await inspectMemory(context, fresh, options);
   let restored: Restored[] = [];
   const mine = mayRestore(context, inspection, remedy);
   if (mine.length > 0) {
     const why = 'git took them from the working tree, and nothing here was edited';
-    ({ restored } = await restoreRecords(context, inspection.around, inspection.cut.journal.size, mine, { by: 'forge', why }));
+    ({ restored } = await restoreRecords(context, inspection.around, inspection.cut.journal.size, mine, {
+      by: 'forge',
+      why,
+    }));
     for (const { tier, records, from, to } of restored)
       context.warnings.push(
         `${plural(records, `${tier} record`)} (${from === to ? from : `${from} to ${to}`}) had left the working tree and ${records === 1 ? 'was' : 'were'} put back.`,
@@ -123,9 +136,20 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
       for (const tier of TIERS) {
         const known = cut.state.tiers[tier];
         const open = stillOpen(known, cut.tiers[tier]);
-        cut.state.tiers[tier] = toState(disk, tier, look.scans[tier], known?.ledger ?? around.ledger(tier), open);
+        cut.state.tiers[tier] = toState(
+          disk,
+          tier,
+          look.scans[tier],
+          known?.ledger ?? around.ledger(tier),
+          open,
+        );
       }
-      const verdict = { head: around.head, journal: journalStamp(layout).stat, archives: digestContainers(cut.archives), notes };
+      const verdict = {
+        head: around.head,
+        journal: journalStamp(layout).stat,
+        archives: digestContainers(cut.archives),
+        notes,
+      };
       writeLedgerState(layout, { ...cut.state, home: around.home, verdict });
     });
   } catch {
@@ -149,11 +173,14 @@ function prune({ layout }: Context, { scans, git }: Look, cut: Cut): void {
 }
 
 /** LTM-05: before anything is added to memory. Exit 4 `memory.corrupted` unless it is intact, or made so. */
-export async function requireMemory(context: Context): Promise<{ around: Around; tiers: TierReport[]; notes: string[] }> {
+export async function requireMemory(
+  context: Context,
+): Promise<{ around: Around; tiers: TierReport[]; notes: string[] }> {
   refuseHalted(context.disk);
   const { inspection } = await settleMemory(context, 'all', false);
   const [first] = inspection.findings.filter(({ restorable }) => !restorable || !context.disk.dryRun);
-  if (!first) return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };
+  if (!first)
+    return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };
   throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {
     file: first.file || undefined,
     line: first.line || undefined,
@@ -164,13 +191,19 @@ export async function requireMemory(context: Context): Promise<{ around: Around;
 }
 
 /** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
-export async function verifyMemory(context: Context, input: { tier?: Tier } = {}, options: LookOptions = {}): Promise<Integrity> {
+export async function verifyMemory(
+  context: Context,
+  input: { tier?: Tier } = {},
+  options: LookOptions = {},
+): Promise<Integrity> {
   const { inspection, restored } = await settleMemory(context, 'journal', true, options);
   const problems = inspection.findings.filter(({ tier }) => input.tier === undefined || tier === input.tier);
   const halted = readHalt(context.disk) !== null;
   return {
     status: problems.length > 0 ? 'corrupted' : halted ? 'halted' : 'intact',
-    tiers: reportTiers(context, inspection).filter(({ tier }) => input.tier === undefined || tier === input.tier),
+    tiers: reportTiers(context, inspection).filter(
+      ({ tier }) => input.tier === undefined || tier === input.tier,
+    ),
     notes: inspection.notes,
     problems,
     restored,

@@ -1,10 +1,10 @@
-import { identifyGitDir, indexMayKnow, readGitState } from '../adapters/git-state.js';
 import { rootCommit } from '../adapters/git-memory.js';
+import { identifyGitDir, indexMayKnow, readGitState } from '../adapters/git-state.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import type { Draft } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
 import { fixedFile } from '../store/layout.js';
-import { appendRecords, type AppendOptions, type Around } from '../store/ledger.js';
+import { type AppendOptions, type Around, appendRecords } from '../store/ledger.js';
 import { type Context, timestamp } from './context.js';
 import { readRunning } from './running.js';
 
@@ -38,7 +38,10 @@ export function storeRecords(
   options: AppendOptions = {},
 ): RecordRef[] {
   const stamp = { at: timestamp(context), session: around.session, actor: 'supervisor' };
-  const stamped = drafts.map((draft) => (n: number) => ({ ...stamp, ...(typeof draft === 'function' ? draft(n) : draft) }));
+  const stamped = drafts.map((draft) => (n: number) => ({
+    ...stamp,
+    ...(typeof draft === 'function' ? draft(n) : draft),
+  }));
   const { lines, journalFailure } = appendRecords(context.disk, around, tier, stamped, options);
   if (journalFailure !== null)
     context.warnings.push(
@@ -48,6 +51,11 @@ export function storeRecords(
 }
 
 /** One audit record: what was done to memory, by whom and why. */
-export function storeAudit(context: Context, around: Around, draft: Draft, options: AppendOptions = {}): RecordRef {
+export function storeAudit(
+  context: Context,
+  around: Around,
+  draft: Draft,
+  options: AppendOptions = {},
+): RecordRef {
   return storeRecords(context, around, 'audit', [draft], options)[0] as RecordRef;
 }

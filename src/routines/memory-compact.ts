@@ -20,7 +20,10 @@ export const LIVE_CYCLES = 1000;
 export async function compactMemory(context: Context): Promise<Compacted> {
   requireSupervisor(context, 'memory');
   const reason = await whyNotFold(context);
-  if (reason) throw refused('compact.branch', `Nothing was compacted: ${reason}.`, { hint: 'Compact on the default branch, after the merge.' });
+  if (reason)
+    throw refused('compact.branch', `Nothing was compacted: ${reason}.`, {
+      hint: 'Compact on the default branch, after the merge.',
+    });
   const { around } = await requireMemory(context);
   return context.disk.withLock(() => {
     foldAll(context);
@@ -29,7 +32,12 @@ export async function compactMemory(context: Context): Promise<Compacted> {
       foldAll(context);
     });
     if (!sealed) return { archived: 0, archive: null };
-    const audit = storeAudit(context, around, { kind: 'compacted', tier: 'execution', archive: sealed.archive, count: sealed.count });
+    const audit = storeAudit(context, around, {
+      kind: 'compacted',
+      tier: 'execution',
+      archive: sealed.archive,
+      count: sealed.count,
+    });
     return { archived: sealed.count, archive: sealed.archive, audit };
   });
 }

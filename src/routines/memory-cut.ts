@@ -1,8 +1,8 @@
 import { ForgeError } from '../domain/error.js';
 import { TIERS, type Tier } from '../domain/ledger.js';
 import { journalStamp } from '../store/journal.js';
-import { type Container, describeContainer, listArchives, listContainers } from '../store/ledger-files.js';
 import { type Around, loadState } from '../store/ledger.js';
+import { type Container, describeContainer, listArchives, listContainers } from '../store/ledger-files.js';
 import { digestContainers } from '../store/ledger-scan.js';
 import { emptyState, type LedgerState, type OpenSegment, type TierState } from '../store/ledger-state.js';
 import type { Context } from './context.js';
@@ -30,7 +30,8 @@ export function takeCut(context: Context, around: Around): Cut {
     return disk.withLock(() => list(loadState(disk, around)));
   } catch (error) {
     // Where nothing can be written, nobody appends either.
-    if (error instanceof ForgeError && /^disk\.(erofs|eacces|eperm)$/.test(error.code)) return list(emptyState(around.home));
+    if (error instanceof ForgeError && /^disk\.(erofs|eacces|eperm)$/.test(error.code))
+      return list(emptyState(around.home));
     throw error;
   }
 }
@@ -56,11 +57,17 @@ function isSame(containers: readonly Container[], known: TierState | undefined, 
   const current = containers.find(isThat);
   if (open !== null && current?.stat !== open.stat) return false;
   const closed = containers.filter((container) => !isThat(container));
-  return digestContainers(closed) === known.closed && !closed.some(({ changedAt }) => changedAt > at - CLOCK_TICK_MS);
+  return (
+    digestContainers(closed) === known.closed &&
+    !closed.some(({ changedAt }) => changedAt > at - CLOCK_TICK_MS)
+  );
 }
 
 /** The open segment, if it is still the file that the last append left. */
-export function stillOpen(known: TierState | undefined, containers: readonly Container[]): OpenSegment | null {
+export function stillOpen(
+  known: TierState | undefined,
+  containers: readonly Container[],
+): OpenSegment | null {
   const open = known?.open ?? null;
   const file = containers.find(({ path }) => open !== null && path.endsWith(`/${open.name}`));
   return open !== null && file?.stat === open.stat ? open : null;

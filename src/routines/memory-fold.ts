@@ -1,6 +1,5 @@
-import { readBranch } from '../adapters/git-read.js';
 import { defaultBranch } from '../adapters/git-memory.js';
-import { operationInProgress } from '../adapters/git-read.js';
+import { operationInProgress, readBranch } from '../adapters/git-read.js';
 import { refused } from '../domain/error.js';
 import { TIERS } from '../domain/ledger.js';
 import { type Folded, foldTier } from '../store/ledger-fold.js';
@@ -11,7 +10,10 @@ import { requireMemory } from './integrity.js';
 export async function foldMemory(context: Context): Promise<{ folded: Folded[] }> {
   requireSupervisor(context, 'memory');
   const reason = await whyNotFold(context);
-  if (reason) throw refused('fold.branch', `Nothing was folded: ${reason}.`, { hint: 'Fold on the default branch, after the merge.' });
+  if (reason)
+    throw refused('fold.branch', `Nothing was folded: ${reason}.`, {
+      hint: 'Fold on the default branch, after the merge.',
+    });
   await requireMemory(context);
   return { folded: foldAll(context) };
 }

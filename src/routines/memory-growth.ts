@@ -25,12 +25,21 @@ export function guardGrowth(context: Context, around: Around): void {
   if (growth === 'normal') return;
   const size = `${Math.floor(bytes / 1_000_000)} MB`;
   if (growth === 'large') {
-    context.warnings.push(`Memory has ${size}; at 100 MB consolidation pauses. Seal old cycles with: forge memory compact`);
+    context.warnings.push(
+      `Memory has ${size}; at 100 MB consolidation pauses. Seal old cycles with: forge memory compact`,
+    );
     return;
   }
-  context.warnings.push(`Memory has ${size}: consolidation is paused until a human has looked. Run: forge memory compact`);
+  context.warnings.push(
+    `Memory has ${size}: consolidation is paused until a human has looked. Run: forge memory compact`,
+  );
   if (!hasWarned(context))
-    storeAudit(context, around, { kind: 'governance_warning', code: 'memory.size', bytes, message: `live memory has ${size}; consolidation is paused; human review is requested` });
+    storeAudit(context, around, {
+      kind: 'governance_warning',
+      code: 'memory.size',
+      bytes,
+      message: `live memory has ${size}; consolidation is paused; human review is requested`,
+    });
 }
 
 /** Since the last compaction. */

@@ -31,7 +31,13 @@ export function judgeMemory(context: Context, look: Look, root: string | null): 
   return judgement;
 }
 
-function judgeTier(context: Context, look: Look, tier: Tier, root: string | null, judgement: Judgement): void {
+function judgeTier(
+  context: Context,
+  look: Look,
+  tier: Tier,
+  root: string | null,
+  judgement: Judgement,
+): void {
   const { result } = look.scans[tier];
   const tracked = (file: string): boolean => isTracked(context, look, file);
   const gone = [...look.missing.values()].filter((record) => record.tier === tier);
@@ -52,23 +58,35 @@ function judgeTier(context: Context, look: Look, tier: Tier, root: string | null
 }
 
 /** Whole files that git took away are put back, unless something here was edited: then a human looks first. */
-function judgeWhole(context: Context, look: Look, tier: Tier, whole: MissingRecord[], judgement: Judgement, damaged: boolean): void {
+function judgeWhole(
+  context: Context,
+  look: Look,
+  tier: Tier,
+  whole: MissingRecord[],
+  judgement: Judgement,
+  damaged: boolean,
+): void {
   if (whole.length === 0) return;
   const operation = context.repository && operationInProgress(context.repository);
   if (operation) {
-    judgement.notes.push(`${operation} is in progress: ${whole.length} records of the ${tier} ledger are not here now; they are safe`);
+    judgement.notes.push(
+      `${operation} is in progress: ${whole.length} records of the ${tier} ledger are not here now; they are safe`,
+    );
     return;
   }
   const mayRestore = !damaged && look.git !== null && look.git.changed.length === 0;
   for (const group of groupBySource(whole)) {
     const { restorable: _free, ...finding } = describeGone(tier, group, look.scans[tier].result.maxN);
-    judgement.findings.push(mayRestore || isUntouchedGit(context, look) ? { ...finding, restorable: true } : finding);
+    judgement.findings.push(
+      mayRestore || isUntouchedGit(context, look) ? { ...finding, restorable: true } : finding,
+    );
   }
   if (mayRestore || isUntouchedGit(context, look)) judgement.restorable.push(...whole);
 }
 
 /** Before the first commit there is no tracked file that could have been edited. */
-const isUntouchedGit = (context: Context, look: Look): boolean => context.repository !== null && look.git === null;
+const isUntouchedGit = (context: Context, look: Look): boolean =>
+  context.repository !== null && look.git === null;
 
 function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
   const groups = new Map<string, MissingRecord[]>();
@@ -81,7 +99,9 @@ function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
 
 function isTracked(context: Context, { git }: Look, file: string): boolean {
   if (!git) return false;
-  return [...git.tree.keys()].some((path) => shown(context.layout, `${context.repository?.root}/${path}`) === file);
+  return [...git.tree.keys()].some(
+    (path) => shown(context.layout, `${context.repository?.root}/${path}`) === file,
+  );
 }
 
 interface CutOut {
@@ -118,7 +138,11 @@ function findCut(context: Context, look: Look, tier: Tier, gone: readonly Missin
 }
 
 /** The file that each missing record was cut out of; none for those whose file is gone as a whole. */
-function placeMissing(gone: readonly MissingRecord[], here: Survey, edited: ReadonlySet<string>): Map<string, string> {
+function placeMissing(
+  gone: readonly MissingRecord[],
+  here: Survey,
+  edited: ReadonlySet<string>,
+): Map<string, string> {
   const fileOf = new Map<string, string>();
   const twins = new Map(here.strangers.map((stranger) => [`${stranger.n} ${stranger.prev}`, stranger.file]));
   const after = new Map([...here.records.values()].map((record) => [record.prev ?? '', record.file]));
@@ -151,7 +175,9 @@ function surveyLoose(context: Context, look: Look, tier: Tier): Survey {
   const clean = new Set(git ? [...git.tree.keys()] : []);
   for (const path of git?.staged ?? []) clean.add(path);
   for (const { path } of git?.changed ?? []) clean.delete(path);
-  const cleanFiles = new Set([...clean].map((path) => shown(context.layout, `${context.repository?.root}/${path}`)));
+  const cleanFiles = new Set(
+    [...clean].map((path) => shown(context.layout, `${context.repository?.root}/${path}`)),
+  );
   const loose = cut.tiers[tier].filter(({ path }) => !cleanFiles.has(shown(context.layout, path)));
   const records = new Map<string, Stranger>();
   scanTier(context.layout, tier, loose, [], {
@@ -171,18 +197,57 @@ function describeEdit(
   tracked: boolean,
 ): Finding {
   const first = [...records].sort((a, b) => a.n - b.n)[0] as MissingRecord;
-  const before = first.prev === null ? undefined : here.get(first.prev);
+  const before = lineBefore(first, file, here);
   const last_good: LastGood = before ? { id: before.id, line: before.line, n: before.n } : null;
   const twin = strangers.find(({ n, prev }) => n === first.n && prev === first.prev);
-  const at = { file, line: twin?.line ?? (before ? before.line + 1 : 1), offset: twin?.offset ?? before?.offset ?? 0, last_good };
+  const at = {
+    file,
+    line: twin?.line ?? (before ? before.line + 1 : 1),
+    offset: twin?.offset ?? before?.offset ?? 0,
+    last_good,
+  };
   const many = records.length > 1 && strangers.length > 1;
   if (twin && many)
-    return finding('rewritten', tier, at, tracked, `it was rewritten: forked at record ${first.n}, ${records.length} records gone, ${strangers.length} others in their place`);
-  if (twin) return finding('edited', tier, at, tracked, `record ${first.n} was edited: it is not the one that was written (${first.id.slice(0, 12)}…)`);
+    return finding(
+      'rewritten',
+      tier,
+      at,
+      tracked,
+      `it was rewritten: forked at record ${first.n}, ${records.length} records gone, ${strangers.length} others in their place`,
+    );
+  if (twin)
+    return finding(
+      'edited',
+      tier,
+      at,
+      tracked,
+      `record ${first.n} was edited: it is not the one that was written (${first.id.slice(0, 12)}…)`,
+    );
   if (strangers.length > 1 && records.length > 1)
-    return finding('rewritten', tier, at, tracked, `it was rewritten: records ${first.n} on are gone, ${strangers.length} unknown ones stand here`);
-  const which = records.length === 1 ? `record ${first.n} was` : `${records.length} records (from ${first.n} on) were`;
+    return finding(
+      'rewritten',
+      tier,
+      at,
+      tracked,
+      `it was rewritten: records ${first.n} on are gone, ${strangers.length} unknown ones stand here`,
+    );
+  const which =
+    records.length === 1 ? `record ${first.n} was` : `${records.length} records (from ${first.n} on) were`;
   return finding('removed', tier, at, tracked, `${which} removed`);
+}
+
+/** The record that the first missing one followed, or else the last of a lower number in the same file. */
+function lineBefore(
+  { n, prev }: MissingRecord,
+  file: string,
+  here: ReadonlyMap<string, Stranger>,
+): Stranger | undefined {
+  if (prev !== null && here.has(prev)) return here.get(prev);
+  const lower = [...here.values()].filter((record) => record.file === file && record.n < n);
+  return lower.reduce<Stranger | undefined>(
+    (best, record) => (best && best.line > record.line ? best : record),
+    undefined,
+  );
 }
 
 function finding(
@@ -212,12 +277,30 @@ function foreignLedgers(ledgers: ReadonlyMap<string, Place>, tier: Tier, root: s
 
 function returned(tier: Tier, id: string): Finding {
   const message = `redacted content is back: record ${id.slice(0, 12)}…`;
-  return { code: 'redacted_back', tier, file: '', line: 0, offset: 0, message, last_good: null, hint: hintFor('redacted_back', '', false) };
+  return {
+    code: 'redacted_back',
+    tier,
+    file: '',
+    line: 0,
+    offset: 0,
+    message,
+    last_good: null,
+    hint: hintFor('redacted_back', '', false),
+  };
 }
 
 function judgeAnchors({ brokenAnchors }: Look, { findings }: Judgement): void {
   for (const { tier, commit, head, n } of brokenAnchors) {
     const message = `commit ${commit.slice(0, 12)} saw record ${n} (${head.slice(0, 12)}…) of the ${tier} ledger, which is nowhere: the ledger was rewritten`;
-    findings.push({ code: 'anchor', tier, file: '', line: 0, offset: 0, message, last_good: null, hint: hintFor('anchor', '', false) });
+    findings.push({
+      code: 'anchor',
+      tier,
+      file: '',
+      line: 0,
+      offset: 0,
+      message,
+      last_good: null,
+      hint: hintFor('anchor', '', false),
+    });
   }
 }

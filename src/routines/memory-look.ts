@@ -1,8 +1,7 @@
-import { readBranch } from '../adapters/git-read.js';
 import { streamGit } from '../adapters/git.js';
 import {
-  changedBetween,
   type ChangedFile,
+  changedBetween,
   changedMemory,
   findRecords,
   isAncestor,
@@ -11,6 +10,7 @@ import {
   readBlobs,
   readRemovedLines,
 } from '../adapters/git-memory.js';
+import { readBranch } from '../adapters/git-read.js';
 import type { MissingRecord } from '../domain/finding.js';
 import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { plural } from '../domain/text.js';
@@ -58,7 +58,15 @@ export interface LookOptions {
 export async function lookAtMemory(context: Context, cut: Cut, options: LookOptions = {}): Promise<Look> {
   const git = await gitFacts(context);
   const scans = scanAll(context, cut, git, options);
-  const look: Look = { cut, git, scans, missing: new Map(), knownIds: new Set(), brokenAnchors: [], notes: [] };
+  const look: Look = {
+    cut,
+    git,
+    scans,
+    missing: new Map(),
+    knownIds: new Set(),
+    brokenAnchors: [],
+    notes: [],
+  };
   if (git) await addFromGit(context, git, look);
   await addFromJournal(context, look);
   addNotes(look);
@@ -80,20 +88,36 @@ async function gitFacts(context: Context): Promise<GitFacts | null> {
   return { folder, head, branch, tree, changed, leftOut: sparse, staged: new Set() };
 }
 
-function scanAll(context: Context, cut: Cut, git: GitFacts | null, { onProgress, signal }: LookOptions): Look['scans'] {
+function scanAll(
+  context: Context,
+  cut: Cut,
+  git: GitFacts | null,
+  { onProgress, signal }: LookOptions,
+): Look['scans'] {
   const { layout } = context;
   const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
   for (const { path } of git?.changed ?? []) committed.delete(fromTop(context, path));
-  const total = TIERS.reduce((sum, tier) => sum + cut.tiers[tier].reduce((bytes, { size }) => bytes + size, 0), 0);
+  const total = TIERS.reduce(
+    (sum, tier) => sum + cut.tiers[tier].reduce((bytes, { size }) => bytes + size, 0),
+    0,
+  );
   let read = 0;
-  const onBytes = onProgress && ((bytes: number): void => {
-    read += bytes;
-    onProgress(read, total);
-  });
+  const onBytes =
+    onProgress &&
+    ((bytes: number): void => {
+      read += bytes;
+      onProgress(read, total);
+    });
   return Object.fromEntries(
     TIERS.map((tier) => {
       signal?.throwIfAborted();
-      return [tier, scanTier(layout, tier, cut.tiers[tier], cut.archives, { committed, ...(onBytes ? { onProgress: onBytes } : {}) })];
+      return [
+        tier,
+        scanTier(layout, tier, cut.tiers[tier], cut.archives, {
+          committed,
+          ...(onBytes ? { onProgress: onBytes } : {}),
+        }),
+      ];
     }),
   ) as Look['scans'];
 }
@@ -113,16 +137,33 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.knownIds.add(recordId(bytes));
     note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
   });
-  await addFromAnchor(context, run, stream, git, look, git.branch === null ? undefined : anchors.branches[git.branch]);
+  await addFromAnchor(
+    context,
+    run,
+    stream,
+    git,
+    look,
+    git.branch === null ? undefined : anchors.branches[git.branch],
+  );
   const outcome = await readRemovedLines(
     stream,
-    { folder: git.folder, from: anchors.history, to: git.head, skipReadded: true, repository: context.repository },
-    ({ commit, path, bytes }) => note(look, bytes, { source: 'history', file: fromTop(context, path), commit }),
+    {
+      folder: git.folder,
+      from: anchors.history,
+      to: git.head,
+      skipReadded: true,
+      repository: context.repository,
+    },
+    ({ commit, path, bytes }) =>
+      note(look, bytes, { source: 'history', file: fromTop(context, path), commit }),
     (commit, value) => noteAnchor(look, commit, value),
   );
-  if (outcome.shallow) look.notes.push('this clone is shallow: history was checked back to its boundary only');
+  if (outcome.shallow)
+    look.notes.push('this clone is shallow: history was checked back to its boundary only');
   if (outcome.incomplete !== null)
-    look.notes.push(`history could not be read to its end (${outcome.incomplete}); what was dropped before is not seen`);
+    look.notes.push(
+      `history could not be read to its end (${outcome.incomplete}); what was dropped before is not seen`,
+    );
 }
 
 /** A branch that does not lead from the commit last verified any more was reset, rebased or force-pulled. */
@@ -138,10 +179,14 @@ async function addFromAnchor(
   const leads = await isAncestor(run, anchor, git.head);
   if (leads === true) return;
   if (leads === null) {
-    look.notes.push(`the commit at which ${git.branch} was last verified (${anchor.slice(0, 12)}) is gone from this repository`);
+    look.notes.push(
+      `the commit at which ${git.branch} was last verified (${anchor.slice(0, 12)}) is gone from this repository`,
+    );
     return;
   }
-  const files = new Map((await changedBetween(run, anchor, git.head, git.folder)).map(({ path, oid }) => [oid, path]));
+  const files = new Map(
+    (await changedBetween(run, anchor, git.head, git.folder)).map(({ path, oid }) => [oid, path]),
+  );
   await readBlobs(stream, [...files.keys()], (oid, bytes) =>
     note(look, bytes, { source: 'anchor', file: fromTop(context, files.get(oid) ?? ''), commit: anchor }),
   );
@@ -189,12 +234,17 @@ async function addFromJournal(context: Context, look: Look): Promise<void> {
   if (gone.size === 0) return;
   if (look.git && context.git) look.git.staged = await stagedFiles(context.git, look.git);
   for (const [ref, count] of await countElsewhere(context, look, gone))
-    look.notes.push(`${plural(count, 'record')} written here ${count === 1 ? 'is' : 'are'} in ${ref}, not in this tree`);
+    look.notes.push(
+      `${plural(count, 'record')} written here ${count === 1 ? 'is' : 'are'} in ${ref}, not in this tree`,
+    );
   for (const bytes of gone.values()) note(look, bytes, { source: 'journal', file: '', commit: '' });
 }
 
 /** What `git add` took and nobody has touched since. */
-async function stagedFiles(git: NonNullable<Context['git']>, { folder, tree }: GitFacts): Promise<Set<string>> {
+async function stagedFiles(
+  git: NonNullable<Context['git']>,
+  { folder, tree }: GitFacts,
+): Promise<Set<string>> {
   const list = async (args: string[]): Promise<string[]> =>
     (await git([...args, '-z', '--', folder])).stdout.split('\0').filter(Boolean);
   const touched = new Set(await list(['diff-files', '--name-only']));
@@ -202,11 +252,19 @@ async function stagedFiles(git: NonNullable<Context['git']>, { folder, tree }: G
 }
 
 /** Removes from `gone` what some ref has, and says which. */
-async function countElsewhere(context: Context, look: Look, gone: Map<string, Buffer>): Promise<Map<string, number>> {
+async function countElsewhere(
+  context: Context,
+  look: Look,
+  gone: Map<string, Buffer>,
+): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   if (!look.git || !context.git) return counts;
   const stream = streamGit(context.repository?.root ?? '', context.world.env);
-  const found = await findRecords(context.git, stream, { folder: look.git.folder, wanted: new Set(gone.keys()), where: 'refs' });
+  const found = await findRecords(context.git, stream, {
+    folder: look.git.folder,
+    wanted: new Set(gone.keys()),
+    where: 'refs',
+  });
   for (const [id, { ref }] of found) {
     gone.delete(id);
     counts.set(ref, (counts.get(ref) ?? 0) + 1);
@@ -216,7 +274,11 @@ async function countElsewhere(context: Context, look: Look, gone: Map<string, Bu
 
 function addNotes({ scans, git, notes }: Look): void {
   const unseen = TIERS.reduce((sum, tier) => sum + scans[tier].result.unseen, 0);
-  if (unseen > 0) notes.push(`${plural(unseen, 'earlier record')} ${unseen === 1 ? 'is' : 'are'} not in this tree (another branch has them, or had)`);
+  if (unseen > 0)
+    notes.push(
+      `${plural(unseen, 'earlier record')} ${unseen === 1 ? 'is' : 'are'} not in this tree (another branch has them, or had)`,
+    );
   const sparse = git?.leftOut.size ?? 0;
-  if (sparse > 0) notes.push(`this checkout leaves out ${plural(sparse, 'memory file')}; their records were not read`);
+  if (sparse > 0)
+    notes.push(`this checkout leaves out ${plural(sparse, 'memory file')}; their records were not read`);
 }

@@ -81,7 +81,10 @@ export interface LogEntry {
 const DEFAULT_LIMIT = 20;
 
 /** The last records, newest last, of one tier or of all by time. */
-export function logMemory(context: Context, input: { tier?: Tier; limit?: number } = {}): { records: LogEntry[] } {
+export function logMemory(
+  context: Context,
+  input: { tier?: Tier; limit?: number } = {},
+): { records: LogEntry[] } {
   const limit = input.limit ?? DEFAULT_LIMIT;
   const entries = (input.tier ? [input.tier] : TIERS).flatMap((tier) => lastOf(context, tier, limit));
   if (!input.tier) entries.sort((a, b) => compareText(a.at ?? '', b.at ?? '') || a.n - b.n);
@@ -116,10 +119,15 @@ const toEntry = (id: string, record: LedgerRecord): LogEntry => ({
 /** One record by its id or the start of it (at least 6 digits); exit 2 when none or several are meant. */
 export function showRecord(context: Context, { id: wanted }: { id: string }): LogEntry {
   if (!/^[0-9a-f]{6,64}$/.test(wanted))
-    throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', { hint: 'forge memory log' });
-  const found = TIERS.flatMap((tier) => readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }));
+    throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', {
+      hint: 'forge memory log',
+    });
+  const found = TIERS.flatMap((tier) =>
+    readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }),
+  );
   const [first] = found;
   if (!first) throw usage('record.unknown', `There is no record ${wanted}.`, { hint: 'forge memory log' });
-  if (found.length > 1) throw usage('record.ambiguous', `${wanted} means ${found.length} records; give more digits.`);
+  if (found.length > 1)
+    throw usage('record.ambiguous', `${wanted} means ${found.length} records; give more digits.`);
   return toEntry(first.id, first.record);
 }

@@ -33,14 +33,25 @@ export async function recordCycle(context: Context, raw: CycleInput): Promise<Re
 }
 
 /** Many cycles: all of them or none; one write and one fsync a ledger. */
-export async function recordCycles(context: Context, raw: readonly CycleInput[]): Promise<{ cycles: RecordedCycle[] }> {
+export async function recordCycles(
+  context: Context,
+  raw: readonly CycleInput[],
+): Promise<{ cycles: RecordedCycle[] }> {
   requireSupervisor(context, 'memory');
-  const inputs = raw.map((input) => ({ key: makeToken(16), given: input.idempotency_key, input: checkInput(CycleInput, input) }));
+  const inputs = raw.map((input) => ({
+    key: makeToken(16),
+    given: input.idempotency_key,
+    input: checkInput(CycleInput, input),
+  }));
   const { around } = await requireMemory(context);
   try {
     return context.disk.withLock(() => {
       retryPending(context, around);
-      const cycles = storeCycles(context, around, inputs.map(({ key, given, input }) => ({ key: given ?? key, input })));
+      const cycles = storeCycles(
+        context,
+        around,
+        inputs.map(({ key, given, input }) => ({ key: given ?? key, input })),
+      );
       guardGrowth(context, around);
       return { cycles };
     });
@@ -55,12 +66,24 @@ interface Keyed {
 }
 
 function storeCycles(context: Context, around: Around, wanted: readonly Keyed[]): RecordedCycle[] {
-  const given = new Set(wanted.filter(({ key, input }) => key === input.idempotency_key || input.idempotency_key === undefined).map(({ key }) => key));
+  const given = new Set(
+    wanted
+      .filter(({ key, input }) => key === input.idempotency_key || input.idempotency_key === undefined)
+      .map(({ key }) => key),
+  );
   const known = findGiven(context, 'execution', wanted, given);
   const fresh = firstOfEach(wanted.filter(({ key }) => !known.has(key)));
   const now = timestamp(context);
-  const stored = storeRecords(context, around, 'execution', fresh.map(({ key, input }) => executionDraft(input, key, now)));
-  const executions = new Map([...known, ...fresh.map(({ key }, i) => [key, stored[i] as RecordRef] as const)]);
+  const stored = storeRecords(
+    context,
+    around,
+    'execution',
+    fresh.map(({ key, input }) => executionDraft(input, key, now)),
+  );
+  const executions = new Map([
+    ...known,
+    ...fresh.map(({ key }, i) => [key, stored[i] as RecordRef] as const),
+  ]);
   const evaluations = storeEvaluations(context, around, wanted, executions, known.size > 0);
   return wanted.map(({ key }) => {
     const execution = executions.get(key) as RecordRef;
@@ -75,7 +98,12 @@ function storeCycles(context: Context, around: Around, wanted: readonly Keyed[])
 }
 
 /** Only keys that somebody chose, or that are tried again, can have been recorded before. */
-function findGiven(context: Context, tier: 'execution' | 'evaluation', wanted: readonly Keyed[], given: ReadonlySet<string>): Map<string, RecordRef> {
+function findGiven(
+  context: Context,
+  tier: 'execution' | 'evaluation',
+  wanted: readonly Keyed[],
+  given: ReadonlySet<string>,
+): Map<string, RecordRef> {
   const sought = wanted.filter(({ input }) => input.idempotency_key !== undefined).map(({ key }) => key);
   return findKeyed(context.layout, tier, new Set(sought.filter((key) => given.has(key))));
 }
@@ -108,18 +136,29 @@ function retryPending(context: Context, around: Around): void {
   for (const { key, input } of readPending(context.disk)) {
     const result = CycleInput.safeParse(input);
     if (result.success) {
-      const retried = { ...afterFailedWrite(result.data), idempotency_key: result.data.idempotency_key ?? key };
+      const retried = {
+        ...afterFailedWrite(result.data),
+        idempotency_key: result.data.idempotency_key ?? key,
+      };
       const [cycle] = storeCycles(context, around, [{ key: retried.idempotency_key, input: retried }]);
-      context.warnings.push(`Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as FAILURE.`);
+      context.warnings.push(
+        `Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as FAILURE.`,
+      );
     }
     dropPending(context.disk, key);
   }
 }
 
 /** The disk's failure, and what became of the input. */
-function keepForRetry(context: Context, error: unknown, inputs: readonly { key: string; input: CycleInput }[]): unknown {
+function keepForRetry(
+  context: Context,
+  error: unknown,
+  inputs: readonly { key: string; input: CycleInput }[],
+): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'outside' || context.disk.dryRun) return error;
-  const kept = inputs.length === 1 && inputs.every(({ key, input }) => keepPending(context.disk, key, { idempotency_key: key, ...input }));
+  const kept =
+    inputs.length === 1 &&
+    inputs.every(({ key, input }) => keepPending(context.disk, key, { idempotency_key: key, ...input }));
   const fate = kept
     ? 'The cycle counts as FAILURE; it is kept and recorded by the next forge memory record.'
     : 'Nothing is kept: record it again when the disk works.';
@@ -152,6 +191,9 @@ function parseCycle(line: string, at: number): CycleInput {
   } catch (error) {
     if (!(error instanceof JsonProblem) && !(error instanceof ForgeError)) throw error;
     const field = error instanceof ForgeError ? error.details.field : undefined;
-    throw usage('record.line', `Line ${at}: ${error.message.replace(/\.$/, '')}.`, { line: at, ...(field ? { field } : {}) });
+    throw usage('record.line', `Line ${at}: ${error.message.replace(/\.$/, '')}.`, {
+      line: at,
+      ...(field ? { field } : {}),
+    });
   }
 }

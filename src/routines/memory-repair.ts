@@ -1,4 +1,3 @@
-
 import { corrupted, usage } from '../domain/error.js';
 import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import { clearHalt, readHalt } from '../store/halt.js';
@@ -36,15 +35,34 @@ export async function restoreMemory(context: Context, input: { reason?: string }
 }
 
 /** What is at hand, wherever it is; the records that stand in its place are declared void. */
-async function bringBack(context: Context, { look, cut, around, strangers }: Inspection, decision: Decision): Promise<Mended> {
+async function bringBack(
+  context: Context,
+  { look, cut, around, strangers }: Inspection,
+  decision: Decision,
+): Promise<Mended> {
   if (!look) return { audit: null, restored: [], repairs: [] };
-  const orphans = TIERS.flatMap((tier) => look.scans[tier].result.missing.map(({ parent }) => ({ id: parent, tier, n: 0, source: 'history' as const })));
+  const orphans = TIERS.flatMap((tier) =>
+    look.scans[tier].result.missing.map(({ parent }) => ({
+      id: parent,
+      tier,
+      n: 0,
+      source: 'history' as const,
+    })),
+  );
   const missing = [...look.missing.values(), ...orphans.filter(({ id }) => !look.missing.has(id))];
-  const { restored, audit } = await restoreRecords(context, around, cut.journal.size, missing, { ...decision });
+  const { restored, audit } = await restoreRecords(context, around, cut.journal.size, missing, {
+    ...decision,
+  });
   const repairs = TIERS.flatMap((tier) => {
     const voided = strangers.filter((stranger) => stranger.tier === tier).map(({ id }) => id);
     if (voided.length === 0) return [];
-    const [record] = storeRecords(context, around, tier, [{ kind: 'repair', ...decision, bytes: [], lost: [], voided }], { despite: true });
+    const [record] = storeRecords(
+      context,
+      around,
+      tier,
+      [{ kind: 'repair', ...decision, bytes: [], lost: [], voided }],
+      { despite: true },
+    );
     return record ? [{ tier, record, bytes: 0, lost: 0, voided: voided.length }] : [];
   });
   return { audit, restored, repairs };
@@ -57,16 +75,27 @@ async function bringBack(context: Context, { look, cut, around, strangers }: Ins
 export async function repairMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
   const decision = requireDecision(context, 'Repairing memory', input.reason);
   const before = await inspectMemory(context, true);
-  if (before.findings.length === 0) throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', { hint: 'forge memory verify' });
+  if (before.findings.length === 0)
+    throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
+      hint: 'forge memory verify',
+    });
   const first = await bringBack(context, before, decision);
   const rest = await inspectMemory(context, true);
   const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision));
-  const audit = repairs.length > 0 ? storeAudit(context, rest.around, { kind: 'repaired', ...decision, repairs }, { despite: true }) : first.audit;
+  const audit =
+    repairs.length > 0
+      ? storeAudit(context, rest.around, { kind: 'repaired', ...decision, repairs }, { despite: true })
+      : first.audit;
   await finish(context, 'Settle the rest by hand, then: forge memory verify');
   return { audit, restored: first.restored, repairs: [...first.repairs, ...repairs] };
 }
 
-function repairTier(context: Context, { look, around, findings }: Inspection, tier: Tier, decision: Decision): Mended['repairs'] {
+function repairTier(
+  context: Context,
+  { look, around, findings }: Inspection,
+  tier: Tier,
+  decision: Decision,
+): Mended['repairs'] {
   if (!look) return [];
   const { unreadable, missing, improper } = look.scans[tier].result;
   const anchors = look.brokenAnchors.filter((anchor) => anchor.tier === tier).map(({ head }) => head);
@@ -74,10 +103,24 @@ function repairTier(context: Context, { look, around, findings }: Inspection, ti
   if (unreadable.length + lost.length + improper.length === 0) return [];
   for (const { code, file } of findings)
     if (code === 'torn' && unreadable.some((bad) => bad.file === file)) endTornLine(context.disk, file);
-  const whole = unreadable.flatMap(({ file, offset, length }) => wholeRecords(readSlice(context.disk, file, offset, length)));
+  const whole = unreadable.flatMap(({ file, offset, length }) =>
+    wholeRecords(readSlice(context.disk, file, offset, length)),
+  );
   if (whole.length > 0) appendVerbatim(context.disk, tier, whole);
-  const bytes = unreadable.map(({ file, line, offset, length, sha256 }) => ({ file, line, offset, length, sha256 }));
-  const [record] = storeRecords(context, around, tier, [{ kind: 'repair', ...decision, bytes, lost, voided: improper }], { despite: true });
+  const bytes = unreadable.map(({ file, line, offset, length, sha256 }) => ({
+    file,
+    line,
+    offset,
+    length,
+    sha256,
+  }));
+  const [record] = storeRecords(
+    context,
+    around,
+    tier,
+    [{ kind: 'repair', ...decision, bytes, lost, voided: improper }],
+    { despite: true },
+  );
   return record ? [{ tier, record, bytes: bytes.length, lost: lost.length, voided: improper.length }] : [];
 }
 
@@ -104,17 +147,26 @@ async function finish(context: Context, hint: string): Promise<void> {
 
 function refuseFindings({ findings }: Inspection, hint = 'forge memory verify'): void {
   const [first] = findings;
-  if (first) throw corrupted('memory.corrupted', `${describeFinding(first)}.`, { hint, data: { problems: findings } });
+  if (first)
+    throw corrupted('memory.corrupted', `${describeFinding(first)}.`, { hint, data: { problems: findings } });
 }
 
 /** A human has looked at what halted memory. Only where it is intact again. */
-export async function acknowledgeHalt(context: Context, input: { reason?: string }): Promise<{ audit: RecordRef; reasons: string[] }> {
+export async function acknowledgeHalt(
+  context: Context,
+  input: { reason?: string },
+): Promise<{ audit: RecordRef; reasons: string[] }> {
   const halt = readHalt(context.disk);
   const decision = requireDecision(context, 'Acknowledging a halt', input.reason);
   if (!halt) throw usage('halt.none', 'Memory is not halted.', { hint: 'forge memory verify' });
   const { inspection } = await settleMemory(context, 'all', true);
   refuseFindings(inspection, inspection.findings[0]?.hint);
-  const audit = storeAudit(context, inspection.around, { kind: 'acknowledged', ...decision, reasons: halt.reasons, halted_at: halt.at });
+  const audit = storeAudit(context, inspection.around, {
+    kind: 'acknowledged',
+    ...decision,
+    reasons: halt.reasons,
+    halted_at: halt.at,
+  });
   clearHalt(context.disk);
   return { audit, reasons: halt.reasons };
 }
@@ -124,17 +176,32 @@ export async function settleLedger(
   context: Context,
   { id, how, reason }: { id: string; how: 'adopt' | 'drop'; reason?: string },
 ): Promise<{ audit: RecordRef; ledger: string; tiers: Tier[] }> {
-  const decision = requireDecision(context, how === 'adopt' ? 'Adopting a ledger' : 'Dropping a ledger', reason);
+  const decision = requireDecision(
+    context,
+    how === 'adopt' ? 'Adopting a ledger' : 'Dropping a ledger',
+    reason,
+  );
   const { look, around, findings } = await inspectMemory(context, true);
-  const foreign = findings.filter(({ code, message }) => code === 'foreign_ledger' && message.includes(`(${id}`));
+  const foreign = findings.filter(
+    ({ code, message }) => code === 'foreign_ledger' && message.includes(`(${id}`),
+  );
   const ledgers = new Set(foreign.map(({ message }) => /\(([0-9a-f]{64})\)/.exec(message)?.[1] ?? ''));
   const [ledger] = ledgers;
   if (!look || ledger === undefined || ledgers.size > 1)
-    throw usage('ledger.unknown', `${JSON.stringify(id)} names no foreign ledger here${ledgers.size > 1 ? ' unambiguously' : ''}.`, { hint: 'forge memory verify' });
+    throw usage(
+      'ledger.unknown',
+      `${JSON.stringify(id)} names no foreign ledger here${ledgers.size > 1 ? ' unambiguously' : ''}.`,
+      { hint: 'forge memory verify' },
+    );
   const tiers = foreign.map(({ tier }) => tier);
-  for (const tier of tiers) storeRecords(context, around, tier, [{ kind: how, subject: ledger, ...decision }], { despite: true });
-  const audit = storeAudit(context, around, { kind: how === 'adopt' ? 'adopted' : 'dropped', subject: ledger, tiers, ...decision }, { despite: true });
+  for (const tier of tiers)
+    storeRecords(context, around, tier, [{ kind: how, subject: ledger, ...decision }], { despite: true });
+  const audit = storeAudit(
+    context,
+    around,
+    { kind: how === 'adopt' ? 'adopted' : 'dropped', subject: ledger, tiers, ...decision },
+    { despite: true },
+  );
   await settleMemory(context, 'all', true);
   return { audit, ledger, tiers };
 }
-

@@ -20,7 +20,11 @@ export interface Restored {
 type Line = { id: string; n: number; bytes: Buffer };
 
 /** The bytes of records, from the journal and, for the rest, from anywhere in git. */
-export async function gatherLines(context: Context, journalSize: number, wanted: ReadonlySet<string>): Promise<Map<string, Buffer>> {
+export async function gatherLines(
+  context: Context,
+  journalSize: number,
+  wanted: ReadonlySet<string>,
+): Promise<Map<string, Buffer>> {
   const lines = new Map<string, Buffer>();
   readJournal(context.layout, journalSize, (bytes) => {
     const id = recordId(bytes);
@@ -30,7 +34,11 @@ export async function gatherLines(context: Context, journalSize: number, wanted:
   const { git, repository, layout, world } = context;
   if (rest.size === 0 || !git || !repository) return lines;
   const folder = shownFrom(repository.root, memoryFolder(layout));
-  const found = await findRecords(git, streamGit(repository.root, world.env), { folder, wanted: rest, where: 'everywhere' });
+  const found = await findRecords(git, streamGit(repository.root, world.env), {
+    folder,
+    wanted: rest,
+    where: 'everywhere',
+  });
   for (const [id, { bytes }] of found) lines.set(id, bytes);
   return lines;
 }
@@ -55,13 +63,24 @@ export async function restoreRecords(
       .map(({ id, n }): Line => ({ id, n, bytes: bytes.get(id) as Buffer }))
       .sort(byNumber);
     if (lines.length === 0) continue;
-    appendVerbatim(context.disk, tier, lines.map((line) => line.bytes));
+    appendVerbatim(
+      context.disk,
+      tier,
+      lines.map((line) => line.bytes),
+    );
     restored.push({ tier, records: lines.length, from: (lines[0] as Line).n, to: (lines.at(-1) as Line).n });
     ids.push(...lines.map(({ id }) => id));
   }
   if (restored.length === 0) return { restored, audit: null };
   const sources = [...new Set(missing.map(({ source }) => source))];
-  const record = { kind: 'restored', ...audit, restored, sources, records: ids.slice(0, MAX_NAMED), count: ids.length };
+  const record = {
+    kind: 'restored',
+    ...audit,
+    restored,
+    sources,
+    records: ids.slice(0, MAX_NAMED),
+    count: ids.length,
+  };
   return { restored, audit: storeAudit(context, around, record, { despite: true }) };
 }
 

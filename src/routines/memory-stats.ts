@@ -45,7 +45,9 @@ export async function memoryStats(context: Context): Promise<MemoryStats> {
     pending: readPending(disk).length,
     growth,
     color: status !== 'intact' || growth === 'paused' ? 'red' : growth === 'large' ? 'yellow' : 'green',
-    next: [...(status === 'intact' ? [] : ['forge memory verify']), ...(growth === 'normal' ? [] : ['forge memory compact'])],
+    next: [
+      ...(status === 'intact' ? [] : ['forge memory verify']),
+      ...(growth === 'normal' ? [] : ['forge memory compact']),
+    ],
   };
 }
-

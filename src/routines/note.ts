@@ -46,7 +46,9 @@ function toNote({ id, record }: ReadRecord): Note {
 
 /** By its id or the start of it; exit 2 when none or several are meant. */
 export function showNote(context: Context, { id }: { id: string }): Note {
-  const matches = /^[0-9a-f]{4,64}$/.test(id) ? listNotes(context).notes.filter((note) => note.id.startsWith(id)) : [];
+  const matches = /^[0-9a-f]{4,64}$/.test(id)
+    ? listNotes(context).notes.filter((note) => note.id.startsWith(id))
+    : [];
   const [found] = matches;
   if (found && matches.length === 1) return found;
   const what = matches.length > 1 ? `means ${matches.length} notes` : 'is no note';

@@ -10,11 +10,11 @@ import { archiveFolder, intentFile, knowledgeFile, shown } from '../store/layout
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
 import { showFocus } from './focus.js';
+import { requireMemory, settleMemory } from './integrity.js';
 import { readFocusText } from './interruption.js';
+import { foldAtSessionEnd } from './memory-fold.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
-import { foldAtSessionEnd } from './memory-fold.js';
-import { requireMemory, settleMemory } from './integrity.js';
 import { commitSession } from './session-commit.js';
 
 export const SessionEndInput = z.strictObject({

@@ -23,5 +23,6 @@ export function readAnchors(disk: Disk): Anchors {
 /** Caller holds the lock. */
 export function writeAnchors(disk: Disk, anchors: Anchors): void {
   const bytes = encodeDocument(anchors);
-  if (disk.read(anchorsFile(disk.layout))?.equals(bytes) !== true) disk.replace(anchorsFile(disk.layout), bytes);
+  if (disk.read(anchorsFile(disk.layout))?.equals(bytes) !== true)
+    disk.replace(anchorsFile(disk.layout), bytes);
 }

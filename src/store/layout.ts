@@ -92,7 +92,8 @@ export const anchorsFile = (layout: Layout): string => join(layout.state, 'ancho
 export const haltFile = (layout: Layout): string => join(layout.state, 'halt.json');
 /** Cycles that could not be recorded and are tried again. */
 export const pendingFolder = (layout: Layout): string => join(layout.state, 'pending');
-export const pendingFile = (layout: Layout, key: string): string => join(pendingFolder(layout), `${key}.json`);
+export const pendingFile = (layout: Layout, key: string): string =>
+  join(pendingFolder(layout), `${key}.json`);
 /** Which session ids were given out in this repository, and their lock. */
 export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');

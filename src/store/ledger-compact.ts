@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { byNumber, parseLine, recordId } from '../domain/ledger.js';
 import type { Disk } from './disk.js';
 import { fixedFile } from './layout.js';
-import { archiveFileOf, type Container, describeContainer, listArchives, scanContainer } from './ledger-files.js';
+import {
+  archiveFileOf,
+  type Container,
+  describeContainer,
+  listArchives,
+  scanContainer,
+} from './ledger-files.js';
 import { forgetTier } from './ledger-fold.js';
 
 /** What the ledger keeps of an archive: enough to see that nothing in it changed. */
@@ -28,7 +34,11 @@ interface Line {
  * its record, then the fixed file goes on without them. A crash in between leaves records twice, which are one. Null
  * when nothing is old enough. The caller holds the lock and has folded.
  */
-export function compactExecution(disk: Disk, keep: number, anchor: (anchor: ArchiveAnchor) => void): ArchiveAnchor | null {
+export function compactExecution(
+  disk: Disk,
+  keep: number,
+  anchor: (anchor: ArchiveAnchor) => void,
+): ArchiveAnchor | null {
   const sealed = idsInArchives(disk);
   const all = readFixed(disk);
   const cycles = all.filter(({ isCycle }) => isCycle).sort(byNumber);
@@ -46,7 +56,13 @@ function writeArchive(disk: Disk, lines: readonly Line[]): ArchiveAnchor {
   disk.create(archiveFileOf(disk.layout, archive), bytes);
   const ids = lines.map(({ id }) => `${id}\n`).sort();
   const ids_sha256 = createHash('sha256').update(ids.join('')).digest('hex');
-  return { archive, count: lines.length, ids_sha256, from: (lines[0] as Line).n, to: (lines.at(-1) as Line).n };
+  return {
+    archive,
+    count: lines.length,
+    ids_sha256,
+    from: (lines[0] as Line).n,
+    to: (lines.at(-1) as Line).n,
+  };
 }
 
 const LF = Buffer.from('\n');

@@ -2,7 +2,14 @@ import { byNumber, recordId, type Tier } from '../domain/ledger.js';
 import type { Disk } from './disk.js';
 import { extendFile } from './durable.js';
 import { fixedFile, segmentFolder, shown } from './layout.js';
-import { type Container, describeContainer, folderStamp, listArchives, listContainers, scanContainer } from './ledger-files.js';
+import {
+  type Container,
+  describeContainer,
+  folderStamp,
+  listArchives,
+  listContainers,
+  scanContainer,
+} from './ledger-files.js';
 import { refuseDamaged, scanTier } from './ledger-scan.js';
 import { readLedgerState, writeLedgerState } from './ledger-state.js';
 
@@ -39,15 +46,21 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
   const scanned = scanTier(layout, tier, containers, listArchives(layout));
   refuseDamaged(layout, scanned);
   const there = new Set<string>();
-  eachLine(containers.filter(({ path }) => path === fixed), (bytes) => there.add(recordId(bytes)));
+  eachLine(
+    containers.filter(({ path }) => path === fixed),
+    (bytes) => there.add(recordId(bytes)),
+  );
   const found: { id: string; n: number; bytes: Buffer }[] = [];
-  eachLine(containers.filter(({ path }) => path !== fixed), (bytes) => {
-    const id = recordId(bytes);
-    if (there.has(id)) return;
-    there.add(id);
-    const { n } = JSON.parse(bytes.toString('utf8')) as { n: number };
-    found.push({ id, n, bytes: Buffer.concat([bytes, LF]) });
-  });
+  eachLine(
+    containers.filter(({ path }) => path !== fixed),
+    (bytes) => {
+      const id = recordId(bytes);
+      if (there.has(id)) return;
+      there.add(id);
+      const { n } = JSON.parse(bytes.toString('utf8')) as { n: number };
+      found.push({ id, n, bytes: Buffer.concat([bytes, LF]) });
+    },
+  );
   return found.sort(byNumber).map(({ bytes }) => bytes);
 }
 
@@ -66,7 +79,14 @@ function afterFold(disk: Disk, tier: Tier): void {
   if (!state || !known) return;
   const fixed = describeContainer(fixedFile(layout, tier));
   const folder = folderStamp(segmentFolder(layout, tier));
-  state.tiers[tier] = { ...known, folder, fixed: fixed?.stat ?? '', closed: '', bytes: fixed?.size ?? 0, open: null };
+  state.tiers[tier] = {
+    ...known,
+    folder,
+    fixed: fixed?.stat ?? '',
+    closed: '',
+    bytes: fixed?.size ?? 0,
+    open: null,
+  };
   writeLedgerState(layout, { ...state, verdict: null });
 }
 
@@ -84,4 +104,3 @@ export const waitingSegments = (disk: Disk, tier: Tier): string[] =>
     .map(({ path }) => path)
     .filter((path) => path !== fixedFile(disk.layout, tier))
     .map((path) => shown(disk.layout, path));
-

@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { corrupted } from '../domain/error.js';
 import type { LedgerRecord, Tier } from '../domain/ledger.js';
-import { digestOf, type GraphResult, type LastGood, LedgerGraph, type Place, type Source } from '../domain/ledger-graph.js';
+import {
+  digestOf,
+  type GraphResult,
+  type LastGood,
+  LedgerGraph,
+  type Place,
+  type Source,
+} from '../domain/ledger-graph.js';
 import { type Layout, shown } from './layout.js';
 import { type Container, scanContainer } from './ledger-files.js';
 
@@ -54,17 +61,30 @@ function scanInto(
       onProgress?.(bytes.length + 1);
     },
     long: (line, offset, digest) =>
-      graph.report('edited', `it has ${digest.length} bytes; a record has 1 MB at most`, digest, place(line, offset), last),
-    tail: (bytes, line, offset) => graph.report('torn', describeTail(bytes), digestOf(bytes), place(line, offset), last),
+      graph.report(
+        'edited',
+        `it has ${digest.length} bytes; a record has 1 MB at most`,
+        digest,
+        place(line, offset),
+        last,
+      ),
+    tail: (bytes, line, offset) =>
+      graph.report('torn', describeTail(bytes), digestOf(bytes), place(line, offset), last),
   });
   if (hash && `${hash.digest('hex')}.jsonl` !== basename(path))
-    graph.note({ code: 'archive', message: 'its bytes are not those that its name was made of', ...place(0, 0), last_good: null });
+    graph.note({
+      code: 'archive',
+      message: 'its bytes are not those that its name was made of',
+      ...place(0, 0),
+      last_good: null,
+    });
 }
 
 const LF = Buffer.from('\n');
 
 function describeTail(bytes: Buffer): string {
-  if (bytes.every((byte) => byte === 0)) return `it is filled with ${bytes.length} zero bytes, as a power loss leaves it`;
+  if (bytes.every((byte) => byte === 0))
+    return `it is filled with ${bytes.length} zero bytes, as a power loss leaves it`;
   return 'it does not end in a line feed: writing it was cut off';
 }
 
@@ -73,7 +93,8 @@ function tierOfArchive({ path, size }: Container): string {
   let tier = '';
   scanContainer(path, Math.min(size, 1_048_577), {
     line: (bytes) => {
-      tier ||= /^\{"v":1,"tier":"([a-z]+)"/.exec(bytes.subarray(0, 64).toString('latin1'))?.[1] ?? 'execution';
+      tier ||=
+        /^\{"v":1,"tier":"([a-z]+)"/.exec(bytes.subarray(0, 64).toString('latin1'))?.[1] ?? 'execution';
     },
     long: () => {},
     tail: () => {},
@@ -89,7 +110,7 @@ export function digestContainers(containers: readonly Container[]): string {
 }
 
 /** What stops an append: links that break, lines that are none. */
-export function refuseDamaged(layout: Layout, { result, graph }: Scanned): void {
+export function refuseDamaged(_layout: Layout, { result, graph }: Scanned): void {
   const found = result.unreadable[0] ?? result.missing[0] ?? result.problems[0];
   if (!found) return;
   const at = `${found.file}:${found.line}`;

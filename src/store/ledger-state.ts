@@ -57,7 +57,8 @@ export const emptyState = (home: string): LedgerState => ({ v: 1, home, at: 0, t
 export function readLedgerState(layout: Layout): LedgerState | null {
   try {
     const state = JSON.parse(fs.readFileSync(ledgerStateFile(layout), 'utf8')) as LedgerState;
-    const whole = state.v === 1 && typeof state.home === 'string' && TIERS.every((tier) => isWhole(state.tiers[tier]));
+    const whole =
+      state.v === 1 && typeof state.home === 'string' && TIERS.every((tier) => isWhole(state.tiers[tier]));
     return whole ? state : null;
   } catch {
     return null;

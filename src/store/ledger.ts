@@ -9,7 +9,14 @@ import { fixedFile, segmentFolder, shown } from './layout.js';
 import { appendLines } from './ledger-append.js';
 import { describeContainer, folderStamp, listArchives, listContainers } from './ledger-files.js';
 import { digestContainers, refuseDamaged, type Scanned, scanTier } from './ledger-scan.js';
-import { emptyState, type LedgerState, type OpenSegment, readLedgerState, type TierState, writeLedgerState } from './ledger-state.js';
+import {
+  emptyState,
+  type LedgerState,
+  type OpenSegment,
+  readLedgerState,
+  type TierState,
+  writeLedgerState,
+} from './ledger-state.js';
 
 /** What an append must know of the surroundings. */
 export interface Around {
@@ -85,7 +92,15 @@ function appendOnce(
   disk.note(path);
   if (!appendLines(path, bytes, open?.size ?? 0, sync)) return null;
   const journalFailure = appendJournal(disk.layout, bytes);
-  remember(disk, around, state, tier, { known, plan: plan.tip, added: plan.lines.length, name, last: last.id, bytes: bytes.length, isNew: open === null });
+  remember(disk, around, state, tier, {
+    known,
+    plan: plan.tip,
+    added: plan.lines.length,
+    name,
+    last: last.id,
+    bytes: bytes.length,
+    isNew: open === null,
+  });
   return { lines: plan.lines, journalFailure };
 }
 
@@ -132,7 +147,15 @@ function remember(disk: Disk, around: Around, state: LedgerState, tier: Tier, ch
   const { known, plan, name } = change;
   const folder = segmentFolder(layout, tier);
   const now = describeContainer(join(folder, name));
-  const open = now && { name, stat: now.stat, size: now.size, last: change.last, session: around.session, head: around.head, index: around.index };
+  const open = now && {
+    name,
+    stat: now.stat,
+    size: now.size,
+    last: change.last,
+    session: around.session,
+    head: around.head,
+    index: around.index,
+  };
   state.tiers[tier] = {
     ...known,
     heads: plan.heads,
@@ -174,7 +197,11 @@ function tierState(disk: Disk, state: LedgerState, around: Around, tier: Tier, d
   const { layout } = disk;
   const known = state.tiers[tier];
   const fixed = describeContainer(fixedFile(layout, tier));
-  if (known && known.folder === folderStamp(segmentFolder(layout, tier)) && known.fixed === (fixed?.stat ?? ''))
+  if (
+    known &&
+    known.folder === folderStamp(segmentFolder(layout, tier)) &&
+    known.fixed === (fixed?.stat ?? '')
+  )
     if (!known.open || isUntouched(disk, tier, known.open)) return known;
   const containers = listContainers(layout, tier);
   if (!containers.some(({ size }) => size > 0)) return begin(disk, around, tier);
@@ -188,7 +215,13 @@ function isUntouched(disk: Disk, tier: Tier, open: OpenSegment): boolean {
 }
 
 /** A tier's state after all of it was read. `open` survives if its file is the same. */
-export function toState(disk: Disk, tier: Tier, { result, bytes }: Scanned, ledger: string, open: OpenSegment | null = null): TierState {
+export function toState(
+  disk: Disk,
+  tier: Tier,
+  { result, bytes }: Scanned,
+  ledger: string,
+  open: OpenSegment | null = null,
+): TierState {
   const { layout } = disk;
   const ids = [...result.ledgers.keys()].sort();
   return {
@@ -207,7 +240,8 @@ export function toState(disk: Disk, tier: Tier, { result, bytes }: Scanned, ledg
 /** The fixed file with its genesis: what `init` does, or a repository from before the ledgers needs. Caller holds the lock. */
 export function beginLedger(disk: Disk, tier: Tier, ledger: string): boolean {
   const line = Buffer.from(`${genesisLine(tier, ledger)}\n`);
-  if (!disk.create(join(segmentFolder(disk.layout, tier), '.gitkeep'), Buffer.alloc(0))) disk.makeFolder(segmentFolder(disk.layout, tier));
+  if (!disk.create(join(segmentFolder(disk.layout, tier), '.gitkeep'), Buffer.alloc(0)))
+    disk.makeFolder(segmentFolder(disk.layout, tier));
   const made = disk.create(fixedFile(disk.layout, tier), line);
   if (made && !disk.dryRun) appendJournal(disk.layout, line);
   return made;

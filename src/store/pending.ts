@@ -17,7 +17,10 @@ export function readPending(disk: Disk): { key: string; input: unknown }[] {
   return disk
     .list(pendingFolder(disk.layout))
     .filter((name) => /^[0-9a-f]{16}\.json$/.test(name))
-    .map((name) => ({ key: name.slice(0, 16), input: parse(disk.read(pendingFile(disk.layout, name.slice(0, 16)))) }));
+    .map((name) => ({
+      key: name.slice(0, 16),
+      input: parse(disk.read(pendingFile(disk.layout, name.slice(0, 16)))),
+    }));
 }
 
 function parse(bytes: Buffer | null): unknown {

@@ -337,7 +337,7 @@ describe('git read as a stream', () => {
     const { dir } = makeMemory();
     const missing = streamGit(dir, { PATH: makeFolder() });
     await expect(missing(['version'], () => {})).rejects.toMatchObject({ code: 'git.missing', exit: 6 });
-    const slow = ['-c', 'alias.slow=!sleep 5', 'slow'];
+    const slow = ['-c', 'alias.slow=!sleep 1', 'slow'];
     const late = streamGit(dir, process.env)(slow, () => {}, { timeout: 50 });
     await expect(late).rejects.toMatchObject({ code: 'git.timeout', exit: 6 });
   });

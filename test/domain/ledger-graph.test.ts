@@ -16,8 +16,8 @@ function segment(tip: Tip, name: string, count: number): { lines: string[]; tip:
   return { lines: plan.lines.map(({ line }) => line), tip: plan.tip };
 }
 
-function check(lines: readonly string[], ledger: string | null = LEDGER) {
-  const graph = new LedgerGraph('evaluation', ledger);
+function check(lines: readonly string[]) {
+  const graph = new LedgerGraph('evaluation');
   let offset = 0;
   lines.forEach((line, i) => {
     graph.add(Buffer.from(line), { file: 'evaluation.jsonl', line: i + 1, offset }, null);

@@ -16,7 +16,12 @@ export const keeping = [
     render: ({ folded }) =>
       folded.length === 0
         ? 'Nothing to fold.'
-        : folded.map(({ tier, records, segments }) => `${tier}: ${plural(records, 'record')} from ${plural(segments, 'segment')}`).join('\n'),
+        : folded
+            .map(
+              ({ tier, records, segments }) =>
+                `${tier}: ${plural(records, 'record')} from ${plural(segments, 'segment')}`,
+            )
+            .join('\n'),
   }),
   command<Compacted>({
     name: 'compact',
@@ -25,6 +30,8 @@ export const keeping = [
     writes: true,
     run: (call) => call.forge().memory.compact(),
     render: ({ archived, archive }) =>
-      archive === null ? 'Nothing is old enough to be sealed.' : `${plural(archived, 'record')} sealed in .forge/memory/archive/${archive}.jsonl`,
+      archive === null
+        ? 'Nothing is old enough to be sealed.'
+        : `${plural(archived, 'record')} sealed in .forge/memory/archive/${archive}.jsonl`,
   }),
 ];

@@ -1,6 +1,13 @@
-import { oneLine, plural } from '../../domain/text.js';
 import { usage } from '../../domain/error.js';
-import { type Finding, type Integrity, type LogEntry, type MemoryStats, TIERS, type Tier } from '../../index.js';
+import { oneLine, plural } from '../../domain/text.js';
+import {
+  type Finding,
+  type Integrity,
+  type LogEntry,
+  type MemoryStats,
+  TIERS,
+  type Tier,
+} from '../../index.js';
 import { type Call, command, type OptionSpec } from '../spec.js';
 import { columns, type Style } from '../style.js';
 
@@ -11,21 +18,35 @@ export function tierOption({ options }: Call): { tier?: Tier } {
   if (tier === undefined) return {};
   const known = TIERS.find((name) => name === tier);
   if (known) return { tier: known };
-  throw usage('tier.unknown', `--tier: found ${JSON.stringify(oneLine(tier, 40))}, allowed: ${TIERS.join(' | ')}.`, { field: 'tier' });
+  throw usage(
+    'tier.unknown',
+    `--tier: found ${JSON.stringify(oneLine(tier, 40))}, allowed: ${TIERS.join(' | ')}.`,
+    { field: 'tier' },
+  );
 }
 
 const size = (bytes: number): string =>
-  bytes < 10_000 ? `${bytes} B` : bytes < 10_000_000 ? `${(bytes / 1000).toFixed(0)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  bytes < 10_000
+    ? `${bytes} B`
+    : bytes < 10_000_000
+      ? `${(bytes / 1000).toFixed(0)} KB`
+      : `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-const painted = (status: string, style: Style): string => (status === 'intact' ? style.good(status) : style.bad(status));
+const painted = (status: string, style: Style): string =>
+  status === 'intact' ? style.good(status) : style.bad(status);
 
-function renderFinding({ file, line, offset, tier, message, last_good, hint, code }: Finding, style: Style): string {
+function renderFinding(
+  { file, line, offset, tier, message, last_good, hint, code }: Finding,
+  style: Style,
+): string {
   const place = file === '' ? `${tier} ledger` : line > 0 ? `${file}:${line} (byte ${offset})` : file;
-  const good = last_good ? `\n    last good record: line ${last_good.line}, number ${last_good.n}, ${last_good.id.slice(0, 12)}…` : '';
+  const good = last_good
+    ? `\n    last good record: line ${last_good.line}, number ${last_good.n}, ${last_good.id.slice(0, 12)}…`
+    : '';
   return `${style.bad(`✗ ${code}`)}  ${place}\n    ${message}${good}\n    → ${style.command(hint)}`;
 }
 
-function renderVerify({ status, tiers, notes, problems, restored, duration_ms }: Verified, style: Style): string {
+function renderVerify({ status, tiers, notes, problems, duration_ms }: Verified, style: Style): string {
   const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
     tier,
     plural(records, 'record'),
@@ -36,10 +57,13 @@ function renderVerify({ status, tiers, notes, problems, restored, duration_ms }:
   return [
     `memory is ${painted(status, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
     columns(rows, '  '),
-    ...restored.map(({ tier, records }) => style.warn(`! ${plural(records, `${tier} record`)} had left the working tree and came back from the journal or history`)),
     ...notes.map((note) => style.dim(`· ${note}`)),
     ...problems.map((problem) => renderFinding(problem, style)),
-    ...(status === 'halted' ? [`Writing is halted until a human says so: ${style.command('forge memory override acknowledge --reason "…"')}`] : []),
+    ...(status === 'halted'
+      ? [
+          `Writing is halted until a human says so: ${style.command('forge memory override acknowledge --reason "…"')}`,
+        ]
+      : []),
   ].join('\n');
 }
 
@@ -58,7 +82,8 @@ async function verify(call: Call): Promise<Verified> {
 }
 
 function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
-  if (records.length === 0) return 'Nothing is recorded yet. Start with: forge memory record --task ID --exit-code 0';
+  if (records.length === 0)
+    return 'Nothing is recorded yet. Start with: forge memory record --task ID --exit-code 0';
   return columns(
     records.map(({ id, tier, n, kind, at, record }) => [
       style.dim(id.slice(0, 12)),
@@ -74,13 +99,28 @@ function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
 /** The words of a record that tell most. */
 function describe(record: Record<string, unknown>): string {
   const { task_id, exit_code, classification, text, reason, message, feature, count } = record;
-  const parts = [task_id, exit_code === undefined ? undefined : `exit ${exit_code}`, classification, feature, text, message, reason, count === undefined ? undefined : `${count} records`];
+  const parts = [
+    task_id,
+    exit_code === undefined ? undefined : `exit ${exit_code}`,
+    classification,
+    feature,
+    text,
+    message,
+    reason,
+    count === undefined ? undefined : `${count} records`,
+  ];
   return parts.filter((part) => part !== undefined && part !== null).join('  ');
 }
 
 function renderStats(stats: MemoryStats, style: Style): string {
   const paint = { green: style.good, yellow: style.warn, red: style.bad }[stats.color];
-  const rows = stats.tiers.map(({ tier, records, bytes, segments, heads }) => [tier, plural(records, 'record'), size(bytes), plural(segments, 'segment'), plural(heads, 'head')]);
+  const rows = stats.tiers.map(({ tier, records, bytes, segments, heads }) => [
+    tier,
+    plural(records, 'record'),
+    size(bytes),
+    plural(segments, 'segment'),
+    plural(heads, 'head'),
+  ]);
   return [
     `${paint('●')} memory is ${painted(stats.status, style)}, ${size(stats.bytes)} live${stats.growth === 'paused' ? style.bad(' — consolidation is paused') : ''}`,
     columns(rows, '  '),
@@ -92,7 +132,8 @@ function renderStats(stats: MemoryStats, style: Style): string {
 export const looking = [
   command<Verified>({
     name: 'verify',
-    summary: 'Verify all ledgers against themselves, the journal, history and the commits last verified. Exit 4 on damage',
+    summary:
+      'Verify all ledgers against themselves, the journal, history and the commits last verified. Exit 4 on damage',
     example: 'forge memory verify',
     options: [TIER],
     writes: true,
@@ -105,7 +146,13 @@ export const looking = [
     summary: 'Show the last records',
     example: 'forge memory log --tier audit --limit 10',
     options: [TIER, { flags: '--limit <n>', help: 'how many; default 20', number: [1, 100_000] }],
-    run: (call) => call.forge().memory.log({ ...tierOption(call), ...(call.options.limit === undefined ? {} : { limit: call.options.limit as number }) }),
+    run: (call) =>
+      call
+        .forge()
+        .memory.log({
+          ...tierOption(call),
+          ...(call.options.limit === undefined ? {} : { limit: call.options.limit as number }),
+        }),
     render: renderLog,
   }),
   command<LogEntry>({

@@ -10,7 +10,10 @@ const OPTIONS: readonly OptionSpec[] = [
   { flags: '--classification <word>', help: 'SUCCESS, PARTIAL_SUCCESS or FAILURE' },
   { flags: '--signal <k=v>', help: 'a quality signal', many: true },
   { flags: '--pattern <text>', help: 'a pattern that was observed', many: true },
-  { flags: '--scope <word>', help: 'of the patterns: execution (default), environment, governance or optimization' },
+  {
+    flags: '--scope <word>',
+    help: 'of the patterns: execution (default), environment, governance or optimization',
+  },
   { flags: '--regression <text>', help: 'something that got worse', many: true },
   { flags: '--proposal <text>', help: 'something to improve', many: true },
   { flags: '--environment-valid <bool>', help: 'whether the environment was as it should be' },
@@ -53,7 +56,12 @@ async function fromFlags(call: Call): Promise<CycleInput> {
 
 function splitSignal(text: string): [string, string | number | boolean] {
   const at = text.indexOf('=');
-  if (at < 1) throw usage('record.signal', `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: name=value.`, { field: 'signal' });
+  if (at < 1)
+    throw usage(
+      'record.signal',
+      `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: name=value.`,
+      { field: 'signal' },
+    );
   const value = text.slice(at + 1);
   if (value === 'true' || value === 'false') return [text.slice(0, at), value === 'true'];
   return [text.slice(0, at), /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value];
@@ -62,7 +70,11 @@ function splitSignal(text: string): [string, string | number | boolean] {
 function readBoolean(word: unknown): boolean | undefined {
   if (word === undefined) return undefined;
   if (word === 'true' || word === 'false') return word === 'true';
-  throw usage('record.boolean', `--environment-valid: found ${JSON.stringify(oneLine(String(word), 40))}, allowed: true | false.`, { field: 'environment-valid' });
+  throw usage(
+    'record.boolean',
+    `--environment-valid: found ${JSON.stringify(oneLine(String(word), 40))}, allowed: true | false.`,
+    { field: 'environment-valid' },
+  );
 }
 
 type Recorded = RecordedCycle | { count: number; records: RecordedCycle[] };
@@ -77,9 +89,13 @@ async function record(call: Call, file: string | undefined): Promise<Recorded> {
 }
 
 function render(value: Recorded, style: Style): string {
-  if ('records' in value) return `${value.count} cycles recorded (${value.records.filter(({ known }) => known).length} of them known already)`;
+  if ('records' in value)
+    return `${value.count} cycles recorded (${value.records.filter(({ known }) => known).length} of them known already)`;
   const { cycle, execution, evaluation, known } = value;
-  const parts = [`cycle ${style.strong(String(cycle))}${known ? ' (recorded before)' : ''}`, `execution ${style.dim(execution.id.slice(0, 12))}`];
+  const parts = [
+    `cycle ${style.strong(String(cycle))}${known ? ' (recorded before)' : ''}`,
+    `execution ${style.dim(execution.id.slice(0, 12))}`,
+  ];
   if (evaluation) parts.push(`evaluation ${style.dim(evaluation.id.slice(0, 12))}`);
   return parts.join('  ');
 }

@@ -11,7 +11,10 @@ const reasonOf = ({ options }: Call): { reason?: string } =>
 function renderMended({ restored, repairs, audit }: Mended): string {
   const lines = [
     ...restored.map(({ tier, records }) => `${plural(records, `${tier} record`)} put back`),
-    ...repairs.map(({ tier, bytes, lost, voided }) => `${tier}: ${plural(bytes, 'unreadable place')} vouched for, ${lost} named as lost, ${voided} declared void`),
+    ...repairs.map(
+      ({ tier, bytes, lost, voided }) =>
+        `${tier}: ${plural(bytes, 'unreadable place')} vouched for, ${lost} named as lost, ${voided} declared void`,
+    ),
   ];
   if (lines.length === 0) return 'Nothing was missing.';
   return [...lines, ...(audit ? [`audit ${audit.id.slice(0, 12)}`] : []), 'Memory is intact.'].join('\n');
@@ -28,14 +31,19 @@ const settle = (how: 'adopt' | 'drop', summary: string) =>
     options: [REASON],
     writes: true,
     run: (call, id) => call.forge().memory.settleLedger({ id: id as string, how, ...reasonOf(call) }),
-    render: ({ ledger, tiers, audit }) => `${how === 'adopt' ? 'adopted' : 'dropped'} ${ledger.slice(0, 12)}… (${tiers.join(', ')})  audit ${audit.id.slice(0, 12)}`,
+    render: ({ ledger, tiers, audit }) =>
+      `${how === 'adopt' ? 'adopted' : 'dropped'} ${ledger.slice(0, 12)}… (${tiers.join(', ')})  audit ${audit.id.slice(0, 12)}`,
   });
 
 type Acknowledged = { audit: { id: string; n: number }; reasons: string[] };
 
 async function override(call: Call, action: string): Promise<Acknowledged> {
   if (action !== 'acknowledge')
-    throw usage('override.unknown', `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: acknowledge.`, { field: 'action' });
+    throw usage(
+      'override.unknown',
+      `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: acknowledge.`,
+      { field: 'action' },
+    );
   return call.forge().memory.acknowledge(reasonOf(call));
 }
 
@@ -68,6 +76,7 @@ export const settling = [
     options: [REASON],
     writes: true,
     run: override,
-    render: ({ reasons, audit }) => `acknowledged: ${reasons.map((reason) => oneLine(reason, 200)).join('; ')}\naudit ${audit.id.slice(0, 12)}; memory takes records again`,
+    render: ({ reasons, audit }) =>
+      `acknowledged: ${reasons.map((reason) => oneLine(reason, 200)).join('; ')}\naudit ${audit.id.slice(0, 12)}; memory takes records again`,
   }),
 ];

@@ -3,7 +3,11 @@ import type { Note } from '../../index.js';
 import { command, type Group } from '../spec.js';
 import { columns, type Style } from '../style.js';
 
-const row = ({ id, at, text }: Note, style: Style): string[] => [style.dim(id.slice(0, 12)), style.dim(at.slice(0, 16).replace('T', ' ')), oneLine(text, 200)];
+const row = ({ id, at, text }: Note, style: Style): string[] => [
+  style.dim(id.slice(0, 12)),
+  style.dim(at.slice(0, 16).replace('T', ' ')),
+  oneLine(text, 200),
+];
 
 export const group: Group = {
   commands: [
@@ -22,7 +26,9 @@ export const group: Group = {
       example: 'forge note list',
       run: (call) => call.forge().note.list(),
       render: ({ notes }, style) =>
-        notes.length === 0 ? 'No notes yet. Add one with: forge note add "…"' : columns(notes.map((note) => row(note, style))),
+        notes.length === 0
+          ? 'No notes yet. Add one with: forge note add "…"'
+          : columns(notes.map((note) => row(note, style))),
     }),
     command<Note>({
       name: 'show',
@@ -30,7 +36,8 @@ export const group: Group = {
       summary: 'Show one note whole',
       example: 'forge note show 3fa9c1d2',
       run: (call, id) => call.forge().note.show({ id: id as string }),
-      render: ({ id, at, session, text }, style) => `${style.dim(`${id}  ${at}  ${session ?? 'no session'}`)}\n${text}`,
+      render: ({ id, at, session, text }, style) =>
+        `${style.dim(`${id}  ${at}  ${session ?? 'no session'}`)}\n${text}`,
     }),
   ],
 };

@@ -162,7 +162,7 @@ async function readHistory(stream: GitStream, folder: string, which: readonly st
   let [commit, ref] = ['', ''];
   const format = ['--root', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-follow', '--format=%H %S'];
   const args = ['--no-literal-pathspecs', 'log', '--full-history', '--diff-merges=separate', ...format];
-  const more = ['--no-relative', '-O/dev/null', ...which, '--', ledgersIn(folder)];
+  const more = ['--no-relative', '-O/dev/null', ...which, '--', ...ledgersIn(folder)];
   await readRaw(stream, [...args, ...more], {
     onHead: (head) => {
       [commit = '', ref = ''] = head.split(' ');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type GitStream, gitError } from './git.js';
 import { Moves } from './git-moves.js';
 import { type PatchHandler, PatchReader } from './git-patch.js';
-import { ledgersIn } from './git-raw.js';
+import { isLedger, ledgersIn } from './git-raw.js';
 import type { Repository } from './repository.js';
 
 /** A line that a commit's parent has in a file and the commit has not. */
@@ -61,7 +61,7 @@ async function readPatches(
   reader: HistoryReader,
 ): Promise<{ code: number; stderr: string }> {
   const log = (range: string): ReturnType<GitStream> =>
-    stream([...LOG, '--end-of-options', range, '--', ledgersIn(folder)], (chunk) => reader.push(chunk));
+    stream([...LOG, '--end-of-options', range, '--', ...ledgersIn(folder)], (chunk) => reader.push(chunk));
   if (!from) return log(to);
   const result = await log(`${from}..${to}`);
   // Where `to` is unknown too, the second answer says so.
@@ -124,6 +124,7 @@ class HistoryReader implements PatchHandler {
   }
 
   onRemoved(path: string, bytes: Buffer): void {
+    if (!isLedger(path)) return;
     const parent = this.parent === undefined ? {} : { parent: this.parent };
     const line = { commit: this.commit, ...parent, path, bytes };
     if (this.moves) this.moves.removed(line);

@@ -13,9 +13,14 @@ export interface RawChange {
 
 export const isLedger = (path: string): boolean => path.endsWith('.jsonl');
 
-/** A literal folder would do, but everything else in it costs more than the ledgers. */
-export const ledgersIn = (folder: string): string =>
-  `:(top,glob)${folder.replace(/[*?[\\]/g, '\\$&')}/**/*.jsonl`;
+/**
+ * Pathspecs of the memory folder without what may be large in it and is no ledger. Literal: git takes three times as
+ * long to match a glob against thousands of segments.
+ */
+export const ledgersIn = (folder: string): string[] => [
+  `:(top,literal)${folder}`,
+  `:(top,exclude,literal)${folder}/artifacts`,
+];
 
 /** `:<mode> <mode> <oid> <oid> <status>`, and the path after it. */
 function parseRaw(fields: string, path: string): RawChange {

@@ -8,9 +8,10 @@ import { readAnchors, writeAnchors } from '../store/anchors.js';
 import { readHalt, refuseHalted, writeHalt } from '../store/halt.js';
 import { journalStamp, pruneJournal } from '../store/journal.js';
 import { shown } from '../store/layout.js';
-import { type Around, toState } from '../store/ledger.js';
+import type { Around } from '../store/ledger.js';
 import { digestContainers } from '../store/ledger-scan.js';
-import { writeLedgerState } from '../store/ledger-state.js';
+import { saveState } from '../store/ledger-state.js';
+import { toState } from '../store/ledger-tip.js';
 import { type Context, timestamp } from './context.js';
 import { surroundings } from './ledger.js';
 import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
@@ -126,7 +127,7 @@ export const describeFinding = ({ file, line, message, tier }: Finding): string 
 
 /** What was verified is not verified again until something changes; what HEAD has leaves the journal. */
 function remember(context: Context, { around, cut, look, notes }: Inspection): void {
-  const { disk, layout } = context;
+  const { disk } = context;
   if (!look || disk.dryRun) return;
   try {
     disk.withLock(() => {
@@ -144,13 +145,8 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
           open,
         );
       }
-      const verdict = {
-        head: around.head,
-        journal: journalStamp(layout).stat,
-        archives: digestContainers(cut.archives),
-        notes,
-      };
-      writeLedgerState(layout, { ...cut.state, home: around.home, verdict });
+      const verdict = { head: around.head, archives: digestContainers(cut.archives), notes };
+      saveState(disk, { ...cut.state, home: around.home, verdict });
     });
   } catch {
     // Read-only, or busy: the next one verifies again.

@@ -1,10 +1,17 @@
 import { ForgeError } from '../domain/error.js';
 import { TIERS, type Tier } from '../domain/ledger.js';
 import { journalStamp } from '../store/journal.js';
-import { type Around, loadState } from '../store/ledger.js';
+import { type Around, leaveCopied } from '../store/ledger.js';
 import { type Container, describeContainer, listArchives, listContainers } from '../store/ledger-files.js';
 import { digestContainers } from '../store/ledger-scan.js';
-import { emptyState, type LedgerState, type OpenSegment, type TierState } from '../store/ledger-state.js';
+import {
+  emptyState,
+  type LedgerState,
+  type OpenSegment,
+  readLedgerState,
+  type TierState,
+} from '../store/ledger-state.js';
+import { followOpen, isSamePrefix } from '../store/ledger-tip.js';
 import type { Context } from './context.js';
 
 /** Everything that holds records, at one moment. */
@@ -19,58 +26,78 @@ export interface Cut {
 /** Lists under the lock, so that no append is in the middle; reading goes on without it, up to these sizes. */
 export function takeCut(context: Context, around: Around): Cut {
   const { disk, layout } = context;
-  const list = (state: LedgerState): Cut => ({
+  const list = (): Cut => ({
     around,
-    state,
+    state: ownState(readLedgerState(layout), around),
     tiers: Object.fromEntries(TIERS.map((tier) => [tier, listContainers(layout, tier)])) as Cut['tiers'],
     archives: listArchives(layout),
     journal: journalStamp(layout),
   });
   try {
-    return disk.withLock(() => list(loadState(disk, around)));
+    return disk.withLock(() => {
+      leaveCopied(disk, around);
+      return list();
+    });
   } catch (error) {
     // Where nothing can be written, nobody appends either.
-    if (error instanceof ForgeError && /^disk\.(erofs|eacces|eperm)$/.test(error.code))
-      return list(emptyState(around.home));
+    if (error instanceof ForgeError && /^disk\.(erofs|eacces|eperm)$/.test(error.code)) return list();
     throw error;
   }
 }
+
+const ownState = (state: LedgerState | null, { home }: Around): LedgerState =>
+  state?.home === home ? state : emptyState(home);
 
 /** A change within this time of the last look may have left every stamp the same. */
 const CLOCK_TICK_MS = 20;
 
 /**
- * Whether the last verification still holds: for the whole set or not at all. Every container, archive and the journal
- * are the same files, untouched, and HEAD has not moved (docs/format.md, "Start-up").
+ * Whether the last verification still holds: for the whole set or not at all. Every container and archive is the same
+ * file, untouched but for what forge itself appended, and HEAD has not moved (docs/format.md, "Start-up"). Brings the
+ * state up to the present.
  */
-export function isTrusted({ around, state, tiers, archives, journal }: Cut): boolean {
+export function isTrusted({ around, state, tiers, archives }: Cut): boolean {
   const { verdict } = state;
-  if (verdict === null || verdict.head !== around.head || verdict.journal !== journal.stat) return false;
+  if (verdict === null || verdict.head !== around.head) return false;
   if (verdict.archives !== digestContainers(archives)) return false;
-  return TIERS.every((tier) => isSame(tiers[tier], state.tiers[tier], state.at));
+  return TIERS.every((tier) => {
+    const known = trustTier(tiers[tier], state.tiers[tier], state.at);
+    if (known) state.tiers[tier] = known;
+    return known !== null;
+  });
 }
 
-function isSame(containers: readonly Container[], known: TierState | undefined, at: number): boolean {
-  if (!known) return false;
-  const { open } = known;
-  const isThat = ({ path }: Container): boolean => open !== null && path.endsWith(`/${open.name}`);
-  const current = containers.find(isThat);
-  if (open !== null && current?.stat !== open.stat) return false;
-  const closed = containers.filter((container) => !isThat(container));
-  return (
-    digestContainers(closed) === known.closed &&
-    !closed.some(({ changedAt }) => changedAt > at - CLOCK_TICK_MS)
-  );
+function trustTier(
+  containers: readonly Container[],
+  known: TierState | undefined,
+  at: number,
+): TierState | null {
+  if (!known) return null;
+  const current = containers.find(isOpenSegment(known));
+  const closed = containers.filter((container) => container !== current);
+  if (digestContainers(closed) !== known.closed) return null;
+  if (closed.some(({ changedAt }) => changedAt > at - CLOCK_TICK_MS)) return null;
+  return known.open === null ? known : trustOpen(known, known.open, current);
 }
 
-/** The open segment, if it is still the file that the last append left. */
+/** The open segment as the state has it, or grown: then its lines are read, which prove what stands before them. */
+function trustOpen(known: TierState, open: OpenSegment, now: Container | undefined): TierState | null {
+  if (now?.stat === open.stat) return known;
+  return now && isSamePrefix(open, now) ? followOpen(known, now) : null;
+}
+
+const isOpenSegment =
+  ({ open }: TierState) =>
+  ({ path }: Container): boolean =>
+    open !== null && path.endsWith(`/${open.name}`);
+
+/** The open segment, if the last append is the last thing that happened to it. */
 export function stillOpen(
   known: TierState | undefined,
   containers: readonly Container[],
 ): OpenSegment | null {
-  const open = known?.open ?? null;
-  const file = containers.find(({ path }) => open !== null && path.endsWith(`/${open.name}`));
-  return open !== null && file?.stat === open.stat ? open : null;
+  const now = known && containers.find(isOpenSegment(known));
+  return (known && now && followOpen(known, now)?.open) ?? null;
 }
 
 /** True when nobody touched anything since. Caller holds the lock. */

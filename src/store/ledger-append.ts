@@ -2,30 +2,32 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { outside, systemCode } from '../domain/error.js';
 import { diskError, makeFolder, syncFolder } from './durable.js';
+import { type Container, describeContainer } from './ledger-files.js';
 
 const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
 
 /**
  * Appends whole lines to a segment: one buffer, one write, its count checked, fsynced, and the folder too for a new
- * file. `size` is what the file must have now (0: it is made). On `true` the lines are on the disk under that name;
- * on `false` somebody else changed the file or took it away, and nothing that counts was written: plan again.
+ * file. `size` is what the file must have now (0: it is made). When it returns the file, the lines are on the disk under that name;
+ * on null somebody else changed the file or took it away, and nothing that counts was written: plan again.
  * The caller holds the lock.
  *
  * A short write (full disk, size limit) is cut back, which only the process that made it may do, and thrown as exit 6:
  * nothing was stored. A failed fsync is never retried: the kernel may have dropped the pages, so the outcome is
  * unknown, and says so. A kill leaves nothing, all, or a last line without LF.
  */
-export function appendLines(path: string, bytes: Buffer, size: number, sync = true): boolean {
+export function appendLines(path: string, bytes: Buffer, size: number, sync = true): Container | null {
   if (size === 0) makeFolder(dirname(path));
   const fd = open(path, size === 0);
-  if (fd === null) return false;
+  if (fd === null) return null;
   try {
     const before = fs.fstatSync(fd);
-    if (before.size !== size) return false;
+    if (before.size !== size) return null;
     writeWhole(fd, bytes, size, path);
     if (sync) syncFile(fd, path);
     if (sync && size === 0) syncFolder(dirname(path));
-    return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === before.ino;
+    const after = describeContainer(path);
+    return after?.stat.startsWith(`${before.dev}:${before.ino}:`) ? after : null;
   } finally {
     fs.closeSync(fd);
   }

@@ -9,7 +9,7 @@ import {
   listArchives,
   scanContainer,
 } from './ledger-files.js';
-import { forgetTier } from './ledger-fold.js';
+import { forgetTier } from './ledger-state.js';
 
 /** What the ledger keeps of an archive: enough to see that nothing in it changed. */
 export interface ArchiveAnchor {

@@ -50,6 +50,28 @@ export function describeContainer(path: string): Container | null {
   };
 }
 
+/** Bytes of a container, from one offset to another; fewer where it ends before. */
+export function readRange(path: string, from: number, to: number): Buffer {
+  const bytes = Buffer.allocUnsafe(to - from);
+  const fd = openContainer(path);
+  try {
+    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from));
+  } catch (error) {
+    throw diskError(error, path);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function openContainer(path: string): number {
+  try {
+    const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
+    return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    throw diskError(error, path);
+  }
+}
+
 /** Tells whether entries came or went since the last look; empty when there is no such folder. */
 export function folderStamp(path: string): string {
   const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -72,15 +94,7 @@ const CHUNK = 1024 * 1024;
  * one chunk and one line. Needs no lock: what is appended meanwhile is beyond `size`.
  */
 export function scanContainer(path: string, size: number, handler: LineHandler): void {
-  let fd: number;
-  try {
-    fd = fs.openSync(
-      path,
-      fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0),
-    );
-  } catch (error) {
-    throw diskError(error, path);
-  }
+  const fd = openContainer(path);
   try {
     new LineSplitter(handler).run(fd, size);
   } catch (error) {

@@ -11,7 +11,7 @@ import {
   scanContainer,
 } from './ledger-files.js';
 import { refuseDamaged, scanTier } from './ledger-scan.js';
-import { readLedgerState, writeLedgerState } from './ledger-state.js';
+import { forgetTier, readLedgerState, saveState } from './ledger-state.js';
 
 export interface Folded {
   tier: Tier;
@@ -76,7 +76,10 @@ function afterFold(disk: Disk, tier: Tier): void {
   const { layout } = disk;
   const state = readLedgerState(layout);
   const known = state?.tiers[tier];
-  if (!state || !known) return;
+  if (!state || !known) {
+    forgetTier(disk, tier);
+    return;
+  }
   const fixed = describeContainer(fixedFile(layout, tier));
   const folder = folderStamp(segmentFolder(layout, tier));
   state.tiers[tier] = {
@@ -87,15 +90,7 @@ function afterFold(disk: Disk, tier: Tier): void {
     bytes: fixed?.size ?? 0,
     open: null,
   };
-  writeLedgerState(layout, { ...state, verdict: null });
-}
-
-/** The next look reads the tier anew. */
-export function forgetTier(disk: Disk, tier: Tier): void {
-  const state = readLedgerState(disk.layout);
-  if (!state) return;
-  delete state.tiers[tier];
-  writeLedgerState(disk.layout, { ...state, verdict: null });
+  saveState(disk, { ...state, verdict: null });
 }
 
 /** Segments that wait to be folded, as shown paths. */

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import * as fs from 'node:fs';
-import { TIERS, type Tier } from '../domain/ledger.js';
+import type { Tier } from '../domain/ledger.js';
+import type { Disk } from './disk.js';
 import { makeFolder } from './durable.js';
 import { type Layout, ledgerStateFile } from './layout.js';
 
@@ -32,10 +34,11 @@ export interface TierState {
   open: OpenSegment | null;
 }
 
+const { O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
+
 /** What the last whole verification saw around the containers; the same again means the same verdict. */
 export interface Verdict {
   head: string;
-  journal: string;
   archives: string;
   notes: string[];
 }
@@ -53,26 +56,92 @@ export interface LedgerState {
 
 export const emptyState = (home: string): LedgerState => ({ v: 1, home, at: 0, tiers: {}, verdict: null });
 
+/** What this process knows, ahead of the file: in a loop of appends the file is not written for each of them. */
+const memos = new Map<string, { state: LedgerState; unsaved: Set<Tier>; savedAt: number }>();
+const SAVE_EVERY_MS = 20;
+
+/** What may be known of a tier, the newest first. Each has to be compared with the disk. The caller holds the lock. */
+export function* knownStates({ layout }: Disk, home: string, tier: Tier): Generator<TierState> {
+  const memo = memos.get(ledgerStateFile(layout))?.state;
+  if (memo?.home === home && memo.tiers[tier]) yield memo.tiers[tier];
+  const state = readLedgerState(layout);
+  if (state?.home === home && state.tiers[tier]) yield state.tiers[tier];
+}
+
+/** The state of another folder: this one is a copy of it, or it was moved. */
+export function foreignState({ layout }: Disk, home: string): LedgerState | null {
+  if (memos.get(ledgerStateFile(layout))?.state.home === home) return null;
+  const state = readLedgerState(layout);
+  return state && state.home !== home ? state : null;
+}
+
+/**
+ * After an append. What is not written now, the next process reads from the segment itself; a segment that is new is
+ * told at once. Caller holds the lock.
+ */
+export function knowTier({ layout }: Disk, home: string, tier: Tier, known: TierState, isNew: boolean): void {
+  const path = ledgerStateFile(layout);
+  let memo = memos.get(path);
+  if (memo?.state.home !== home) {
+    memo = { state: emptyState(home), unsaved: new Set(), savedAt: Number.NEGATIVE_INFINITY };
+    memos.set(path, memo);
+  }
+  memo.state.tiers[tier] = known;
+  memo.unsaved.add(tier);
+  if (!isNew && performance.now() - memo.savedAt < SAVE_EVERY_MS) return;
+  const state = readLedgerState(layout);
+  const base = state?.home === home ? state : emptyState(home);
+  for (const changed of memo.unsaved) base.tiers[changed] = memo.state.tiers[changed] as TierState;
+  writeLedgerState(layout, base);
+  memo.unsaved.clear();
+  memo.savedAt = performance.now();
+}
+
+/** The next look reads the tier anew. Caller holds the lock. */
+export function forgetTier({ layout }: Disk, tier: Tier): void {
+  delete memos.get(ledgerStateFile(layout))?.state.tiers[tier];
+  const state = readLedgerState(layout);
+  if (!state) return;
+  delete state.tiers[tier];
+  writeLedgerState(layout, { ...state, verdict: null });
+}
+
+/** Replaces all that is known. Caller holds the lock. */
+export function saveState({ layout }: Disk, state: LedgerState): void {
+  memos.delete(ledgerStateFile(layout));
+  writeLedgerState(layout, state);
+}
+
 /** Null when there is none that can be used: then everything is looked at anew. */
 export function readLedgerState(layout: Layout): LedgerState | null {
   try {
-    const state = JSON.parse(fs.readFileSync(ledgerStateFile(layout), 'utf8')) as LedgerState;
-    const whole =
-      state.v === 1 && typeof state.home === 'string' && TIERS.every((tier) => isWhole(state.tiers[tier]));
-    return whole ? state : null;
+    const bytes = fs.readFileSync(ledgerStateFile(layout));
+    const body = bytes.subarray(65);
+    if (hash('sha256', body) !== bytes.toString('latin1', 0, 64)) return null;
+    const state = JSON.parse(body.toString('utf8')) as LedgerState;
+    return state.v === 1 ? state : null;
   } catch {
     return null;
   }
 }
 
-const isWhole = (tier: TierState | undefined): boolean =>
-  tier === undefined || (Array.isArray(tier.heads) && typeof tier.maxN === 'number');
-
-/** Not synced and not checked: a state that a crash or a full disk spoils is not used. The caller holds the lock. */
-export function writeLedgerState(layout: Layout, state: LedgerState): void {
+/**
+ * The digest of the rest, then the state. Written in place and not synced: one that a crash or a full disk spoils
+ * does not fit its digest. In place, because emptying a file first makes some file systems flush it when it is
+ * closed, which costs more than all the rest of an append. The caller holds the lock.
+ */
+function writeLedgerState(layout: Layout, state: LedgerState): void {
+  const body = JSON.stringify({ ...state, at: Date.now() });
+  const bytes = Buffer.from(`${hash('sha256', body)}\n${body}`, 'utf8');
   try {
     makeFolder(layout.state);
-    fs.writeFileSync(ledgerStateFile(layout), JSON.stringify({ ...state, at: Date.now() }));
+    const fd = fs.openSync(ledgerStateFile(layout), O_WRONLY | O_CREAT | O_NOFOLLOW, 0o666);
+    try {
+      fs.writeSync(fd, bytes, 0, bytes.length, 0);
+      if (fs.fstatSync(fd).size !== bytes.length) fs.ftruncateSync(fd, bytes.length);
+    } finally {
+      fs.closeSync(fd);
+    }
   } catch {
     fs.rmSync(ledgerStateFile(layout), { force: true });
   }

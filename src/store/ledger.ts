@@ -1,22 +1,25 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { outside } from '../domain/error.js';
 import { genesisLine, type Tier } from '../domain/ledger.js';
 import { type Draft, type PlannedLine, planLines, type Tip } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
 import type { Disk } from './disk.js';
-import { appendJournal, journalStamp } from './journal.js';
+import { appendJournal } from './journal.js';
 import { fixedFile, segmentFolder, shown } from './layout.js';
 import { appendLines } from './ledger-append.js';
-import { describeContainer, folderStamp, listArchives, listContainers } from './ledger-files.js';
-import { digestContainers, refuseDamaged, type Scanned, scanTier } from './ledger-scan.js';
+import { folderStamp, listArchives, listContainers } from './ledger-files.js';
+import { refuseDamaged, scanTier } from './ledger-scan.js';
 import {
   emptyState,
-  type LedgerState,
+  foreignState,
+  forgetTier,
+  knownStates,
+  knowTier,
   type OpenSegment,
-  readLedgerState,
+  saveState,
   type TierState,
-  writeLedgerState,
 } from './ledger-state.js';
+import { digestClosed, refreshTier, toState } from './ledger-tip.js';
 
 /** What an append must know of the surroundings. */
 export interface Around {
@@ -58,13 +61,12 @@ export function appendRecords(
   options: AppendOptions = {},
 ): Stored {
   return disk.withLock(() => {
-    const state = loadState(disk, around);
     for (let attempt = 1; ; attempt++) {
-      const known = tierState(disk, state, around, tier, options.despite ?? false);
-      const stored = appendOnce(disk, around, state, tier, known, drafts, options);
+      const known = tierState(disk, around, tier, options.despite ?? false);
+      const stored = appendOnce(disk, around, tier, known, drafts, options);
       if (stored) return stored;
       // Somebody took the segment away or wrote to it: what was known does not hold.
-      delete state.tiers[tier];
+      forgetTier(disk, tier);
       if (attempt === 3)
         throw outside('ledger.moved', `The ${tier} ledger was changed three times while it was written.`, {
           hint: 'Run the command again when the other program has finished.',
@@ -76,33 +78,43 @@ export function appendRecords(
 function appendOnce(
   disk: Disk,
   around: Around,
-  state: LedgerState,
   tier: Tier,
   known: TierState,
   drafts: readonly Draft[],
   { sync = true }: AppendOptions,
 ): Stored | null {
-  const open = isOpen(disk, around, tier, known.open) ? known.open : null;
+  const open = isOpen(around, known.open) ? known.open : null;
   const plan = planLines(tier, tipOf(known), open?.last ?? null, drafts);
-  const last = plan.lines.at(-1);
-  if (!last || disk.dryRun) return { lines: plan.lines, journalFailure: null };
+  const last = plan.lines.at(-1)?.id;
+  if (last === undefined || disk.dryRun) return { lines: plan.lines, journalFailure: null };
   const name = open?.name ?? `${around.session ?? 'solo'}-${makeToken(8)}.jsonl`;
   const path = join(segmentFolder(disk.layout, tier), name);
   const bytes = Buffer.from(plan.lines.map(({ line }) => `${line}\n`).join(''), 'utf8');
   disk.note(path);
-  if (!appendLines(path, bytes, open?.size ?? 0, sync)) return null;
+  const file = appendLines(path, bytes, open?.size ?? 0, sync);
+  if (!file) return null;
   const journalFailure = appendJournal(disk.layout, bytes);
-  remember(disk, around, state, tier, {
-    known,
-    plan: plan.tip,
-    added: plan.lines.length,
-    name,
-    last: last.id,
-    bytes: bytes.length,
-    isNew: open === null,
-  });
+  const { stat, size } = file;
+  const { session, head, index } = around;
+  const grown = {
+    ...known,
+    heads: plan.tip.heads,
+    maxN: plan.tip.maxN,
+    records: known.records + plan.lines.length,
+    bytes: known.bytes + bytes.length,
+    open: { name, stat, size, last, session, head, index },
+  };
+  const isNew = open === null;
+  const after = isNew ? { ...grown, ...stampsWithNew(disk, tier, name) } : grown;
+  knowTier(disk, around.home, tier, after, isNew);
   return { lines: plan.lines, journalFailure };
 }
+
+/** A new segment changes the folder, and the one that was open before is a closed one now. */
+const stampsWithNew = (disk: Disk, tier: Tier, name: string): Pick<TierState, 'folder' | 'closed'> => ({
+  folder: folderStamp(segmentFolder(disk.layout, tier)),
+  closed: digestClosed(disk, tier, name),
+});
 
 /**
  * Puts lines that were records before into a new segment, byte for byte; on the disk and in the journal on return.
@@ -124,117 +136,41 @@ const LF = Buffer.from('\n');
 
 const tipOf = ({ ledger, heads, maxN }: TierState): Tip => ({ ledger, heads, maxN });
 
-/** A segment is closed for good as soon as git may know it, or it is another folder, session, branch or file. */
-function isOpen(disk: Disk, around: Around, tier: Tier, open: OpenSegment | null): boolean {
+/** A segment is closed for good as soon as git may know it, or it is another folder, session or branch. */
+function isOpen(around: Around, open: OpenSegment | null): boolean {
   if (!open || open.session !== around.session || open.head !== around.head) return false;
-  const now = describeContainer(join(segmentFolder(disk.layout, tier), open.name));
-  if (now?.stat !== open.stat) return false;
   return open.index === around.index || !around.gitMayKnow(open.name);
 }
 
-interface Change {
-  known: TierState;
-  plan: Tip;
-  added: number;
-  name: string;
-  last: string;
-  bytes: number;
-  isNew: boolean;
-}
-
-function remember(disk: Disk, around: Around, state: LedgerState, tier: Tier, change: Change): void {
+/** What is known of a tier, by this process or by the last one; else all of its containers are read. */
+function tierState(disk: Disk, around: Around, tier: Tier, despite: boolean): TierState {
   const { layout } = disk;
-  const { known, plan, name } = change;
-  const folder = segmentFolder(layout, tier);
-  const now = describeContainer(join(folder, name));
-  const open = now && {
-    name,
-    stat: now.stat,
-    size: now.size,
-    last: change.last,
-    session: around.session,
-    head: around.head,
-    index: around.index,
-  };
-  state.tiers[tier] = {
-    ...known,
-    heads: plan.heads,
-    maxN: plan.maxN,
-    records: known.records + change.added,
-    bytes: known.bytes + change.bytes,
-    open,
-    ...(change.isNew ? { folder: folderStamp(folder), closed: digestClosed(disk, tier, name) } : {}),
-  };
-  if (state.verdict) state.verdict.journal = journalStamp(layout).stat;
-  writeLedgerState(layout, state);
-}
-
-const digestClosed = (disk: Disk, tier: Tier, open: string | null): string =>
-  digestContainers(listContainers(disk.layout, tier).filter(({ path }) => basename(path) !== open));
-
-/** The cache, or none of it in a copy of the folder it was made in. */
-export function loadState(disk: Disk, around: Around): LedgerState {
-  const state = readLedgerState(disk.layout);
-  if (state?.home === around.home) return state;
-  if (state) renameCopied(disk, around, state);
-  return emptyState(around.home);
-}
-
-/**
- * In a copied folder the original goes on with its open segments. So that one name never has two contents, those that
- * git does not know get another name here: same lines, same records.
- */
-function renameCopied(disk: Disk, around: Around, state: LedgerState): void {
-  for (const [tier, { open }] of Object.entries(state.tiers) as [Tier, TierState][]) {
-    if (!open || around.gitMayKnow(open.name)) continue;
-    const folder = segmentFolder(disk.layout, tier);
-    disk.rename(join(folder, open.name), join(folder, `copied-${makeToken(8)}.jsonl`));
+  leaveCopied(disk, around);
+  for (const known of knownStates(disk, around.home, tier)) {
+    const fresh = refreshTier(disk, tier, known);
+    if (fresh) return fresh;
   }
-}
-
-/** What is known of a tier when its containers are the same as at the last look; else they are read. */
-function tierState(disk: Disk, state: LedgerState, around: Around, tier: Tier, despite: boolean): TierState {
-  const { layout } = disk;
-  const known = state.tiers[tier];
-  const fixed = describeContainer(fixedFile(layout, tier));
-  if (
-    known &&
-    known.folder === folderStamp(segmentFolder(layout, tier)) &&
-    known.fixed === (fixed?.stat ?? '')
-  )
-    if (!known.open || isUntouched(disk, tier, known.open)) return known;
   const containers = listContainers(layout, tier);
   if (!containers.some(({ size }) => size > 0)) return begin(disk, around, tier);
   const scanned = scanTier(layout, tier, containers, listArchives(layout));
   if (!despite) refuseDamaged(layout, scanned);
-  return toState(disk, tier, scanned, known?.ledger ?? around.ledger(tier));
+  return toState(disk, tier, scanned, around.ledger(tier));
 }
 
-function isUntouched(disk: Disk, tier: Tier, open: OpenSegment): boolean {
-  return describeContainer(join(segmentFolder(disk.layout, tier), open.name))?.stat === open.stat;
-}
-
-/** A tier's state after all of it was read. `open` survives if its file is the same. */
-export function toState(
-  disk: Disk,
-  tier: Tier,
-  { result, bytes }: Scanned,
-  ledger: string,
-  open: OpenSegment | null = null,
-): TierState {
-  const { layout } = disk;
-  const ids = [...result.ledgers.keys()].sort();
-  return {
-    ledger: ids.includes(ledger) ? ledger : (ids[0] ?? ledger),
-    folder: folderStamp(segmentFolder(layout, tier)),
-    fixed: describeContainer(fixedFile(layout, tier))?.stat ?? '',
-    closed: digestClosed(disk, tier, open?.name ?? null),
-    records: result.records,
-    bytes,
-    heads: result.heads,
-    maxN: result.maxN,
-    open,
-  };
+/**
+ * In a copied folder the original goes on with its open segments. So that one name never has two contents, those that
+ * git does not know get another name here: same lines, same records. The caller holds the lock.
+ */
+export function leaveCopied(disk: Disk, around: Around): void {
+  const state = foreignState(disk, around.home);
+  if (!state || disk.dryRun) return;
+  for (const [tier, { open }] of Object.entries(state.tiers) as [Tier, TierState][]) {
+    if (!open || around.gitMayKnow(open.name)) continue;
+    const folder = segmentFolder(disk.layout, tier);
+    if (disk.exists(join(folder, open.name)))
+      disk.rename(join(folder, open.name), join(folder, `copied-${makeToken(8)}.jsonl`));
+  }
+  saveState(disk, emptyState(around.home));
 }
 
 /** The fixed file with its genesis: what `init` does, or a repository from before the ledgers needs. Caller holds the lock. */

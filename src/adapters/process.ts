@@ -36,8 +36,15 @@ function bootId(): string | null {
   return cachedBoot;
 }
 
+let cachedHost: string | undefined;
+
 /** The host, and the container in it: a process number means nothing in another one. */
 function hostId(): string {
+  cachedHost ??= findHost();
+  return cachedHost;
+}
+
+function findHost(): string {
   try {
     const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
     // The first namespace of a machine always has this number.
@@ -59,8 +66,15 @@ function identify(pid: number): ProcessIdentity {
   return { pid, started: startOf(pid), boot: bootId(), host: hostId() };
 }
 
+let me: ProcessIdentity | undefined;
+
 /** This process. For a lock its start time is read only where that is cheap. */
 export function self(): ProcessIdentity {
+  me ??= identifySelf();
+  return me;
+}
+
+function identifySelf(): ProcessIdentity {
   const started = process.platform === 'linux' ? startOf(process.pid) : null;
   return { pid: process.pid, started, boot: bootId(), host: hostId() };
 }

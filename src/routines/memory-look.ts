@@ -1,4 +1,4 @@
-import { streamGit } from '../adapters/git.js';
+import { gitError, streamGit } from '../adapters/git.js';
 import {
   type ChangedFile,
   changedBetween,
@@ -77,7 +77,11 @@ async function gitFacts(context: Context): Promise<GitFacts | null> {
   const { git, repository, layout } = context;
   if (!git || !repository) return null;
   const folder = shownFrom(repository.root, memoryFolder(layout));
-  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
+  const asked = ['rev-parse', '-q', '--verify', 'HEAD^{commit}'];
+  const { code, stdout, stderr } = await git(asked);
+  // Silent on an unborn branch. A git that refuses to work is not the same as no commit.
+  if (code !== 0 && stderr.trim() !== '') throw gitError(asked, stderr);
+  const head = stdout.trim();
   if (head === '') return null;
   const [branch, tree, changed, sparse] = await Promise.all([
     readBranch(repository, git),

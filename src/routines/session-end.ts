@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { encodeDocument, type Format } from '../domain/document.js';
+import { ForgeError } from '../domain/error.js';
 import type { Focus } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
 import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../domain/knowledge.js';
@@ -58,7 +59,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
-  await requireMemory(context);
+  const isVerified = await tellGit(context, () => requireMemory(context));
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
   const { running, focus, intent, learned } = context.disk.withLock(() => {
@@ -69,12 +70,12 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
   });
-  await foldAtSessionEnd(context);
+  if (isVerified) await foldAtSessionEnd(context);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   // What the commit has leaves the journal, and the next start finds all of this verified.
-  await settleMemory(context, 'none', false);
+  if (isVerified) await tellGit(context, () => settleMemory(context, 'none', false));
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: shown(context.layout, archiveFolder(context.layout, running.id)),
@@ -82,6 +83,18 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
   };
+}
+
+/** A git that refuses to work hinders no session's end: it is told, and false. */
+async function tellGit(context: Context, work: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ForgeError) || !error.code.startsWith('git.')) throw error;
+    context.warnings.push(`Memory was not verified: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+    return false;
+  }
 }
 
 function planEnd(running: RunningSession, input: SessionEndInput, focus: Focus, at: string): EndIntent {

@@ -19,6 +19,7 @@ export class Disk {
   /** What was written (or would be, with `dryRun`), as shown paths. */
   readonly written: string[] = [];
   private readonly insideFolders = new Set<string>();
+  private readonly noted = new Set<string>();
   private locked = false;
 
   constructor(
@@ -172,7 +173,8 @@ export class Disk {
 
   /** What was written past this door is told like the rest. Forge's own bookkeeping is not worth telling. */
   note(path: string): void {
-    if (path.startsWith(this.layout.state + sep)) return;
+    if (this.noted.has(path) || path.startsWith(this.layout.state + sep)) return;
+    this.noted.add(path);
     const name = shown(this.layout, path);
     if (!this.written.includes(name)) this.written.push(name);
   }

@@ -15,10 +15,10 @@ export function appendJournal(layout: Layout, bytes: Buffer): string | null {
   try {
     const fd = fs.openSync(journalFile(layout), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666);
     try {
-      const { size } = fs.fstatSync(fd);
-      const whole = isEnded(fd, size) ? bytes : Buffer.concat([LF, bytes]);
-      if (fs.writeSync(fd, whole) === whole.length) return null;
-      fs.ftruncateSync(fd, size);
+      const whole = isEnded(layout, fd) ? bytes : Buffer.concat([LF, bytes]);
+      const written = fs.writeSync(fd, whole);
+      if (written === whole.length) return null;
+      fs.ftruncateSync(fd, fs.fstatSync(fd).size - written);
       return 'the disk is full';
     } finally {
       fs.closeSync(fd);
@@ -28,8 +28,14 @@ export function appendJournal(layout: Layout, bytes: Buffer): string | null {
   }
 }
 
-/** False when a crash left a line half written: it must not swallow the next one. */
-function isEnded(fd: number, size: number): boolean {
+/** Journals that this process has looked at. */
+const seen = new Set<string>();
+
+/** False when a crash left a line half written: it must not swallow the next one. Looked at once a process. */
+function isEnded(layout: Layout, fd: number): boolean {
+  if (seen.has(layout.state)) return true;
+  seen.add(layout.state);
+  const { size } = fs.fstatSync(fd);
   if (size === 0) return true;
   const last = Buffer.alloc(1);
   fs.readSync(fd, last, 0, 1, size - 1);

@@ -35,19 +35,28 @@ function acquire(path: string, policy: LockPolicy): string {
   const claim: Claim = { ...policy.me(), token: makeToken(16) };
   // Not the wall clock: someone may set it while we wait.
   let deadline = 0;
-  for (let pause = 0.2; ; pause = Math.min(pause * 2, 20)) {
-    if (take(path, claim)) {
-      removeDeadDrafts(dirname(path), policy);
+  let known = { token: '', at: 0 };
+  for (let pause = 0.1; ; pause = Math.min(pause * 1.5, 5)) {
+    // A look is cheaper than a try.
+    if ((deadline === 0 || !fs.existsSync(path)) && take(path, claim)) {
+      if (deadline !== 0) removeDeadDrafts(dirname(path), policy);
       return claim.token;
     }
     const holder = readClaim(path);
-    const stale = holder !== null && policy.liveness(holder) === 'gone';
-    if (stale && breakStale(path, holder, claim, policy)) continue;
     deadline ||= performance.now() + (policy.waitMs ?? 5000);
+    // Whether a holder lives is looked up when it is a new one, and now and then.
+    const isNew = holder?.token !== known.token || performance.now() - known.at > LOOK_AGAIN_MS;
+    if (holder && isNew) {
+      known = { token: holder.token, at: performance.now() };
+      if (policy.liveness(holder) === 'gone' && breakStale(path, holder, claim, policy)) continue;
+    }
     if (performance.now() > deadline) throw heldBy(path, holder);
     sleep(pause * (0.5 + Math.random()));
   }
 }
+
+/** ms */
+const LOOK_AGAIN_MS = 50;
 
 /** A kill between writing a claim and linking it leaves its draft; only who is provably gone needs it no more. */
 function removeDeadDrafts(folder: string, policy: LockPolicy): void {

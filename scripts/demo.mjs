@@ -1,6 +1,7 @@
 // npm run demo: makes a small repository in ./demo-project and does a day's work in it with the real command line.
 // Every line of output comes from forge, git or node; anything unexpected ends the demo with exit 1.
 import { spawnSync } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -8,6 +9,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -149,11 +151,42 @@ function firstSession() {
   );
   forge(VERIFY, { contains: 'failing → passing' });
 
+  recordAndCheck();
+
   say('The end: what was learned, what comes next, and one commit that holds .forge/ alone.');
   forge(['session', 'end', '--learned', LEARNED, '--next', NEXT], { contains: 'commit' });
 
   say('That commit says what was done, why, what was learned and where it came from.');
   show('git', ['log', '-1', '--shortstat'], { contains: '## Backtrace' });
+}
+
+/** A record, a byte of it changed, and the way out. */
+function recordAndCheck() {
+  say('What ran and how it ended goes into a ledger that only grows.');
+  forge(['memory', 'record', '--task', 'FORGE-001', '--exit-code', '1', '--classification', 'FAILURE']);
+  forge(['memory', 'record', '--task', 'FORGE-001', '--exit-code', '0', '--classification', 'SUCCESS']);
+  forge(['memory', 'verify', '--tier', 'execution'], { contains: 'memory is intact' });
+
+  say(
+    'Somebody makes the failure a success. verify names the line, and nothing is written until a human has decided.',
+  );
+  const folder = join('.forge', 'memory', 'execution.d');
+  const [segment] = readdirSync(join(PROJECT, folder)).filter((name) => name.endsWith('.jsonl'));
+  const file = join(folder, segment);
+  write(file, readFileSync(join(PROJECT, file), 'utf8').replace('"exit_code":1', '"exit_code":0'));
+  forge(['memory', 'verify', '--tier', 'execution'], { exit: 4, contains: `${segment}:1 (byte 0)` });
+  forge(['progress', 'add', 'all went well'], { exit: 4, contains: 'Memory is halted' });
+
+  say(
+    'The way out takes a human and a reason. There is no terminal here, so a key outside the repository decides.',
+  );
+  const { privateKey } = generateKeyPairSync('ed25519');
+  env.FORGE_SUPERVISOR_KEY = join(scratch, 'key.pem');
+  writeFileSync(env.FORGE_SUPERVISOR_KEY, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
+    mode: 0o600,
+  });
+  forge(['memory', 'restore', '--reason', 'edited by hand'], { contains: 'Memory is intact.' });
+  delete env.FORGE_SUPERVISOR_KEY;
 }
 
 function nextSession() {

@@ -77,6 +77,7 @@ const EXPECTED = [
   'templates/forge/config.toml',
   'templates/forge/gitignore',
   'templates/init/none.sh',
+  'schemas/cycle.json',
   'schemas/features.json',
 ];
 
@@ -146,6 +147,9 @@ function useCommandLine() {
   );
   const { results } = JSON.parse(forge('feature', 'verify', '--all', '--json'));
   check(results[0].status === 'passing', 'forge feature verify did not pass.');
+  forge('memory', 'record', '--task', 'FORGE-001', '--exit-code', '0', '--classification', 'SUCCESS');
+  const { status } = JSON.parse(forge('memory', 'verify', '--json'));
+  check(status === 'intact', 'forge memory verify did not find memory intact.');
 }
 
 const PROGRAM = `import { openForge } from '${name}';

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { Config } from '../domain/config.js';
+import { CycleInput } from '../domain/cycle.js';
 import { usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { FOCUS } from '../domain/focus.js';
@@ -8,7 +9,16 @@ import { ACTIVE_ISSUES } from '../domain/linear.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../domain/session.js';
 import { oneLine } from '../domain/text.js';
 
-const FORMATS = [FEATURES, KNOWLEDGE, FOCUS, RUNNING_SESSION, ARCHIVED_SESSION, ACTIVE_ISSUES];
+const FORMATS = [
+  FEATURES,
+  KNOWLEDGE,
+  FOCUS,
+  RUNNING_SESSION,
+  ARCHIVED_SESSION,
+  ACTIVE_ISSUES,
+  // No file, but what `forge memory record FILE` takes.
+  { name: 'cycle', schema: CycleInput },
+];
 
 /** Every published format's name. */
 export function schemaNames(): string[] {

@@ -38,7 +38,9 @@ describe('formats', () => {
       session: project.json(SESSION),
       'session-archive': project.json(`${archive}/session.json`),
       active: project.json(ISSUES),
+      cycle: { task_id: 'A', exit_code: 0, patterns: [{ pattern: 'p', scope: 'execution' }], log: 'x' },
     };
+    await forgeJson(project, ['memory', 'record', '-'], { stdin: JSON.stringify(files.cycle) });
     const { schemas } = await forgeJson<{ schemas: string[] }>(project, ['schema']);
     expect(schemas).toEqual(Object.keys(files).sort());
     for (const name of schemas) {

@@ -17,14 +17,27 @@ export function appendJournal(layout: Layout, bytes: Buffer): string | null {
     try {
       const { size } = fs.fstatSync(fd);
       const whole = isEnded(fd, size) ? bytes : Buffer.concat([LF, bytes]);
-      if (fs.writeSync(fd, whole) === whole.length) return null;
-      fs.ftruncateSync(fd, size);
-      return 'the disk is full';
+      return writeWhole(fd, whole, size);
     } finally {
       fs.closeSync(fd);
     }
   } catch (error) {
     return systemCode(error) ?? (error as Error).message;
+  }
+}
+
+/** What was written of a line that finds no room goes again, so that the next one stands alone. */
+function writeWhole(fd: number, bytes: Buffer, size: number): string | null {
+  try {
+    for (let done = 0; done < bytes.length; ) {
+      const more = fs.writeSync(fd, bytes, done);
+      if (more === 0) throw Object.assign(new Error('nothing was written'), { code: 'ENOSPC' });
+      done += more;
+    }
+    return null;
+  } catch (error) {
+    fs.ftruncateSync(fd, size);
+    throw error;
   }
 }
 

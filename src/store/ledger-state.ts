@@ -74,6 +74,15 @@ export function writeLedgerState(layout: Layout, state: LedgerState): void {
     makeFolder(layout.state);
     fs.writeFileSync(ledgerStateFile(layout), JSON.stringify({ ...state, at: Date.now() }));
   } catch {
+    forgetState(layout);
+  }
+}
+
+/** Where even that fails, what it says of the files is not what they are, and it is not used. */
+function forgetState(layout: Layout): void {
+  try {
     fs.rmSync(ledgerStateFile(layout), { force: true });
+  } catch {
+    // See above.
   }
 }

@@ -5,7 +5,7 @@ import { type Draft, type PlannedLine, planLines, type Tip } from '../domain/seg
 import { makeToken } from '../domain/token.js';
 import type { Disk } from './disk.js';
 import { appendJournal, journalStamp } from './journal.js';
-import { fixedFile, segmentFolder, shown } from './layout.js';
+import { fixedFile, type Layout, segmentFolder, shown } from './layout.js';
 import { appendLines } from './ledger-append.js';
 import { describeContainer, folderStamp, listArchives, listContainers } from './ledger-files.js';
 import { digestContainers, refuseDamaged, type Scanned, scanTier } from './ledger-scan.js';
@@ -90,6 +90,7 @@ function appendOnce(
   const path = join(segmentFolder(disk.layout, tier), name);
   const bytes = Buffer.from(plan.lines.map(({ line }) => `${line}\n`).join(''), 'utf8');
   disk.note(path);
+  disk.checkHeld();
   if (!appendLines(path, bytes, open?.size ?? 0, sync)) return null;
   const journalFailure = appendJournal(disk.layout, bytes);
   remember(disk, around, state, tier, {
@@ -99,6 +100,7 @@ function appendOnce(
     name,
     last: last.id,
     bytes: bytes.length,
+    size: (open?.size ?? 0) + bytes.length,
     isNew: open === null,
   });
   return { lines: plan.lines, journalFailure };
@@ -114,6 +116,7 @@ export function appendVerbatim(disk: Disk, tier: Tier, lines: readonly Buffer[])
   disk.withLock(() => {
     disk.note(path);
     if (disk.dryRun) return;
+    disk.checkHeld();
     if (!appendLines(path, bytes, 0))
       throw outside('ledger.moved', `${shown(disk.layout, path)} was taken away while it was written.`);
     appendJournal(disk.layout, bytes);
@@ -139,15 +142,38 @@ interface Change {
   name: string;
   last: string;
   bytes: number;
+  /** What the segment must have now. */
+  size: number;
   isNew: boolean;
 }
 
+/** The records are stored: what fails here, or shows that somebody wrote beside us, costs the next look a reading. */
 function remember(disk: Disk, around: Around, state: LedgerState, tier: Tier, change: Change): void {
+  try {
+    state.tiers[tier] = stateAfter(disk, around, tier, change);
+  } catch {
+    delete state.tiers[tier];
+  }
+  if (state.verdict) state.verdict.journal = stampNow(disk.layout);
+  writeLedgerState(disk.layout, state);
+}
+
+/** Empty when the disk does not say: then the verdict does not hold. */
+function stampNow(layout: Layout): string {
+  try {
+    return journalStamp(layout).stat;
+  } catch {
+    return '';
+  }
+}
+
+function stateAfter(disk: Disk, around: Around, tier: Tier, change: Change): TierState {
   const { layout } = disk;
   const { known, plan, name } = change;
   const folder = segmentFolder(layout, tier);
   const now = describeContainer(join(folder, name));
-  const open = now && {
+  if (now?.size !== change.size) throw new Error(`${name} was written to by somebody else`);
+  const open = {
     name,
     stat: now.stat,
     size: now.size,
@@ -156,7 +182,7 @@ function remember(disk: Disk, around: Around, state: LedgerState, tier: Tier, ch
     head: around.head,
     index: around.index,
   };
-  state.tiers[tier] = {
+  return {
     ...known,
     heads: plan.heads,
     maxN: plan.maxN,
@@ -165,8 +191,6 @@ function remember(disk: Disk, around: Around, state: LedgerState, tier: Tier, ch
     open,
     ...(change.isNew ? { folder: folderStamp(folder), closed: digestClosed(disk, tier, name) } : {}),
   };
-  if (state.verdict) state.verdict.journal = journalStamp(layout).stat;
-  writeLedgerState(layout, state);
 }
 
 const digestClosed = (disk: Disk, tier: Tier, open: string | null): string =>

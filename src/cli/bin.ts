@@ -33,7 +33,11 @@ function answer(text: string): void {
   try {
     write(1, text);
   } catch (error) {
-    throw outside('output.failed', `The answer could not be written: ${(error as Error).message}.`);
+    const { message } = error as Error;
+    throw outside(
+      'output.failed',
+      `What was to be done is done; the answer could not be written: ${message}.`,
+    );
   }
 }
 
@@ -60,6 +64,9 @@ async function readStdin(): Promise<Buffer> {
   }
   return Buffer.concat(chunks);
 }
+
+// At the file size limit (ulimit -f) the system ends the process unless it listens; then the write fails and says so.
+if (process.platform !== 'win32') process.on('SIGXFSZ', () => {});
 
 let interrupted = false;
 let interruption: AbortController | undefined;

@@ -10,7 +10,7 @@ import { ForgeError, usage } from '../domain/error.js';
 import { checkInput } from '../domain/input.js';
 import { JsonProblem, parseJson } from '../domain/json.js';
 import { makeToken } from '../domain/token.js';
-import type { Around } from '../store/ledger.js';
+import { type Around, appendVerbatim } from '../store/ledger.js';
 import { findKeyed } from '../store/ledger-keys.js';
 import { dropPending, keepPending, readPending } from '../store/pending.js';
 import { type Context, requireSupervisor, timestamp } from './context.js';
@@ -52,11 +52,20 @@ export async function recordCycles(
         around,
         inputs.map(({ key, given, input }) => ({ key: given ?? key, input })),
       );
-      guardGrowth(context, around);
+      guardStored(context, around);
       return { cycles };
     });
   } catch (error) {
     throw keepForRetry(context, error, inputs);
+  }
+}
+
+/** What is stored is stored, whatever comes of looking at its size. */
+function guardStored(context: Context, around: Around): void {
+  try {
+    guardGrowth(context, around);
+  } catch (error) {
+    context.warnings.push(`Stored, but how large memory is could not be told: ${(error as Error).message}`);
   }
 }
 
@@ -105,8 +114,11 @@ function findGiven(
   given: ReadonlySet<string>,
 ): Map<string, RecordRef> {
   const sought = wanted.filter(({ input }) => input.idempotency_key !== undefined).map(({ key }) => key);
-  return findKeyed(context.layout, tier, new Set(sought.filter((key) => given.has(key))));
+  return refsOf(findKeyed(context.layout, tier, new Set(sought.filter((key) => given.has(key)))));
 }
+
+const refsOf = (found: ReadonlyMap<string, RecordRef>): Map<string, RecordRef> =>
+  new Map([...found].map(([key, { id, n }]) => [key, { id, n }]));
 
 /** The same key twice in one batch is one cycle. */
 function firstOfEach(wanted: readonly Keyed[]): Keyed[] {
@@ -124,7 +136,7 @@ function storeEvaluations(
 ): Map<string, RecordRef> {
   const judged = firstOfEach(wanted.filter(({ input }) => isEvaluated(input)));
   const sought = retried ? new Set(judged.map(({ key }) => key)) : new Set<string>();
-  const known = findKeyed(context.layout, 'evaluation', sought);
+  const known = refsOf(findKeyed(context.layout, 'evaluation', sought));
   const fresh = judged.filter(({ key }) => !known.has(key));
   const drafts = fresh.map(({ key, input }) => evaluationBody(input, key, executions.get(key) as RecordRef));
   const stored = storeRecords(context, around, 'evaluation', drafts);
@@ -140,13 +152,26 @@ function retryPending(context: Context, around: Around): void {
         ...afterFailedWrite(result.data),
         idempotency_key: result.data.idempotency_key ?? key,
       };
+      writeAgain(context, retried.idempotency_key);
       const [cycle] = storeCycles(context, around, [{ key: retried.idempotency_key, input: retried }]);
       context.warnings.push(
-        `Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as FAILURE.`,
+        cycle?.known
+          ? `Cycle ${cycle.cycle}, whose writing was not confirmed before, is in memory.`
+          : `Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as FAILURE.`,
       );
     }
     dropPending(context.disk, key);
   }
+}
+
+/**
+ * After a failed fsync what can be read need not be on the disk, and another fsync does not tell. So it is written once
+ * more, to another file: the same line twice is one record.
+ */
+function writeAgain({ disk, layout }: Context, key: string): void {
+  for (const tier of ['execution', 'evaluation'] as const)
+    for (const { line } of findKeyed(layout, tier, new Set([key])).values())
+      appendVerbatim(disk, tier, [line]);
 }
 
 /** The disk's failure, and what became of the input. */

@@ -21,6 +21,7 @@ export class Disk {
   private readonly insideFolders = new Set<string>();
   private readonly noted = new Set<string>();
   private locked = false;
+  private isHeld = (): boolean => true;
 
   constructor(
     readonly layout: Layout,
@@ -32,13 +33,25 @@ export class Disk {
   withLock<T>(work: () => T): T {
     if (this.locked || this.dryRun) return work();
     this.checkInside(lockFile(this.layout));
-    return withLock(lockFile(this.layout), this.policy, () => {
+    return withLock(lockFile(this.layout), this.policy, (isHeld) => {
       this.locked = true;
+      this.isHeld = isHeld;
       try {
         return work();
       } finally {
         this.locked = false;
+        this.isHeld = () => true;
       }
+    });
+  }
+
+  /** Just before something is changed: a process that was stopped may have lost the lock meanwhile (exit 3). */
+  checkHeld(): void {
+    if (this.isHeld()) return;
+    const file = lockFile(this.layout);
+    throw refused('lock.lost', `${file} was taken away from this process; nothing was written.`, {
+      file,
+      hint: 'Run the command again.',
     });
   }
 
@@ -107,6 +120,7 @@ export class Disk {
     }
     const first = writes[0];
     durable.replaceFiles(writes, () => {
+      this.checkHeld();
       if (first && expected !== undefined) this.checkUnchanged(first.path, expected);
     });
   }

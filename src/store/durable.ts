@@ -19,11 +19,29 @@ const LIMITS: Record<string, string> = {
 
 /** A system error as exit 6 with the file and the limit named; not-a-file as exit 4. */
 export function diskError(error: unknown, path: string): ForgeError {
-  const code = systemCode(error) ?? 'unknown';
+  const code = nameOf(error);
   if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO' || code === 'EMLINK')
     return notRegular(path, code);
-  const reason = LIMITS[code] ?? (error as Error).message;
+  const reason = code === 'ENOSPC' ? whyFull(path) : (LIMITS[code] ?? (error as Error).message);
   return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, cause: error });
+}
+
+/** Node has no name for a quota that is used up. */
+function nameOf(error: unknown): string {
+  const { errno } = error as { errno?: number };
+  if (errno === (process.platform === 'darwin' ? -69 : -122)) return 'EDQUOT';
+  return systemCode(error) ?? 'unknown';
+}
+
+/** Room may be left, but no inode for another file. */
+function whyFull(path: string): string {
+  try {
+    const { files, ffree } = fs.statfsSync(dirname(path));
+    if (files > 0 && ffree === 0) return 'no more files fit on the disk (no free inode)';
+  } catch {
+    // Then it is the usual reason.
+  }
+  return LIMITS.ENOSPC as string;
 }
 
 const KIND: Record<string, string> = {

@@ -16,15 +16,28 @@ export function appendJournal(layout: Layout, bytes: Buffer): string | null {
     const fd = fs.openSync(journalFile(layout), O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o666);
     try {
       const whole = isEnded(layout, fd) ? bytes : Buffer.concat([LF, bytes]);
-      const written = fs.writeSync(fd, whole);
-      if (written === whole.length) return null;
-      fs.ftruncateSync(fd, fs.fstatSync(fd).size - written);
-      return 'the disk is full';
+      return writeWhole(fd, whole);
     } finally {
       fs.closeSync(fd);
     }
   } catch (error) {
     return systemCode(error) ?? (error as Error).message;
+  }
+}
+
+/** What was written of a line that finds no room goes again, so that the next one stands alone. */
+function writeWhole(fd: number, bytes: Buffer): string | null {
+  let done = 0;
+  try {
+    while (done < bytes.length) {
+      const more = fs.writeSync(fd, bytes, done);
+      if (more === 0) throw Object.assign(new Error('nothing was written'), { code: 'ENOSPC' });
+      done += more;
+    }
+    return null;
+  } catch (error) {
+    if (done > 0) fs.ftruncateSync(fd, fs.fstatSync(fd).size - done);
+    throw error;
   }
 }
 

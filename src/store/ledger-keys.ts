@@ -1,15 +1,24 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { parseLine, recordId, type Tier } from '../domain/ledger.js';
+import { syncFolder } from './durable.js';
 import type { Layout } from './layout.js';
+import { unconfirmed } from './ledger-append.js';
 import { listArchives, listContainers, scanContainer } from './ledger-files.js';
 
 export interface Keyed {
   id: string;
   n: number;
+  /** Its bytes, without the LF. */
+  line: Buffer;
 }
 
 const MARK = Buffer.from('"key":"');
 
-/** The records that bear these idempotency keys, the first of each in file order. The caller holds the lock. */
+/**
+ * The records that bear these idempotency keys, the first of each in file order. Who wrote one may have been killed
+ * before its fsync, so they are on the disk on return (exit 6 where that is not certain). The caller holds the lock.
+ */
 export function findKeyed(layout: Layout, tier: Tier, wanted: ReadonlySet<string>): Map<string, Keyed> {
   const found = new Map<string, Keyed>();
   if (wanted.size === 0) return found;
@@ -20,10 +29,28 @@ export function findKeyed(layout: Layout, tier: Tier, wanted: ReadonlySet<string
     if (!wanted.has(key) || found.has(key)) return;
     const parsed = parseLine(bytes.toString('utf8'));
     if (parsed.kind === 'record' && parsed.record.tier === tier && parsed.record.key === key)
-      found.set(key, { id: recordId(bytes), n: parsed.record.n });
+      found.set(key, { id: recordId(bytes), n: parsed.record.n, line: Buffer.from(bytes) });
   };
   const ignore = (): void => {};
-  for (const { path, size } of [...listContainers(layout, tier), ...listArchives(layout)])
+  for (const { path, size } of [...listContainers(layout, tier), ...listArchives(layout)]) {
+    const before = found.size;
     scanContainer(path, size, { line, long: ignore, tail: ignore });
+    if (found.size > before) syncWritten(path);
+  }
   return found;
+}
+
+/** What another process wrote, made durable, with its name. */
+function syncWritten(path: string): void {
+  try {
+    const fd = fs.openSync(path, fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0));
+    try {
+      fs.fsyncSync(fd);
+    } finally {
+      fs.closeSync(fd);
+    }
+    syncFolder(dirname(path));
+  } catch (error) {
+    throw unconfirmed(error, path);
+  }
 }

@@ -143,6 +143,15 @@ function writeLedgerState(layout: Layout, state: LedgerState): void {
       fs.closeSync(fd);
     }
   } catch {
+    forgetState(layout);
+  }
+}
+
+/** Where even that fails, what it says of the files is not what they are, and it is not used. */
+function forgetState(layout: Layout): void {
+  try {
     fs.rmSync(ledgerStateFile(layout), { force: true });
+  } catch {
+    // See above.
   }
 }

@@ -91,10 +91,10 @@ function appendOnce(
   const path = join(segmentFolder(disk.layout, tier), name);
   const bytes = Buffer.from(plan.lines.map(({ line }) => `${line}\n`).join(''), 'utf8');
   disk.note(path);
+  disk.checkHeld();
   const file = appendLines(path, bytes, open?.size ?? 0, sync);
   if (!file) return null;
   const journalFailure = appendJournal(disk.layout, bytes);
-  const { stat, size } = file;
   const { session, head, index } = around;
   const grown = {
     ...known,
@@ -102,12 +102,28 @@ function appendOnce(
     maxN: plan.tip.maxN,
     records: known.records + plan.lines.length,
     bytes: known.bytes + bytes.length,
-    open: { name, stat, size, last, session, head, index },
+    open: { name, stat: file.stat, size: file.size, last, session, head, index },
   };
-  const isNew = open === null;
-  const after = isNew ? { ...grown, ...stampsWithNew(disk, tier, name) } : grown;
-  knowTier(disk, around.home, tier, after, isNew);
+  remember(disk, around, tier, grown, open === null, (open?.size ?? 0) + bytes.length);
   return { lines: plan.lines, journalFailure };
+}
+
+/** The records are stored: what fails here, or shows that somebody wrote beside us, costs the next look a reading. */
+function remember(
+  disk: Disk,
+  around: Around,
+  tier: Tier,
+  grown: TierState & { open: OpenSegment },
+  isNew: boolean,
+  size: number,
+): void {
+  try {
+    if (grown.open.size !== size) throw new Error(`${grown.open.name} was written to by somebody else`);
+    const after = isNew ? { ...grown, ...stampsWithNew(disk, tier, grown.open.name) } : grown;
+    knowTier(disk, around.home, tier, after, isNew);
+  } catch {
+    forgetTier(disk, tier);
+  }
 }
 
 /** A new segment changes the folder, and the one that was open before is a closed one now. */
@@ -126,6 +142,7 @@ export function appendVerbatim(disk: Disk, tier: Tier, lines: readonly Buffer[])
   disk.withLock(() => {
     disk.note(path);
     if (disk.dryRun) return;
+    disk.checkHeld();
     if (!appendLines(path, bytes, 0))
       throw outside('ledger.moved', `${shown(disk.layout, path)} was taken away while it was written.`);
     appendJournal(disk.layout, bytes);

@@ -19,12 +19,13 @@ interface Claim extends ProcessIdentity {
 /**
  * Runs `work` as the only holder of the lock file. `work` is synchronous: no lock is held while git, the network, a
  * hook or a person runs. A holder that is provably gone is replaced (never by age); any other makes this throw
- * exit 3 `lock.held`, naming it. A crash leaves the lock file, which the next caller sees is stale.
+ * exit 3 `lock.held`, naming it. A crash leaves the lock file, which the next caller sees is stale. `isHeld` tells
+ * whether it is still ours: while this process was stopped, a person may have removed it for another.
  */
-export function withLock<T>(path: string, policy: LockPolicy, work: () => T): T {
+export function withLock<T>(path: string, policy: LockPolicy, work: (isHeld: () => boolean) => T): T {
   const token = acquire(path, policy);
   try {
-    return work();
+    return work(() => readClaim(path)?.token === token);
   } finally {
     release(path, token);
   }
@@ -39,7 +40,7 @@ function acquire(path: string, policy: LockPolicy): string {
   for (let pause = 0.1; ; pause = Math.min(pause * 1.5, 5)) {
     // A look is cheaper than a try.
     if ((deadline === 0 || !fs.existsSync(path)) && take(path, claim)) {
-      if (deadline !== 0) removeDeadDrafts(dirname(path), policy);
+      removeDeadDrafts(dirname(path), policy);
       return claim.token;
     }
     const holder = readClaim(path);
@@ -48,21 +49,35 @@ function acquire(path: string, policy: LockPolicy): string {
     const isNew = holder?.token !== known.token || performance.now() - known.at > LOOK_AGAIN_MS;
     if (holder && isNew) {
       known = { token: holder.token, at: performance.now() };
-      if (policy.liveness(holder) === 'gone' && breakStale(path, holder, claim, policy)) continue;
+      if (isStale(holder, policy) && breakStale(path, holder, claim, policy)) continue;
     }
     if (performance.now() > deadline) throw heldBy(path, holder);
     sleep(pause * (0.5 + Math.random()));
   }
 }
 
-/** ms */
 const LOOK_AGAIN_MS = 50;
+
+/** Locks that this process could not remove when it was done with them (a failing disk): they hold nothing. */
+const leftBehind = new Set<string>();
+
+const isStale = (claim: Claim, { liveness }: LockPolicy): boolean =>
+  leftBehind.has(claim.token) || liveness(claim) === 'gone';
 
 /** A kill between writing a claim and linking it leaves its draft; only who is provably gone needs it no more. */
 function removeDeadDrafts(folder: string, policy: LockPolicy): void {
-  for (const name of listFolder(folder).filter((candidate) => DRAFT.test(candidate))) {
+  for (const name of draftsIn(folder)) {
     const claim = readClaim(join(folder, name));
-    if (claim && policy.liveness(claim) === 'gone') fs.rmSync(join(folder, name), { force: true });
+    if (claim && isStale(claim, policy)) removeQuietly(join(folder, name));
+  }
+}
+
+/** None when the disk does not say: that must not fail who has the lock in hand. */
+function draftsIn(folder: string): string[] {
+  try {
+    return listFolder(folder).filter((name) => DRAFT.test(name));
+  } catch {
+    return [];
   }
 }
 
@@ -85,7 +100,16 @@ function take(path: string, claim: Claim): boolean {
     if (code === 'EPERM' || code === 'ENOTSUP' || code === 'ENOSYS') return takeExclusive(path, claim);
     throw diskError(error, path);
   } finally {
-    fs.rmSync(draft, { force: true });
+    removeQuietly(draft);
+  }
+}
+
+/** A draft that stays is removed by a later holder: no reason to fail with the lock in hand. */
+function removeQuietly(path: string): void {
+  try {
+    fs.rmSync(path, { force: true });
+  } catch {
+    // See above.
   }
 }
 
@@ -121,12 +145,14 @@ function breakStale(path: string, dead: Claim, claim: Claim, policy: LockPolicy)
   if (!take(breaker, claim)) {
     const other = readClaim(breaker);
     // A breaker that died holds no one up for long: it is renamed away first, so only one waiter gets it.
-    if (!other || policy.liveness(other) !== 'gone') return false;
+    if (!other || !isStale(other, policy)) return false;
     discardBreaker(breaker, claim.token);
     return true;
   }
   try {
     if (readClaim(path)?.token === dead.token) fs.rmSync(path, { force: true });
+  } catch (error) {
+    throw diskError(error, path);
   } finally {
     release(breaker, claim.token);
   }
@@ -142,12 +168,14 @@ function discardBreaker(breaker: string, token: string): void {
   }
 }
 
-/** Never fails work that is done: a lock that cannot be removed is stale as soon as this process ends. */
+/** Never fails work that is done: this process takes over what it left behind, others do as soon as it has ended. */
 function release(path: string, token: string): void {
   try {
-    if (readClaim(path)?.token === token) fs.unlinkSync(path);
+    const claim = readClaim(path);
+    if (claim?.token === token) fs.unlinkSync(path);
+    else if (claim === null) leftBehind.add(token);
   } catch {
-    // See above.
+    leftBehind.add(token);
   }
 }
 

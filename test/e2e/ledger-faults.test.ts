@@ -1,0 +1,168 @@
+import { describe, expect, it, vi } from 'vitest';
+import {
+  type Call,
+  type Ended,
+  hasShim,
+  hasStrace,
+  runFaulty,
+  strike,
+  traceCalls,
+} from '../support/faults.js';
+import { runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { kills } from './kills.js';
+import { countKeys, expectIntact, expectKept, recordArgs, repair, verify } from './memory-truth.js';
+import { makeForgeRepository, typed } from './typed.js';
+
+/*
+ * Every system call with which a command changes the disk goes wrong once, in each way that it can (the manner of
+ * SQLite's tests of I/O errors). After each: what the exit code said is true, nothing acknowledged is missing,
+ * `memory verify` finds no damage that the fault did not do, and the same key again makes no double.
+ */
+
+/** A repository whose memory has records, committed and not, and what was acknowledged there. */
+interface Rig {
+  project: Project;
+  acknowledged: Set<string>;
+  /** What brings about the surroundings that the command is to meet. */
+  prepare: () => void;
+}
+
+/** A command that continues segments that are open. */
+function warmRig(): Rig {
+  const project = makeForgeRepository();
+  const acknowledged = new Set(['first']);
+  typed(project, recordArgs('first'));
+  project.git('add', '.');
+  project.git('commit', '-q', '-m', 'Memory');
+  typed(project, recordArgs('second'));
+  acknowledged.add('second');
+  return { project, acknowledged, prepare: () => {} };
+}
+
+/** A command that verifies everything first and begins new segments, since git has the former ones. */
+function coldRig(): Rig {
+  const rig = warmRig();
+  const prepare = (): void => {
+    rig.project.git('add', '.');
+    rig.project.git('commit', '-q', '-m', 'More');
+  };
+  return { ...rig, prepare };
+}
+
+/** Whether both records of a cycle are there. */
+function isStored(project: Project, key: string): boolean {
+  return ['execution', 'evaluation'].every((tier) => countKeys(project, tier).has(key));
+}
+
+/** What the command said about its record is so. A command that was killed has said nothing. */
+function expectTruth({ project, acknowledged }: Rig, key: string, ended: Ended, what: unknown): void {
+  if (ended.exitCode === 0) {
+    expect({ what, stored: isStored(project, key) }).toEqual({ what, stored: true });
+    acknowledged.add(key);
+  } else if (ended.signal === null) {
+    const { error } = JSON.parse(ended.stderr.trimEnd().split('\n').at(-1) ?? '') as {
+      error: { exit: number; message: string };
+    };
+    expect(error, JSON.stringify(what, null, 1)).toMatchObject({ exit: 6 });
+    if (isStored(project, key))
+      expect(error.message, JSON.stringify(what, null, 1)).toMatch(/unknown|is done/);
+  }
+  expectKept(project, acknowledged, what);
+}
+
+interface Aftermath {
+  /** A write was cut short by a kill: the one thing that leaves a torn line. */
+  mayTear?: boolean;
+}
+
+/** Memory is intact or says exactly what happened, and the next try stores the record once. */
+async function expectGoesOn(rig: Rig, key: string, what: unknown, { mayTear }: Aftermath): Promise<void> {
+  const { project, acknowledged } = rig;
+  const { status, problems } = await verify(project);
+  const codes = problems.map(({ code }) => code);
+  expect({ what, status, problems, codes }).toMatchObject({
+    codes: mayTear && codes.length > 0 ? ['torn'] : [],
+  });
+  if (status !== 'intact') await repair(project);
+  const again = await runForge(project, recordArgs(key));
+  expect({ what, ...again }).toMatchObject({ exitCode: 0 });
+  acknowledged.add(key);
+  expectKept(project, acknowledged, what);
+  await expectIntact(project, what);
+}
+
+let counter = 0;
+
+async function survives(
+  rig: Rig,
+  what: Record<string, unknown>,
+  run: (args: string[]) => Ended,
+  after: Aftermath = {},
+): Promise<void> {
+  const key = `key-${counter++}`;
+  rig.prepare();
+  const ended = run(recordArgs(key, '--json', '--quiet'));
+  const all = { ...what, key, ...ended };
+  expectTruth(rig, key, ended, all);
+  await expectGoesOn(rig, key, all, after);
+}
+
+/** All of them in the long run; else every `step`-th, beginning somewhere else for each fault. */
+const sample = <T>(all: readonly T[], size: number, offset: number): T[] => {
+  const step = Math.max(1, Math.floor(all.length / kills(size, all.length)));
+  return all.filter((_, i) => i % step === offset % step);
+};
+
+const isSoak = kills(0, 1) === 1;
+const RIGS = { 'open segments': warmRig, 'new segments': coldRig };
+const HOWS = ['error=EIO', 'error=ENOSPC', 'error=EINTR', 'error=EROFS', 'signal=KILL'];
+const CASES = Object.keys(RIGS).flatMap((name, i) =>
+  HOWS.map((how, j) => [how, name as keyof typeof RIGS, i + 2 * j] as const),
+);
+
+vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+
+describe.skipIf(!hasStrace)('memory record, when one of its system calls goes wrong', () => {
+  it.each(CASES)('LTM-16 B-61 B-62 B-63 %s, with %s', async (how, name, offset) => {
+    const rig = RIGS[name]();
+    rig.prepare();
+    const calls = traceCalls(rig.project, recordArgs('traced'));
+    rig.acknowledged.add('traced');
+    expect(calls.length).toBeGreaterThan(20);
+    let hits = 0;
+    const chosen: Call[] = sample(calls, 5, offset);
+    for (const call of chosen)
+      await survives(rig, { how, call: call.line.slice(0, 120) }, (args) => {
+        const struck = strike(rig.project.dir, args, call, how);
+        if (struck.hit !== undefined) hits++;
+        return struck;
+      });
+    expect(hits).toBeGreaterThan(chosen.length * 0.7);
+  });
+});
+
+const FILES = ['/execution.d/', '/evaluation.d/', '/journal.jsonl', '/ledger.json', '/activity', '/.lock.'];
+const SHORT = [0, 1, 20, 200];
+const shortCases = FILES.flatMap((path, i) => SHORT.map((short) => ({ path, short, i })));
+
+describe.skipIf(!hasShim)('memory record, when a write is cut short', () => {
+  it('LTM-16 B-62 goes on with the rest', async () => {
+    const rig = warmRig();
+    for (const { path, short } of sample(shortCases, 6, 1).filter(({ short }) => short > 0))
+      await survives(rig, { path, short }, (args) =>
+        runFaulty(rig.project.dir, args, { path, call: 'write', short }),
+      );
+  });
+
+  it('LTM-16 B-23 leaves a torn line at most where a kill cut it, and a way out', async () => {
+    const rig = isSoak ? coldRig() : warmRig();
+    for (const { path, short } of sample(shortCases, 8, 2))
+      await survives(
+        rig,
+        { path, short },
+        (args) => runFaulty(rig.project.dir, args, { path, call: 'write', short, kill: true }),
+        { mayTear: /\.d\/$/.test(path) && short > 0 },
+      );
+  });
+});

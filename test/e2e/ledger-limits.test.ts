@@ -1,0 +1,329 @@
+import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  canMount,
+  type Ended,
+  type Fault,
+  hasShim,
+  hasStrace,
+  onSmallDisk,
+  runFaulty,
+  start,
+  strike,
+  traceCalls,
+} from '../support/faults.js';
+import { BIN, type FailedForge, forgeError, forgeJson, runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { kills } from './kills.js';
+import { countKeys, expectIntact, expectKept, recordArgs, verify } from './memory-truth.js';
+import { makeForgeRepository, typed } from './typed.js';
+
+/** A repository with one record, whose segments are open. */
+function begun(): Project {
+  const project = makeForgeRepository();
+  typed(project, recordArgs('first'));
+  return project;
+}
+
+const record = (key: string): string[] => recordArgs(key, '--json', '--quiet');
+const segments = (project: Project, tier: string): string[] => {
+  const folder = project.path('.forge/memory', `${tier}.d`);
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(folder, name));
+};
+const contents = (project: Project, tier: string): string[] =>
+  segments(project, tier).map((path) => readFileSync(path, 'utf8'));
+
+/** The error that the binary ended with. */
+function errorOf({ exitCode, stderr, stdout }: Ended): FailedForge {
+  expect(stdout).toBe('');
+  const line = stderr.trimEnd().split('\n').at(-1) ?? '';
+  return { ...(JSON.parse(line) as { error: FailedForge }).error, exitCode };
+}
+
+const failing = (project: Project, key: string, fault: Fault): FailedForge =>
+  errorOf(runFaulty(project.dir, record(key), fault));
+
+/** The disk works again: the record that failed comes in, and another one. */
+async function expectWorksAgain(project: Project, keys: readonly string[]): Promise<void> {
+  await forgeJson(project, recordArgs('afterwards'));
+  await expectIntact(project);
+  expectKept(project, ['first', 'afterwards', ...keys]);
+}
+
+vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+
+describe.skipIf(!hasShim)('a disk that becomes full', () => {
+  it.each(['execution', 'evaluation'])(
+    'B-59 LTM-16 at any byte of the record in the %s ledger',
+    async (tier) => {
+      const project = begun();
+      typed(project, recordArgs('measure'));
+      const before = contents(project, tier);
+      const length = (before[0] ?? '').trimEnd().split('\n').at(-1)?.length ?? 0;
+      expect(length).toBeGreaterThan(200);
+      const step = kills(Math.ceil(length / 8), 1);
+      for (let k = 0; k <= length; k = k === length ? length + 1 : Math.min(k + step, length)) {
+        const error = failing(project, `full-${k}`, { path: `/${tier}.d/`, budget: k });
+        expect(error, `byte ${k}`).toMatchObject({ exitCode: 6, exit: 6, code: 'disk.enospc' });
+        expect(error.message).toMatch(/is full.*it is kept and recorded by the next/);
+        expect(contents(project, tier), `byte ${k}`).toEqual(before);
+        rmSync(project.path('.git/forge/pending'), { recursive: true });
+      }
+      const last = failing(project, 'last', { path: `/${tier}.d/`, budget: 30 });
+      expect(last.exitCode).toBe(6);
+      await expectWorksAgain(project, ['last', 'measure']);
+    },
+  );
+
+  it('B-59 LTM-16 keeps the cycle, and the next command records it as FAILURE, from which nothing is learned', async () => {
+    const project = begun();
+    const fault = { path: '/execution.d/', budget: 10 };
+    const args = [...record('kept'), '--pattern', 'tests first', '--proposal', 'go faster'];
+    expect(errorOf(runFaulty(project.dir, args, fault)).message).toContain('The cycle counts as FAILURE');
+
+    const { stderr } = await runForge(project, recordArgs('next'));
+
+    expect(stderr).toContain('which could not be written before, is recorded now, as FAILURE');
+    const [, kept] = contents(project, 'evaluation')
+      .join('')
+      .split('\n')
+      .map((line) => line && JSON.parse(line));
+    expect(kept).toMatchObject({
+      key: 'kept',
+      classification: 'FAILURE',
+      patterns: [],
+      improvement_proposals: [],
+    });
+    expect(kept.governance_violations).toEqual([expect.stringContaining('memory write failed')]);
+    expect(readdirSync(project.path('.git/forge/pending'))).toEqual([]);
+  });
+
+  it('B-59 when a new segment finds no room, none is left behind', () => {
+    const project = makeForgeRepository();
+    expect(failing(project, 'a', { path: '/execution.d/', budget: 40 }).exitCode).toBe(6);
+    expect(segments(project, 'execution')).toEqual([]);
+  });
+
+  it('B-60 ends at once when nothing at all can be written, and says that nothing is kept', async () => {
+    const project = begun();
+    const begin = performance.now();
+    const error = failing(project, 'b', { path: 'forge', call: 'write', lasts: true, error: 'ENOSPC' });
+    expect(performance.now() - begin).toBeLessThan(4000);
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.enospc' });
+    const late = failing(project, 'c', { path: '.d/', call: 'write', lasts: true, error: 'ENOSPC' });
+    expect(late.message).toContain('it is kept');
+    const nothing = runFaulty(project.dir, record('d'), {
+      path: 'forge',
+      call: 'write',
+      nth: 6,
+      lasts: true,
+      error: 'ENOSPC',
+    });
+    if (nothing.exitCode !== 0)
+      expect(errorOf(nothing).message).toMatch(/Nothing is kept: record it again|is full/);
+    await expectWorksAgain(project, ['c']);
+  });
+});
+
+describe.skipIf(!hasStrace)('a disk that reports errors', () => {
+  const fsyncs = (project: Project) =>
+    traceCalls(project, recordArgs('traced')).filter(({ name }) => name === 'fsync');
+
+  it('B-61 LTM-16 a failed fsync is said to be unknown, not tried again, and verified next', async () => {
+    const project = begun();
+    const calls = fsyncs(project);
+    const first = calls.find(({ line }) => line.includes('/execution.d/'));
+    expect(first).toBeDefined();
+    const struck = strike(project.dir, record('maybe'), first as never, 'error=EIO');
+    const error = errorOf(struck);
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.sync', hint: 'forge memory verify' });
+    expect(error.message).toContain('whether it was stored is unknown');
+    await expectIntact(project);
+    await forgeJson(project, recordArgs('maybe'));
+    await expectWorksAgain(project, ['maybe', 'traced']);
+  });
+
+  it('B-61 LTM-16 what a failed fsync may have lost is written once more before it counts', async () => {
+    const project = begun();
+    const first = fsyncs(project).find(({ line }) => line.includes('/execution.d/'));
+    const former = segments(project, 'execution');
+    strike(project.dir, record('maybe'), first as never, 'error=EIO');
+    typed(project, recordArgs('next'));
+    // As if the power had failed, and the disk had never got what its fsync failed for.
+    for (const path of former) {
+      const lines = readFileSync(path, 'utf8').split('\n');
+      const lost = lines.findIndex((line) => line.includes('"key":"maybe"'));
+      truncateSync(
+        path,
+        Buffer.byteLength(
+          lines
+            .slice(0, lost)
+            .map((line) => `${line}\n`)
+            .join(''),
+        ),
+      );
+    }
+    expect([...countKeys(project, 'execution').keys()].sort()).toEqual(['first', 'maybe', 'next', 'traced']);
+    await expectIntact(project);
+  });
+
+  it('B-61 a record found by its key is on the disk before it is acknowledged again', () => {
+    const project = begun();
+    const again = traceCalls(project, recordArgs('first')).filter(({ name }) => name === 'fsync');
+    for (const tier of ['execution', 'evaluation'])
+      expect(
+        again.some(({ line }) => line.includes(`/${tier}.d/`)),
+        tier,
+      ).toBe(true);
+  });
+
+  it('B-63 names the quota', () => {
+    const project = begun();
+    const write = traceCalls(project, recordArgs('traced')).find(
+      ({ name, line }) => name === 'write' && line.includes('/execution.d/'),
+    );
+    const error = errorOf(strike(project.dir, record('quota'), write as never, 'error=EDQUOT'));
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.edquot' });
+    expect(error.message).toContain('the disk quota is used up');
+  });
+
+  it('B-63 names the limit of open files', () => {
+    const project = begun();
+    const open = traceCalls(project, recordArgs('traced')).find(
+      ({ name, line }) => name === 'openat' && line.includes('/execution.d/'),
+    );
+    const error = errorOf(strike(project.dir, record('files'), open as never, 'error=EMFILE'));
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.emfile' });
+    expect(error.message).toContain('too many files are open');
+  });
+});
+
+describe.skipIf(!hasShim)('errors below a write', () => {
+  it.each(['readdir', 'close'])('B-61 of %s lose nothing and tell the truth', async (call) => {
+    const project = begun();
+    const acknowledged: string[] = [];
+    for (let nth = 1; nth <= 6; nth++) {
+      const key = `${call}-${nth}`;
+      const ended = runFaulty(project.dir, record(key), { path: 'forge', call, nth, error: 'EIO' });
+      if (ended.exitCode === 0) acknowledged.push(key);
+      else expect(errorOf(ended).exitCode).toBe(6);
+      expectKept(project, acknowledged, { key, ...ended });
+    }
+    await expectWorksAgain(project, acknowledged);
+  });
+
+  it.each(['EINTR', 'EAGAIN'] as const)('B-62 %s at a write', async (error) => {
+    const project = begun();
+    const ended = runFaulty(project.dir, record('again'), { path: '/execution.d/', call: 'write', error });
+    expect(ended.exitCode, ended.stderr).toBe(error === 'EINTR' ? 0 : 6);
+    await forgeJson(project, recordArgs('again'));
+    await expectWorksAgain(project, ['again']);
+  });
+
+  it('B-64 LTM-03 a write that only pretends is not acknowledged', async () => {
+    const project = begun();
+    const error = failing(project, 'lied', { path: '/execution.d/', call: 'write', lie: true });
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.sync' });
+    await expectWorksAgain(project, ['lied']);
+  });
+
+  it('B-64 LTM-03 what an fsync that lied has lost is found by the next verification, and comes back', async () => {
+    const project = begun();
+    const before = contents(project, 'execution')[0] ?? '';
+    const { exitCode } = runFaulty(project.dir, record('lied'), {
+      path: '/execution.d/',
+      call: 'fsync',
+      lie: true,
+    });
+    expect(exitCode).toBe(0);
+    // The power fails.
+    truncateSync(segments(project, 'execution')[0] ?? '', Buffer.byteLength(before));
+
+    const { problems } = await verify(project);
+
+    expect(problems).toMatchObject([{ code: 'removed', message: expect.stringContaining('record 3') }]);
+    expect(await forgeError(project, recordArgs('more'))).toMatchObject({
+      exitCode: 4,
+      code: 'memory.corrupted',
+    });
+    await forgeJson(project, ['memory', 'restore', '--reason', 'the disk lied'], { terminal: true });
+    expectKept(project, ['first', 'lied']);
+    await expectIntact(project);
+  });
+});
+
+/** `forge` with the shell's limits. */
+const limited = (project: Project, limits: string, key: string): Ended =>
+  start(project.dir, 'sh', ['-c', `${limits}; exec "$@"`, 'sh', process.execPath, BIN, ...record(key)]);
+
+describe.skipIf(process.platform !== 'linux')('limits of a process', () => {
+  it('B-63 the file size (ulimit -f) is named, and the process is not killed by it', async () => {
+    const project = begun();
+    typed(project, ['memory', 'record', '--task', 'x'.repeat(6000), '--exit-code', '0']);
+    const before = contents(project, 'execution');
+    const error = errorOf(limited(project, 'ulimit -f 8', 'size'));
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.efbig' });
+    expect(error.message).toContain('the file size limit is reached');
+    expect(contents(project, 'execution').slice(0, before.length)).toEqual(before);
+    await expectIntact(project);
+  });
+
+  it('B-63 few open files (ulimit -n): done, or exit 6 with the limit named', async () => {
+    const project = begun();
+    const acknowledged: string[] = [];
+    for (let files = 19; files <= 25; files++) {
+      const ended = limited(project, `ulimit -n ${files}`, `files-${files}`);
+      if (ended.exitCode === 0) acknowledged.push(`files-${files}`);
+      // With fewer, Node itself does not begin.
+      else if (ended.stderr.includes('{"error"')) expect(errorOf(ended).exitCode).toBe(6);
+    }
+    expect(acknowledged.length).toBeGreaterThan(0);
+    await expectWorksAgain(project, acknowledged);
+  });
+});
+
+describe.skipIf(!canMount)('a small disk', () => {
+  it('B-59 B-63 that is full: exit 6, earlier data untouched, works once there is room', () => {
+    const project = begun();
+    const script = `
+      cat .forge/memory/*.d/*.jsonl | sha256sum
+      dd if=/dev/zero of=filler bs=4k 2>/dev/null
+      i=0; while [ $i -lt 40 ]; do said=$(forge memory record --task $(printf %01000d $i) --exit-code 0 --key full-$i); case "$said" in *exit*) break;; esac; i=$((i+1)); done
+      echo "$said" | grep -o 'the disk is full' | head -n 1; echo "$said" | tail -n 1
+      rm filler
+      forge memory record --task T --exit-code 0 --key after --quiet > /dev/null
+      forge memory verify --json --quiet | grep -o '"status":"[a-z]*"'
+      cat .forge/memory/execution.d/*.jsonl | grep -c '"key":"after"'`;
+    const [, ...said] = onSmallDisk(project, 'size=3m', script).trim().split('\n');
+    expect(said).toEqual(['the disk is full', 'exit 6', '"status":"intact"', '1']);
+  });
+
+  it('B-63 without a free inode: the limit is named', () => {
+    const project = makeForgeRepository();
+    const script = `
+      i=0; while touch .git/empty-$i 2>/dev/null; do i=$((i+1)); done
+      forge memory record --task T --exit-code 0 --key a
+      rm .git/empty-*
+      forge memory record --task T --exit-code 0 --key a --quiet
+      forge memory verify --json --quiet | grep -o '"status":"[a-z]*"'`;
+    const said = onSmallDisk(project, 'size=20m,nr_inodes=400', script);
+    expect(said).toContain('no more files fit on the disk');
+    expect(said).toContain('exit 6');
+    expect(said).toContain('"status":"intact"');
+  });
+
+  it('B-63 that is read-only: recording says so, verifying works', () => {
+    const project = begun();
+    const script = `
+      mount -o remount,ro /mnt
+      forge memory record --task T --exit-code 0 --key a
+      forge memory verify --json --quiet | grep -o '"status":"[a-z]*"'`;
+    const said = onSmallDisk(project, 'size=20m', script);
+    expect(said).toContain('the file system is read-only');
+    expect(said).toContain('exit 6');
+    expect(said).toContain('"status":"intact"');
+  });
+});

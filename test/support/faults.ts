@@ -1,0 +1,200 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { BIN } from './forge.js';
+import type { Project } from './project.js';
+
+/** Where faults come from: the kernel's answers changed by strace, the C library's by a shim, and mounts. */
+const works = (program: string, args: string[]): boolean => spawnSync(program, args).status === 0;
+
+/** Says loudly what a machine cannot do; the tests that need it are skipped. */
+function need(what: string, is: boolean): boolean {
+  if (!is)
+    process.stderr.write(`SKIPPED: no ${what} on this machine; the faults that need it are not tested.\n`);
+  return is;
+}
+
+const isLinux = process.platform === 'linux';
+export const hasStrace = need('strace', isLinux && works('strace', ['-o', '/dev/null', 'true']));
+export const hasShim = need('C compiler (cc) for Linux', isLinux && works('cc', ['--version']));
+/** Mounts in a mount namespace of their own, which nobody else sees. */
+export const canMount = need(
+  'right to mount (root)',
+  isLinux && works('unshare', ['--mount', 'sh', '-c', 'mount -t tmpfs -o size=64k none /mnt']),
+);
+
+const folder = mkdtempSync(join(tmpdir(), 'forge-faults-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+
+let library: string | undefined;
+
+/** test/support/faults.c, compiled once a test file. */
+export function shim(): string {
+  if (library === undefined) {
+    library = join(folder, 'faults.so');
+    const source = fileURLToPath(new URL('faults.c', import.meta.url));
+    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
+  }
+  return library;
+}
+
+export const ERRNO = { EINTR: 4, EIO: 5, EAGAIN: 11, ENOSPC: 28, EROFS: 30, EDQUOT: 122 } as const;
+export type Errno = keyof typeof ERRNO;
+
+/** What the shim does (faults.c); `path` is part of the paths that it concerns. */
+export interface Fault {
+  path: string;
+  call?: string;
+  nth?: number;
+  /** That one and all after it. */
+  lasts?: boolean;
+  error?: Errno;
+  /** A write that writes only so many bytes; `kill`: and is the last thing that the process does. */
+  short?: number;
+  kill?: boolean;
+  lie?: boolean;
+  /** Room for so many bytes. */
+  budget?: number;
+  statfs?: number;
+  /** The process is stopped at the call, and does it when it is continued. */
+  stop?: boolean;
+}
+
+export function shimEnv(fault: Fault): NodeJS.ProcessEnv {
+  const { path, call, nth, lasts, error, short, kill, lie, budget, statfs, stop } = fault;
+  const given: Record<string, string | number | undefined> = {
+    FAULT_PATH: path,
+    FAULT_CALL: call,
+    FAULT_NTH: nth,
+    FAULT_LASTS: lasts ? 1 : undefined,
+    FAULT_ERRNO: error && ERRNO[error],
+    FAULT_SHORT: short,
+    FAULT_KILL: kill ? 1 : undefined,
+    FAULT_LIE: lie ? 1 : undefined,
+    FAULT_BUDGET: budget,
+    FAULT_STATFS: statfs,
+    FAULT_STOP: stop ? 1 : undefined,
+  };
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { LD_PRELOAD: shim(), ...Object.fromEntries(set.map(([name, value]) => [name, String(value)])) };
+}
+
+/** How a command ended. */
+export interface Ended {
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export function start(
+  dir: string,
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): Ended {
+  const { status, signal, stdout, stderr } = spawnSync(program, args, {
+    cwd: dir,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    timeout: 60_000,
+  });
+  return { exitCode: status, signal, stdout, stderr };
+}
+
+/** The built binary with a fault of the shim's. */
+export const runFaulty = (dir: string, args: readonly string[], fault: Fault): Ended =>
+  start(dir, process.execPath, [BIN, ...args], shimEnv(fault));
+
+/** The calls that change something on the disk, in the names of both kinds of Linux. */
+export const WRITE_CALLS = [
+  'openat',
+  'write',
+  'pwrite64',
+  'fsync',
+  'fdatasync',
+  'rename',
+  'renameat',
+  'renameat2',
+  'link',
+  'linkat',
+  'unlink',
+  'unlinkat',
+  'mkdir',
+  'mkdirat',
+  'ftruncate',
+] as const;
+
+/** One call of a run, as strace tells it. */
+export interface Call {
+  name: string;
+  /** Among the calls of its name by the main thread: what `when=` counts. */
+  nth: number;
+  line: string;
+}
+
+// What a kernel does not have is no error with the question mark.
+const NAMES = WRITE_CALLS.map((name) => `?${name}`).join(',');
+const CALL = /^(\w+)\(/;
+
+const report = (): string[] => readFileSync(join(folder, 'trace'), 'utf8').split('\n');
+
+/** Runs the binary and gives the calls with which its main thread changed something under these folders. */
+export function traceCalls(project: Project, args: readonly string[], strings = 300): Call[] {
+  const options = ['-qq', '-y', '-s', String(strings), '-o', join(folder, 'trace'), '-e', `trace=${NAMES}`];
+  const { exitCode, stderr } = start(project.dir, 'strace', [...options, process.execPath, BIN, ...args]);
+  if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: exit ${exitCode}: ${stderr}`);
+  const counts = new Map<string, number>();
+  return report().flatMap((line) => {
+    const name = CALL.exec(line)?.[1];
+    if (name === undefined) return [];
+    const nth = (counts.get(name) ?? 0) + 1;
+    counts.set(name, nth);
+    return changes(line, name) ? [{ name, nth, line }] : [];
+  });
+}
+
+const changes = (line: string, name: string): boolean =>
+  /\/\.forge|\/\.git\/forge/.test(line) && (name !== 'openat' || /O_WRONLY|O_RDWR/.test(line));
+
+export interface Struck extends Ended {
+  /** The call that was struck, as strace tells it; undefined when the run made fewer. */
+  hit: string | undefined;
+}
+
+/** Runs the binary and has the kernel answer one of its calls as told: `error=EIO`, `signal=KILL`, `retval=0`. */
+export function strike(
+  dir: string,
+  args: readonly string[],
+  call: Pick<Call, 'name' | 'nth'>,
+  how: string,
+): Struck {
+  const inject = `inject=${call.name}:${how}:when=${call.nth}`;
+  const options = ['-qq', '-y', '-o', join(folder, 'trace'), '-e', `trace=${call.name}`, '-e', inject];
+  const ended = start(dir, 'strace', [...options, process.execPath, BIN, ...args]);
+  const lines = report();
+  const killed = ended.signal === 'SIGKILL' ? lines.findLast((line) => CALL.test(line)) : undefined;
+  return { ...ended, hit: killed ?? lines.find((line) => line.includes('(INJECTED)')) };
+}
+
+/**
+ * Runs a shell script with a copy of the project on a small file system of its own, seen by nobody else, in the folder
+ * that it starts in. `forge` there is the built binary. Gives what it printed.
+ */
+export function onSmallDisk(project: Project, options: string, script: string): string {
+  const prelude = [
+    'set -e',
+    'mount -t tmpfs -o "$1" none /mnt',
+    'cp -a "$2/." /mnt',
+    'cd /mnt',
+    `forge() { "${process.execPath}" "${BIN}" "$@" 2>&1 || echo "exit $?"; }`,
+    'set +e',
+  ].join('\n');
+  const args = ['--mount', 'sh', '-c', `${prelude}\n${script}`, 'sh', options, project.dir];
+  const { exitCode, stdout, stderr } = start(project.dir, 'unshare', args);
+  if (exitCode !== 0) throw new Error(`The script ended with ${exitCode}: ${stdout}${stderr}`);
+  return stdout;
+}

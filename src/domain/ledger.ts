@@ -106,9 +106,12 @@ function describeUnparsable(text: string): string {
 
 /** One line of a ledger, checked to be readable back as the same record. */
 export function formatRecord(record: LedgerRecord): string {
-  const { v, tier, n, prev, seen, ledger, at, session, actor, kind, ...own } = record;
-  const links = prev === null ? { ledger } : {};
-  return JSON.stringify({ v, tier, n, prev, seen, ...links, at, session, actor, kind, ...own });
+  const { v, tier, n, prev, seen, at, session, actor, kind } = record;
+  const line: Record<string, unknown> = { v, tier, n, prev, seen };
+  if (prev === null) line.ledger = record.ledger;
+  Object.assign(line, { at, session, actor, kind });
+  for (const field in record) if (!(field in line) && field !== 'ledger') line[field] = record[field];
+  return JSON.stringify(line);
 }
 
 /** Readers sort by this: files have no order. */

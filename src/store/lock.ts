@@ -24,11 +24,18 @@ interface Claim extends ProcessIdentity {
  */
 export function withLock<T>(path: string, policy: LockPolicy, work: (isHeld: () => boolean) => T): T {
   const token = acquire(path, policy);
+  const mine = stampOf(path);
   try {
-    return work(() => readClaim(path)?.token === token);
+    return work(() => stampOf(path) === mine);
   } finally {
-    release(path, token);
+    release(path, token, mine);
   }
+}
+
+/** Which file stands there; another one that took its inode was changed at another time. */
+function stampOf(path: string): string | null {
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.ino}:${stat.ctimeNs}` : null;
 }
 
 function acquire(path: string, policy: LockPolicy): string {
@@ -149,12 +156,13 @@ function breakStale(path: string, dead: Claim, claim: Claim, policy: LockPolicy)
     discardBreaker(breaker, claim.token);
     return true;
   }
+  const mine = stampOf(breaker);
   try {
     if (readClaim(path)?.token === dead.token) fs.rmSync(path, { force: true });
   } catch (error) {
     throw diskError(error, path);
   } finally {
-    release(breaker, claim.token);
+    release(breaker, claim.token, mine);
   }
   return true;
 }
@@ -169,11 +177,10 @@ function discardBreaker(breaker: string, token: string): void {
 }
 
 /** Never fails work that is done: this process takes over what it left behind, others do as soon as it has ended. */
-function release(path: string, token: string): void {
+function release(path: string, token: string, mine: string | null): void {
   try {
-    const claim = readClaim(path);
-    if (claim?.token === token) fs.unlinkSync(path);
-    else if (claim === null) leftBehind.add(token);
+    const now = stampOf(path);
+    if (now !== null && now === mine) fs.unlinkSync(path);
   } catch {
     leftBehind.add(token);
   }

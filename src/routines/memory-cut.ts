@@ -1,8 +1,9 @@
+import { readGitState } from '../adapters/git-state.js';
 import { ForgeError } from '../domain/error.js';
 import { TIERS, type Tier } from '../domain/ledger.js';
 import { journalStamp } from '../store/journal.js';
 import { type Around, leaveCopied } from '../store/ledger.js';
-import { type Container, describeContainer, listArchives, listContainers } from '../store/ledger-files.js';
+import { type Container, listArchives, listContainers } from '../store/ledger-files.js';
 import { digestContainers } from '../store/ledger-scan.js';
 import {
   emptyState,
@@ -100,8 +101,15 @@ export function stillOpen(
   return (known && now && followOpen(known, now)?.open) ?? null;
 }
 
-/** True when nobody touched anything since. Caller holds the lock. */
-export function isUnchanged(cut: Cut): boolean {
-  const now = (container: Container): boolean => describeContainer(container.path)?.stat === container.stat;
-  return [...Object.values(cut.tiers).flat(), ...cut.archives].every(now);
+/** True when nothing came, went or was touched since, HEAD included. Caller holds the lock. */
+export function isUnchanged({ layout, repository }: Context, cut: Cut): boolean {
+  const same = (now: readonly Container[], then: readonly Container[]): boolean =>
+    digestContainers(now) === digestContainers(then);
+  const head = repository ? readGitState(repository).head : '';
+  return (
+    head === cut.around.head &&
+    journalStamp(layout).stat === cut.journal.stat &&
+    same(listArchives(layout), cut.archives) &&
+    TIERS.every((tier) => same(listContainers(layout, tier), cut.tiers[tier]))
+  );
 }

@@ -176,6 +176,10 @@ export async function settleLedger(
   context: Context,
   { id, how, reason }: { id: string; how: 'adopt' | 'drop'; reason?: string },
 ): Promise<{ audit: RecordRef; ledger: string; tiers: Tier[] }> {
+  if (!/^[0-9a-f]{6,64}$/.test(id))
+    throw usage('ledger.id', 'A ledger is named by its id, or the first 6 or more of its 64 hex digits.', {
+      hint: 'forge memory verify',
+    });
   const decision = requireDecision(
     context,
     how === 'adopt' ? 'Adopting a ledger' : 'Dropping a ledger',

@@ -1,4 +1,4 @@
-import { byNumber, recordId, type Tier } from '../domain/ledger.js';
+import { byNumber, parseLine, recordId, type Tier } from '../domain/ledger.js';
 import type { Disk } from './disk.js';
 import { extendFile } from './durable.js';
 import { fixedFile, segmentFolder, shown } from './layout.js';
@@ -51,17 +51,25 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
     (bytes) => there.add(recordId(bytes)),
   );
   const found: { id: string; n: number; bytes: Buffer }[] = [];
+  let n = 0;
   eachLine(
     containers.filter(({ path }) => path !== fixed),
     (bytes) => {
       const id = recordId(bytes);
       if (there.has(id)) return;
       there.add(id);
-      const { n } = JSON.parse(bytes.toString('utf8')) as { n: number };
+      // What a repair vouched for moves along, behind the record that it stood behind.
+      n = numberOf(bytes) ?? n;
       found.push({ id, n, bytes: Buffer.concat([bytes, LF]) });
     },
   );
   return found.sort(byNumber).map(({ bytes }) => bytes);
+}
+
+function numberOf(bytes: Buffer): number | undefined {
+  const parsed = parseLine(bytes.toString('utf8'));
+  if (parsed.kind === 'bad') return undefined;
+  return parsed.kind === 'record' ? parsed.record.n : parsed.tombstone.n;
 }
 
 const LF = Buffer.from('\n');

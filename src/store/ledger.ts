@@ -193,8 +193,7 @@ export function leaveCopied(disk: Disk, around: Around): void {
 /** The fixed file with its genesis: what `init` does, or a repository from before the ledgers needs. Caller holds the lock. */
 export function beginLedger(disk: Disk, tier: Tier, ledger: string): boolean {
   const line = Buffer.from(`${genesisLine(tier, ledger)}\n`);
-  if (!disk.create(join(segmentFolder(disk.layout, tier), '.gitkeep'), Buffer.alloc(0)))
-    disk.makeFolder(segmentFolder(disk.layout, tier));
+  disk.makeFolder(segmentFolder(disk.layout, tier));
   const made = disk.create(fixedFile(disk.layout, tier), line);
   if (made && !disk.dryRun) appendJournal(disk.layout, line);
   return made;

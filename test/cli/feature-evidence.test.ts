@@ -19,7 +19,7 @@ describe('the evidence of a feature', () => {
     expect(await forgeError(project, ['feature', 'edit', 'A', '--status', 'passing'])).toMatchObject({
       exitCode: 3,
       code: 'feature.unproven',
-      hint: 'forge feature verify A',
+      hint: 'forge feature verify A  or, for a human: forge feature edit A --status passing --reason "…"',
     });
     expect(project.read(FEATURES)).toBe(before);
     const list =

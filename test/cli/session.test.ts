@@ -97,6 +97,8 @@ describe('forge session start', () => {
 
   it('SES-01 damaged memory stops it with exit 4, and nothing is begun', async () => {
     const project = await withFeature();
+    // So that what the start remembers of the ledgers is there already.
+    await forgeJson(project, ['memory', 'verify']);
     project.write(KNOWLEDGE, '{"schema_version":"1.0",');
     const before = snapshot(project.dir);
     expect(await forgeError(project, ['session', 'start'])).toMatchObject({ exitCode: 4, file: KNOWLEDGE });

@@ -129,7 +129,9 @@ describe('editing a feature', () => {
       () => planFeature([], 'B', { status: 'passing' }, now),
     ];
     for (const call of calls) expect(failure(call)).toMatchObject({ exit: 3, code: 'feature.unproven' });
-    expect(failure(calls[0] as () => unknown).hint).toBe('forge feature verify A');
+    expect(failure(calls[0] as () => unknown).hint).toBe(
+      'forge feature verify A  or, for a human: forge feature edit A --status passing --reason "…"',
+    );
   });
 
   it('FEA-04 keeps unknown fields, and does not touch what it was given', () => {

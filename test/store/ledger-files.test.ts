@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_RECORD_BYTES } from '../../src/domain/ledger.js';
+import { MAX_RECORD_BYTES, recordId } from '../../src/domain/ledger.js';
 import { scanContainer } from '../../src/store/ledger-files.js';
 import { makeFolder } from '../support/project.js';
 
@@ -12,7 +12,7 @@ function scan(path: string, size: number): Seen[] {
   const seen: Seen[] = [];
   scanContainer(path, size, {
     line: (bytes, line, offset) => seen.push(['line', bytes.toString('latin1'), line, offset]),
-    long: (line, offset, length) => seen.push(['long', String(length), line, offset]),
+    long: (line, offset, { length, sha256 }) => seen.push(['long', `${length} ${sha256}`, line, offset]),
     tail: (bytes, line, offset) => seen.push(['tail', bytes.toString('latin1'), line, offset]),
   });
   return seen;
@@ -60,7 +60,7 @@ describe('reading a container', () => {
     writeFileSync(path, `a\n${long}\nb\n`);
     expect(scan(path, long.length + 5)).toEqual([
       ['line', 'a', 1, 0],
-      ['long', String(long.length), 2, 2],
+      ['long', `${long.length} ${recordId(long)}`, 2, 2],
       ['line', 'b', 3, 3 + long.length],
     ]);
   });

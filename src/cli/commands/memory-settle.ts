@@ -71,7 +71,7 @@ export const settling = [
   command<Acknowledged>({
     name: 'override',
     args: ['<action>'],
-    summary: 'acknowledge: a human has looked at what halted memory; writing goes on',
+    summary: 'Say what a human decided: acknowledge ends a halt once memory is intact again',
     example: 'forge memory override acknowledge --reason "restored from the last commit"',
     options: [REASON],
     writes: true,

@@ -1,4 +1,4 @@
-import type { Tier } from './ledger.js';
+import type { LedgerRecord, Tier } from './ledger.js';
 import type { LastGood, Problem } from './ledger-graph.js';
 import { plural } from './text.js';
 
@@ -44,6 +44,8 @@ export interface MissingRecord {
   tier: Tier;
   n: number;
   prev: string | null;
+  /** What an edited copy of it would still have. */
+  mark: string;
   source: 'journal' | 'head' | 'anchor' | 'history';
   /** Where it was: a shown path; empty when unknown. */
   file: string;
@@ -51,12 +53,21 @@ export interface MissingRecord {
   commit: string;
 }
 
+/** The first records of two segments may have the same number; then their time and session tell them apart. */
+export const markOf = ({
+  n,
+  prev,
+  at,
+  session,
+}: Pick<LedgerRecord, 'n' | 'prev' | 'at' | 'session'>): string =>
+  prev === null ? `${n} first ${at} ${session}` : `${n} ${prev}`;
+
 const RESTORE = 'forge memory restore --reason "…"';
 const REPAIR = 'forge memory repair --reason "…"';
 const SAY_SO = 'forge memory override acknowledge --reason "…"';
 
-/** The next command for a finding in a file; `tracked` when HEAD has that file. */
-export function hintFor(code: FindingCode, file: string, tracked: boolean): string {
+/** The next command for a finding in a file; `differs` when HEAD has it otherwise. */
+export function hintFor(code: FindingCode, file: string, differs: boolean): string {
   switch (code) {
     case 'conflict_marker':
       return `sed -i -E '/^(<{7}|={7}|>{7}|[|]{7})( |$)/d' ${file}  (both sides' records stay), then: forge memory verify`;
@@ -78,7 +89,7 @@ export function hintFor(code: FindingCode, file: string, tracked: boolean): stri
     case 'dropped':
       return RESTORE;
     default:
-      return tracked
+      return differs
         ? `git restore ${file}  then: ${SAY_SO}`
         : `${RESTORE}  or, if the records are nowhere: ${REPAIR}`;
   }
@@ -88,10 +99,10 @@ export function hintFor(code: FindingCode, file: string, tracked: boolean): stri
 export function toFinding(
   tier: Tier,
   { code, file, line, offset, message, last_good }: Problem,
-  tracked: boolean,
+  differs: boolean,
 ): Finding {
   const known = code as FindingCode;
-  return { code: known, tier, file, line, offset, message, last_good, hint: hintFor(known, file, tracked) };
+  return { code: known, tier, file, line, offset, message, last_good, hint: hintFor(known, file, differs) };
 }
 
 const numbers = (records: readonly MissingRecord[]): string => {

@@ -211,11 +211,6 @@ export class LedgerGraph {
     return last_good;
   }
 
-  /** A finding about a container as a whole. */
-  note(problem: Problem): void {
-    this.problems.push(problem);
-  }
-
   /** Bytes that no record can be made of. */
   report(code: string, message: string, digest: Digest, place: Place, last_good: LastGood): void {
     this.unreadable.push({ code, message, ...place, last_good, ...digest });

@@ -1,6 +1,13 @@
 import { operationInProgress } from '../adapters/git-read.js';
-import { describeGone, type Finding, hintFor, type MissingRecord, toFinding } from '../domain/finding.js';
-import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
+import {
+  describeGone,
+  type Finding,
+  hintFor,
+  type MissingRecord,
+  markOf,
+  toFinding,
+} from '../domain/finding.js';
+import { type LedgerRecord, ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import { type LastGood, type Place, withoutConsequences } from '../domain/ledger-graph.js';
 import { shown } from '../store/layout.js';
 import { scanTier } from '../store/ledger-scan.js';
@@ -12,6 +19,7 @@ interface Stranger extends Place {
   id: string;
   n: number;
   prev: string | null;
+  mark: string;
 }
 
 export interface Judgement {
@@ -39,7 +47,7 @@ function judgeTier(
   judgement: Judgement,
 ): void {
   const { result } = look.scans[tier];
-  const tracked = (file: string): boolean => isTracked(context, look, file);
+  const differs = (file: string): boolean => editedFiles(context, look).has(file);
   const gone = [...look.missing.values()].filter((record) => record.tier === tier);
   const cut = gone.length > 0 ? findCut(context, look, tier, gone) : { edits: [], whole: [], strangers: [] };
   const atHand = new Set(gone.map(({ id }) => id));
@@ -48,7 +56,7 @@ function judgeTier(
   const orphans = withoutConsequences(result).filter(({ parent }) => !atHand.has(parent) && !sparse);
   const lines = [...result.unreadable, ...orphans, ...result.problems];
   judgement.findings.push(
-    ...lines.map((problem) => toFinding(tier, problem, tracked(problem.file))),
+    ...lines.map((problem) => toFinding(tier, problem, differs(problem.file))),
     ...foreignLedgers(result.ledgers, tier, root),
     ...result.returned.map((id) => returned(tier, id)),
     ...cut.edits,
@@ -97,12 +105,9 @@ function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
   return [...groups.values()];
 }
 
-function isTracked(context: Context, { git }: Look, file: string): boolean {
-  if (!git) return false;
-  return [...git.tree.keys()].some(
-    (path) => shown(context.layout, `${context.repository?.root}/${path}`) === file,
-  );
-}
+/** Files that HEAD has otherwise, or that it has and that are gone. */
+const editedFiles = ({ layout, repository }: Context, { git }: Look): Set<string> =>
+  new Set((git?.changed ?? []).map(({ path }) => shown(layout, `${repository?.root}/${path}`)));
 
 interface CutOut {
   edits: Finding[];
@@ -115,10 +120,9 @@ interface CutOut {
  * files: a file that still has the record before a missing one, or that differs from HEAD, was edited.
  */
 function findCut(context: Context, look: Look, tier: Tier, gone: readonly MissingRecord[]): CutOut {
-  const edited = new Set(
-    (look.git?.changed ?? []).map(({ path }) => shown(context.layout, `${context.repository?.root}/${path}`)),
-  );
+  const edited = editedFiles(context, look);
   const here = surveyLoose(context, look, tier);
+  here.strangers.push(...committedCopies(context, look, tier, gone));
   const fileOf = placeMissing(gone, here, edited);
   const groups = new Map<string, MissingRecord[]>();
   const whole: MissingRecord[] = [];
@@ -131,7 +135,7 @@ function findCut(context: Context, look: Look, tier: Tier, gone: readonly Missin
   const strangers: Stranger[] = [];
   for (const [file, records] of groups) {
     const found = here.strangers.filter((stranger) => stranger.file === file);
-    edits.push(describeEdit(tier, file, records, found, here.records, isTracked(context, look, file)));
+    edits.push(describeEdit(tier, file, records, found, here.records, edited.has(file)));
     strangers.push(...found);
   }
   return { edits, whole, strangers };
@@ -144,13 +148,13 @@ function placeMissing(
   edited: ReadonlySet<string>,
 ): Map<string, string> {
   const fileOf = new Map<string, string>();
-  const twins = new Map(here.strangers.map((stranger) => [`${stranger.n} ${stranger.prev}`, stranger.file]));
+  const twins = new Map(here.strangers.map((stranger) => [stranger.mark, stranger.file]));
   const after = new Map([...here.records.values()].map((record) => [record.prev ?? '', record.file]));
   const inOrder = [...gone].sort((a, b) => a.n - b.n);
-  for (const { id, n, prev, source, file } of inOrder) {
+  for (const { id, mark, prev, source, file } of inOrder) {
     const own = source === 'head' && edited.has(file) ? file : undefined;
     const before = prev === null ? here.emptied : (here.records.get(prev)?.file ?? fileOf.get(prev));
-    const found = own ?? before ?? twins.get(`${n} ${prev}`) ?? after.get(id);
+    const found = own ?? before ?? twins.get(mark) ?? after.get(id);
     if (found !== undefined) fileOf.set(id, found);
   }
   // The start of a file was cut: its records are known by the first one that still stands.
@@ -181,11 +185,37 @@ function surveyLoose(context: Context, look: Look, tier: Tier): Survey {
   const loose = cut.tiers[tier].filter(({ path }) => !cleanFiles.has(shown(context.layout, path)));
   const records = new Map<string, Stranger>();
   scanTier(context.layout, tier, loose, [], {
-    onRecord: ({ n, prev }, id, place) => records.set(id, { id, n, prev, ...place }),
+    onRecord: (record, id, place) => records.set(id, toStranger(record, id, place)),
   });
   const strangers = [...records.values()].filter(({ id }) => !look.knownIds.has(id));
   const emptied = loose.find(({ size }) => size === 0)?.path;
   return { records, strangers, emptied: emptied && shown(context.layout, emptied) };
+}
+
+const toStranger = (record: LedgerRecord, id: string, place: Place): Stranger => ({
+  id,
+  n: record.n,
+  prev: record.prev,
+  mark: markOf(record),
+  ...place,
+});
+
+/** An edit that was committed: the commit dropped a record, and a copy of it with other content stands here. */
+function committedCopies(
+  context: Context,
+  { cut, missing }: Look,
+  tier: Tier,
+  gone: readonly MissingRecord[],
+): Stranger[] {
+  const marks = new Set(gone.filter(({ source }) => source !== 'journal').map(({ mark }) => mark));
+  const copies: Stranger[] = [];
+  if (marks.size === 0) return copies;
+  scanTier(context.layout, tier, cut.tiers[tier], [], {
+    onRecord: (record, id, place) => {
+      if (marks.has(markOf(record)) && !missing.has(id)) copies.push(toStranger(record, id, place));
+    },
+  });
+  return copies;
 }
 
 function describeEdit(
@@ -194,12 +224,12 @@ function describeEdit(
   records: readonly MissingRecord[],
   strangers: readonly Stranger[],
   here: ReadonlyMap<string, Stranger>,
-  tracked: boolean,
+  differs: boolean,
 ): Finding {
   const first = [...records].sort((a, b) => a.n - b.n)[0] as MissingRecord;
   const before = lineBefore(first, file, here);
   const last_good: LastGood = before ? { id: before.id, line: before.line, n: before.n } : null;
-  const twin = strangers.find(({ n, prev }) => n === first.n && prev === first.prev);
+  const twin = strangers.find(({ mark }) => mark === first.mark);
   const at = {
     file,
     line: twin?.line ?? (before ? before.line + 1 : 1),
@@ -212,7 +242,7 @@ function describeEdit(
       'rewritten',
       tier,
       at,
-      tracked,
+      differs,
       `it was rewritten: forked at record ${first.n}, ${records.length} records gone, ${strangers.length} others in their place`,
     );
   if (twin)
@@ -220,7 +250,7 @@ function describeEdit(
       'edited',
       tier,
       at,
-      tracked,
+      differs,
       `record ${first.n} was edited: it is not the one that was written (${first.id.slice(0, 12)}…)`,
     );
   if (strangers.length > 1 && records.length > 1)
@@ -228,12 +258,12 @@ function describeEdit(
       'rewritten',
       tier,
       at,
-      tracked,
+      differs,
       `it was rewritten: records ${first.n} on are gone, ${strangers.length} unknown ones stand here`,
     );
   const which =
     records.length === 1 ? `record ${first.n} was` : `${records.length} records (from ${first.n} on) were`;
-  return finding('removed', tier, at, tracked, `${which} removed`);
+  return finding('removed', tier, at, differs, `${which} removed`);
 }
 
 /** The record that the first missing one followed, or else the last of a lower number in the same file. */
@@ -254,10 +284,10 @@ function finding(
   code: Finding['code'],
   tier: Tier,
   at: Place & { last_good: LastGood },
-  tracked: boolean,
+  differs: boolean,
   message: string,
 ): Finding {
-  return { code, tier, ...at, message, hint: hintFor(code, at.file, tracked) };
+  return { code, tier, ...at, message, hint: hintFor(code, at.file, differs) };
 }
 
 function foreignLedgers(ledgers: ReadonlyMap<string, Place>, tier: Tier, root: string | null): Finding[] {
@@ -269,7 +299,7 @@ function foreignLedgers(ledgers: ReadonlyMap<string, Place>, tier: Tier, root: s
     .filter((id) => id !== own)
     .map((id) => {
       const place = ledgers.get(id) as Place;
-      const message = `it begins another repository's ${tier} ledger (${id})`;
+      const message = `it begins another ${tier} ledger (${id}): another repository's, or one from before the histories met`;
       const hint = `forge memory adopt ${id.slice(0, 12)} --reason "…"  (its records belong here)  or  forge memory drop ${id.slice(0, 12)} --reason "…"`;
       return { code: 'foreign_ledger', tier, ...place, message, last_good: null, hint } as Finding;
     });

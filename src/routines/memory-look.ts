@@ -11,7 +11,7 @@ import {
   readRemovedLines,
 } from '../adapters/git-memory.js';
 import { readBranch } from '../adapters/git-read.js';
-import type { MissingRecord } from '../domain/finding.js';
+import { type MissingRecord, markOf } from '../domain/finding.js';
 import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { plural } from '../domain/text.js';
 import { readAnchors } from '../store/anchors.js';
@@ -205,7 +205,7 @@ function note(look: Look, bytes: Buffer, from: Pick<MissingRecord, 'source' | 'f
   const parsed = parseLine(bytes.toString('utf8'));
   if (parsed.kind !== 'record') return;
   const { n, prev } = parsed.record;
-  look.missing.set(id, { id, tier, n, prev, ...from });
+  look.missing.set(id, { id, tier, n, prev, mark: markOf(parsed.record), ...from });
 }
 
 /** The tier that a line names, without parsing all of it. */

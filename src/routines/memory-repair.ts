@@ -14,6 +14,8 @@ export interface Mended {
   restored: Restored[];
   /** Repair records, one a tier. */
   repairs: { tier: Tier; record: RecordRef; bytes: number; lost: number; voided: number }[];
+  /** True while a halt stands that a human has yet to acknowledge. */
+  halted: boolean;
 }
 
 /**
@@ -26,12 +28,16 @@ export async function restoreMemory(context: Context, input: { reason?: string }
   if (free && input.reason === undefined) {
     const { restored, inspection } = await settleMemory(context, 'all', true);
     refuseFindings(inspection);
-    return { audit: null, restored, repairs: [] };
+    return { audit: null, restored, repairs: [], halted: isHalted(context) };
   }
   const decision = requireDecision(context, 'Restoring what was edited or removed', input.reason);
   const mended = await bringBack(context, before, decision);
-  await finish(context, 'Some of it is nowhere; settle it with: forge memory repair --reason "…"');
-  return mended;
+  await finish(
+    context,
+    mended.audit !== null,
+    'Some of it is nowhere; settle it with: forge memory repair --reason "…"',
+  );
+  return { ...mended, halted: isHalted(context) };
 }
 
 /** What is at hand, wherever it is; the records that stand in its place are declared void. */
@@ -39,7 +45,7 @@ async function bringBack(
   context: Context,
   { look, cut, around, strangers }: Inspection,
   decision: Decision,
-): Promise<Mended> {
+): Promise<Omit<Mended, 'halted'>> {
   if (!look) return { audit: null, restored: [], repairs: [] };
   const orphans = TIERS.flatMap((tier) =>
     look.scans[tier].result.missing.map(({ parent }) => ({
@@ -65,7 +71,9 @@ async function bringBack(
     );
     return record ? [{ tier, record, bytes: 0, lost: 0, voided: voided.length }] : [];
   });
-  return { audit, restored, repairs };
+  if (audit !== null || repairs.length === 0) return { audit, restored, repairs };
+  const voided = storeAudit(context, around, { kind: 'repaired', ...decision, repairs }, { despite: true });
+  return { audit: voided, restored, repairs };
 }
 
 /**
@@ -77,7 +85,9 @@ export async function repairMemory(context: Context, input: { reason?: string } 
   const before = await inspectMemory(context, true);
   if (before.findings.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
-      hint: 'forge memory verify',
+      hint: isHalted(context)
+        ? 'forge memory override acknowledge --reason "…"  (ends the halt)'
+        : 'forge memory verify',
     });
   const first = await bringBack(context, before, decision);
   const rest = await inspectMemory(context, true);
@@ -86,8 +96,13 @@ export async function repairMemory(context: Context, input: { reason?: string } 
     repairs.length > 0
       ? storeAudit(context, rest.around, { kind: 'repaired', ...decision, repairs }, { despite: true })
       : first.audit;
-  await finish(context, 'Settle the rest by hand, then: forge memory verify');
-  return { audit, restored: first.restored, repairs: [...first.repairs, ...repairs] };
+  await finish(context, audit !== null, 'Settle the rest by hand, then: forge memory verify');
+  return {
+    audit,
+    restored: first.restored,
+    repairs: [...first.repairs, ...repairs],
+    halted: isHalted(context),
+  };
 }
 
 function repairTier(
@@ -103,9 +118,10 @@ function repairTier(
   if (unreadable.length + lost.length + improper.length === 0) return [];
   for (const { code, file } of findings)
     if (code === 'torn' && unreadable.some((bad) => bad.file === file)) endTornLine(context.disk, file);
-  const whole = unreadable.flatMap(({ file, offset, length }) =>
-    wholeRecords(readSlice(context.disk, file, offset, length)),
-  );
+  // The records of an archive that was edited came back as they were.
+  const whole = unreadable
+    .filter(({ code }) => code !== 'archive')
+    .flatMap(({ file, offset, length }) => wholeRecords(readSlice(context.disk, file, offset, length)));
   if (whole.length > 0) appendVerbatim(context.disk, tier, whole);
   const bytes = unreadable.map(({ file, line, offset, length, sha256 }) => ({
     file,
@@ -139,10 +155,13 @@ function wholeRecords(bytes: Buffer): Buffer[] {
 
 const START = Buffer.from('{"v":1,');
 
-async function finish(context: Context, hint: string): Promise<void> {
+const isHalted = ({ disk }: Context): boolean => readHalt(disk) !== null;
+
+/** A halt ends only with a decision that the audit ledger keeps. */
+async function finish(context: Context, isRecorded: boolean, hint: string): Promise<void> {
   const { inspection } = await settleMemory(context, 'all', true);
   refuseFindings(inspection, hint);
-  clearHalt(context.disk);
+  if (isRecorded) clearHalt(context.disk);
 }
 
 function refuseFindings({ findings }: Inspection, hint = 'forge memory verify'): void {

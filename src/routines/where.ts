@@ -2,6 +2,7 @@ import { readBranch } from '../adapters/git-read.js';
 import { countStatuses, type Feature, type FeatureStatus } from '../domain/feature.js';
 import { type Candidate, taskLine } from '../domain/next.js';
 import { resumable, sessionName } from '../domain/session.js';
+import { readHalt } from '../store/halt.js';
 import { recentArchives } from './archive.js';
 import type { Context } from './context.js';
 import { listFeatures, nextTask } from './feature.js';
@@ -16,6 +17,8 @@ export interface Where {
   git: boolean;
   session: { id: string; started_at: string; task: string | null } | null;
   features: Record<FeatureStatus, number> | null;
+  /** Why nothing may be written until a human has acted; null when nothing stands in the way. */
+  halted: string | null;
   next: string[];
 }
 
@@ -24,6 +27,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
   const running = readRunning(context);
   const focus = showFocus(context);
   const { features } = listFeatures(context);
+  const halted = readHalt(context.disk)?.reasons[0] ?? null;
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -32,7 +36,11 @@ export async function whereYouStand(context: Context): Promise<Where> {
       ? { id: sessionName(running.id), started_at: running.started_at, task: focus.task }
       : null,
     features: countStatuses(features),
-    next: suggest(context, running !== null, features),
+    halted,
+    next: [
+      ...(halted === null ? [] : ['forge memory verify']),
+      ...suggest(context, running !== null, features),
+    ].slice(0, 3),
   };
 }
 

@@ -71,13 +71,15 @@ function scanInto(
     tail: (bytes, line, offset) =>
       graph.report('torn', describeTail(bytes), digestOf(bytes), place(line, offset), last),
   });
-  if (hash && `${hash.digest('hex')}.jsonl` !== basename(path))
-    graph.note({
-      code: 'archive',
-      message: 'its bytes are not those that its name was made of',
-      ...place(0, 0),
-      last_good: null,
-    });
+  const sha256 = hash?.digest('hex');
+  if (sha256 !== undefined && `${sha256}.jsonl` !== basename(path))
+    graph.report(
+      'archive',
+      'its bytes are not those that its name was made of',
+      { length: size, sha256 },
+      place(0, 0),
+      null,
+    );
 }
 
 const LF = Buffer.from('\n');

@@ -107,7 +107,7 @@ function describe(record: Record<string, unknown>): string {
     text,
     message,
     reason,
-    count === undefined ? undefined : `${count} records`,
+    count === undefined ? undefined : plural(Number(count), 'record'),
   ];
   return parts.filter((part) => part !== undefined && part !== null).join('  ');
 }

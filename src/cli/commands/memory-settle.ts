@@ -8,31 +8,44 @@ const REASON: OptionSpec = { flags: '--reason <text>', help: 'why; it is kept in
 const reasonOf = ({ options }: Call): { reason?: string } =>
   options.reason === undefined ? {} : { reason: options.reason as string };
 
-function renderMended({ restored, repairs, audit }: Mended): string {
+function renderMended({ restored, repairs, audit, halted }: Mended): string {
   const lines = [
     ...restored.map(({ tier, records }) => `${plural(records, `${tier} record`)} put back`),
     ...repairs.map(
       ({ tier, bytes, lost, voided }) =>
         `${tier}: ${plural(bytes, 'unreadable place')} vouched for, ${lost} named as lost, ${voided} declared void`,
     ),
+    ...(audit ? [`audit ${audit.id.slice(0, 12)}`] : []),
   ];
-  if (lines.length === 0) return 'Nothing was missing.';
-  return [...lines, ...(audit ? [`audit ${audit.id.slice(0, 12)}`] : []), 'Memory is intact.'].join('\n');
+  if (lines.length === 0) lines.push('Nothing was missing.');
+  if (!halted) return [...lines, 'Memory is intact.'].join('\n');
+  return [
+    ...lines,
+    'Memory is intact, and halted until a human says so: forge memory override acknowledge --reason "…"',
+  ].join('\n');
 }
 
 type Settled = { audit: { id: string; n: number }; ledger: string; tiers: string[] };
 
+const describe = ({ ledger, tiers, audit }: Settled): string =>
+  `settled ${ledger.slice(0, 12)}… (${tiers.join(', ')})  audit ${audit.id.slice(0, 12)}`;
+
 const settle = (how: 'adopt' | 'drop', summary: string) =>
-  command<Settled>({
+  command<Settled | { settled: Settled[] }>({
     name: how,
-    args: ['<ledger>'],
+    args: ['<ledgers...>'],
     summary,
     example: `forge memory ${how} 3fa9c1d20b7e --reason "both sides ran init before the first commit"`,
     options: [REASON],
     writes: true,
-    run: (call, id) => call.forge().memory.settleLedger({ id: id as string, how, ...reasonOf(call) }),
-    render: ({ ledger, tiers, audit }) =>
-      `${how === 'adopt' ? 'adopted' : 'dropped'} ${ledger.slice(0, 12)}… (${tiers.join(', ')})  audit ${audit.id.slice(0, 12)}`,
+    run: async (call, ...ids) => {
+      const settled: Settled[] = [];
+      for (const id of ids)
+        settled.push(await call.forge().memory.settleLedger({ id, how, ...reasonOf(call) }));
+      const [only] = settled;
+      return only && settled.length === 1 ? only : { settled };
+    },
+    render: (value) => ('settled' in value ? value.settled : [value]).map(describe).join('\n'),
   });
 
 type Acknowledged = { audit: { id: string; n: number }; reasons: string[] };

@@ -1,5 +1,5 @@
 import { ForgeError } from '../../domain/error.js';
-import { escapeControls, plural } from '../../domain/text.js';
+import { escapeControls, oneLine, plural } from '../../domain/text.js';
 import type { Where } from '../../index.js';
 import { type Call, command, type Group } from '../spec.js';
 import type { Style } from '../style.js';
@@ -10,6 +10,7 @@ const NOWHERE: Where = {
   git: false,
   session: null,
   features: null,
+  halted: null,
   next: ['forge init', 'forge --help'],
 };
 
@@ -36,6 +37,10 @@ function render(where: Where, style: Style): string {
   ];
   if (where.session?.task) lines.push(`${style.strong('Task')}      ${escapeControls(where.session.task)}`);
   lines.push(`${style.strong('Features')}  ${features(where)}`);
+  if (where.halted !== null)
+    lines.push(
+      `${style.strong('Memory')}    ${style.bad('halted')}: ${escapeControls(oneLine(where.halted, 200))}`,
+    );
   return `${lines.join('\n')}\n\nNext:\n${next}`;
 }
 

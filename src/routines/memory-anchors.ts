@@ -24,7 +24,11 @@ type OnLine = (bytes: Buffer, path: string, commit: string) => void;
  * more, and of every other's if nothing does. What was verified has left the journal, so nobody else would miss it.
  * Returns the branches that are no more.
  */
-export async function addFromAnchors(context: Context, anchored: Anchored, onLine: OnLine): Promise<string[]> {
+export async function addFromAnchors(
+  context: Context,
+  anchored: Anchored,
+  onLine: OnLine,
+): Promise<string[]> {
   const { git, branches } = anchored;
   const own = git.branch === null ? undefined : branches[git.branch];
   if (own !== undefined && own !== git.head) await addFromOwn(context, anchored, own, onLine);

@@ -138,8 +138,10 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.knownIds.add(recordId(bytes));
     note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
   });
-  look.gone = await addFromAnchors(context, { git, look, branches: anchors.branches }, (bytes, path, commit) =>
-    note(look, bytes, { source: 'anchor', file: fromTop(context, path), commit }),
+  look.gone = await addFromAnchors(
+    context,
+    { git, look, branches: anchors.branches },
+    (bytes, path, commit) => note(look, bytes, { source: 'anchor', file: fromTop(context, path), commit }),
   );
   const outcome = await readRemovedLines(
     stream,

@@ -55,9 +55,10 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
     containers.filter(({ path }) => path !== fixed),
     (bytes) => {
       const id = recordId(bytes);
-      if (there.has(id)) return;
+      const { n } = JSON.parse(bytes.toString('utf8')) as { n?: number };
+      // Padding stays behind.
+      if (there.has(id) || n === undefined) return;
       there.add(id);
-      const { n } = JSON.parse(bytes.toString('utf8')) as { n: number };
       found.push({ id, n, bytes: Buffer.concat([bytes, LF]) });
     },
   );

@@ -116,6 +116,20 @@ export async function isAncestor(git: Git, a: string, b: string): Promise<boolea
   throw gitError(args, stderr);
 }
 
+/** Those of the commits that no branch, remote branch, tag or stash leads to any more; without what is gone for good. */
+export async function unreachable(git: Git, commits: readonly string[]): Promise<string[]> {
+  const refs = ['HEAD', '--branches', '--remotes', '--tags', '--glob=refs/stash'];
+  const args = ['rev-list', '--ignore-missing', '--stdin', '--not', ...refs];
+  const input = commits.map((commit) => `${commit}\n`).join('');
+  const alone = new Set((await must(git, args, { input })).split('\n'));
+  return commits.filter((commit) => alone.has(commit));
+}
+
+export async function listBranches(git: Git): Promise<string[]> {
+  const list = await must(git, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']);
+  return list.split('\n').filter(Boolean);
+}
+
 /** The memory files of commit `a` that `b` lacks or has otherwise, with their blobs in `a`. */
 export async function changedBetween(
   git: Git,
@@ -153,15 +167,14 @@ export async function rootCommit(git: Git): Promise<string | null> {
 
 /** The branch that the others are merged into, as far as this clone can know it. */
 export async function defaultBranch(repository: Repository, git: Git): Promise<string | null> {
-  const [head, setting, list, current] = await Promise.all([
+  const [head, setting, branches, current] = await Promise.all([
     git(['symbolic-ref', '-q', 'refs/remotes/origin/HEAD']),
     git(['config', '--get', 'init.defaultBranch']),
-    must(git, ['for-each-ref', '--format=%(refname:lstrip=2)', 'refs/heads']),
+    listBranches(git),
     readBranch(repository, git),
   ]);
   const upstream = /^refs\/remotes\/origin\/(.+)$/.exec(head.stdout.trim())?.[1];
   if (upstream !== undefined) return upstream;
-  const branches = list.split('\n').filter(Boolean);
   const known = [setting.stdout.trim(), 'main', 'master', 'trunk'].find((name) => branches.includes(name));
   return known ?? (branches.every((name) => name === current) ? current : null);
 }

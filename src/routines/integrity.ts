@@ -153,15 +153,18 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
   }
 }
 
-function anchorsAfter({ disk }: Context, { git }: Look) {
+/** What only a deleted branch had is here or in another ref by now. */
+function anchorsAfter({ disk }: Context, { git, gone }: Look) {
   const anchors = readAnchors(disk);
   if (!git) return anchors;
+  for (const name of gone) delete anchors.branches[name];
   if (git.branch !== null) anchors.branches[git.branch] = git.head;
   return { ...anchors, history: git.head };
 }
 
+/** Not on a detached HEAD: whatever is committed there, no branch has it, and no anchor will miss it. */
 function prune({ layout }: Context, { scans, git }: Look, cut: Cut): void {
-  if (!git || journalStamp(layout).stat !== cut.journal.stat) return;
+  if (!git || git.branch === null || journalStamp(layout).stat !== cut.journal.stat) return;
   pruneJournal(layout, cut.journal.size, (bytes) => {
     const id = recordId(bytes);
     return !TIERS.some((tier) => scans[tier].graph.isCommitted(id));

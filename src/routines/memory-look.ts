@@ -1,10 +1,8 @@
 import { gitError, streamGit } from '../adapters/git.js';
 import {
   type ChangedFile,
-  changedBetween,
   changedMemory,
   findRecords,
-  isAncestor,
   leftOut,
   memoryTree,
   readBlobs,
@@ -19,6 +17,7 @@ import { readJournal } from '../store/journal.js';
 import { memoryFolder, shown, shownFrom } from '../store/layout.js';
 import { type Scanned, scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
+import { addFromAnchors } from './memory-anchors.js';
 import type { Cut } from './memory-cut.js';
 
 /** What git says about the memory folder; null without a repository or a commit. */
@@ -46,6 +45,8 @@ export interface Look {
   /** Heads that a commit message names and that are nowhere. */
   brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
   notes: string[];
+  /** Branches that were verified here once and are no more. */
+  gone: string[];
 }
 
 export interface LookOptions {
@@ -66,6 +67,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
     knownIds: new Set(),
     brokenAnchors: [],
     notes: [],
+    gone: [],
   };
   if (git) await addFromGit(context, git, look);
   await addFromJournal(context, look);
@@ -132,7 +134,6 @@ function fromTop({ repository, layout }: Context, path: string): string {
 }
 
 async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<void> {
-  const run = context.git as NonNullable<Context['git']>;
   const stream = streamGit(context.repository?.root ?? context.layout.root, context.world.env);
   const anchors = readAnchors(context.disk);
   const paths = new Map(git.changed.map(({ path, oid }) => [oid, path]));
@@ -141,13 +142,10 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.knownIds.add(recordId(bytes));
     note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
   });
-  await addFromAnchor(
+  look.gone = await addFromAnchors(
     context,
-    run,
-    stream,
-    git,
-    look,
-    git.branch === null ? undefined : anchors.branches[git.branch],
+    { git, look, branches: anchors.branches },
+    (bytes, path, commit) => note(look, bytes, { source: 'anchor', file: fromTop(context, path), commit }),
   );
   const outcome = await readRemovedLines(
     stream,
@@ -168,32 +166,6 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.notes.push(
       `history could not be read to its end (${outcome.incomplete}); what was dropped before is not seen`,
     );
-}
-
-/** A branch that does not lead from the commit last verified any more was reset, rebased or force-pulled. */
-async function addFromAnchor(
-  context: Context,
-  run: NonNullable<Context['git']>,
-  stream: ReturnType<typeof streamGit>,
-  git: GitFacts,
-  look: Look,
-  anchor: string | undefined,
-): Promise<void> {
-  if (anchor === undefined || anchor === git.head) return;
-  const leads = await isAncestor(run, anchor, git.head);
-  if (leads === true) return;
-  if (leads === null) {
-    look.notes.push(
-      `the commit at which ${git.branch} was last verified (${anchor.slice(0, 12)}) is gone from this repository`,
-    );
-    return;
-  }
-  const files = new Map(
-    (await changedBetween(run, anchor, git.head, git.folder)).map(({ path, oid }) => [oid, path]),
-  );
-  await readBlobs(stream, [...files.keys()], (oid, bytes) =>
-    note(look, bytes, { source: 'anchor', file: fromTop(context, files.get(oid) ?? ''), commit: anchor }),
-  );
 }
 
 /** Only a record, and only one that is not here. The first source that names it counts. */

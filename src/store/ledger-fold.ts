@@ -68,8 +68,8 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
 
 function numberOf(bytes: Buffer): number | undefined {
   const parsed = parseLine(bytes.toString('utf8'));
-  if (parsed.kind === 'bad') return undefined;
-  return parsed.kind === 'record' ? parsed.record.n : parsed.tombstone.n;
+  if (parsed.kind === 'record') return parsed.record.n;
+  return parsed.kind === 'tombstone' ? parsed.tombstone.n : undefined;
 }
 
 const LF = Buffer.from('\n');

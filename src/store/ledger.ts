@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { outside } from '../domain/error.js';
-import { genesisLine, type Tier } from '../domain/ledger.js';
+import { genesisLine, paddingLines, type Tier } from '../domain/ledger.js';
 import { type Draft, type PlannedLine, planLines, type Tip } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
 import type { Disk } from './disk.js';
@@ -133,7 +133,7 @@ const stampsWithNew = (disk: Disk, tier: Tier, name: string): Pick<TierState, 'f
 });
 
 /**
- * Puts lines that were records before into a new segment, byte for byte; on the disk and in the journal on return.
+ * Puts lines that were records before into a new segment, byte for byte, beside some padding; on the disk and in the journal on return.
  * Takes the lock.
  */
 export function appendVerbatim(disk: Disk, tier: Tier, lines: readonly Buffer[]): void {
@@ -143,7 +143,7 @@ export function appendVerbatim(disk: Disk, tier: Tier, lines: readonly Buffer[])
     disk.note(path);
     if (disk.dryRun) return;
     disk.checkHeld();
-    if (!appendLines(path, bytes, 0))
+    if (!appendLines(path, Buffer.concat([paddingLines(bytes.length), bytes]), 0))
       throw outside('ledger.moved', `${shown(disk.layout, path)} was taken away while it was written.`);
     appendJournal(disk.layout, bytes);
   });

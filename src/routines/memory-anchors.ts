@@ -1,0 +1,89 @@
+import { streamGit } from '../adapters/git.js';
+import {
+  changedBetween,
+  findRecords,
+  isAncestor,
+  listBranches,
+  readBlobs,
+  unreachable,
+} from '../adapters/git-memory.js';
+import { recordId } from '../domain/ledger.js';
+import type { Context } from './context.js';
+import type { GitFacts, Look } from './memory-look.js';
+
+interface Anchored {
+  git: GitFacts;
+  look: Look;
+  /** The commits last verified, by branch. */
+  branches: Readonly<Record<string, string>>;
+}
+type OnLine = (bytes: Buffer, path: string, commit: string) => void;
+
+/**
+ * The lines of the commits last verified that are not in HEAD's tree: of this branch's if it does not lead there any
+ * more, and of every other's if nothing does. What was verified has left the journal, so nobody else would miss it.
+ * Returns the branches that are no more.
+ */
+export async function addFromAnchors(
+  context: Context,
+  anchored: Anchored,
+  onLine: OnLine,
+): Promise<string[]> {
+  const { git, branches } = anchored;
+  const own = git.branch === null ? undefined : branches[git.branch];
+  if (own !== undefined && own !== git.head) await addFromOwn(context, anchored, own, onLine);
+  const others = Object.entries(branches).filter(([name]) => name !== git.branch);
+  if (others.length === 0) return [];
+  await addFromOthers(context, anchored, [...new Set(others.map(([, commit]) => commit))], onLine);
+  const present = new Set(await listBranches(gitOf(context)));
+  return others.map(([name]) => name).filter((name) => !present.has(name));
+}
+
+const gitOf = (context: Context): NonNullable<Context['git']> => context.git as NonNullable<Context['git']>;
+
+/** A branch that does not lead from the commit last verified any more was reset, rebased or force-pulled. */
+async function addFromOwn(
+  context: Context,
+  { git, look }: Anchored,
+  anchor: string,
+  onLine: OnLine,
+): Promise<void> {
+  const leads = await isAncestor(gitOf(context), anchor, git.head);
+  if (leads === null)
+    look.notes.push(
+      `the commit at which ${git.branch} was last verified (${anchor.slice(0, 12)}) is gone from this repository`,
+    );
+  if (leads === false) await eachLineOf(context, git, anchor, onLine);
+}
+
+/** A branch that was deleted, or reset while another was checked out: what no ref has is missed here. */
+async function addFromOthers(
+  context: Context,
+  { git, look }: Anchored,
+  commits: readonly string[],
+  onLine: OnLine,
+): Promise<void> {
+  const lines = new Map<string, Parameters<OnLine>>();
+  for (const commit of await unreachable(gitOf(context), commits))
+    await eachLineOf(context, git, commit, (bytes, path) => {
+      const id = recordId(bytes);
+      if (!Object.values(look.scans).some(({ graph }) => graph.has(id)))
+        lines.set(id, [Buffer.from(bytes), path, commit]);
+    });
+  const wanted = new Set(lines.keys());
+  const stream = streamGit(context.repository?.root ?? '', context.world.env);
+  const found = await findRecords(gitOf(context), stream, { folder: git.folder, wanted, where: 'refs' });
+  for (const [id, line] of lines) if (!found.has(id)) onLine(...line);
+}
+
+async function eachLineOf(
+  context: Context,
+  { folder, head }: GitFacts,
+  commit: string,
+  onLine: OnLine,
+): Promise<void> {
+  const stream = streamGit(context.repository?.root ?? '', context.world.env);
+  const changed = await changedBetween(gitOf(context), commit, head, folder);
+  const paths = new Map(changed.map(({ path, oid }) => [oid, path]));
+  await readBlobs(stream, [...paths.keys()], (oid, bytes) => onLine(bytes, paths.get(oid) ?? '', commit));
+}

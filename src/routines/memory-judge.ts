@@ -82,19 +82,18 @@ function judgeWhole(
     );
     return;
   }
-  const mayRestore = !damaged && look.git !== null && look.git.changed.length === 0;
+  const mayRestore = !damaged && isUnedited(context, look);
   for (const group of groupBySource(whole)) {
-    const { restorable: _free, ...finding } = describeGone(tier, group, look.scans[tier].result.maxN);
-    judgement.findings.push(
-      mayRestore || isUntouchedGit(context, look) ? { ...finding, restorable: true } : finding,
-    );
+    const found = describeGone(tier, group, look.scans[tier].result.maxN);
+    const { restorable: _free, ...forHumans } = { ...found, hint: hintFor('lost', '', false) };
+    judgement.findings.push(mayRestore ? found : forHumans);
   }
-  if (mayRestore || isUntouchedGit(context, look)) judgement.restorable.push(...whole);
+  if (mayRestore) judgement.restorable.push(...whole);
 }
 
-/** Before the first commit there is no tracked file that could have been edited. */
-const isUntouchedGit = (context: Context, look: Look): boolean =>
-  context.repository !== null && look.git === null;
+/** Every tracked memory file is HEAD's. Before the first commit there is none that could have been edited. */
+const isUnedited = ({ repository }: Context, { git }: Look): boolean =>
+  repository !== null && (git === null || git.changed.length === 0);
 
 function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
   const groups = new Map<string, MissingRecord[]>();
@@ -210,7 +209,7 @@ function committedCopies(
   const marks = new Set(gone.filter(({ source }) => source !== 'journal').map(({ mark }) => mark));
   const copies: Stranger[] = [];
   if (marks.size === 0) return copies;
-  scanTier(context.layout, tier, cut.tiers[tier], [], {
+  scanTier(context.layout, tier, cut.tiers[tier], cut.archives, {
     onRecord: (record, id, place) => {
       if (marks.has(markOf(record)) && !missing.has(id)) copies.push(toStranger(record, id, place));
     },

@@ -55,8 +55,8 @@ const RESTORE = 'forge memory restore --reason "…"';
 const REPAIR = 'forge memory repair --reason "…"';
 const SAY_SO = 'forge memory override acknowledge --reason "…"';
 
-/** The next command for a finding in a file; `tracked` when HEAD has that file. */
-export function hintFor(code: FindingCode, file: string, tracked: boolean): string {
+/** The next command for a finding in a file; `tracked` when HEAD has that file otherwise, `atHand` when only records are gone that some place has. */
+export function hintFor(code: FindingCode, file: string, tracked: boolean, atHand = false): string {
   switch (code) {
     case 'conflict_marker':
       return `sed -i -E '/^(<{7}|={7}|>{7}|[|]{7})( |$)/d' ${file}  (both sides' records stay), then: forge memory verify`;
@@ -78,9 +78,7 @@ export function hintFor(code: FindingCode, file: string, tracked: boolean): stri
     case 'dropped':
       return RESTORE;
     default:
-      return tracked
-        ? `git restore ${file}  then: ${SAY_SO}`
-        : `${RESTORE}  or, if the records are nowhere: ${REPAIR}`;
+      return tracked ? `git restore -SW ${file}  then: ${SAY_SO}` : atHand ? RESTORE : REPAIR;
   }
 }
 

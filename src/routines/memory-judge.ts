@@ -1,25 +1,19 @@
 import { operationInProgress } from '../adapters/git-read.js';
+import { describeEdits, type LooseRecord } from '../domain/edit.js';
 import { describeGone, type Finding, hintFor, type MissingRecord, toFinding } from '../domain/finding.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
-import { type LastGood, type Place, withoutConsequences } from '../domain/ledger-graph.js';
+import { type Place, withoutConsequences } from '../domain/ledger-graph.js';
 import { shown } from '../store/layout.js';
 import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
 import type { Look } from './memory-look.js';
-
-/** A record that stands in a file somebody edited, and that nobody wrote through forge. */
-interface Stranger extends Place {
-  id: string;
-  n: number;
-  prev: string | null;
-}
 
 export interface Judgement {
   findings: Finding[];
   /** Missing records that forge may put back by itself: git took them, nobody edited anything. */
   restorable: MissingRecord[];
   /** Records standing where others should: a repair or restore declares them void. */
-  strangers: (Stranger & { tier: Tier })[];
+  strangers: (LooseRecord & { tier: Tier })[];
   notes: string[];
 }
 
@@ -46,10 +40,15 @@ function judgeTier(
   const sparse = (look.git?.leftOut.size ?? 0) > 0;
   // A line whose parent is at hand is settled when that comes back; one whose parent was left out is none.
   const orphans = withoutConsequences(result).filter(({ parent }) => !atHand.has(parent) && !sparse);
-  const lines = [...result.unreadable, ...orphans, ...result.problems];
+  // What a record that was edited says of others is no finding of its own: the record as a whole is one.
+  const strange = new Set(cut.strangers.map(({ file, line }) => `${file}:${line}`));
+  const isOwn = ({ file, line, child = line }: Place & { child?: number }): boolean =>
+    !strange.has(`${file}:${child}`);
+  const lines = [...result.unreadable, ...[...orphans, ...result.problems].filter(isOwn)];
+  const ledgers = new Map([...result.ledgers].filter(([, place]) => isOwn(place)));
   judgement.findings.push(
     ...lines.map((problem) => toFinding(tier, problem, tracked(problem.file))),
-    ...foreignLedgers(result.ledgers, tier, root),
+    ...foreignLedgers(ledgers, look.cut.state.tiers[tier]?.ledger, tier, root),
     ...result.returned.map((id) => returned(tier, id)),
     ...cut.edits,
   );
@@ -97,17 +96,17 @@ function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
   return [...groups.values()];
 }
 
+/** HEAD has it otherwise: then git has what it was. Damage that was committed is none of those. */
 function isTracked(context: Context, { git }: Look, file: string): boolean {
-  if (!git) return false;
-  return [...git.tree.keys()].some(
-    (path) => shown(context.layout, `${context.repository?.root}/${path}`) === file,
+  return (git?.changed ?? []).some(
+    ({ path }) => shown(context.layout, `${context.repository?.root}/${path}`) === file,
   );
 }
 
 interface CutOut {
   edits: Finding[];
   whole: MissingRecord[];
-  strangers: Stranger[];
+  strangers: LooseRecord[];
 }
 
 /**
@@ -128,10 +127,20 @@ function findCut(context: Context, look: Look, tier: Tier, gone: readonly Missin
     else groups.set(file, [...(groups.get(file) ?? []), record]);
   }
   const edits: Finding[] = [];
-  const strangers: Stranger[] = [];
+  const strangers: LooseRecord[] = [];
   for (const [file, records] of groups) {
     const found = here.strangers.filter((stranger) => stranger.file === file);
-    edits.push(describeEdit(tier, file, records, found, here.records, isTracked(context, look, file)));
+    edits.push(
+      ...describeEdits({
+        tier,
+        file,
+        tracked: isTracked(context, look, file),
+        missing: records,
+        strangers: found,
+        unreadable: look.scans[tier].result.unreadable.filter((line) => line.file === file),
+        here: here.records,
+      }),
+    );
     strangers.push(...found);
   }
   return { edits, whole, strangers };
@@ -163,10 +172,10 @@ function placeMissing(
 
 interface Survey {
   /** Every record in a file that neither HEAD nor the index has as it is. */
-  records: Map<string, Stranger>;
+  records: Map<string, LooseRecord>;
   /** Those that neither the journal nor HEAD knows. */
-  strangers: Stranger[];
-  /** A file without a line, which forge never leaves with one acknowledged. */
+  strangers: LooseRecord[];
+  /** A file without a record, which forge never leaves; or the open segment, when none in it is one that was written. */
   emptied: string | undefined;
 }
 
@@ -179,92 +188,30 @@ function surveyLoose(context: Context, look: Look, tier: Tier): Survey {
     [...clean].map((path) => shown(context.layout, `${context.repository?.root}/${path}`)),
   );
   const loose = cut.tiers[tier].filter(({ path }) => !cleanFiles.has(shown(context.layout, path)));
-  const records = new Map<string, Stranger>();
+  const records = new Map<string, LooseRecord>();
   scanTier(context.layout, tier, loose, [], {
-    onRecord: ({ n, prev }, id, place) => records.set(id, { id, n, prev, ...place }),
+    onRecord: ({ n, prev }, id, place, end) => records.set(id, { id, n, prev, ...place, end }),
   });
   const strangers = [...records.values()].filter(({ id }) => !look.knownIds.has(id));
-  const emptied = loose.find(({ size }) => size === 0)?.path;
-  return { records, strangers, emptied: emptied && shown(context.layout, emptied) };
+  const open = cut.state.tiers[tier]?.open?.name;
+  const filled = new Set([...records.values()].map(({ file }) => file));
+  for (const { file } of strangers) if (open !== undefined && file.endsWith(`/${open}`)) filled.delete(file);
+  for (const { id, file } of records.values()) if (look.knownIds.has(id)) filled.add(file);
+  const emptied = loose.map(({ path }) => shown(context.layout, path)).find((file) => !filled.has(file));
+  return { records, strangers, emptied };
 }
 
-function describeEdit(
+/** Ours is the ledger that the repository's root makes, or that was ours at the last look, or that the fixed file begins. */
+function foreignLedgers(
+  ledgers: ReadonlyMap<string, Place>,
+  known: string | undefined,
   tier: Tier,
-  file: string,
-  records: readonly MissingRecord[],
-  strangers: readonly Stranger[],
-  here: ReadonlyMap<string, Stranger>,
-  tracked: boolean,
-): Finding {
-  const first = [...records].sort((a, b) => a.n - b.n)[0] as MissingRecord;
-  const before = lineBefore(first, file, here);
-  const last_good: LastGood = before ? { id: before.id, line: before.line, n: before.n } : null;
-  const twin = strangers.find(({ n, prev }) => n === first.n && prev === first.prev);
-  const at = {
-    file,
-    line: twin?.line ?? (before ? before.line + 1 : 1),
-    offset: twin?.offset ?? before?.offset ?? 0,
-    last_good,
-  };
-  const many = records.length > 1 && strangers.length > 1;
-  if (twin && many)
-    return finding(
-      'rewritten',
-      tier,
-      at,
-      tracked,
-      `it was rewritten: forked at record ${first.n}, ${records.length} records gone, ${strangers.length} others in their place`,
-    );
-  if (twin)
-    return finding(
-      'edited',
-      tier,
-      at,
-      tracked,
-      `record ${first.n} was edited: it is not the one that was written (${first.id.slice(0, 12)}…)`,
-    );
-  if (strangers.length > 1 && records.length > 1)
-    return finding(
-      'rewritten',
-      tier,
-      at,
-      tracked,
-      `it was rewritten: records ${first.n} on are gone, ${strangers.length} unknown ones stand here`,
-    );
-  const which =
-    records.length === 1 ? `record ${first.n} was` : `${records.length} records (from ${first.n} on) were`;
-  return finding('removed', tier, at, tracked, `${which} removed`);
-}
-
-/** The record that the first missing one followed, or else the last of a lower number in the same file. */
-function lineBefore(
-  { n, prev }: MissingRecord,
-  file: string,
-  here: ReadonlyMap<string, Stranger>,
-): Stranger | undefined {
-  if (prev !== null && here.has(prev)) return here.get(prev);
-  const lower = [...here.values()].filter((record) => record.file === file && record.n < n);
-  return lower.reduce<Stranger | undefined>(
-    (best, record) => (best && best.line > record.line ? best : record),
-    undefined,
-  );
-}
-
-function finding(
-  code: Finding['code'],
-  tier: Tier,
-  at: Place & { last_good: LastGood },
-  tracked: boolean,
-  message: string,
-): Finding {
-  return { code, tier, ...at, message, hint: hintFor(code, at.file, tracked) };
-}
-
-function foreignLedgers(ledgers: ReadonlyMap<string, Place>, tier: Tier, root: string | null): Finding[] {
+  root: string | null,
+): Finding[] {
   if (ledgers.size < 2) return [];
-  const ids = [...ledgers.keys()].sort();
+  const ids = [...ledgers.keys()];
   const derived = root === null ? undefined : ledgerId(tier, root);
-  const own = ids.find((id) => id === derived) ?? ids[0];
+  const own = ids.find((id) => id === derived) ?? ids.find((id) => id === known) ?? ids[0];
   return ids
     .filter((id) => id !== own)
     .map((id) => {

@@ -1,6 +1,7 @@
 import { corrupted, usage } from '../domain/error.js';
 import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import { clearHalt, readHalt } from '../store/halt.js';
+import { ledgerArchives, shown } from '../store/layout.js';
 import { appendVerbatim } from '../store/ledger.js';
 import { endTornLine, readSlice } from '../store/ledger-mend.js';
 import type { Context } from './context.js';
@@ -101,9 +102,12 @@ function repairTier(
   const anchors = look.brokenAnchors.filter((anchor) => anchor.tier === tier).map(({ head }) => head);
   const lost = [...new Set([...missing.map(({ parent }) => parent), ...anchors])];
   if (unreadable.length + lost.length + improper.length === 0) return [];
+  // An archive stays the bytes that it is: nothing is ever appended to it.
+  const archives = shown(context.layout, ledgerArchives(context.layout));
+  const live = unreadable.filter(({ file }) => !file.startsWith(archives));
   for (const { code, file } of findings)
-    if (code === 'torn' && unreadable.some((bad) => bad.file === file)) endTornLine(context.disk, file);
-  const whole = unreadable.flatMap(({ file, offset, length }) =>
+    if (code === 'torn' && live.some((bad) => bad.file === file)) endTornLine(context.disk, file);
+  const whole = live.flatMap(({ file, offset, length }) =>
     wholeRecords(readSlice(context.disk, file, offset, length)),
   );
   if (whole.length > 0) appendVerbatim(context.disk, tier, whole);
@@ -140,6 +144,8 @@ function wholeRecords(bytes: Buffer): Buffer[] {
 const START = Buffer.from('{"v":1,');
 
 async function finish(context: Context, hint: string): Promise<void> {
+  // Nothing was settled, so nothing is to be checked.
+  if (context.disk.dryRun) return;
   const { inspection } = await settleMemory(context, 'all', true);
   refuseFindings(inspection, hint);
   clearHalt(context.disk);

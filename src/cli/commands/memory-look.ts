@@ -147,12 +147,10 @@ export const looking = [
     example: 'forge memory log --tier audit --limit 10',
     options: [TIER, { flags: '--limit <n>', help: 'how many; default 20', number: [1, 100_000] }],
     run: (call) =>
-      call
-        .forge()
-        .memory.log({
-          ...tierOption(call),
-          ...(call.options.limit === undefined ? {} : { limit: call.options.limit as number }),
-        }),
+      call.forge().memory.log({
+        ...tierOption(call),
+        ...(call.options.limit === undefined ? {} : { limit: call.options.limit as number }),
+      }),
     render: renderLog,
   }),
   command<LogEntry>({

@@ -52,7 +52,8 @@ export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: rea
       seen,
       ...(prev === null ? { ledger: tip.ledger } : {}),
     };
-    const line = formatRecord({ ...links, ...body } as LedgerRecord);
+    // Whatever a record says of itself, its place in the ledger is not its own to say.
+    const line = formatRecord({ ...body, ...links } as LedgerRecord);
     checkSize(line);
     const id = recordId(line);
     lines.push({ id, n: maxN + 1, line });

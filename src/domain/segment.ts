@@ -52,7 +52,7 @@ export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: rea
       seen,
       ...(prev === null ? { ledger: tip.ledger } : {}),
     };
-    // Whatever a record says of itself, its place in the ledger is not its own to say.
+    // Last: no record says of itself where it belongs.
     const line = formatRecord({ ...body, ...links } as LedgerRecord);
     checkSize(line);
     const id = recordId(line);

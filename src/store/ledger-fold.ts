@@ -1,4 +1,4 @@
-import { byNumber, recordId, type Tier } from '../domain/ledger.js';
+import { byNumber, parseLine, recordId, type Tier } from '../domain/ledger.js';
 import type { Disk } from './disk.js';
 import { extendFile } from './durable.js';
 import { fixedFile, segmentFolder, shown } from './layout.js';
@@ -55,9 +55,11 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
     containers.filter(({ path }) => path !== fixed),
     (bytes) => {
       const id = recordId(bytes);
-      if (there.has(id)) return;
+      const parsed = parseLine(bytes.toString('utf8'));
+      // Bytes that a repair vouches for are no record: its digest of them is what stays.
+      if (there.has(id) || parsed.kind === 'bad') return;
       there.add(id);
-      const { n } = JSON.parse(bytes.toString('utf8')) as { n: number };
+      const { n } = parsed.kind === 'record' ? parsed.record : parsed.tombstone;
       found.push({ id, n, bytes: Buffer.concat([bytes, LF]) });
     },
   );

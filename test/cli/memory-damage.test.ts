@@ -249,6 +249,14 @@ describe('the findings of forge memory verify', () => {
         expect.objectContaining({ by: 'terminal', reason: 'because', actor: 'supervisor' }),
       );
       expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+      // Folding and a commit leave it at that, and a key means the record that was written.
+      await forgeJson(project, ['memory', 'fold']);
+      project.git('add', '.');
+      project.git('commit', '-qm', 'Fold');
+      expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+      const second = before[1];
+      const again = await record(project, '--key', second?.record.key as string);
+      expect(again).toMatchObject({ execution: { id: second?.id }, known: true });
     },
     20_000,
   );

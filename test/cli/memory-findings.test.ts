@@ -246,6 +246,51 @@ describe('what does not belong', () => {
     expect(cycles.map(({ n }) => n)).toEqual([2, 3, 4]);
   });
 
+  it('B-27 a record that a commit dropped comes back from history', async () => {
+    const project = await makeForge();
+    for (let i = 0; i < 3; i++) await record(project);
+    await forgeJson(project, ['memory', 'fold']);
+    project.git('add', '.');
+    project.git('commit', '-qm', 'Fold');
+    const file = fixedOf('execution');
+    putLines(project, file, linesOf(project, file).slice(0, -1));
+    project.git('commit', '-qam', 'Drop');
+    const { problems, exitCode } = await verify(project);
+    expect([exitCode, problems.map(({ code }) => code)]).toEqual([4, ['dropped']]);
+    expect(lacking(problems[0] as never)).toEqual([]);
+    expect(problems[0]?.message).toContain(
+      `commit ${project.git('rev-parse', 'HEAD').slice(0, 12)} dropped record 4`,
+    );
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect((await logOf(project, 'execution')).map(({ n }) => n)).toEqual([2, 3, 4]);
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: 'restored',
+      reason: 'because',
+    });
+  });
+
+  it('B-28 a head that a commit message names and that is nowhere is found, and can be named as lost', async () => {
+    const project = await makeForge();
+    await record(project);
+    const head = 'ab'.repeat(32);
+    project.git('add', '.');
+    project.git('commit', '-q', '-m', `End\n\nForge-Ledger: execution 12 ${head}`);
+    const { problems, exitCode } = await verify(project);
+    expect([exitCode, problems.map(({ code, tier }) => [code, tier])]).toEqual([
+      4,
+      [['anchor', 'execution']],
+    ]);
+    expect(lacking(problems[0] as never)).toEqual([]);
+    expect(problems[0]?.message).toMatch(/saw record 12 \(abababababab…\).*which is nowhere/);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect((await logOf(project, 'execution')).at(-1)?.record).toMatchObject({
+      kind: 'repair',
+      lost: [head],
+    });
+  });
+
   it('B-29 records that are nowhere are named as lost, and the rest goes on', async () => {
     const project = await makePlainForge();
     for (let i = 0; i < 3; i++) await record(project);

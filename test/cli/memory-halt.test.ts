@@ -105,7 +105,7 @@ describe('while memory is halted', () => {
         halts ? [name, 4, true] : [name, 0, ''],
       );
     }
-    expect(await forgeError(project, ['trust', '--yes'], HUMAN)).toMatchObject({
+    expect(await forgeError(project, ['trust', '--revoke'], HUMAN)).toMatchObject({
       exitCode: 4,
       code: 'memory.corrupted',
     });

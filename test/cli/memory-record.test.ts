@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/domain/ledger.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -221,6 +221,14 @@ describe('forge memory record', () => {
       exitCode: 2,
       code: 'input.too_large',
     });
+    project.write('huge.jsonl', '');
+    truncateSync(project.path('huge.jsonl'), 200_000_000);
+    const memory = process.memoryUsage().rss;
+    expect(await forgeError(project, ['memory', 'record', 'huge.jsonl'])).toMatchObject({
+      exitCode: 2,
+      code: 'input.too_large',
+    });
+    expect(process.memoryUsage().rss - memory).toBeLessThan(100_000_000);
     const wide = { task_id: 'A', exit_code: 0, regression_flags: Array(20).fill('y'.repeat(60_000)) };
     expect(
       await forgeError(project, ['memory', 'record', '-'], { stdin: JSON.stringify(wide) }),

@@ -66,8 +66,11 @@ const RESTORE = 'forge memory restore --reason "…"';
 const REPAIR = 'forge memory repair --reason "…"';
 const SAY_SO = 'forge memory override acknowledge --reason "…"';
 
-/** The next command for a finding in a file; `differs` when HEAD has it otherwise. */
-export function hintFor(code: FindingCode, file: string, differs: boolean): string {
+/**
+ * The next command for a finding in a file; `differs` when HEAD has it otherwise, `atHand` when only records are gone
+ * that some place has.
+ */
+export function hintFor(code: FindingCode, file: string, differs: boolean, atHand = false): string {
   switch (code) {
     case 'conflict_marker':
       return `sed -i -E '/^(<{7}|={7}|>{7}|[|]{7})( |$)/d' ${file}  (both sides' records stay), then: forge memory verify`;
@@ -89,9 +92,7 @@ export function hintFor(code: FindingCode, file: string, differs: boolean): stri
     case 'dropped':
       return RESTORE;
     default:
-      return differs
-        ? `git restore ${file}  then: ${SAY_SO}`
-        : `${RESTORE}  or, if the records are nowhere: ${REPAIR}`;
+      return differs ? `git restore -SW ${file}  then: ${SAY_SO}` : atHand ? RESTORE : REPAIR;
   }
 }
 

@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** The last good record before a place in the same file. */
-export type LastGood = { id: string; line: number; n: number } | null;
+export type LastGood = { id: string; line: number; offset: number; n: number } | null;
 
 /** One finding of a verification (docs/format.md, "What verify finds"). */
 export interface Problem extends Place {
@@ -28,6 +28,8 @@ export interface Unreadable extends Problem, Digest {}
 /** A parent that is nowhere: what a repair names as lost. */
 export interface MissingParent extends Problem {
   parent: string;
+  /** The line that follows it. */
+  child: number;
 }
 
 interface Pending {
@@ -73,6 +75,9 @@ const VOID = 32;
 const ARCHIVED = 64;
 const HERE = PRESENT | REDACTED;
 
+/** `end`: where the next line begins, in bytes. */
+export type OnRecord = (record: LedgerRecord, id: string, place: Place, end: number) => void;
+
 /**
  * Checks one tier: every line a record, every link whole, numbers rising. Takes lines in any order and twice, from
  * any number of files. Memory: 41 bytes a record, whatever the record's size.
@@ -84,14 +89,14 @@ export class LedgerGraph {
   private readonly unreadable: Unreadable[] = [];
   private readonly problems: (Problem & { id?: string })[] = [];
   private readonly vouched = new Set<string>();
-  private readonly ledgers = new Map<string, Place>();
+  private readonly beginnings: { ledger: string; index: number; place: Place }[] = [];
   private readonly settled = new Set<string>();
   private readonly carriageReturns = new Map<string, Problem & { count: number }>();
   private maxN = 0;
 
   constructor(
     readonly tier: Tier,
-    private readonly onRecord: (record: LedgerRecord, id: string, place: Place) => void = () => {},
+    private readonly onRecord: OnRecord = () => {},
   ) {}
 
   /** A record that is here, was redacted, or that a repair names as lost: nobody has to look for it. */
@@ -133,8 +138,8 @@ export class LedgerGraph {
     const index = this.table.add(id);
     const isNew = !this.table.has(index, PRESENT);
     this.table.mark(index, this.flagsHere());
-    if (isNew) this.addRecord(record, id, index, place, lastGood);
-    return { id, line: place.line, n: record.n };
+    if (isNew) this.addRecord(record, id, index, place, lastGood, place.offset + bytes.length + 1);
+    return { id, line: place.line, offset: place.offset, n: record.n };
   }
 
   private flagsHere(): number {
@@ -142,20 +147,26 @@ export class LedgerGraph {
     return PRESENT | (archived ? ARCHIVED : 0) | (committed ? COMMITTED : 0);
   }
 
-  private addRecord(record: LedgerRecord, id: string, index: number, place: Place, lastGood: LastGood): void {
+  private addRecord(
+    record: LedgerRecord,
+    id: string,
+    index: number,
+    place: Place,
+    lastGood: LastGood,
+    end: number,
+  ): void {
     this.noteLinks(record, index, place, lastGood);
-    if (record.prev === null && !this.ledgers.has(record.ledger as string))
-      this.ledgers.set(record.ledger as string, place);
+    if (record.prev === null) this.beginnings.push({ ledger: record.ledger as string, index, place });
     if (record.actor === 'builder')
       this.problems.push({
         code: 'unauthorised',
-        message: 'a builder wrote it, who may not write memory',
+        message: 'a builder wrote it, who may not write memory (memory.unauthorised)',
         ...place,
         last_good: lastGood,
         id,
       });
     if (SETTLING.has(record.kind)) this.noteSettled(record);
-    this.onRecord(record, id, place);
+    this.onRecord(record, id, place, end);
   }
 
   /** CRLF conversion changes every line's bytes; the records are still there behind it. */
@@ -196,7 +207,7 @@ export class LedgerGraph {
       this.table.mark(index, REDACTED);
       this.noteLinks(tombstone, index, place, lastGood);
     }
-    return { id: tombstone.redacted, line: place.line, n: tombstone.n };
+    return { id: tombstone.redacted, line: place.line, offset: place.offset, n: tombstone.n };
   }
 
   private noteSettled(record: LedgerRecord): void {
@@ -234,7 +245,7 @@ export class LedgerGraph {
       unreadable,
       missing,
       unseen,
-      ledgers: new Map([...this.ledgers].filter(([ledger]) => !this.settled.has(ledger))),
+      ledgers: this.ledgersFound(),
     };
   }
 
@@ -252,6 +263,15 @@ export class LedgerGraph {
     return { records, heads: heads.sort(), returned };
   }
 
+  /** What is void begins nothing. */
+  private ledgersFound(): Map<string, Place> {
+    const ledgers = new Map<string, Place>();
+    for (const { ledger, index, place } of this.beginnings)
+      if (!ledgers.has(ledger) && !this.settled.has(ledger) && !this.table.has(index, VOID))
+        ledgers.set(ledger, place);
+    return ledgers;
+  }
+
   private returnsFound(): Problem[] {
     return [...this.carriageReturns.values()].map(({ count, ...problem }) => ({
       ...problem,
@@ -262,7 +282,8 @@ export class LedgerGraph {
   /** 1 for a link that only a note is due for. */
   private settle({ parent, child, place, last_good, must }: Pending, missing: MissingParent[]): number {
     const index = this.table.find(parent);
-    if (this.table.has(index, LOST)) return 0;
+    // What a void record follows is no matter.
+    if (this.table.has(index, LOST) || this.table.has(child, VOID)) return 0;
     if (!this.table.has(index, HERE)) {
       if (must) missing.push(describeMissing(parent, this.table.number(child), place, last_good));
       return must ? 0 : 1;
@@ -302,16 +323,19 @@ const codeOf = (reason: string): string =>
 
 /** The record before it in its segment is not here. If another stands in its place, that one was edited. */
 function describeMissing(parent: string, n: number, place: Place, last_good: LastGood): MissingParent {
-  const edited = last_good !== null && last_good.line === place.line - 1 && last_good.n === n - 1;
-  const at = edited ? { ...place, line: last_good.line } : place;
-  const message = edited
-    ? `it is not the record that line ${place.line} follows (${parent.slice(0, 12)}…): it was edited`
-    : `the record before it (${parent.slice(0, 12)}…) is not here: it was removed`;
-  return { parent, code: edited ? 'edited' : 'removed', message, ...at, last_good };
+  const short = parent.slice(0, 12);
+  const found = { parent, child: place.line, ...place };
+  if (last_good === null || last_good.line !== place.line - 1 || last_good.n !== n - 1) {
+    const message = `the record before it (${short}…) is not here: it was removed`;
+    return { ...found, code: 'removed', message, last_good };
+  }
+  const { line, offset } = last_good;
+  const message = `it is not the record that line ${place.line} follows (${short}…): it was edited`;
+  return { ...found, line, offset, code: 'edited', message, last_good: null };
 }
 
 /** The line after an unreadable one misses its parent: that is one finding, not two. */
 export function withoutConsequences({ missing, unreadable }: GraphResult): MissingParent[] {
   const broken = new Set(unreadable.map(({ file, line }) => `${file}:${line + 1}`));
-  return missing.filter(({ file, line }) => !broken.has(`${file}:${line}`));
+  return missing.filter(({ file, child }) => !broken.has(`${file}:${child}`));
 }

@@ -127,7 +127,8 @@ function describeUnparsable(text: string): string {
   if (/^(<{7}|={7}|>{7}|\|{7})( |$)/.test(text)) return 'it is a merge conflict marker';
   if (text === '\u0000'.repeat(text.length)) return 'it is filled with zeros';
   if (text.startsWith('version https://git-lfs')) return 'it is a Git LFS pointer';
-  if (/\}\{"v":1,/.test(text)) return 'two records are glued together';
+  const glued = text.match(/\}[^{]?\{"v":1,/g)?.length ?? 0;
+  if (glued > 0) return `${glued + 1} records are glued together`;
   return 'it is no JSON';
 }
 

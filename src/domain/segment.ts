@@ -52,6 +52,7 @@ export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: rea
       seen,
       ...(prev === null ? { ledger: tip.ledger } : {}),
     };
+    // Last: no record says of itself where it belongs.
     const line = formatRecord({ ...body, ...links } as LedgerRecord);
     checkSize(line);
     const id = recordId(line);
@@ -64,8 +65,16 @@ export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: rea
   return { lines, tip: { ledger: tip.ledger, heads: heads.sort(), maxN } };
 }
 
-function checkSize(line: string): void {
-  const bytes = Buffer.byteLength(line, 'utf8');
+/** Room for the links, which are only known when it is written. */
+const LINKS_BYTES = 8192;
+
+/** Before anything of a group of records is stored: none of them may turn out too large in the middle. */
+export function checkBody(body: RecordBody): void {
+  checkSize(JSON.stringify(body), LINKS_BYTES);
+}
+
+function checkSize(line: string, links = 0): void {
+  const bytes = Buffer.byteLength(line, 'utf8') + links;
   if (bytes > MAX_RECORD_BYTES)
     throw usage('record.too_large', `The record has ${bytes} bytes; ${MAX_RECORD_BYTES} are allowed.`, {
       hint: 'Keep the long part in a file and record its digest.',

@@ -1,4 +1,5 @@
 import { operationInProgress } from '../adapters/git-read.js';
+import { describeEdits, type LooseRecord } from '../domain/edit.js';
 import {
   describeGone,
   type Finding,
@@ -8,26 +9,18 @@ import {
   toFinding,
 } from '../domain/finding.js';
 import { type LedgerRecord, ledgerId, TIERS, type Tier } from '../domain/ledger.js';
-import { type LastGood, type Place, withoutConsequences } from '../domain/ledger-graph.js';
+import { type Place, withoutConsequences } from '../domain/ledger-graph.js';
 import { shown } from '../store/layout.js';
 import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
 import type { Look } from './memory-look.js';
-
-/** A record that stands in a file somebody edited, and that nobody wrote through forge. */
-interface Stranger extends Place {
-  id: string;
-  n: number;
-  prev: string | null;
-  mark: string;
-}
 
 export interface Judgement {
   findings: Finding[];
   /** Missing records that forge may put back by itself: git took them, nobody edited anything. */
   restorable: MissingRecord[];
   /** Records standing where others should: a repair or restore declares them void. */
-  strangers: (Stranger & { tier: Tier })[];
+  strangers: (LooseRecord & { tier: Tier })[];
   notes: string[];
 }
 
@@ -54,10 +47,15 @@ function judgeTier(
   const sparse = (look.git?.leftOut.size ?? 0) > 0;
   // A line whose parent is at hand is settled when that comes back; one whose parent was left out is none.
   const orphans = withoutConsequences(result).filter(({ parent }) => !atHand.has(parent) && !sparse);
-  const lines = [...result.unreadable, ...orphans, ...result.problems];
+  // What a record that was edited says of others is no finding of its own: the record as a whole is one.
+  const strange = new Set(cut.strangers.map(({ file, line }) => `${file}:${line}`));
+  const isOwn = ({ file, line, child = line }: Place & { child?: number }): boolean =>
+    !strange.has(`${file}:${child}`);
+  const lines = [...result.unreadable, ...[...orphans, ...result.problems].filter(isOwn)];
+  const ledgers = new Map([...result.ledgers].filter(([, place]) => isOwn(place)));
   judgement.findings.push(
     ...lines.map((problem) => toFinding(tier, problem, differs(problem.file))),
-    ...foreignLedgers(result.ledgers, tier, root),
+    ...foreignLedgers(ledgers, look.cut.state.tiers[tier]?.ledger, tier, root),
     ...result.returned.map((id) => returned(tier, id)),
     ...cut.edits,
   );
@@ -104,14 +102,14 @@ function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
   return [...groups.values()];
 }
 
-/** Files that HEAD has otherwise, or that it has and that are gone. */
+/** Files that HEAD has otherwise: git has what they were. Damage that was committed is in none of them. */
 const editedFiles = ({ layout, repository }: Context, { git }: Look): Set<string> =>
   new Set((git?.changed ?? []).map(({ path }) => shown(layout, `${repository?.root}/${path}`)));
 
 interface CutOut {
   edits: Finding[];
   whole: MissingRecord[];
-  strangers: Stranger[];
+  strangers: LooseRecord[];
 }
 
 /**
@@ -131,10 +129,20 @@ function findCut(context: Context, look: Look, tier: Tier, gone: readonly Missin
     else groups.set(file, [...(groups.get(file) ?? []), record]);
   }
   const edits: Finding[] = [];
-  const strangers: Stranger[] = [];
+  const strangers: LooseRecord[] = [];
   for (const [file, records] of groups) {
     const found = here.strangers.filter((stranger) => stranger.file === file);
-    edits.push(describeEdit(tier, file, records, found, here.records, edited.has(file)));
+    edits.push(
+      ...describeEdits({
+        tier,
+        file,
+        differs: edited.has(file),
+        missing: records,
+        strangers: found,
+        unreadable: look.scans[tier].result.unreadable.filter((line) => line.file === file),
+        here: here.records,
+      }),
+    );
     strangers.push(...found);
   }
   return { edits, whole, strangers };
@@ -166,10 +174,10 @@ function placeMissing(
 
 interface Survey {
   /** Every record in a file that neither HEAD nor the index has as it is. */
-  records: Map<string, Stranger>;
+  records: Map<string, LooseRecord>;
   /** Those that neither the journal nor HEAD knows. */
-  strangers: Stranger[];
-  /** A file without a line, which forge never leaves with one acknowledged. */
+  strangers: LooseRecord[];
+  /** A file without a record, which forge never leaves; or the open segment, when none in it is one that was written. */
   emptied: string | undefined;
 }
 
@@ -182,21 +190,26 @@ function surveyLoose(context: Context, look: Look, tier: Tier): Survey {
     [...clean].map((path) => shown(context.layout, `${context.repository?.root}/${path}`)),
   );
   const loose = cut.tiers[tier].filter(({ path }) => !cleanFiles.has(shown(context.layout, path)));
-  const records = new Map<string, Stranger>();
+  const records = new Map<string, LooseRecord>();
   scanTier(context.layout, tier, loose, [], {
-    onRecord: (record, id, place) => records.set(id, toStranger(record, id, place)),
+    onRecord: (record, id, place, end) => records.set(id, toLoose(record, id, place, end)),
   });
   const strangers = [...records.values()].filter(({ id }) => !look.knownIds.has(id));
-  const emptied = loose.find(({ size }) => size === 0)?.path;
-  return { records, strangers, emptied: emptied && shown(context.layout, emptied) };
+  const open = cut.state.tiers[tier]?.open?.name;
+  const filled = new Set([...records.values()].map(({ file }) => file));
+  for (const { file } of strangers) if (open !== undefined && file.endsWith(`/${open}`)) filled.delete(file);
+  for (const { id, file } of records.values()) if (look.knownIds.has(id)) filled.add(file);
+  const emptied = loose.map(({ path }) => shown(context.layout, path)).find((file) => !filled.has(file));
+  return { records, strangers, emptied };
 }
 
-const toStranger = (record: LedgerRecord, id: string, place: Place): Stranger => ({
+const toLoose = (record: LedgerRecord, id: string, place: Place, end: number): LooseRecord => ({
   id,
   n: record.n,
   prev: record.prev,
   mark: markOf(record),
   ...place,
+  end,
 });
 
 /** An edit that was committed: the commit dropped a record, and a copy of it with other content stands here. */
@@ -205,95 +218,29 @@ function committedCopies(
   { cut, missing }: Look,
   tier: Tier,
   gone: readonly MissingRecord[],
-): Stranger[] {
+): LooseRecord[] {
   const marks = new Set(gone.filter(({ source }) => source !== 'journal').map(({ mark }) => mark));
-  const copies: Stranger[] = [];
+  const copies: LooseRecord[] = [];
   if (marks.size === 0) return copies;
   scanTier(context.layout, tier, cut.tiers[tier], cut.archives, {
-    onRecord: (record, id, place) => {
-      if (marks.has(markOf(record)) && !missing.has(id)) copies.push(toStranger(record, id, place));
+    onRecord: (record, id, place, end) => {
+      if (marks.has(markOf(record)) && !missing.has(id)) copies.push(toLoose(record, id, place, end));
     },
   });
   return copies;
 }
 
-function describeEdit(
+/** Ours is the ledger that the repository's root makes, or that was ours at the last look, or that the fixed file begins. */
+function foreignLedgers(
+  ledgers: ReadonlyMap<string, Place>,
+  known: string | undefined,
   tier: Tier,
-  file: string,
-  records: readonly MissingRecord[],
-  strangers: readonly Stranger[],
-  here: ReadonlyMap<string, Stranger>,
-  differs: boolean,
-): Finding {
-  const first = [...records].sort((a, b) => a.n - b.n)[0] as MissingRecord;
-  const before = lineBefore(first, file, here);
-  const last_good: LastGood = before ? { id: before.id, line: before.line, n: before.n } : null;
-  const twin = strangers.find(({ mark }) => mark === first.mark);
-  const at = {
-    file,
-    line: twin?.line ?? (before ? before.line + 1 : 1),
-    offset: twin?.offset ?? before?.offset ?? 0,
-    last_good,
-  };
-  const many = records.length > 1 && strangers.length > 1;
-  if (twin && many)
-    return finding(
-      'rewritten',
-      tier,
-      at,
-      differs,
-      `it was rewritten: forked at record ${first.n}, ${records.length} records gone, ${strangers.length} others in their place`,
-    );
-  if (twin)
-    return finding(
-      'edited',
-      tier,
-      at,
-      differs,
-      `record ${first.n} was edited: it is not the one that was written (${first.id.slice(0, 12)}…)`,
-    );
-  if (strangers.length > 1 && records.length > 1)
-    return finding(
-      'rewritten',
-      tier,
-      at,
-      differs,
-      `it was rewritten: records ${first.n} on are gone, ${strangers.length} unknown ones stand here`,
-    );
-  const which =
-    records.length === 1 ? `record ${first.n} was` : `${records.length} records (from ${first.n} on) were`;
-  return finding('removed', tier, at, differs, `${which} removed`);
-}
-
-/** The record that the first missing one followed, or else the last of a lower number in the same file. */
-function lineBefore(
-  { n, prev }: MissingRecord,
-  file: string,
-  here: ReadonlyMap<string, Stranger>,
-): Stranger | undefined {
-  if (prev !== null && here.has(prev)) return here.get(prev);
-  const lower = [...here.values()].filter((record) => record.file === file && record.n < n);
-  return lower.reduce<Stranger | undefined>(
-    (best, record) => (best && best.line > record.line ? best : record),
-    undefined,
-  );
-}
-
-function finding(
-  code: Finding['code'],
-  tier: Tier,
-  at: Place & { last_good: LastGood },
-  differs: boolean,
-  message: string,
-): Finding {
-  return { code, tier, ...at, message, hint: hintFor(code, at.file, differs) };
-}
-
-function foreignLedgers(ledgers: ReadonlyMap<string, Place>, tier: Tier, root: string | null): Finding[] {
+  root: string | null,
+): Finding[] {
   if (ledgers.size < 2) return [];
-  const ids = [...ledgers.keys()].sort();
+  const ids = [...ledgers.keys()];
   const derived = root === null ? undefined : ledgerId(tier, root);
-  const own = ids.find((id) => id === derived) ?? ids[0];
+  const own = ids.find((id) => id === derived) ?? ids.find((id) => id === known) ?? ids[0];
   return ids
     .filter((id) => id !== own)
     .map((id) => {

@@ -9,6 +9,7 @@ import {
 import { ForgeError, usage } from '../domain/error.js';
 import { checkInput } from '../domain/input.js';
 import { JsonProblem, parseJson } from '../domain/json.js';
+import { checkBody } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
 import { type Around, appendVerbatim } from '../store/ledger.js';
 import { findKeyed } from '../store/ledger-keys.js';
@@ -41,10 +42,10 @@ export async function recordCycles(
   const inputs = raw.map((input) => ({
     key: makeToken(16),
     given: input.idempotency_key,
-    input: checkInput(CycleInput, input),
+    input: checkCycle(context, input),
   }));
-  const { around } = await requireMemory(context);
   try {
+    const { around } = await requireMemory(context);
     return context.disk.withLock(() => {
       retryPending(context, around);
       const cycles = storeCycles(
@@ -67,6 +68,15 @@ function guardStored(context: Context, around: Around): void {
   } catch (error) {
     context.warnings.push(`Stored, but how large memory is could not be told: ${(error as Error).message}`);
   }
+}
+
+/** Both records of it fit, or none is stored. */
+function checkCycle(context: Context, raw: CycleInput): CycleInput {
+  const input = checkInput(CycleInput, raw);
+  const [key, now, id] = [input.idempotency_key ?? '', timestamp(context), '0'.repeat(64)];
+  checkBody(executionDraft(input, key, now)(1));
+  checkBody(evaluationBody(input, key, { id, n: 1 }));
+  return input;
 }
 
 interface Keyed {
@@ -194,11 +204,15 @@ function keepForRetry(
 export function parseCycles(text: string): CycleInput[] {
   const whole = tryJson(text);
   if (whole !== undefined) return [whole as CycleInput];
-  return text
+  const lines = text
     .split('\n')
     .map((line, i) => ({ line, at: i + 1 }))
-    .filter(({ line }) => line.trim() !== '')
-    .map(({ line, at }) => parseCycle(line, at));
+    .filter(({ line }) => line.trim() !== '');
+  if (lines.length === 0)
+    throw usage('record.what', 'Nothing to record: the input is empty.', {
+      hint: 'forge memory record --task FORGE-001 --exit-code 0',
+    });
+  return lines.map(({ line, at }) => parseCycle(line, at));
 }
 
 function tryJson(text: string): unknown {

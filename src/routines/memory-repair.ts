@@ -1,6 +1,7 @@
 import { corrupted, usage } from '../domain/error.js';
 import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import { clearHalt, readHalt } from '../store/halt.js';
+import { ledgerArchives, shown } from '../store/layout.js';
 import { appendVerbatim } from '../store/ledger.js';
 import { endTornLine, readSlice } from '../store/ledger-mend.js';
 import type { Context } from './context.js';
@@ -116,12 +117,14 @@ function repairTier(
   const anchors = look.brokenAnchors.filter((anchor) => anchor.tier === tier).map(({ head }) => head);
   const lost = [...new Set([...missing.map(({ parent }) => parent), ...anchors])];
   if (unreadable.length + lost.length + improper.length === 0) return [];
+  // An archive stays the bytes that it is: nothing is ever appended to it.
+  const archives = shown(context.layout, ledgerArchives(context.layout));
+  const live = unreadable.filter(({ file }) => !file.startsWith(archives));
   for (const { code, file } of findings)
-    if (code === 'torn' && unreadable.some((bad) => bad.file === file)) endTornLine(context.disk, file);
-  // The records of an archive that was edited came back as they were.
-  const whole = unreadable
-    .filter(({ code }) => code !== 'archive')
-    .flatMap(({ file, offset, length }) => wholeRecords(readSlice(context.disk, file, offset, length)));
+    if (code === 'torn' && live.some((bad) => bad.file === file)) endTornLine(context.disk, file);
+  const whole = live.flatMap(({ file, offset, length }) =>
+    wholeRecords(readSlice(context.disk, file, offset, length)),
+  );
   if (whole.length > 0) appendVerbatim(context.disk, tier, whole);
   const bytes = unreadable.map(({ file, line, offset, length, sha256 }) => ({
     file,
@@ -159,6 +162,8 @@ const isHalted = ({ disk }: Context): boolean => readHalt(disk) !== null;
 
 /** A halt ends only with a decision that the audit ledger keeps. */
 async function finish(context: Context, isRecorded: boolean, hint: string): Promise<void> {
+  // Nothing was settled, so nothing is to be checked.
+  if (context.disk.dryRun) return;
   const { inspection } = await settleMemory(context, 'all', true);
   refuseFindings(inspection, hint);
   if (isRecorded) clearHalt(context.disk);

@@ -7,6 +7,7 @@ import {
   type Container,
   describeContainer,
   listArchives,
+  listContainers,
   scanContainer,
 } from './ledger-files.js';
 import { forgetTier } from './ledger-state.js';
@@ -40,8 +41,7 @@ export function compactExecution(
   anchor: (anchor: ArchiveAnchor) => void,
 ): ArchiveAnchor | null {
   const sealed = idsInArchives(disk);
-  const all = readFixed(disk);
-  const cycles = all.filter(({ isCycle }) => isCycle).sort(byNumber);
+  const cycles = firstOfEach(readLive(disk).filter(({ isCycle }) => isCycle)).sort(byNumber);
   const old = cycles.slice(0, Math.max(0, cycles.length - keep));
   const fresh = old.filter(({ id }) => !sealed.has(id));
   const made = fresh.length > 0 ? writeArchive(disk, fresh) : null;
@@ -67,16 +67,27 @@ function writeArchive(disk: Disk, lines: readonly Line[]): ArchiveAnchor {
 
 const LF = Buffer.from('\n');
 
-function readFixed(disk: Disk): Line[] {
+/** In a dry run nothing was folded: then the segments hold cycles too. */
+function readLive(disk: Disk): Line[] {
+  if (!disk.dryRun) return readLines(describeContainer(fixedFile(disk.layout, 'execution')));
+  return listContainers(disk.layout, 'execution').flatMap(readLines);
+}
+
+/** Every line, also one that is no record: a tombstone, or bytes that a repair vouches for. */
+function readLines(container: Container | null): Line[] {
   const lines: Line[] = [];
-  each(describeContainer(fixedFile(disk.layout, 'execution')), (bytes) => {
+  each(container, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind !== 'record') return;
-    const { n, kind } = parsed.record;
+    const { n, kind } = parsed.kind === 'record' ? parsed.record : { n: 0, kind: '' };
     lines.push({ id: recordId(bytes), n, isCycle: kind === 'cycle', bytes: Buffer.from(bytes) });
   });
   return lines;
 }
+
+/** A merge may leave a line twice. */
+const firstOfEach = (lines: readonly Line[]): Line[] => [
+  ...new Map(lines.map((line) => [line.id, line])).values(),
+];
 
 function idsInArchives(disk: Disk): Set<string> {
   const ids = new Set<string>();
@@ -86,8 +97,9 @@ function idsInArchives(disk: Disk): Set<string> {
 
 /** In the order of the file: what stays, stays where it was. */
 function dropFromFixed(disk: Disk, gone: ReadonlySet<string>): void {
-  const kept = readFixed(disk).filter(({ id }) => !gone.has(id));
-  disk.replace(fixedFile(disk.layout, 'execution'), Buffer.concat(kept.flatMap(({ bytes }) => [bytes, LF])));
+  const fixed = fixedFile(disk.layout, 'execution');
+  const kept = readLines(describeContainer(fixed)).filter(({ id }) => !gone.has(id));
+  disk.replace(fixed, Buffer.concat(kept.flatMap(({ bytes }) => [bytes, LF])));
   forgetTier(disk, 'execution');
 }
 

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { corrupted } from '../domain/error.js';
-import type { LedgerRecord, Tier } from '../domain/ledger.js';
+import type { Tier } from '../domain/ledger.js';
 import {
   digestOf,
   type GraphResult,
   type LastGood,
   LedgerGraph,
+  type OnRecord,
   type Place,
   type Source,
 } from '../domain/ledger-graph.js';
@@ -16,7 +17,7 @@ import { type Container, scanContainer } from './ledger-files.js';
 export interface ScanOptions {
   /** Containers that HEAD's tree has as they are, as shown paths. */
   committed?: ReadonlySet<string>;
-  onRecord?: (record: LedgerRecord, id: string, place: Place) => void;
+  onRecord?: OnRecord;
   /** Bytes read so far. */
   onProgress?: (bytes: number) => void;
 }
@@ -53,26 +54,25 @@ function scanInto(
   graph.source = { archived, committed: committed?.has(file) ?? false } satisfies Source;
   let last: LastGood = null;
   const place = (line: number, offset: number): Place => ({ file, line, offset });
-  const hash = archived ? createHash('sha256') : null;
+  const name = archived ? createHash('sha256') : null;
   scanContainer(path, size, {
     line: (bytes, line, offset) => {
-      hash?.update(bytes).update(LF);
+      name?.update(bytes).update(LF);
       last = graph.add(bytes, place(line, offset), last);
       onProgress?.(bytes.length + 1);
     },
-    long: (line, offset, digest) =>
-      graph.report(
-        'edited',
-        `it has ${digest.length} bytes; a record has 1 MB at most`,
-        digest,
-        place(line, offset),
-        last,
-      ),
-    tail: (bytes, line, offset) =>
-      graph.report('torn', describeTail(bytes), digestOf(bytes), place(line, offset), last),
+    long: (line, offset, digest) => {
+      name?.update(digest.sha256);
+      const message = `it has ${digest.length} bytes; a record has 1 MB at most`;
+      graph.report('edited', message, digest, place(line, offset), last);
+    },
+    tail: (bytes, line, offset) => {
+      name?.update(bytes);
+      graph.report('torn', describeTail(bytes), digestOf(bytes), place(line, offset), last);
+    },
   });
-  const sha256 = hash?.digest('hex');
-  if (sha256 !== undefined && `${sha256}.jsonl` !== basename(path))
+  const sha256 = name?.digest('hex');
+  if (sha256 && `${sha256}.jsonl` !== basename(path))
     graph.report(
       'archive',
       'its bytes are not those that its name was made of',

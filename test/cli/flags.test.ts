@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
+import { genesisLine } from '../../src/domain/ledger.js';
 import { fixedClock, forgeError, runForge } from '../support/forge.js';
 import { makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { record, segmentOf, verify } from './memory.js';
 import { differences, makeForge, snapshot } from './project.js';
+
+const FOREIGN = 'f'.repeat(64);
 
 /** Every command with arguments that work in `prepared()`. */
 const CALLS: string[][] = [
@@ -31,6 +35,17 @@ const CALLS: string[][] = [
   ['knowledge', 'list'],
   ['knowledge', 'search', 'i'],
   ['knowledge', 'remove', 'ID'],
+  ['note', 'add', 'text'],
+  ['note', 'list'],
+  ['note', 'show', 'NOTE'],
+  ['memory', 'record', '--task', 'A', '--exit-code', '0', '--classification', 'SUCCESS'],
+  ['memory', 'verify'],
+  ['memory', 'log'],
+  ['memory', 'show', 'NOTE'],
+  ['memory', 'stats'],
+  ['memory', 'restore'],
+  ['memory', 'fold'],
+  ['memory', 'compact'],
   ['trust', '--show'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
@@ -40,6 +55,34 @@ const CALLS: string[][] = [
   ['session', 'end', '--no-commit'],
   ['session', 'discard'],
 ];
+
+/** What settles damage, with the damage that it settles. */
+const SETTLING: { call: string[]; damage: (project: Project) => Promise<void> }[] = [
+  { call: ['memory', 'repair', '--reason', 'text'], damage: tearSegment },
+  { call: ['memory', 'adopt', FOREIGN, '--reason', 'text'], damage: bringForeign },
+  { call: ['memory', 'drop', FOREIGN, '--reason', 'text'], damage: bringForeign },
+  { call: ['memory', 'override', 'acknowledge', '--reason', 'text'], damage: halt },
+];
+
+async function tearSegment(project: Project): Promise<void> {
+  await record(project);
+  const file = segmentOf(project, 'execution');
+  project.write(file, project.read(file).slice(0, -1));
+  await verify(project);
+}
+
+async function bringForeign(project: Project): Promise<void> {
+  project.write('.forge/memory/notes.d/foreign.jsonl', `${genesisLine('notes', FOREIGN)}\n`);
+}
+
+async function halt(project: Project): Promise<void> {
+  await record(project);
+  const file = segmentOf(project, 'execution');
+  const whole = project.read(file);
+  project.write(file, '');
+  await verify(project);
+  project.write(file, whole);
+}
 
 async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   const project = await makeForge();
@@ -51,7 +94,9 @@ async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   const known = await runForge(project, ['knowledge', 'add', 'invariant', 'known', '--json'], { world });
   await runForge(project, ['session', 'start'], { world });
   const { id } = (JSON.parse(known.stdout) as { learning: { id: string } }).learning;
-  return { project, calls: CALLS.map((call) => call.map((word) => (word === 'ID' ? id : word))) };
+  const note = await runForge(project, ['note', 'add', 'known', '--json'], { world });
+  const words: Record<string, string> = { ID: id, NOTE: (JSON.parse(note.stdout) as { id: string }).id };
+  return { project, calls: CALLS.map((call) => call.map((word) => words[word] ?? word)) };
 }
 
 const specOf = async ([group, name]: string[]): Promise<CommandSpec | undefined> => {
@@ -75,6 +120,22 @@ describe('flags that every command takes', () => {
       expect([call, typeof value, Array.isArray(value)]).toEqual([call, 'object', false]);
     }
   });
+
+  it.each(SETTLING)(
+    'B-01 $call: --dry-run writes nothing; --json prints the value',
+    async ({ call, damage }) => {
+      const project = await makeForge();
+      await damage(project);
+      const before = snapshot(project.dir);
+      const dry = await runForge(project, [...call, '-n'], { terminal: true });
+      expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringMatching(/nothing was written/)]);
+      expect(differences(before, snapshot(project.dir))).toEqual([]);
+      const { stdout, stderr, exitCode } = await runForge(project, [...call, '--json'], { terminal: true });
+      expect([exitCode, stderr]).toEqual([0, '']);
+      expect(stdout).toBe(`${JSON.stringify(JSON.parse(stdout))}\n`);
+      expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    },
+  );
 
   it('B-01 a failure with --json is one line on stderr, nothing on stdout, and the exit code of the line', async () => {
     const { project } = await prepared();
@@ -191,7 +252,7 @@ describe('flags that every command takes', () => {
           : commands.map((spec) => `${name} ${spec.name}`);
       }),
     );
-    const called = CALLS.map((call) =>
+    const called = [...CALLS, ...SETTLING.map(({ call }) => call)].map((call) =>
       names.flat().includes(call[0] ?? '') ? call[0] : call.slice(0, 2).join(' '),
     );
     expect([...new Set(called)].sort()).toEqual(names.flat().sort());

@@ -54,7 +54,7 @@ describe('a ledger line', () => {
     ['>>>>>>> main', 'it is a merge conflict marker'],
     ['\u0000\u0000\u0000', 'it is filled with zeros'],
     ['version https://git-lfs.github.com/spec/v1', 'it is a Git LFS pointer'],
-    [`${formatRecord(record)}${formatRecord(record)}`, 'two records are glued together'],
+    [`${formatRecord(record)}${formatRecord(record)}`, '2 records are glued together'],
     ['{"v":1', 'it is no JSON'],
     ['[]', 'it is no JSON object'],
     ['{"v":2}', 'its version is 2, this forge knows 1'],

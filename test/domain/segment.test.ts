@@ -32,6 +32,14 @@ describe('the lines of a segment', () => {
     expect(second.tip.heads).toEqual([second.lines[0]?.id]);
   });
 
+  it('never take their place in the ledger from what a record says of itself', () => {
+    const draft = { ...note('a'), v: 9, tier: 'audit', n: 77, prev: genesis, seen: [], ledger: genesis };
+    const [first, second] = planLines('notes', tip([genesis]), null, [draft, draft]).lines;
+    expect(parse(first?.line)).toMatchObject({ v: 1, tier: 'notes', n: 2, prev: null, ledger: LEDGER });
+    expect(parse(second?.line)).toMatchObject({ v: 1, tier: 'notes', n: 3, prev: first?.id, seen: [] });
+    expect(second?.line).not.toContain('"ledger"');
+  });
+
   it('are refused over 1 MiB', () => {
     expect(() => planLines('notes', tip([genesis]), null, [note('x'.repeat(1024 * 1024))])).toThrow(
       /1048576 are allowed/,

@@ -73,7 +73,7 @@ describe('reading the containers of a tier', () => {
     expect(scan()).toMatchObject({ records: 3, unreadable: [], missing: [], problems: [] });
     // Whole records, links and all: only the name tells.
     writeFileSync(path, textOf(planned(['a', 'c'])));
-    expect(scan().problems).toMatchObject([{ code: 'archive', line: 0 }]);
+    expect(scan().unreadable).toMatchObject([{ code: 'archive', line: 0, length: textOf(plan).length }]);
   });
 
   it('LTM-10 an archive under another name, or with a torn line, is found too', () => {
@@ -81,10 +81,10 @@ describe('reading the containers of a tier', () => {
     const path = archive(textOf(plan));
     const other = join(dirname(path), `${'0'.repeat(64)}.jsonl`);
     renameSync(path, other);
-    expect(scan().problems).toMatchObject([{ code: 'archive' }]);
+    expect(scan().unreadable).toMatchObject([{ code: 'archive' }]);
     renameSync(other, path);
     writeFileSync(path, textOf(plan).slice(0, -1));
-    expect(scan().unreadable).toMatchObject([{ code: 'torn' }]);
+    expect(scan().unreadable).toMatchObject([{ code: 'torn' }, { code: 'archive' }]);
   });
 });
 

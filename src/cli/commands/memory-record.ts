@@ -82,6 +82,13 @@ type Recorded = RecordedCycle | { count: number; records: RecordedCycle[] };
 async function record(call: Call, file: string | undefined): Promise<Recorded> {
   const { memory } = call.forge();
   if (file === undefined) return memory.record(await fromFlags(call));
+  const extra = OPTIONS.map(({ flags }) => flags.split(' ')[0]?.slice(2) ?? '').find(
+    (flag) => call.options[flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())] !== undefined,
+  );
+  if (extra !== undefined)
+    throw usage('record.both', `A FILE says everything about its cycles; --${extra} goes without one.`, {
+      field: extra,
+    });
   const inputs = await memory.parse(await call.file(file));
   const { cycles } = await memory.recordMany(inputs);
   const [only] = cycles;

@@ -1,0 +1,356 @@
+import { rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { genesisLine, ledgerId, type Tier } from '../../src/domain/ledger.js';
+import { planLines } from '../../src/domain/segment.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import {
+  fixedOf,
+  HALT,
+  HUMAN,
+  lacking,
+  linesOf,
+  logOf,
+  putLines,
+  record,
+  segmentOf,
+  segmentsOf,
+  typeHint,
+  verify,
+} from './memory.js';
+import { makeForge, makePlainForge } from './project.js';
+
+const NOTES = fixedOf('notes');
+const RESTORED = { status: 'intact', exitCode: 0, problems: [] };
+
+/** A segment that another hand wrote: linked as it should be to what is here. */
+async function putForeign(
+  project: Project,
+  tier: Tier,
+  drafts: object[],
+  change: object = {},
+): Promise<string> {
+  const known = (await verify(project)).tiers.find((report) => report.tier === tier);
+  const ledger = (JSON.parse(linesOf(project, fixedOf(tier))[0] as string) as { ledger: string }).ledger;
+  const tip = { ledger, heads: known?.heads ?? [], maxN: 90, ...change };
+  const { lines } = planLines(tier, tip, null, drafts as never);
+  const file = `.forge/memory/${tier}.d/by-hand.jsonl`;
+  putLines(
+    project,
+    file,
+    lines.map(({ line }) => line),
+  );
+  return file;
+}
+
+const note = (text: string) => ({ at: '2026-03-01T10:00:00.000Z', actor: 'supervisor', kind: 'note', text });
+const texts = async (project: Project): Promise<string[]> =>
+  (await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list'])).notes.map(({ text }) => text);
+
+describe('line ends', () => {
+  it.each([
+    ['a committed fixed file', NOTES],
+    ['a segment', ''],
+  ])('B-30 CR LF in %s is one finding whose hint really fixes it', async (_, name) => {
+    const project = await makeForge();
+    await runForge(project, ['note', 'add', 'a']);
+    await runForge(project, ['note', 'add', 'b']);
+    const file = name || segmentOf(project, 'notes');
+    const before = project.read(file);
+    project.write(file, before.replaceAll('\n', '\r\n'));
+    const { exitCode, problems } = await verify(project);
+    expect([exitCode, problems.map(({ code, line }) => [code, line])]).toEqual([4, [['crlf', 1]]]);
+    expect(lacking(problems[0] as never)).toEqual([]);
+    expect((await forgeError(project, ['note', 'add', 'c'])).code).toBe('memory.corrupted');
+    // It passes when the file is put right: nobody has to acknowledge anything.
+    expect(project.has(HALT)).toBe(false);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(project.read(file)).toBe(before);
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect(await texts(project)).toEqual(['a', 'b']);
+  });
+
+  it('B-31 U+2028 and a carriage return inside a string are content', async () => {
+    const project = await makeForge();
+    const text = 'one\u2028two\u2029three\tfour';
+    await forgeJson(project, ['note', 'add', text]);
+    expect(await texts(project)).toEqual([text]);
+    expect(await verify(project)).toMatchObject(RESTORED);
+  });
+});
+
+describe('merges', () => {
+  it('B-34 conflict markers are named line by line, and the hinted command keeps both sides', async () => {
+    const project = await makeForge();
+    await runForge(project, ['note', 'add', 'ours']);
+    const ours = segmentOf(project, 'notes');
+    const [line = ''] = linesOf(project, ours);
+    const theirs = await putForeign(project, 'notes', [note('theirs')]);
+    const [other = ''] = linesOf(project, theirs);
+    putLines(project, ours, ['<<<<<<< HEAD', line, '||||||| base', '=======', other, '>>>>>>> theirs']);
+    rmSync(project.path(theirs));
+    const { exitCode, problems } = await verify(project);
+    expect(exitCode).toBe(4);
+    expect(problems.map(({ code, file, line }) => [code, file, line])).toEqual(
+      [1, 3, 4, 6].map((at) => ['conflict_marker', ours, at]),
+    );
+    expect(project.has(HALT)).toBe(false);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect(await texts(project)).toEqual(['ours', 'theirs']);
+  });
+
+  it('B-34 LTM-17 two branches that both appended merge without a conflict, and the next record ties them', async () => {
+    const project = await makeForge();
+    for (const branch of ['a', 'b']) {
+      project.git('switch', '-q', '-c', branch, 'main');
+      await runForge(project, ['note', 'add', `on ${branch}`]);
+      await record(project, '--classification', 'SUCCESS');
+      project.git('add', '.');
+      project.git('commit', '-qm', branch);
+    }
+    project.git('switch', '-q', 'main');
+    project.git('merge', '-q', 'a', 'b', '-m', 'Both');
+    const merged = await verify(project);
+    expect(merged).toMatchObject(RESTORED);
+    expect((await texts(project)).sort()).toEqual(['on a', 'on b']);
+    const headsOf = ({ tiers }: typeof merged) => tiers.find(({ tier }) => tier === 'notes')?.heads.length;
+    expect(headsOf(merged)).toBe(2);
+    await runForge(project, ['note', 'add', 'after']);
+    const after = await verify(project);
+    expect([after.status, headsOf(after)]).toEqual(['intact', 1]);
+  });
+});
+
+describe('what does not belong', () => {
+  it('B-35 a number that is not above its parent is found; a repair declares it void', async () => {
+    const project = await makeForge();
+    await runForge(project, ['note', 'add', 'a']);
+    const file = await putForeign(project, 'notes', [note('low')], { maxN: 0 });
+    const { exitCode, problems } = await verify(project);
+    expect([exitCode, problems.map(({ code, file: at, line }) => [code, at, line])]).toEqual([
+      4,
+      [['number', file, 1]],
+    ]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect(await texts(project)).toEqual(['a']);
+    await runForge(project, ['note', 'add', 'b']);
+    expect(await texts(project)).toEqual(['a', 'b']);
+  });
+
+  it('B-35 a time before that of the record it follows is no damage', async () => {
+    const project = await makeForge();
+    await runForge(project, ['note', 'add', 'now']);
+    await putForeign(project, 'notes', [{ ...note('then'), at: '1999-01-01T00:00:00.000Z' }]);
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect(await texts(project)).toEqual(['now', 'then']);
+  });
+
+  it.each([
+    ['adopt', ['ours', 'theirs']],
+    ['drop', ['ours']],
+  ])('B-35 a foreign ledger is found, and forge memory %s settles it for good', async (how, left) => {
+    const project = await makeForge();
+    await runForge(project, ['note', 'add', 'ours']);
+    const other = ledgerId('notes', 'another root');
+    const genesis = genesisLine('notes', other);
+    const tip = { ledger: other, heads: [], maxN: 1 };
+    const [theirs] = planLines('notes', tip, null, [note('theirs')]).lines;
+    const file = '.forge/memory/notes.d/theirs.jsonl';
+    putLines(project, file, [genesis, theirs?.line ?? '']);
+    const { exitCode, problems } = await verify(project);
+    expect([exitCode, problems.map(({ code, file: at, line }) => [code, at, line])]).toEqual([
+      4,
+      [['foreign_ledger', file, 1]],
+    ]);
+    expect(problems[0]?.hint).toContain(`forge memory ${how} ${other.slice(0, 12)} --reason`);
+    expect((await forgeError(project, ['note', 'add', 'x'])).exitCode).toBe(4);
+    const call = ['memory', how, other.slice(0, 12), '--reason', 'they are ours'];
+    expect(await forgeError(project, call)).toMatchObject({ exitCode: 3, code: 'human.required' });
+    expect(await forgeError(project, ['memory', how, 'feedfeed', '--reason', 'r'], HUMAN)).toMatchObject({
+      exitCode: 2,
+      code: 'ledger.unknown',
+    });
+    const settled = await forgeJson<{ ledger: string; tiers: Tier[] }>(project, call, HUMAN);
+    expect(settled).toMatchObject({ ledger: other, tiers: ['notes'] });
+    expect(await verify(project)).toMatchObject(RESTORED);
+    // Both have number 2, so their ids decide.
+    expect((await texts(project)).sort()).toEqual(left);
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: how === 'adopt' ? 'adopted' : 'dropped',
+      subject: other,
+      by: 'terminal',
+      reason: 'they are ours',
+    });
+    await runForge(project, ['note', 'add', 'more']);
+    expect((await texts(project)).sort()).toEqual(['more', ...left]);
+    await forgeJson(project, ['memory', 'fold']);
+    expect((await texts(project)).sort()).toEqual(['more', ...left]);
+    expect(await verify(project)).toMatchObject(RESTORED);
+  });
+
+  it('B-36 what a builder wrote is memory.unauthorised; a repair declares it void', async () => {
+    const project = await makeForge();
+    await runForge(project, ['note', 'add', 'ours']);
+    const file = await putForeign(project, 'notes', [{ ...note('sly'), actor: 'builder' }]);
+    const { exitCode, problems } = await verify(project);
+    expect([exitCode, problems.map(({ code, file: at, line }) => [code, at, line])]).toEqual([
+      4,
+      [['unauthorised', file, 1]],
+    ]);
+    expect(problems[0]?.message).toContain('memory.unauthorised');
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect(await texts(project)).toEqual(['ours']);
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: 'repaired',
+      reason: 'because',
+    });
+  });
+
+  it('a record of another ledger is found where it stands', async () => {
+    const project = await makeForge();
+    await record(project);
+    await runForge(project, ['note', 'add', 'a']);
+    const file = segmentOf(project, 'notes');
+    putLines(project, file, [
+      ...linesOf(project, file),
+      ...linesOf(project, segmentOf(project, 'execution')),
+    ]);
+    const { problems } = await verify(project);
+    expect(problems).toMatchObject([{ code: 'wrong_tier', file, line: 2, last_good: { line: 1, n: 2 } }]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect(
+      (await forgeJson<{ records: unknown[] }>(project, ['memory', 'log', '--tier', 'execution'])).records,
+    ).toHaveLength(1);
+  });
+
+  it('LTM-04 damage that was committed has a way out too: records come back from history', async () => {
+    const project = await makeForge();
+    for (let i = 0; i < 3; i++) await record(project);
+    await forgeJson(project, ['memory', 'fold']);
+    project.git('add', '.');
+    project.git('commit', '-qm', 'Fold');
+    const file = fixedOf('execution');
+    const [genesis, , ...rest] = linesOf(project, file);
+    putLines(project, file, [genesis, 'garbage', ...rest] as string[]);
+    project.git('commit', '-qam', 'Damage');
+    const { problems, exitCode } = await verify(project);
+    expect(exitCode).toBe(4);
+    expect(problems[0]).toMatchObject({ code: 'edited', file, line: 2 });
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    const cycles = (await logOf(project, 'execution')).filter(({ kind }) => kind === 'cycle');
+    expect(cycles.map(({ n }) => n)).toEqual([2, 3, 4]);
+  });
+
+  it('B-27 a record that a commit dropped comes back from history', async () => {
+    const project = await makeForge();
+    for (let i = 0; i < 3; i++) await record(project);
+    await forgeJson(project, ['memory', 'fold']);
+    project.git('add', '.');
+    project.git('commit', '-qm', 'Fold');
+    const file = fixedOf('execution');
+    putLines(project, file, linesOf(project, file).slice(0, -1));
+    project.git('commit', '-qam', 'Drop');
+    const { problems, exitCode } = await verify(project);
+    expect([exitCode, problems.map(({ code }) => code)]).toEqual([4, ['dropped']]);
+    expect(lacking(problems[0] as never)).toEqual([]);
+    expect(problems[0]?.message).toContain(
+      `commit ${project.git('rev-parse', 'HEAD').slice(0, 12)} dropped record 4`,
+    );
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect((await logOf(project, 'execution')).map(({ n }) => n)).toEqual([2, 3, 4]);
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: 'restored',
+      reason: 'because',
+    });
+  });
+
+  it('B-28 a head that a commit message names and that is nowhere is found, and can be named as lost', async () => {
+    const project = await makeForge();
+    await record(project);
+    const head = 'ab'.repeat(32);
+    project.git('add', '.');
+    project.git('commit', '-q', '-m', `End\n\nForge-Ledger: execution 12 ${head}`);
+    const { problems, exitCode } = await verify(project);
+    expect([exitCode, problems.map(({ code, tier }) => [code, tier])]).toEqual([
+      4,
+      [['anchor', 'execution']],
+    ]);
+    expect(lacking(problems[0] as never)).toEqual([]);
+    expect(problems[0]?.message).toMatch(/saw record 12 \(abababababab…\).*which is nowhere/);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect((await logOf(project, 'execution')).at(-1)?.record).toMatchObject({
+      kind: 'repair',
+      lost: [head],
+    });
+  });
+
+  it('B-29 records that are nowhere are named as lost, and the rest goes on', async () => {
+    const project = await makePlainForge();
+    for (let i = 0; i < 3; i++) await record(project);
+    const file = segmentOf(project, 'execution');
+    const [first = '', , third = ''] = linesOf(project, file);
+    rmSync(project.path('.forge/local/journal.jsonl'));
+    putLines(project, file, [first, third]);
+    const { problems } = await verify(project);
+    expect(problems).toMatchObject([{ code: 'removed', file, line: 2, last_good: { line: 1 } }]);
+    const dry = await runForge(project, ['memory', 'repair', '--reason', 'r', '-n'], HUMAN);
+    expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('1 named as lost')]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect((await record(project)).cycle).toBeGreaterThan(3);
+  });
+});
+
+describe('archives', () => {
+  it('LTM-10 an archive that was tampered with is found, and there is a way out of it', async () => {
+    const project = await makePlainForge();
+    await record(project);
+    await forgeJson(project, ['memory', 'fold']);
+    const folder = '.forge/memory/archive';
+    const name = `${folder}/${'0'.repeat(64)}.jsonl`;
+    project.write(name, `${linesOf(project, fixedOf('execution'))[1]}\n`);
+    const { problems, exitCode } = await verify(project);
+    expect([exitCode, problems.map(({ code, file, line }) => [code, file, line])]).toEqual([
+      4,
+      [['archive', name, 0]],
+    ]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project)).toMatchObject(RESTORED);
+    // Only these bytes were vouched for.
+    truncateSync(project.path(name), 10);
+    expect((await verify(project)).exitCode).toBe(4);
+  });
+});
+
+describe('verify', () => {
+  it('LTM-04 shows people where, what, the last good record and what to type', async () => {
+    const project = await makePlainForge();
+    await record(project);
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    const lines = linesOf(project, file);
+    writeFileSync(project.path(file), `${lines[0]}\n${lines[1]}`);
+    const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify']);
+    expect([stderr, exitCode]).toEqual(['', 4]);
+    expect(stdout).toMatch(/^memory is corrupted {2}\d\.\d s\n/);
+    expect(stdout).toMatch(
+      new RegExp(`✗ torn {2}${file}:2 \\(byte ${Buffer.byteLength(lines[0] ?? '') + 1}\\)`),
+    );
+    expect(stdout).toMatch(/last good record: line 1, number 2, [0-9a-f]{12}…/);
+    expect(stdout).toMatch(/→ forge memory repair --reason "…"/);
+    const quiet = await verify(project, '--tier', 'notes');
+    expect(quiet).toMatchObject({ problems: [], tiers: [{ tier: 'notes' }] });
+    expect(await forgeError(project, ['memory', 'verify', '--tier', 'x'])).toMatchObject({
+      exitCode: 2,
+      field: 'tier',
+    });
+    expect(segmentsOf(project, 'execution')).toHaveLength(1);
+  });
+});

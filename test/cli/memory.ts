@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tier } from '../../src/domain/ledger.js';
+import type { Finding, Integrity } from '../../src/index.js';
+import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+
+export const HALT = '.git/forge/halt.json';
+export const JOURNAL = '.git/forge/journal.jsonl';
+/** A person at a terminal. */
+export const HUMAN: RunOptions = { terminal: true };
+
+export const fixedOf = (tier: Tier): string =>
+  tier === 'notes' ? '.forge/memory/long-term/notes.jsonl' : `.forge/memory/${tier}.jsonl`;
+
+/** The segments of a tier, as paths from the root. */
+export function segmentsOf(project: Project, tier: Tier): string[] {
+  const folder = `.forge/memory/${tier}.d`;
+  return readdirSync(project.path(folder))
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => `${folder}/${name}`);
+}
+
+/** The one segment that is there. */
+export function segmentOf(project: Project, tier: Tier): string {
+  const [first, ...more] = segmentsOf(project, tier);
+  if (first === undefined || more.length > 0) throw new Error(`${more.length} segments of ${tier} too many`);
+  return first;
+}
+
+export type Verified = Integrity & { exitCode: number | null; duration_ms: number };
+
+export async function verify(project: Project, ...args: string[]): Promise<Verified> {
+  const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify', '--json', ...args]);
+  if (stdout === '') throw new Error(`forge memory verify: ${stderr}`);
+  return { ...(JSON.parse(stdout) as Integrity & { duration_ms: number }), exitCode };
+}
+
+export interface Recorded {
+  cycle: number;
+  execution: { id: string; n: number };
+  evaluation?: { id: string; n: number };
+  known?: true;
+}
+
+export const record = (project: Project, ...flags: string[]): Promise<Recorded> =>
+  forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0', ...flags]);
+
+export interface Logged {
+  id: string;
+  tier: Tier;
+  n: number;
+  kind: string;
+  record: Record<string, unknown>;
+}
+
+export async function logOf(project: Project, tier: Tier): Promise<Logged[]> {
+  return (await forgeJson<{ records: Logged[] }>(project, ['memory', 'log', '--tier', tier])).records;
+}
+
+export const linesOf = (project: Project, file: string): string[] =>
+  project.read(file).split('\n').slice(0, -1);
+
+export const putLines = (project: Project, file: string, lines: readonly string[]): void =>
+  writeFileSync(project.path(file), lines.map((line) => `${line}\n`).join(''));
+
+/** The same file with one byte changed. */
+export function flipByte(project: Project, file: string, at: number): void {
+  const bytes = readFileSync(project.path(file));
+  bytes[at] = (bytes[at] as number) ^ 1;
+  writeFileSync(project.path(file), bytes);
+}
+
+/** Every field that a finding has, for people and for machines. */
+export const FINDING_FIELDS = ['code', 'tier', 'file', 'line', 'offset', 'message', 'last_good', 'hint'];
+
+export const lacking = (finding: Finding): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
+
+/** Types a hint as it stands: a shell runs what is no forge command, and `…` is what a person would write. */
+export async function typeHint(project: Project, hint: string): Promise<void> {
+  const steps = hint
+    .split(/ {2}or, if [^:]*: /)[0]
+    ?.split(/(?:,| {2}) ?then: | {2}\([^)]*\)(?:, then: )?/)
+    .map((step) => step.trim())
+    .filter(Boolean) as string[];
+  for (const step of steps) {
+    if (!step.startsWith('forge ')) {
+      execFileSync('sh', ['-c', step], { cwd: project.dir, stdio: 'pipe' });
+      continue;
+    }
+    const words = [...step.replaceAll('…', 'because').matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, word]) => quoted ?? word ?? '',
+    );
+    const { exitCode, stderr } = await runForge(project, words.slice(1), HUMAN);
+    if (exitCode !== 0) throw new Error(`${step}: exit ${exitCode}: ${stderr}`);
+  }
+}
+
+/** A key of a Supervisor in a file of its own. */
+export function makeKey(folder: string, algorithm = 'ed25519'): string {
+  const path = join(folder, `${algorithm}.pem`);
+  const kind = algorithm === 'ed25519' ? ['-algorithm', 'ed25519'] : ['-algorithm', algorithm];
+  execFileSync('openssl', ['genpkey', ...kind, '-out', path], { stdio: 'pipe' });
+  return path;
+}

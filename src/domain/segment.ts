@@ -52,7 +52,8 @@ export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: rea
       seen,
       ...(prev === null ? { ledger: tip.ledger } : {}),
     };
-    const line = formatRecord({ ...links, ...body } as LedgerRecord);
+    // Last: no record says of itself where it belongs.
+    const line = formatRecord({ ...body, ...links } as LedgerRecord);
     checkSize(line);
     const id = recordId(line);
     lines.push({ id, n: maxN + 1, line });

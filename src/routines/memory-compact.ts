@@ -34,7 +34,7 @@ export async function compactMemory(context: Context): Promise<Compacted> {
     if (!sealed) return { archived: 0, archive: null };
     const audit = storeAudit(context, around, {
       kind: 'compacted',
-      tier: 'execution',
+      of: 'execution',
       archive: sealed.archive,
       count: sealed.count,
     });

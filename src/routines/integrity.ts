@@ -157,11 +157,10 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
   }
 }
 
-/** What only a deleted branch had is here or in another ref by now. */
-function anchorsAfter({ disk }: Context, { git, gone }: Look) {
+function anchorsAfter({ disk }: Context, { git, settled }: Look) {
   const anchors = readAnchors(disk);
   if (!git) return anchors;
-  for (const name of gone) delete anchors.branches[name];
+  for (const name of settled) delete anchors.branches[name];
   if (git.branch !== null) anchors.branches[git.branch] = git.head;
   return { ...anchors, history: git.head };
 }

@@ -45,8 +45,8 @@ export interface Look {
   /** Heads that a commit message names and that are nowhere. */
   brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
   notes: string[];
-  /** Branches that were verified here once and are no more. */
-  gone: string[];
+  /** Branches that are no more, and whose records are all here. */
+  settled: string[];
 }
 
 export interface LookOptions {
@@ -67,7 +67,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
     knownIds: new Set(),
     brokenAnchors: [],
     notes: [],
-    gone: [],
+    settled: [],
   };
   if (git) await addFromGit(context, git, look);
   await addFromJournal(context, look);
@@ -138,7 +138,7 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.knownIds.add(recordId(bytes));
     note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
   });
-  look.gone = await addFromAnchors(
+  look.settled = await addFromAnchors(
     context,
     { git, look, branches: anchors.branches },
     (bytes, path, commit) => note(look, bytes, { source: 'anchor', file: fromTop(context, path), commit }),

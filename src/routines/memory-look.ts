@@ -237,7 +237,12 @@ async function countElsewhere(
     wanted: new Set(gone.keys()),
     where: 'refs',
   });
+  // What a record here follows has to be here as well.
+  const followed = new Set(
+    TIERS.flatMap((tier) => look.scans[tier].result.missing.map(({ parent }) => parent)),
+  );
   for (const [id, { ref }] of found) {
+    if (followed.has(id)) continue;
     gone.delete(id);
     counts.set(ref, (counts.get(ref) ?? 0) + 1);
   }

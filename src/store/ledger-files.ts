@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { systemCode } from '../domain/error.js';
 import { MAX_RECORD_BYTES, type Tier } from '../domain/ledger.js';
 import { diskError, listFolder } from './durable.js';
 import { fixedFile, type Layout, ledgerArchives, segmentFolder } from './layout.js';
@@ -79,6 +80,8 @@ export function scanContainer(path: string, size: number, handler: LineHandler):
       fs.constants.O_RDONLY | (fs.constants.O_NOFOLLOW ?? 0) | (fs.constants.O_NONBLOCK ?? 0),
     );
   } catch (error) {
+    // Listed, and gone since: a fold or git was quicker. What it held is looked for like all that is missing.
+    if (systemCode(error) === 'ENOENT') return;
     throw diskError(error, path);
   }
   try {

@@ -116,10 +116,17 @@ export async function isAncestor(git: Git, a: string, b: string): Promise<boolea
   throw gitError(args, stderr);
 }
 
-/** Those of the commits that no branch, remote branch, tag or stash leads to any more; without what is gone for good. */
-export async function unreachable(git: Git, commits: readonly string[]): Promise<string[]> {
-  const refs = ['HEAD', '--branches', '--remotes', '--tags', '--glob=refs/stash'];
-  const args = ['rev-list', '--ignore-missing', '--stdin', '--not', ...refs];
+/** What git itself keeps alive. */
+export const ALL_REFS = ['HEAD', '--branches', '--remotes', '--tags', '--glob=refs/stash'];
+
+/** Those of the commits that none of these leads to; without what is gone from the repository. */
+export async function notReachable(
+  git: Git,
+  commits: readonly string[],
+  from: readonly string[],
+): Promise<string[]> {
+  if (commits.length === 0) return [];
+  const args = ['rev-list', '--ignore-missing', '--stdin', '--not', ...from];
   const input = commits.map((commit) => `${commit}\n`).join('');
   const alone = new Set((await must(git, args, { input })).split('\n'));
   return commits.filter((commit) => alone.has(commit));

@@ -85,23 +85,32 @@ export async function settleMemory(
   options: LookOptions = {},
 ): Promise<{ inspection: Inspection; restored: Restored[] }> {
   let inspection = await inspectMemory(context, fresh, options);
-  let restored: Restored[] = [];
-  const mine = mayRestore(context, inspection, remedy);
-  if (mine.length > 0) {
-    const why = 'git took them from the working tree, and nothing here was edited';
-    ({ restored } = await restoreRecords(context, inspection.around, inspection.cut.journal.size, mine, {
-      by: 'forge',
-      why,
-    }));
-    for (const { tier, records, from, to } of restored)
-      context.warnings.push(
-        `${plural(records, `${tier} record`)} (${from === to ? from : `${from} to ${to}`}) had left the working tree and ${records === 1 ? 'was' : 'were'} put back.`,
-      );
-    if (restored.length > 0) inspection = await inspectMemory(context, true, options);
+  const restored: Restored[] = [];
+  // Git may be at it still: what a clean-up takes once it can take again.
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const back = await putBack(context, inspection, remedy);
+    if (back.length === 0) break;
+    restored.push(...back);
+    inspection = await inspectMemory(context, true, options);
   }
   if (inspection.findings.length === 0) remember(context, inspection);
   else haltUnlessRestorable(context, inspection);
   return { inspection, restored };
+}
+
+const ATTEMPTS = 4;
+
+async function putBack(context: Context, inspection: Inspection, remedy: Remedy): Promise<Restored[]> {
+  const mine = mayRestore(context, inspection, remedy);
+  if (mine.length === 0) return [];
+  const why = 'git took them from the working tree, and nothing here was edited';
+  const { around, cut } = inspection;
+  const { restored } = await restoreRecords(context, around, cut.journal.size, mine, { by: 'forge', why });
+  for (const { tier, records, from, to } of restored)
+    context.warnings.push(
+      `${plural(records, `${tier} record`)} (${from === to ? from : `${from} to ${to}`}) had left the working tree and ${records === 1 ? 'was' : 'were'} put back.`,
+    );
+  return restored;
 }
 
 function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy): Judgement['restorable'] {
@@ -153,11 +162,10 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
   }
 }
 
-/** What only a deleted branch had is here or in another ref by now. */
-function anchorsAfter({ disk }: Context, { git, gone }: Look) {
+function anchorsAfter({ disk }: Context, { git, settled }: Look) {
   const anchors = readAnchors(disk);
   if (!git) return anchors;
-  for (const name of gone) delete anchors.branches[name];
+  for (const name of settled) delete anchors.branches[name];
   if (git.branch !== null) anchors.branches[git.branch] = git.head;
   return { ...anchors, history: git.head };
 }

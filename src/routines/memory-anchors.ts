@@ -1,11 +1,12 @@
 import { streamGit } from '../adapters/git.js';
 import {
+  ALL_REFS,
   changedBetween,
   findRecords,
   isAncestor,
   listBranches,
+  notReachable,
   readBlobs,
-  unreachable,
 } from '../adapters/git-memory.js';
 import { recordId } from '../domain/ledger.js';
 import type { Context } from './context.js';
@@ -22,7 +23,7 @@ type OnLine = (bytes: Buffer, path: string, commit: string) => void;
 /**
  * The lines of the commits last verified that are not in HEAD's tree: of this branch's if it does not lead there any
  * more, and of every other's if nothing does. What was verified has left the journal, so nobody else would miss it.
- * Returns the branches that are no more.
+ * Returns the branches that are no more and need not be kept in mind: this one has all that they had.
  */
 export async function addFromAnchors(
   context: Context,
@@ -34,9 +35,15 @@ export async function addFromAnchors(
   if (own !== undefined && own !== git.head) await addFromOwn(context, anchored, own, onLine);
   const others = Object.entries(branches).filter(([name]) => name !== git.branch);
   if (others.length === 0) return [];
-  await addFromOthers(context, anchored, [...new Set(others.map(([, commit]) => commit))], onLine);
-  const present = new Set(await listBranches(gitOf(context)));
-  return others.map(([name]) => name).filter((name) => !present.has(name));
+  const run = gitOf(context);
+  const commits = [...new Set(others.map(([, commit]) => commit))];
+  const open = new Set(await notReachable(run, commits, ['HEAD']));
+  for (const commit of await notReachable(run, [...open], ALL_REFS))
+    if (await isHere(context, anchored, commit, onLine)) open.delete(commit);
+  // What a detached HEAD has is nobody's when it moves on.
+  if (git.branch === null) return [];
+  const present = new Set(await listBranches(run));
+  return others.filter(([name, commit]) => !present.has(name) && !open.has(commit)).map(([name]) => name);
 }
 
 const gitOf = (context: Context): NonNullable<Context['git']> => context.git as NonNullable<Context['git']>;
@@ -56,24 +63,27 @@ async function addFromOwn(
   if (leads === false) await eachLineOf(context, git, anchor, onLine);
 }
 
-/** A branch that was deleted, or reset while another was checked out: what no ref has is missed here. */
-async function addFromOthers(
+/**
+ * A branch that was deleted, or reset while another was checked out: what no ref has is missed here. True when this
+ * tree has all that the commit has.
+ */
+async function isHere(
   context: Context,
   { git, look }: Anchored,
-  commits: readonly string[],
+  commit: string,
   onLine: OnLine,
-): Promise<void> {
+): Promise<boolean> {
   const lines = new Map<string, Parameters<OnLine>>();
-  for (const commit of await unreachable(gitOf(context), commits))
-    await eachLineOf(context, git, commit, (bytes, path) => {
-      const id = recordId(bytes);
-      if (!Object.values(look.scans).some(({ graph }) => graph.has(id)))
-        lines.set(id, [Buffer.from(bytes), path, commit]);
-    });
+  await eachLineOf(context, git, commit, (bytes, path) => {
+    const id = recordId(bytes);
+    if (!Object.values(look.scans).some(({ graph }) => graph.has(id)))
+      lines.set(id, [Buffer.from(bytes), path, commit]);
+  });
   const wanted = new Set(lines.keys());
   const stream = streamGit(context.repository?.root ?? '', context.world.env);
   const found = await findRecords(gitOf(context), stream, { folder: git.folder, wanted, where: 'refs' });
   for (const [id, line] of lines) if (!found.has(id)) onLine(...line);
+  return lines.size === 0;
 }
 
 async function eachLineOf(

@@ -45,8 +45,8 @@ export interface Look {
   /** Heads that a commit message names and that are nowhere. */
   brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
   notes: string[];
-  /** Branches that were verified here once and are no more. */
-  gone: string[];
+  /** Branches that are no more, and whose records are all here. */
+  settled: string[];
 }
 
 export interface LookOptions {
@@ -67,7 +67,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
     knownIds: new Set(),
     brokenAnchors: [],
     notes: [],
-    gone: [],
+    settled: [],
   };
   if (git) await addFromGit(context, git, look);
   await addFromJournal(context, look);
@@ -142,7 +142,7 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.knownIds.add(recordId(bytes));
     note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
   });
-  look.gone = await addFromAnchors(
+  look.settled = await addFromAnchors(
     context,
     { git, look, branches: anchors.branches },
     (bytes, path, commit) => note(look, bytes, { source: 'anchor', file: fromTop(context, path), commit }),
@@ -241,7 +241,12 @@ async function countElsewhere(
     wanted: new Set(gone.keys()),
     where: 'refs',
   });
+  // What a record here follows has to be here as well.
+  const followed = new Set(
+    TIERS.flatMap((tier) => look.scans[tier].result.missing.map(({ parent }) => parent)),
+  );
   for (const [id, { ref }] of found) {
+    if (followed.has(id)) continue;
     gone.delete(id);
     counts.set(ref, (counts.get(ref) ?? 0) + 1);
   }

@@ -55,6 +55,7 @@ export async function restoreRecords(
   audit: Record<string, unknown>,
 ): Promise<{ restored: Restored[]; audit: RecordRef | null }> {
   const bytes = await gatherLines(context, journalSize, new Set(missing.map(({ id }) => id)));
+  const chains = readChains(context, journalSize, [...bytes.values()]);
   const restored: Restored[] = [];
   const ids: string[] = [];
   for (const tier of TIERS) {
@@ -63,11 +64,8 @@ export async function restoreRecords(
       .map(({ id, n }): Line => ({ id, n, bytes: bytes.get(id) as Buffer }))
       .sort(byNumber);
     if (lines.length === 0) continue;
-    appendVerbatim(
-      context.disk,
-      tier,
-      lines.map((line) => line.bytes),
-    );
+    const before = parentsOf(lines, chains);
+    appendVerbatim(context.disk, tier, [...before, ...lines.map((line) => line.bytes)]);
     restored.push({ tier, records: lines.length, from: (lines[0] as Line).n, to: (lines.at(-1) as Line).n });
     ids.push(...lines.map(({ id }) => id));
   }
@@ -82,6 +80,43 @@ export async function restoreRecords(
     count: ids.length,
   };
   return { restored, audit: storeAudit(context, around, record, { despite: true }) };
+}
+
+interface Chained {
+  prev: string | null;
+  bytes: Buffer;
+}
+
+const prevOf = (bytes: Buffer): string | null =>
+  (JSON.parse(bytes.toString('utf8')) as { prev: string | null }).prev;
+
+/** All that the journal has, by id, if what comes back follows anything. */
+function readChains(context: Context, journalSize: number, lines: readonly Buffer[]): Map<string, Chained> {
+  const chains = new Map<string, Chained>();
+  if (lines.every((line) => prevOf(line) === null)) return chains;
+  readJournal(context.layout, journalSize, (line) => {
+    const bytes = Buffer.from(line);
+    if (bytes.includes('"prev":')) chains.set(recordId(bytes), { prev: prevOf(bytes), bytes });
+  });
+  return chains;
+}
+
+/**
+ * The uncommitted records that these follow, whether they are here or in a stash: git may take the one file and leave
+ * the other, so a segment has to stand for itself. Twice in the tree they are one.
+ */
+function parentsOf(lines: readonly Line[], chains: ReadonlyMap<string, Chained>): Buffer[] {
+  const done = new Set(lines.map(({ id }) => id));
+  const before: Buffer[] = [];
+  for (const { bytes } of lines)
+    for (let id = prevOf(bytes); id !== null && !done.has(id); ) {
+      done.add(id);
+      const parent = chains.get(id);
+      if (!parent) break;
+      before.push(parent.bytes);
+      id = parent.prev;
+    }
+  return before;
 }
 
 /** A record is at most 1 MB. */

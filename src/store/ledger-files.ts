@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { systemCode } from '../domain/error.js';
 import { MAX_RECORD_BYTES, type Tier } from '../domain/ledger.js';
 import { diskError, listFolder } from './durable.js';
 import { fixedFile, type Layout, ledgerArchives, segmentFolder } from './layout.js';
@@ -63,6 +64,16 @@ export function readRange(path: string, from: number, to: number): Buffer {
   }
 }
 
+/** Null for what was listed and is gone since: a fold or git was quicker. What it held is looked for like all that is missing. */
+function openListed(path: string): number | null {
+  try {
+    return openContainer(path);
+  } catch (error) {
+    if (systemCode((error as Error).cause) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 function openContainer(path: string): number {
   try {
     const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
@@ -94,7 +105,8 @@ const CHUNK = 1024 * 1024;
  * one chunk and one line. Needs no lock: what is appended meanwhile is beyond `size`.
  */
 export function scanContainer(path: string, size: number, handler: LineHandler): void {
-  const fd = openContainer(path);
+  const fd = openListed(path);
+  if (fd === null) return;
   try {
     new LineSplitter(handler).run(fd, size);
   } catch (error) {

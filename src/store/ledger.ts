@@ -137,16 +137,24 @@ const stampsWithNew = (disk: Disk, tier: Tier, name: string): Pick<TierState, 'f
  * Takes the lock.
  */
 export function appendVerbatim(disk: Disk, tier: Tier, lines: readonly Buffer[]): void {
-  const path = join(segmentFolder(disk.layout, tier), `restored-${makeToken(8)}.jsonl`);
   const bytes = Buffer.concat(lines.flatMap((line) => [line, LF]));
   disk.withLock(() => {
-    disk.note(path);
-    if (disk.dryRun) return;
-    disk.checkHeld();
-    if (!appendLines(path, Buffer.concat([paddingLines(bytes.length), bytes]), 0))
-      throw outside('ledger.moved', `${shown(disk.layout, path)} was taken away while it was written.`);
-    appendJournal(disk.layout, bytes);
+    for (let attempt = 1; !appendAnew(disk, tier, bytes); attempt++)
+      if (attempt === 3)
+        throw outside('ledger.moved', `The ${tier} ledger was taken away three times while it was written.`, {
+          hint: 'Run the command again when the other program has finished.',
+        });
   });
+}
+
+function appendAnew(disk: Disk, tier: Tier, bytes: Buffer): boolean {
+  const path = join(segmentFolder(disk.layout, tier), `restored-${makeToken(8)}.jsonl`);
+  disk.note(path);
+  if (disk.dryRun) return true;
+  disk.checkHeld();
+  if (!appendLines(path, Buffer.concat([paddingLines(bytes.length), bytes]), 0)) return false;
+  appendJournal(disk.layout, bytes);
+  return true;
 }
 
 const LF = Buffer.from('\n');

@@ -1,0 +1,22 @@
+import { describe, it } from 'vitest';
+import { Walk } from './walk.js';
+
+/** `FORGE_SOAK=1` walks far, from seeds of its own; `FORGE_SOAK=17,18` from these. */
+const soak = process.env.FORGE_SOAK;
+const first = Date.now() % 1_000_000;
+const far = soak?.includes(',')
+  ? soak.split(',').map(Number)
+  : Array.from({ length: 7 }, (_, i) => first + i);
+const [seeds, operations] = soak ? [far, 300] : [[1, 2], 60];
+
+describe('memory on a random walk through git', () => {
+  it.each(seeds)(
+    `LTM-17 LTM-16 loses nothing and never stands in the way: ${operations} operations, seed %i`,
+    async (seed) => {
+      const walk = await Walk.begin(seed);
+      await walk.run(operations);
+      if (soak) process.stderr.write(`seed ${seed}: ${JSON.stringify(walk.tally)}\n`);
+    },
+    600_000,
+  );
+});

@@ -10,6 +10,7 @@ import type { ArchivedSession } from '../domain/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
 import { configFile, type Layout, layoutOf, shown } from '../store/layout.js';
+import type { LockPolicy } from '../store/lock.js';
 
 /** What every routine works with: one `.forge/`, its repository, its surroundings. */
 export interface Context {
@@ -59,10 +60,9 @@ export function contextAt(
   dryRun: boolean,
 ): Context {
   const layout = layoutOf(root, repository);
-  const policy = { me: world.self, liveness: world.liveness };
   return {
     layout,
-    disk: new Disk(layout, policy, dryRun),
+    disk: new Disk(layout, lockPolicy(world), dryRun),
     world,
     repository,
     git: repository ? gitIn(repository.root, world.env) : null,
@@ -70,6 +70,16 @@ export function contextAt(
     lastActivity: readActivity(layout),
   };
 }
+
+/** How locks are taken in these surroundings. */
+export const lockPolicy = (world: World): LockPolicy => ({
+  me: world.self,
+  liveness: world.liveness,
+  bootedAt: () => {
+    const { at, uptime } = world.activity();
+    return at - uptime * 1000;
+  },
+});
 
 /** The settings; problems that do not stop work become warnings. */
 export function readConfig(context: Context): Config {

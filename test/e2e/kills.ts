@@ -7,6 +7,11 @@ import type { Project } from '../support/project.js';
 /** How often: a few in every run, many with FORGE_SOAK=1. */
 export const kills = (quick: number, soak: number): number => (process.env.FORGE_SOAK === '1' ? soak : quick);
 
+/** Figures of the long run. */
+export function report(what: string): void {
+  if (process.env.FORGE_SOAK === '1') process.stderr.write(`soak: ${what}\n`);
+}
+
 /** Starts the binary and ends it by SIGKILL after that many milliseconds; true when it was still at work. */
 export function killAfter(project: Project, args: readonly string[], ms: number): Promise<boolean> {
   const child = startBinary(project.dir, args);

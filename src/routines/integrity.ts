@@ -130,7 +130,7 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
   if (!look || disk.dryRun) return;
   try {
     disk.withLock(() => {
-      if (!isUnchanged(cut)) return;
+      if (!isUnchanged(context, cut)) return;
       prune(context, look, cut);
       writeAnchors(disk, anchorsAfter(context, look));
       for (const tier of TIERS) {

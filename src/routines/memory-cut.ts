@@ -2,7 +2,7 @@ import { ForgeError } from '../domain/error.js';
 import { TIERS, type Tier } from '../domain/ledger.js';
 import { journalStamp } from '../store/journal.js';
 import { type Around, loadState } from '../store/ledger.js';
-import { type Container, describeContainer, listArchives, listContainers } from '../store/ledger-files.js';
+import { type Container, listArchives, listContainers } from '../store/ledger-files.js';
 import { digestContainers } from '../store/ledger-scan.js';
 import { emptyState, type LedgerState, type OpenSegment, type TierState } from '../store/ledger-state.js';
 import type { Context } from './context.js';
@@ -73,8 +73,12 @@ export function stillOpen(
   return open !== null && file?.stat === open.stat ? open : null;
 }
 
-/** True when nobody touched anything since. Caller holds the lock. */
-export function isUnchanged(cut: Cut): boolean {
-  const now = (container: Container): boolean => describeContainer(container.path)?.stat === container.stat;
-  return [...Object.values(cut.tiers).flat(), ...cut.archives].every(now);
+/** True when nobody touched, added or removed anything since. Caller holds the lock. */
+export function isUnchanged({ layout }: Context, cut: Cut): boolean {
+  const isSameSet = (before: readonly Container[], now: readonly Container[]): boolean =>
+    digestContainers(before) === digestContainers(now);
+  return (
+    TIERS.every((tier) => isSameSet(cut.tiers[tier], listContainers(layout, tier))) &&
+    isSameSet(cut.archives, listArchives(layout))
+  );
 }

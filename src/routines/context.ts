@@ -1,3 +1,4 @@
+import { unreliableFileSystem } from '../adapters/file-system.js';
 import { type Git, gitIn } from '../adapters/git.js';
 import { findForge, findRepository, hasRemains, isLeftOut, type Repository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
@@ -103,6 +104,17 @@ export function requireSupervisor({ world }: Context, what: Reserved): void {
 }
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
+
+/** Says so when `.forge/` or the git dir is where locks cannot be relied on: a lesser risk with one writer. */
+export function warnFileSystem({ layout, warnings }: Context): void {
+  for (const folder of new Set([layout.dir, layout.state])) {
+    const name = unreliableFileSystem(folder);
+    if (name !== null)
+      warnings.push(
+        `${folder} is on ${name}, where locks, renames and fsync are not reliable: let one machine at a time work here.`,
+      );
+  }
+}
 
 /** Notes that forge was used here (SES-07 asks how long it was silent). */
 export function noteActivity({ layout, world, disk }: Context): void {

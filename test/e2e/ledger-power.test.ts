@@ -6,7 +6,7 @@ import { CrashDisk, type State } from '../support/crash-states.js';
 import { hasStrace, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { kills, report } from './kills.js';
+import { kills, limit, report } from './kills.js';
 import { countKeys, foundRecords, recordArgs } from './memory-truth.js';
 import { makeForgeRepository, typed } from './typed.js';
 
@@ -130,7 +130,7 @@ function begun(): Project {
 
 const acknowledged = ['first', 'second'];
 
-vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+vi.setConfig({ testTimeout: limit });
 
 describe.skipIf(!hasStrace)('when the power fails', () => {
   it('LTM-16 LTM-03 B-33 while a record is appended to open segments', async () => {

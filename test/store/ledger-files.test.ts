@@ -12,7 +12,7 @@ function scan(path: string, size: number): Seen[] {
   const seen: Seen[] = [];
   scanContainer(path, size, {
     line: (bytes, line, offset) => seen.push(['line', bytes.toString('latin1'), line, offset]),
-    long: (line, offset, length) => seen.push(['long', String(length), line, offset]),
+    long: (line, offset, { length }) => seen.push(['long', String(length), line, offset]),
     tail: (bytes, line, offset) => seen.push(['tail', bytes.toString('latin1'), line, offset]),
   });
   return seen;

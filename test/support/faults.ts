@@ -19,7 +19,7 @@ function need(what: string, is: boolean): boolean {
 
 const isLinux = process.platform === 'linux';
 export const hasStrace = need('strace', isLinux && works('strace', ['-o', '/dev/null', 'true']));
-export const hasShim = need('C compiler (cc) for Linux', isLinux && works('cc', ['--version']));
+export const hasShim = need('gcc for Linux', isLinux && works('gcc', ['--version']));
 /** Mounts in a mount namespace of their own, which nobody else sees. */
 export const canMount = need(
   'right to mount (root)',
@@ -36,7 +36,7 @@ export function shim(): string {
   if (library === undefined) {
     library = join(folder, 'faults.so');
     const source = fileURLToPath(new URL('faults.c', import.meta.url));
-    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
+    execFileSync('gcc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
   }
   return library;
 }

@@ -21,7 +21,7 @@ writeFileSync(
   ].join('\n'),
 );
 
-const KEPT = ['PATH', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'FORGE_SOAK', 'FORGE_SOAK_KILLS'];
+const KEPT = ['PATH', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'FORGE_SOAK'];
 for (const name of Object.keys(process.env))
   if (!KEPT.includes(name) && !name.startsWith('VITEST') && name !== 'NODE_ENV') delete process.env[name];
 Object.assign(process.env, {

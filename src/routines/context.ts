@@ -1,3 +1,4 @@
+import { unreliableFileSystem } from '../adapters/file-system.js';
 import { type Git, gitIn } from '../adapters/git.js';
 import { findForge, findRepository, hasRemains, isLeftOut, type Repository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
@@ -10,6 +11,7 @@ import type { ArchivedSession } from '../domain/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
 import { configFile, type Layout, layoutOf, shown } from '../store/layout.js';
+import type { LockPolicy } from '../store/lock.js';
 
 /** What every routine works with: one `.forge/`, its repository, its surroundings. */
 export interface Context {
@@ -59,10 +61,9 @@ export function contextAt(
   dryRun: boolean,
 ): Context {
   const layout = layoutOf(root, repository);
-  const policy = { me: world.self, liveness: world.liveness };
   return {
     layout,
-    disk: new Disk(layout, policy, dryRun),
+    disk: new Disk(layout, lockPolicy(world), dryRun),
     world,
     repository,
     git: repository ? gitIn(repository.root, world.env) : null,
@@ -70,6 +71,16 @@ export function contextAt(
     lastActivity: readActivity(layout),
   };
 }
+
+/** How locks are taken in these surroundings. */
+export const lockPolicy = (world: World): LockPolicy => ({
+  me: world.self,
+  liveness: world.liveness,
+  bootedAt: () => {
+    const { at, uptime } = world.activity();
+    return at - uptime * 1000;
+  },
+});
 
 /** The settings; problems that do not stop work become warnings. */
 export function readConfig(context: Context): Config {
@@ -93,6 +104,17 @@ export function requireSupervisor({ world }: Context, what: Reserved): void {
 }
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
+
+/** Says so when `.forge/` or the git dir is where locks cannot be relied on: a lesser risk with one writer. */
+export function warnFileSystem({ layout, warnings }: Context): void {
+  for (const folder of new Set([layout.dir, layout.state])) {
+    const name = unreliableFileSystem(folder);
+    if (name !== null)
+      warnings.push(
+        `${folder} is on ${name}, where locks, renames and fsync are not reliable: let one machine at a time work here.`,
+      );
+  }
+}
 
 /** Notes that forge was used here (SES-07 asks how long it was silent). */
 export function noteActivity({ layout, world, disk }: Context): void {

@@ -12,7 +12,7 @@ import type { Around } from '../store/ledger.js';
 import { digestContainers } from '../store/ledger-scan.js';
 import { saveState } from '../store/ledger-state.js';
 import { toState } from '../store/ledger-tip.js';
-import { type Context, timestamp } from './context.js';
+import { type Context, timestamp, warnFileSystem } from './context.js';
 import { surroundings } from './ledger.js';
 import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
 import { type Judgement, judgeMemory } from './memory-judge.js';
@@ -203,6 +203,7 @@ export async function verifyMemory(
   input: { tier?: Tier } = {},
   options: LookOptions = {},
 ): Promise<Integrity> {
+  warnFileSystem(context);
   const { inspection, restored } = await settleMemory(context, 'journal', true, options);
   const problems = inspection.findings.filter(({ tier }) => input.tier === undefined || tier === input.tier);
   const halted = readHalt(context.disk) !== null;

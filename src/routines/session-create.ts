@@ -12,7 +12,7 @@ import { archiveFile, focusFile, progressFile, sessionFile } from '../store/layo
 import { allocateSessionId } from '../store/session-ids.js';
 import { archivedIds, recentArchives, updateArchive } from './archive.js';
 import type { Memory } from './briefing.js';
-import { type Context, timestamp } from './context.js';
+import { type Context, lockPolicy, timestamp } from './context.js';
 import { showFocus } from './focus.js';
 
 /** Where git stands and what is known when a session opens. */
@@ -28,13 +28,7 @@ export function allocate(context: Context): { id: string; seq: number } {
   const ids = archivedIds(context);
   const seq = Math.max(0, ...recentArchives(context).map((session) => session.seq));
   const date = timestamp(context).slice(0, 10);
-  return allocateSessionId(
-    layout,
-    { me: world.self, liveness: world.liveness },
-    date,
-    { ids, seq },
-    disk.dryRun,
-  );
+  return allocateSessionId(layout, lockPolicy(world), date, { ids, seq }, disk.dryRun);
 }
 
 /** The record goes last: progress without a record is picked up as an orphan, a record without progress would lie. */

@@ -10,7 +10,7 @@ import { checkText } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
-import { type Context, noteActivity, readConfig } from './context.js';
+import { type Context, noteActivity, readConfig, warnFileSystem } from './context.js';
 import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
 import { readProgressText } from './progress.js';
@@ -52,6 +52,7 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   const input = checkInput(SessionStartInput, raw);
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   const config = readConfig(context);
+  warnFileSystem(context);
   const { ledgers, notes } = await verifyFirst(context);
   const { repository, git } = context;
   // Git works while the files are read.

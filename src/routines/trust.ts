@@ -16,7 +16,7 @@ import {
 import { addApprovals, readApprovals } from '../store/approvals.js';
 import { readTarget, removePath } from '../store/durable.js';
 import { featuresFile, initScript, shown, trustFile } from '../store/layout.js';
-import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
+import { type Context, lockPolicy, readConfig, requireSupervisor, timestamp } from './context.js';
 
 export interface TrustReport {
   /** The repository (its common git dir) or folder that approvals are tied to. */
@@ -153,5 +153,5 @@ function approve(context: Context, runnables: readonly Runnable[], how: Approval
   const at = timestamp(context);
   const fresh = runnables.map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at, how }));
   const path = trustFile(stateHome(world.env), identity);
-  addApprovals(path, identity, fresh, { me: world.self, liveness: world.liveness });
+  addApprovals(path, identity, fresh, lockPolicy(world));
 }

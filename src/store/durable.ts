@@ -26,11 +26,11 @@ export function diskError(error: unknown, path: string): ForgeError {
   return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, cause: error });
 }
 
-/** Node has no name for a quota that is used up. */
+/** Node has no name for a quota that is used up, which is 122 on Linux and 69 on macOS. */
 function nameOf(error: unknown): string {
+  const code = systemCode(error) ?? 'unknown';
   const { errno } = error as { errno?: number };
-  if (errno === (process.platform === 'darwin' ? -69 : -122)) return 'EDQUOT';
-  return systemCode(error) ?? 'unknown';
+  return !code.startsWith('E') && (errno === -122 || errno === -69) ? 'EDQUOT' : code;
 }
 
 /** Room may be left, but no inode for another file. */

@@ -5,7 +5,7 @@ import { type Draft, type PlannedLine, planLines, type Tip } from '../domain/seg
 import { makeToken } from '../domain/token.js';
 import type { Disk } from './disk.js';
 import { appendJournal } from './journal.js';
-import { fixedFile, segmentFolder, shown } from './layout.js';
+import { fixedFile, segmentFolder } from './layout.js';
 import { appendLines } from './ledger-append.js';
 import { folderStamp, listArchives, listContainers } from './ledger-files.js';
 import { refuseDamaged, scanTier } from './ledger-scan.js';

@@ -8,6 +8,8 @@ import { diskError, listFolder, makeFolder } from './durable.js';
 export interface LockPolicy {
   me: () => ProcessIdentity;
   liveness: (holder: ProcessIdentity) => Liveness;
+  /** When this machine was started, milliseconds since 1970. */
+  bootedAt?: () => number;
   /** How long to wait for another holder, ms; default 5,000. */
   waitMs?: number;
 }
@@ -53,10 +55,10 @@ function acquire(path: string, policy: LockPolicy): string {
     const holder = readClaim(path);
     deadline ||= performance.now() + (policy.waitMs ?? 5000);
     // Whether a holder lives is looked up when it is a new one, and now and then.
-    const isNew = holder?.token !== known.token || performance.now() - known.at > LOOK_AGAIN_MS;
-    if (holder && isNew) {
-      known = { token: holder.token, at: performance.now() };
-      if (isStale(holder, policy) && breakStale(path, holder, claim, policy)) continue;
+    const token = holder?.token ?? '';
+    if (token !== known.token || performance.now() - known.at > LOOK_AGAIN_MS) {
+      known = { token, at: performance.now() };
+      if (isLeft(path, holder, policy) && breakStale(path, claim, policy)) continue;
     }
     if (performance.now() > deadline) throw heldBy(path, holder);
     sleep(pause * (0.5 + Math.random()));
@@ -70,6 +72,23 @@ const leftBehind = new Set<string>();
 
 const isStale = (claim: Claim, { liveness }: LockPolicy): boolean =>
   leftBehind.has(claim.token) || liveness(claim) === 'gone';
+
+/** Nobody holds what a process that is gone left, or a power failure, which may take a file's bytes and leave its name. */
+const isLeft = (path: string, holder: Claim | null, policy: LockPolicy): boolean =>
+  holder ? isStale(holder, policy) : isEmptied(path, policy);
+
+/** Made whole before it had this name, so it was emptied with a former boot if it is older than this one. */
+function isEmptied(path: string, { bootedAt }: LockPolicy): boolean {
+  try {
+    return (
+      !!bootedAt &&
+      fs.statSync(path).ctimeMs < bootedAt() &&
+      fs.readFileSync(path).every((byte) => byte === 0)
+    );
+  } catch {
+    return false;
+  }
+}
 
 /** A kill between writing a claim and linking it leaves its draft; only who is provably gone needs it no more. */
 function removeDeadDrafts(folder: string, policy: LockPolicy): void {
@@ -144,21 +163,21 @@ function readClaim(path: string): Claim | null {
 
 /**
  * Removes a dead holder's lock. Two waiters must not both do it: the second would remove the first one's new lock.
- * So it happens under a lock of its own, and only if the same dead claim is still there. False while another waiter
+ * So it happens under a lock of its own, and only if what is there then is dead as well. False while another waiter
  * is at it.
  */
-function breakStale(path: string, dead: Claim, claim: Claim, policy: LockPolicy): boolean {
+function breakStale(path: string, claim: Claim, policy: LockPolicy): boolean {
   const breaker = `${path}.breaker`;
   if (!take(breaker, claim)) {
     const other = readClaim(breaker);
     // A breaker that died holds no one up for long: it is renamed away first, so only one waiter gets it.
-    if (!other || !isStale(other, policy)) return false;
+    if (!isLeft(breaker, other, policy)) return false;
     discardBreaker(breaker, claim.token);
     return true;
   }
   const mine = stampOf(breaker);
   try {
-    if (readClaim(path)?.token === dead.token) fs.rmSync(path, { force: true });
+    if (isLeft(path, readClaim(path), policy)) fs.rmSync(path, { force: true });
   } catch (error) {
     throw diskError(error, path);
   } finally {

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { BIN, startBinary } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { Agent, type Listed } from './agents.js';
-import { expectWhole, kills } from './kills.js';
+import { expectWhole, kills, limit } from './kills.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
 const LIBRARY = pathToFileURL(join(dirname(dirname(BIN)), 'dist', 'index.js')).href;
@@ -52,7 +52,7 @@ const ordered = (lines: readonly string[], name: string): number[] =>
   lines.filter((line) => line.startsWith(`${name} `)).map((line) => Number(line.split(' ')[1]));
 
 // The long run takes minutes.
-vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+vi.setConfig({ testTimeout: limit });
 
 describe('many writers', () => {
   it('SES-09 SES-04 keeps 1,000 lines of two processes, none torn, each in its order', async () => {

@@ -4,7 +4,7 @@ import { systemWorld } from '../../src/index.js';
 import { BIN, forgeJson } from '../support/forge.js';
 import { changedPaths, type Project } from '../support/project.js';
 import type { Listed, Started } from './agents.js';
-import { abandon, expectEachOnce, expectWhole, killAfter, kills, measure } from './kills.js';
+import { abandon, expectEachOnce, expectWhole, isSoak, killAfter, kills, limit, measure } from './kills.js';
 import type { Ended } from './typed.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
@@ -62,7 +62,7 @@ async function survivesEnd(project: Project, n: number, lines: string[], kill: (
 }
 
 // The long run takes minutes.
-vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+vi.setConfig({ testTimeout: limit });
 
 describe('a kill at any moment', () => {
   it('SES-07 of session start loses nothing, leaves nothing half done and blocks nobody', async () => {
@@ -106,7 +106,7 @@ async function settled(project: Project): Promise<void> {
 }
 
 /** The moments between which the disk differs; the rest is for the long run. */
-const CALLS = ['rename', ...(kills(0, 1) ? ['link', 'unlink', 'mkdir', 'fsync'] : [])];
+const CALLS = ['rename', ...(isSoak ? ['link', 'unlink', 'mkdir', 'fsync'] : [])];
 const hasStrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /** Runs the binary and has the kernel end it at the n-th of these system calls; false when it makes fewer. */

@@ -4,8 +4,22 @@ import { expect } from 'vitest';
 import { startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 
-/** How often: a few in every run, many with FORGE_SOAK=1. */
-export const kills = (quick: number, soak: number): number => (process.env.FORGE_SOAK === '1' ? soak : quick);
+const share = Number(process.env.FORGE_SOAK ?? 0);
+
+/** The long run: FORGE_SOAK=1 is all of it, 0.1 a tenth. */
+export const isSoak = share > 0;
+
+/** How often: a few in every run, many in the long one. */
+export const kills = (quick: number, soak: number): number =>
+  isSoak ? Math.max(quick, Math.ceil(soak * share)) : quick;
+
+/** A test's time limit, ms. */
+export const limit = isSoak ? 3_600_000 : 60_000;
+
+/** Figures of the long run. */
+export function report(what: string): void {
+  if (isSoak) process.stderr.write(`soak: ${what}\n`);
+}
 
 /** Starts the binary and ends it by SIGKILL after that many milliseconds; true when it was still at work. */
 export function killAfter(project: Project, args: readonly string[], ms: number): Promise<boolean> {

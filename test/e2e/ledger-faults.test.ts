@@ -10,8 +10,16 @@ import {
 } from '../support/faults.js';
 import { runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { kills } from './kills.js';
-import { countKeys, expectIntact, expectKept, recordArgs, repair, verify } from './memory-truth.js';
+import { isSoak, kills, limit, report } from './kills.js';
+import {
+  countKeys,
+  expectIntact,
+  expectKept,
+  foundRecords,
+  recordArgs,
+  repair,
+  verify,
+} from './memory-truth.js';
 import { makeForgeRepository, typed } from './typed.js';
 
 /*
@@ -114,14 +122,13 @@ const sample = <T>(all: readonly T[], size: number, offset: number): T[] => {
   return all.filter((_, i) => i % step === offset % step);
 };
 
-const isSoak = kills(0, 1) === 1;
 const RIGS = { 'open segments': warmRig, 'new segments': coldRig };
 const HOWS = ['error=EIO', 'error=ENOSPC', 'error=EINTR', 'error=EROFS', 'signal=KILL'];
 const CASES = Object.keys(RIGS).flatMap((name, i) =>
   HOWS.map((how, j) => [how, name as keyof typeof RIGS, i + 2 * j] as const),
 );
 
-vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+vi.setConfig({ testTimeout: limit });
 
 describe.skipIf(!hasStrace)('memory record, when one of its system calls goes wrong', () => {
   it.each(CASES)('LTM-16 B-61 B-62 B-63 %s, with %s', async (how, name, offset) => {
@@ -139,6 +146,70 @@ describe.skipIf(!hasStrace)('memory record, when one of its system calls goes wr
         return struck;
       });
     expect(hits).toBeGreaterThan(chosen.length * 0.7);
+    report(`memory record with ${name}, ${how}: ${hits} calls struck`);
+  });
+});
+
+/** A command that is no record: what it must have done if it says so, and its name in the trace. */
+interface Other {
+  args: (n: number) => string[];
+  prepare: (rig: Rig, n: number) => void;
+  /** Whether it did what it was to do. */
+  isDone: (project: Project, n: number) => boolean;
+}
+
+const FIXED = /^(execution|evaluation)\.jsonl$/;
+const hasNote = (project: Project, n: number): boolean =>
+  foundRecords(project).some(({ tier, text }) => tier === 'notes' && text === `note ${n}`);
+
+const OTHERS: Record<string, Other> = {
+  'note add': {
+    args: (n) => ['note', 'add', `note ${n}`, '--json', '--quiet'],
+    prepare: () => {},
+    isDone: hasNote,
+  },
+  'memory fold': {
+    args: () => ['memory', 'fold', '--json', '--quiet'],
+    prepare: ({ project, acknowledged }, n) => {
+      typed(project, recordArgs(`unfolded-${n}`));
+      acknowledged.add(`unfolded-${n}`);
+    },
+    isDone: (project, n) => foundRecords(project, FIXED).some(({ key }) => key === `unfolded-${n}`),
+  },
+};
+
+async function survivesOther(rig: Rig, other: Other, n: number, call: Call, how: string): Promise<boolean> {
+  const { project, acknowledged } = rig;
+  other.prepare(rig, n);
+  const struck = strike(project.dir, other.args(n), call, how);
+  const what = JSON.stringify({ how, call: call.line.slice(0, 120), ...struck }, null, 1);
+  if (struck.exitCode === 0) expect(other.isDone(project, n), what).toBe(true);
+  else if (struck.signal === null) {
+    expect(struck.exitCode, what).toBe(6);
+    if (hasNote(project, n)) expect(struck.stderr, what).toMatch(/unknown|is done/);
+  }
+  expectKept(project, acknowledged, what);
+  await expectIntact(project, what);
+  const again = await runForge(project, other.args(n));
+  expect(again, what).toMatchObject({ exitCode: 0 });
+  expect(other.isDone(project, n), what).toBe(true);
+  expectKept(project, acknowledged, what);
+  return struck.hit !== undefined;
+}
+
+const OTHER_CASES = Object.keys(OTHERS).flatMap((name) => HOWS.map((how) => [name, how] as const));
+
+describe.skipIf(!hasStrace || !isSoak)('other commands, when one of their system calls goes wrong', () => {
+  it.each(OTHER_CASES)('LTM-16 B-61 B-62 B-63 %s, %s', async (name, how) => {
+    const rig = warmRig();
+    const other = OTHERS[name] as Other;
+    other.prepare(rig, 0);
+    const calls = traceCalls(rig.project, other.args(0));
+    let hits = 0;
+    for (const [i, call] of calls.entries()) if (await survivesOther(rig, other, i + 1, call, how)) hits++;
+    expect(hits).toBeGreaterThan(calls.length * 0.7);
+    await expectIntact(rig.project);
+    report(`${name}, ${how}: ${hits} calls struck`);
   });
 });
 

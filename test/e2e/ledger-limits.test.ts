@@ -15,7 +15,7 @@ import {
 } from '../support/faults.js';
 import { BIN, type FailedForge, forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { kills } from './kills.js';
+import { kills, limit } from './kills.js';
 import { countKeys, expectIntact, expectKept, recordArgs, verify } from './memory-truth.js';
 import { makeForgeRepository, typed } from './typed.js';
 
@@ -53,7 +53,7 @@ async function expectWorksAgain(project: Project, keys: readonly string[]): Prom
   expectKept(project, ['first', 'afterwards', ...keys]);
 }
 
-vi.setConfig({ testTimeout: kills(60_000, 900_000) });
+vi.setConfig({ testTimeout: limit });
 
 describe.skipIf(!hasShim)('a disk that becomes full', () => {
   it.each(['execution', 'evaluation'])(

@@ -19,7 +19,7 @@ function need(what: string, is: boolean): boolean {
 
 const isLinux = process.platform === 'linux';
 export const hasStrace = need('strace', isLinux && works('strace', ['-o', '/dev/null', 'true']));
-export const hasShim = need('C compiler (cc) for Linux', isLinux && works('cc', ['--version']));
+export const hasShim = need('gcc for Linux', isLinux && works('gcc', ['--version']));
 /** Mounts in a mount namespace of their own, which nobody else sees. */
 export const canMount = need(
   'right to mount (root)',
@@ -36,7 +36,7 @@ export function shim(): string {
   if (library === undefined) {
     library = join(folder, 'faults.so');
     const source = fileURLToPath(new URL('faults.c', import.meta.url));
-    execFileSync('cc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
+    execFileSync('gcc', ['-shared', '-fPIC', '-O1', '-o', library, source, '-ldl']);
   }
   return library;
 }
@@ -143,8 +143,14 @@ const CALL = /^(\w+)\(/;
 const report = (): string[] => readFileSync(join(folder, 'trace'), 'utf8').split('\n');
 
 /** Runs the binary and gives the calls with which its main thread changed something under these folders. */
-export function traceCalls(project: Project, args: readonly string[], strings = 300): Call[] {
-  const options = ['-qq', '-y', '-s', String(strings), '-o', join(folder, 'trace'), '-e', `trace=${NAMES}`];
+export function traceCalls(
+  project: Project,
+  args: readonly string[],
+  { strings = 300, hex = false }: { strings?: number; hex?: boolean } = {},
+): Call[] {
+  const names = hex ? `${NAMES},?copy_file_range,?sendfile` : NAMES;
+  const options = ['-qq', '-y', ...(hex ? ['-xx'] : []), '-s', String(strings), '-o', join(folder, 'trace')];
+  options.push('-e', `trace=${names}`);
   const { exitCode, stderr } = start(project.dir, 'strace', [...options, process.execPath, BIN, ...args]);
   if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: exit ${exitCode}: ${stderr}`);
   const counts = new Map<string, number>();
@@ -153,9 +159,12 @@ export function traceCalls(project: Project, args: readonly string[], strings = 
     if (name === undefined) return [];
     const nth = (counts.get(name) ?? 0) + 1;
     counts.set(name, nth);
-    return changes(line, name) ? [{ name, nth, line }] : [];
+    return changes(hex ? readable(line) : line, name) ? [{ name, nth, line }] : [];
   });
 }
+
+const readable = (line: string): string =>
+  line.replace(/\\x([0-9a-f]{2})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 
 const changes = (line: string, name: string): boolean =>
   /\/\.forge|\/\.git\/forge/.test(line) && (name !== 'openat' || /O_WRONLY|O_RDWR/.test(line));

@@ -1,5 +1,6 @@
 import { corrupted, usage } from '../domain/error.js';
 import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
+import { oneLine } from '../domain/text.js';
 import { clearHalt, readHalt } from '../store/halt.js';
 import { ledgerArchives, shown } from '../store/layout.js';
 import { appendVerbatim } from '../store/ledger.js';
@@ -209,18 +210,14 @@ export async function settleLedger(
     how === 'adopt' ? 'Adopting a ledger' : 'Dropping a ledger',
     reason,
   );
+  if (!/^[0-9a-f]{6,64}$/.test(id)) throw unknownLedger(id);
   const { look, around, findings } = await inspectMemory(context, true);
   const foreign = findings.filter(
     ({ code, message }) => code === 'foreign_ledger' && message.includes(`(${id}`),
   );
   const ledgers = new Set(foreign.map(({ message }) => /\(([0-9a-f]{64})\)/.exec(message)?.[1] ?? ''));
   const [ledger] = ledgers;
-  if (!look || ledger === undefined || ledgers.size > 1)
-    throw usage(
-      'ledger.unknown',
-      `${JSON.stringify(id)} names no foreign ledger here${ledgers.size > 1 ? ' unambiguously' : ''}.`,
-      { hint: 'forge memory verify' },
-    );
+  if (!look || ledger === undefined || ledgers.size > 1) throw unknownLedger(id, ledgers.size > 1);
   const tiers = foreign.map(({ tier }) => tier);
   for (const tier of tiers)
     storeRecords(context, around, tier, [{ kind: how, subject: ledger, ...decision }], { despite: true });
@@ -232,4 +229,11 @@ export async function settleLedger(
   );
   await settleMemory(context, 'all', true);
   return { audit, ledger, tiers };
+}
+
+function unknownLedger(id: string, several = false): Error {
+  const what = several ? 'means several foreign ledgers; give more digits' : 'names no foreign ledger here';
+  return usage('ledger.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, {
+    hint: 'forge memory verify',
+  });
 }

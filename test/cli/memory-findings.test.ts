@@ -168,10 +168,11 @@ describe('what does not belong', () => {
     expect((await forgeError(project, ['note', 'add', 'x'])).exitCode).toBe(4);
     const call = ['memory', how, other.slice(0, 12), '--reason', 'they are ours'];
     expect(await forgeError(project, call)).toMatchObject({ exitCode: 3, code: 'human.required' });
-    expect(await forgeError(project, ['memory', how, 'feedfeed', '--reason', 'r'], HUMAN)).toMatchObject({
-      exitCode: 2,
-      code: 'ledger.unknown',
-    });
+    for (const id of ['feedfeed', '', '(', other.slice(0, 4), `${other}0`])
+      expect(await forgeError(project, ['memory', how, id, '--reason', 'r'], HUMAN)).toMatchObject({
+        exitCode: 2,
+        code: 'ledger.unknown',
+      });
     const settled = await forgeJson<{ ledger: string; tiers: Tier[] }>(project, call, HUMAN);
     expect(settled).toMatchObject({ ledger: other, tiers: ['notes'] });
     expect(await verify(project)).toMatchObject(RESTORED);

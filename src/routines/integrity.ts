@@ -15,8 +15,9 @@ import { toState } from '../store/ledger-tip.js';
 import { type Context, timestamp, warnFileSystem } from './context.js';
 import { surroundings } from './ledger.js';
 import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
+import type { Look } from './memory-facts.js';
 import { type Judgement, judgeMemory } from './memory-judge.js';
-import { type Look, type LookOptions, lookAtMemory } from './memory-look.js';
+import { type LookOptions, lookAtMemory } from './memory-look.js';
 import { type Restored, restoreRecords } from './memory-restore.js';
 
 export interface TierReport {

@@ -10,7 +10,7 @@ import {
 } from '../adapters/git-memory.js';
 import { recordId } from '../domain/ledger.js';
 import type { Context } from './context.js';
-import type { GitFacts, Look } from './memory-look.js';
+import type { GitFacts, Look } from './memory-facts.js';
 
 interface Anchored {
   git: GitFacts;

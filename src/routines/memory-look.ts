@@ -1,53 +1,15 @@
-import { gitError, streamGit } from '../adapters/git.js';
-import {
-  type ChangedFile,
-  changedMemory,
-  findRecords,
-  leftOut,
-  memoryTree,
-  readBlobs,
-  readRemovedLines,
-} from '../adapters/git-memory.js';
-import { readBranch } from '../adapters/git-read.js';
+import { streamGit } from '../adapters/git.js';
+import { findRecords, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
 import { type MissingRecord, markOf } from '../domain/finding.js';
 import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { plural } from '../domain/text.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
-import { memoryFolder, shown, shownFrom } from '../store/layout.js';
-import { type Scanned, scanTier } from '../store/ledger-scan.js';
+import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
 import { addFromAnchors } from './memory-anchors.js';
 import type { Cut } from './memory-cut.js';
-
-/** What git says about the memory folder; null without a repository or a commit. */
-export interface GitFacts {
-  folder: string;
-  head: string;
-  branch: string | null;
-  tree: Map<string, string>;
-  /** Tracked memory files that are not HEAD's. */
-  changed: ChangedFile[];
-  leftOut: Set<string>;
-  /** Files that are staged as they stand and in no commit yet; looked up when records are missing. */
-  staged: Set<string>;
-}
-
-/** Everything a judgement needs. */
-export interface Look {
-  cut: Cut;
-  git: GitFacts | null;
-  scans: Record<Tier, Scanned>;
-  /** Acknowledged records that are not in the working tree, by id. */
-  missing: Map<string, MissingRecord>;
-  /** Ids of the journal and of files that differ from HEAD: written through forge, or committed. */
-  knownIds: Set<string>;
-  /** Heads that a commit message names and that are nowhere. */
-  brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
-  notes: string[];
-  /** Branches that are no more, and whose records are all here. */
-  settled: string[];
-}
+import { fromTop, type GitFacts, gitFacts, type Look } from './memory-facts.js';
 
 export interface LookOptions {
   /** Bytes read so far, of all. */
@@ -75,25 +37,6 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   return look;
 }
 
-async function gitFacts(context: Context): Promise<GitFacts | null> {
-  const { git, repository, layout } = context;
-  if (!git || !repository) return null;
-  const folder = shownFrom(repository.root, memoryFolder(layout));
-  const asked = ['rev-parse', '-q', '--verify', 'HEAD^{commit}'];
-  const { code, stdout, stderr } = await git(asked);
-  // Silent on an unborn branch. A git that refuses to work is not the same as no commit.
-  if (code !== 0 && stderr.trim() !== '') throw gitError(asked, stderr);
-  const head = stdout.trim();
-  if (head === '') return null;
-  const [branch, tree, changed, sparse] = await Promise.all([
-    readBranch(repository, git),
-    memoryTree(git, head, folder),
-    changedMemory(git, { repository, folder }),
-    leftOut(git, folder),
-  ]);
-  return { folder, head, branch, tree, changed, leftOut: sparse, staged: new Set() };
-}
-
 function scanAll(
   context: Context,
   cut: Cut,
@@ -103,10 +46,8 @@ function scanAll(
   const { layout } = context;
   const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
   for (const { path } of git?.changed ?? []) committed.delete(fromTop(context, path));
-  const total = TIERS.reduce(
-    (sum, tier) => sum + cut.tiers[tier].reduce((bytes, { size }) => bytes + size, 0),
-    0,
-  );
+  const files = [...Object.values(cut.tiers).flat(), ...cut.archives];
+  const total = files.reduce((sum, { size }) => sum + size, 0);
   let read = 0;
   const onBytes =
     onProgress &&
@@ -126,11 +67,6 @@ function scanAll(
       ];
     }),
   ) as Look['scans'];
-}
-
-/** Git's path, from the repository's top, as forge shows it. */
-function fromTop({ repository, layout }: Context, path: string): string {
-  return shown(layout, `${repository?.root ?? layout.root}/${path}`);
 }
 
 async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<void> {

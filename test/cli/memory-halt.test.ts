@@ -246,7 +246,7 @@ describe('forge memory override acknowledge', () => {
       expect([how, (await verify(project)).exitCode]).toEqual([how, 4]);
     }
     putLines(project, file, lines);
-    expect((await runForge(project, ['memory', 'restore'])).stdout).toBe('Nothing was missing.\n');
+    expect((await runForge(project, ['memory', 'restore'])).stdout).toContain('Nothing was missing.\n');
     expect(await forgeError(project, ['memory', 'repair', '--reason', 'r'], HUMAN)).toMatchObject({
       exitCode: 2,
       code: 'memory.intact',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeEdits, type EditedFile, type LooseRecord } from '../../src/domain/edit.js';
-import type { MissingRecord } from '../../src/domain/finding.js';
+import { type MissingRecord, markOf } from '../../src/domain/finding.js';
 import type { Unreadable } from '../../src/domain/ledger-graph.js';
 
 const FILE = '.forge/memory/execution.d/a.jsonl';
@@ -8,10 +8,10 @@ const FILE = '.forge/memory/execution.d/a.jsonl';
 /** Record `n` of a chain, called by a letter, on a line of 100 bytes. */
 const at = (id: string, n: number, prev: string | null, line: number): LooseRecord => {
   const offset = (line - 1) * 100;
-  return { id, n, prev, file: FILE, line, offset, end: offset + 100 };
+  return { id, n, prev, mark: markOf({ n, prev }), file: FILE, line, offset, end: offset + 100 };
 };
 const gone = (id: string, n: number, prev: string | null): MissingRecord => ({
-  ...{ id, n, prev, tier: 'execution', source: 'journal', file: '', commit: '' },
+  ...{ id, n, prev, mark: markOf({ n, prev }), tier: 'execution', source: 'journal', file: '', commit: '' },
 });
 const unreadable = (line: number, code = 'edited', message = 'it is no JSON'): Unreadable => ({
   ...{ code, message, file: FILE, line, offset: 0, last_good: null, length: 1, sha256: '' },
@@ -28,7 +28,7 @@ function found(
   const edited: EditedFile = {
     tier: 'execution',
     file: FILE,
-    tracked: false,
+    differs: false,
     missing,
     strangers,
     unreadable: bad,

@@ -96,7 +96,7 @@ describe('the records with a key', () => {
     segment(textOf(live));
     archive(textOf(sealed));
     const found = findKeyed(layout, 'execution', new Set(['a', 'c', 'inner', 'unknown']));
-    expect(Object.fromEntries(found)).toEqual({
+    expect(Object.fromEntries(found)).toMatchObject({
       a: { id: live.lines[0]?.id, n: 2 },
       c: { id: sealed.lines[0]?.id, n: 2 },
     });

@@ -1,0 +1,63 @@
+import { gitError } from '../adapters/git.js';
+import { type ChangedFile, changedMemory, leftOut, memoryTree } from '../adapters/git-memory.js';
+import { readBranch } from '../adapters/git-read.js';
+import type { MissingRecord } from '../domain/finding.js';
+import type { Tier } from '../domain/ledger.js';
+import { memoryFolder, shown, shownFrom } from '../store/layout.js';
+import type { Scanned } from '../store/ledger-scan.js';
+import type { Context } from './context.js';
+import type { Cut } from './memory-cut.js';
+
+/** What git says about the memory folder; null without a repository or a commit. */
+export interface GitFacts {
+  folder: string;
+  head: string;
+  branch: string | null;
+  tree: Map<string, string>;
+  /** Tracked memory files that are not HEAD's. */
+  changed: ChangedFile[];
+  leftOut: Set<string>;
+  /** Files that are staged as they stand and in no commit yet; looked up when records are missing. */
+  staged: Set<string>;
+}
+
+/** Everything a judgement needs. */
+export interface Look {
+  cut: Cut;
+  git: GitFacts | null;
+  scans: Record<Tier, Scanned>;
+  /** Acknowledged records that are not in the working tree, by id. */
+  missing: Map<string, MissingRecord>;
+  /** Ids of the journal and of files that differ from HEAD: written through forge, or committed. */
+  knownIds: Set<string>;
+  /** Heads that a commit message names and that are nowhere. */
+  brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
+  notes: string[];
+  /** Branches that are no more, and whose records are all here. */
+  settled: string[];
+}
+
+/** Asks git about the memory folder; exit 6 where it refuses to work. */
+export async function gitFacts(context: Context): Promise<GitFacts | null> {
+  const { git, repository, layout } = context;
+  if (!git || !repository) return null;
+  const folder = shownFrom(repository.root, memoryFolder(layout));
+  const asked = ['rev-parse', '-q', '--verify', 'HEAD^{commit}'];
+  const { code, stdout, stderr } = await git(asked);
+  // Silent on an unborn branch. A git that refuses to work is not the same as no commit.
+  if (code !== 0 && stderr.trim() !== '') throw gitError(asked, stderr);
+  const head = stdout.trim();
+  if (head === '') return null;
+  const [branch, tree, changed, sparse] = await Promise.all([
+    readBranch(repository, git),
+    memoryTree(git, head, folder),
+    changedMemory(git, { repository, folder }),
+    leftOut(git, folder),
+  ]);
+  return { folder, head, branch, tree, changed, leftOut: sparse, staged: new Set() };
+}
+
+/** Git's path, from the repository's top, as forge shows it. */
+export function fromTop({ repository, layout }: Context, path: string): string {
+  return shown(layout, `${repository?.root ?? layout.root}/${path}`);
+}

@@ -55,6 +55,7 @@ const ROUTINE_ORDER = [
   'human',
   'ledger',
   'memory-cut',
+  'memory-anchors',
   'memory-look',
   'memory-judge',
   'memory-restore',

@@ -9,12 +9,17 @@ import {
   readBlobs,
 } from '../adapters/git-memory.js';
 import { recordId } from '../domain/ledger.js';
+import type { Scanned } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
-import type { GitFacts, Look } from './memory-look.js';
 
+interface Facts {
+  folder: string;
+  head: string;
+  branch: string | null;
+}
 interface Anchored {
-  git: GitFacts;
-  look: Look;
+  git: Facts;
+  look: { notes: string[]; scans: Readonly<Record<string, Pick<Scanned, 'graph'>>> };
   /** The commits last verified, by branch. */
   branches: Readonly<Record<string, string>>;
 }
@@ -88,7 +93,7 @@ async function isHere(
 
 async function eachLineOf(
   context: Context,
-  { folder, head }: GitFacts,
+  { folder, head }: Facts,
   commit: string,
   onLine: OnLine,
 ): Promise<void> {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { makeToken } from './token.js';
 
 /** The five ledgers (docs/format.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'notes'] as const;
@@ -55,34 +54,9 @@ export function genesisLine(tier: Tier, ledger: string): string {
   return JSON.stringify({ v: 1, tier, n: 1, prev: null, seen: [], kind: 'genesis', ledger });
 }
 
-/** Characters in one line of padding. */
-const PAD = 512 * 1024;
-
-/**
- * Lines that hold nothing, more than `length` bytes of them. Git takes a file for renamed when a new one has half of
- * what it had, and where two branches have removed it, that is a conflict. Records that are put back in a new file
- * would be such a half; with as much of something else beside them they are none.
- */
-export function paddingLines(length: number): Buffer {
-  const lines: string[] = [];
-  for (let left = length; left > 0; left -= PAD)
-    lines.push(`{"v":1,"pad":"${noise(Math.min(left, PAD))}"}\n`);
-  return Buffer.from(lines.join(''), 'latin1');
-}
-
-/** Never the same twice, and nothing that git finds in another file. */
-function noise(length: number): string {
-  const seed = makeToken(24);
-  const parts: string[] = [];
-  for (let made = 0; made < length; made += 88)
-    parts.push(createHash('sha512').update(`${seed}${made}`).digest('base64'));
-  return parts.join('');
-}
-
 export type ParsedLine =
   | { kind: 'record'; record: LedgerRecord }
   | { kind: 'tombstone'; tombstone: Tombstone }
-  | { kind: 'padding' }
   | { kind: 'bad'; reason: string };
 
 /** Reads one line. By hand: every command that touches memory comes through here, thousands of times. */
@@ -96,7 +70,6 @@ export function parseLine(text: string): ParsedLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('it is no JSON object');
   const line = value as Record<string, unknown>;
   if (line.v !== 1) return bad(`its version is ${JSON.stringify(line.v)}, this forge knows 1`);
-  if (typeof line.pad === 'string') return { kind: 'padding' };
   const problem = linkProblem(line);
   if (problem) return bad(problem);
   if (line.redacted !== undefined)

@@ -9,6 +9,7 @@ import { readHalt, refuseHalted, writeHalt } from '../store/halt.js';
 import { journalStamp, pruneJournal } from '../store/journal.js';
 import { shown } from '../store/layout.js';
 import type { Around } from '../store/ledger.js';
+import { MOVES, wasMoved } from '../store/ledger-files.js';
 import { digestContainers } from '../store/ledger-scan.js';
 import { saveState } from '../store/ledger-state.js';
 import { toState } from '../store/ledger-tip.js';
@@ -60,9 +61,20 @@ export async function inspectMemory(
   const cut = takeCut(context, around);
   if (!fresh && isTrusted(cut))
     return { ...NOTHING, notes: cut.state.verdict?.notes ?? [], around, cut, look: null };
-  const first = await inspectOnce(context, cut, options);
+  const first = await inspectMoving(context, cut, options);
   if (first.findings.length === 0) return first;
-  return inspectOnce(context, takeCut(context, await surroundings(context)), options);
+  return inspectMoving(context, takeCut(context, await surroundings(context)), options);
+}
+
+/** Reading takes no lock: what another process folds meanwhile is looked for where it went. */
+async function inspectMoving(context: Context, cut: Cut, options: LookOptions): Promise<Inspection> {
+  for (let tries = 1, latest = cut; ; tries++)
+    try {
+      return await inspectOnce(context, latest, options);
+    } catch (error) {
+      if (!wasMoved(error) || tries === MOVES) throw error;
+      latest = takeCut(context, await surroundings(context));
+    }
 }
 
 async function inspectOnce(context: Context, cut: Cut, options: LookOptions): Promise<Inspection> {

@@ -1,7 +1,14 @@
 import { usage } from '../domain/error.js';
 import { byNumber, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { compareText } from '../domain/text.js';
-import { type Container, listArchives, listContainers, scanContainer } from '../store/ledger-files.js';
+import {
+  type Container,
+  listArchives,
+  listContainers,
+  MOVES,
+  scanContainer,
+  wasMoved,
+} from '../store/ledger-files.js';
 import type { Context } from './context.js';
 
 /** A record as readers get it. */
@@ -22,6 +29,15 @@ export interface ReadOptions {
  * over, and what was redacted, declared void or dropped is not shown.
  */
 export function readRecords(context: Context, tier: Tier, options: ReadOptions = {}): ReadRecord[] {
+  for (let tries = 1; ; tries++)
+    try {
+      return readOnce(context, tier, options);
+    } catch (error) {
+      if (!wasMoved(error) || tries === MOVES) throw error;
+    }
+}
+
+function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecord[] {
   const containers = containersOf(context, tier, options.archived ?? true);
   const { hidden, dropped } = findHidden(containers);
   const roots = new Map<string, string>();
@@ -40,10 +56,11 @@ export function readRecords(context: Context, tier: Tier, options: ReadOptions =
     .sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
 }
 
-const containersOf = ({ layout }: Context, tier: Tier, archived: boolean): Container[] => [
-  ...(archived ? listArchives(layout) : []),
-  ...listContainers(layout, tier),
-];
+/** Archives last: compaction moves lines there. */
+function containersOf({ layout }: Context, tier: Tier, archived: boolean): Container[] {
+  const live = listContainers(layout, tier);
+  return [...(archived ? listArchives(layout) : []), ...live];
+}
 
 function eachLine(containers: readonly Container[], line: (bytes: Buffer) => void): void {
   const ignore = (): void => {};

@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { streamGit } from '../adapters/git.js';
-import { findRecords } from '../adapters/git-memory.js';
+import { findRecords, memoryTree, readBlobs } from '../adapters/git-memory.js';
 import type { MissingRecord } from '../domain/finding.js';
 import { byNumber, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { readJournal } from '../store/journal.js';
 import { memoryFolder, shownFrom } from '../store/layout.js';
-import { type Around, appendVerbatim } from '../store/ledger.js';
+import { type Around, appendVerbatim, putBackSegment } from '../store/ledger.js';
 import type { Context } from './context.js';
 import { type RecordRef, storeAudit } from './ledger.js';
 
@@ -17,69 +18,127 @@ export interface Restored {
   to: number;
 }
 
-type Line = { id: string; n: number; bytes: Buffer };
+interface Line {
+  id: string;
+  n: number;
+  bytes: Buffer;
+}
 
-/** The bytes of records, from the journal and, for the rest, from anywhere in git. */
-export async function gatherLines(
+/** A record's bytes, and the file of a commit that has them. */
+interface Found {
+  bytes: Buffer;
+  commit?: string;
+  /** From the worktree's top. */
+  path?: string;
+}
+
+type Wanted = Pick<MissingRecord, 'id' | 'tier' | 'n' | 'source'>;
+
+/** From git what was committed, with its file; from the journal the rest, and what git has no more. */
+async function gather(
   context: Context,
   journalSize: number,
-  wanted: ReadonlySet<string>,
-): Promise<Map<string, Buffer>> {
-  const lines = new Map<string, Buffer>();
+  wanted: readonly Wanted[],
+): Promise<Map<string, Found>> {
+  const found = new Map<string, Found>();
+  const committed = wanted.filter(({ source }) => source !== 'journal').map(({ id }) => id);
+  await addFromGit(context, new Set(committed), found);
+  const rest = new Set(wanted.map(({ id }) => id).filter((id) => !found.has(id)));
   readJournal(context.layout, journalSize, (bytes) => {
     const id = recordId(bytes);
-    if (wanted.has(id)) lines.set(id, Buffer.from(bytes));
+    if (rest.has(id)) found.set(id, { bytes: Buffer.from(bytes) });
   });
-  const rest = new Set([...wanted].filter((id) => !lines.has(id)));
+  return found;
+}
+
+async function addFromGit(
+  context: Context,
+  wanted: ReadonlySet<string>,
+  found: Map<string, Found>,
+): Promise<void> {
   const { git, repository, layout, world } = context;
-  if (rest.size === 0 || !git || !repository) return lines;
+  if (wanted.size === 0 || !git || !repository) return;
   const folder = shownFrom(repository.root, memoryFolder(layout));
-  const found = await findRecords(git, streamGit(repository.root, world.env), {
-    folder,
-    wanted: rest,
-    where: 'everywhere',
-  });
-  for (const [id, { bytes }] of found) lines.set(id, bytes);
-  return lines;
+  const query = { folder, wanted, where: 'everywhere' as const };
+  for (const [id, place] of await findRecords(git, streamGit(repository.root, world.env), query))
+    found.set(id, place);
 }
 
 /**
- * Puts records back: their lines verbatim in a new segment of their tier. What is not at hand is left out. The audit
- * ledger says what came back and why.
+ * Puts records back: a segment that is gone as a whole as it was, other lines verbatim in a new segment of their
+ * tier. What is not at hand is left out. The audit ledger says what came back and why.
  */
 export async function restoreRecords(
   context: Context,
   around: Around,
   journalSize: number,
-  missing: readonly Pick<MissingRecord, 'id' | 'tier' | 'n' | 'source'>[],
+  missing: readonly Wanted[],
   audit: Record<string, unknown>,
 ): Promise<{ restored: Restored[]; audit: RecordRef | null }> {
-  const bytes = await gatherLines(context, journalSize, new Set(missing.map(({ id }) => id)));
-  const chains = readChains(context, journalSize, [...bytes.values()]);
+  const found = await gather(context, journalSize, missing);
+  const standing = await putBackSegments(context, missing, found);
+  const chains = readChains(
+    context,
+    journalSize,
+    [...found.values()].map(({ bytes }) => bytes),
+  );
   const restored: Restored[] = [];
   const ids: string[] = [];
   for (const tier of TIERS) {
     const lines = missing
-      .filter((record) => record.tier === tier && bytes.has(record.id))
-      .map(({ id, n }): Line => ({ id, n, bytes: bytes.get(id) as Buffer }))
+      .filter((record) => record.tier === tier && found.has(record.id))
+      .map(({ id, n }): Line => ({ id, n, bytes: (found.get(id) as Found).bytes }))
       .sort(byNumber);
     if (lines.length === 0) continue;
-    const before = parentsOf(lines, chains);
-    appendVerbatim(context.disk, tier, [...before, ...lines.map((line) => line.bytes)]);
-    restored.push({ tier, records: lines.length, from: (lines[0] as Line).n, to: (lines.at(-1) as Line).n });
+    const rest = lines.filter(({ id }) => !standing.has(id));
+    if (rest.length > 0)
+      appendVerbatim(context.disk, tier, [...parentsOf(rest, chains), ...rest.map(({ bytes }) => bytes)]);
+    restored.push({ tier, records: lines.length, from: numberOf(lines[0]), to: numberOf(lines.at(-1)) });
     ids.push(...lines.map(({ id }) => id));
   }
   if (restored.length === 0) return { restored, audit: null };
   const sources = [...new Set(missing.map(({ source }) => source))];
-  const record = {
-    kind: 'restored',
-    ...audit,
-    restored,
-    sources,
-    records: ids.slice(0, MAX_NAMED),
-    count: ids.length,
-  };
+  const named = { records: ids.slice(0, MAX_NAMED), count: ids.length };
+  const record = { kind: 'restored', ...audit, restored, sources, ...named };
   return { restored, audit: storeAudit(context, around, record, { despite: true }) };
+}
+
+/** A parent that only its child names is known by its id alone. */
+const numberOf = (line: Line | undefined): number =>
+  line?.n || (line ? (JSON.parse(line.bytes.toString('utf8')) as { n: number }).n : 0);
+
+/** Whole segments whose names are free; the ids of the wanted records in them. */
+async function putBackSegments(
+  context: Context,
+  missing: readonly Wanted[],
+  found: ReadonlyMap<string, Found>,
+): Promise<Set<string>> {
+  const standing = new Set<string>();
+  const { git, repository, disk, world } = context;
+  if (!git || !repository) return standing;
+  const stream = streamGit(repository.root, world.env);
+  const folder = shownFrom(repository.root, memoryFolder(context.layout));
+  for (const { commit, path } of segmentsOf(found)) {
+    const target = join(repository.root, path);
+    const oid = disk.exists(target) ? undefined : (await memoryTree(git, commit, folder)).get(path);
+    if (oid === undefined) continue;
+    const lines: Buffer[] = [];
+    await readBlobs(stream, [oid], (_oid, bytes) => lines.push(Buffer.from(bytes)));
+    const ids = new Set(lines.map(recordId));
+    const wanted = missing.filter(({ id }) => ids.has(id) && found.has(id));
+    const journalled = wanted.map(({ id }) => (found.get(id) as Found).bytes);
+    if (putBackSegment(disk, target, lines, journalled)) for (const { id } of wanted) standing.add(id);
+  }
+  return standing;
+}
+
+/** Fixed files and archives are not among them: what was cut out of one comes back beside it. */
+function segmentsOf(found: ReadonlyMap<string, Found>): { commit: string; path: string }[] {
+  const segments = new Map<string, { commit: string; path: string }>();
+  for (const { commit, path } of found.values())
+    if (commit !== undefined && path !== undefined && /\.d\/[^/]+\.jsonl$/.test(path))
+      segments.set(path, { commit, path });
+  return [...segments.values()];
 }
 
 interface Chained {

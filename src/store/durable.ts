@@ -220,13 +220,16 @@ export function createFile(path: string, bytes: Buffer): boolean {
   return true;
 }
 
-/** Makes a folder and its parents. */
+/** Makes a folder and its parents; durable on return, or what is put into it would go with it. */
 export function makeFolder(path: string): void {
+  let first: string | undefined;
   try {
-    fs.mkdirSync(path, { recursive: true });
+    first = fs.mkdirSync(path, { recursive: true });
   } catch (error) {
     throw diskError(error, path);
   }
+  if (first === undefined) return;
+  for (let made = path; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../domain/error.js';
+import { ForgeError } from '../domain/error.js';
 import { MAX_RECORD_BYTES, type Tier } from '../domain/ledger.js';
 import { diskError, listFolder } from './durable.js';
 import { fixedFile, type Layout, ledgerArchives, segmentFolder } from './layout.js';
@@ -16,13 +16,22 @@ export interface Container {
   changedAt: number;
 }
 
-/** The live containers of a tier: its fixed file and its segments, in name order. Empty segments hold nothing. */
+/**
+ * The live containers of a tier: its fixed file and its segments, in name order. Empty segments hold nothing. Also
+ * right without the lock: a fold moves lines from segments to the fixed file, which is therefore looked at last.
+ */
 export function listContainers(layout: Layout, tier: Tier): Container[] {
   const folder = segmentFolder(layout, tier);
-  return [fixedFile(layout, tier), ...ledgerNames(folder).map((name) => join(folder, name))]
-    .map(describeContainer)
-    .filter((container) => container !== null);
+  const segments = ledgerNames(folder).map((name) => describeContainer(join(folder, name)));
+  const fixed = describeContainer(fixedFile(layout, tier));
+  return [fixed, ...segments].filter((container) => container !== null);
 }
+
+/** A file of the list went while it was read: its lines are elsewhere by now, so a new list has to be made. */
+export const wasMoved = (error: unknown): boolean =>
+  error instanceof ForgeError && error.code === 'disk.enoent';
+/** How often that is done before it counts as a fault. */
+export const MOVES = 10;
 
 /** The archives of all tiers. */
 export function listArchives(layout: Layout): Container[] {
@@ -64,16 +73,6 @@ export function readRange(path: string, from: number, to: number): Buffer {
   }
 }
 
-/** Null for what was listed and is gone since: a fold or git was quicker. What it held is looked for like all that is missing. */
-function openListed(path: string): number | null {
-  try {
-    return openContainer(path);
-  } catch (error) {
-    if (systemCode((error as Error).cause) === 'ENOENT') return null;
-    throw error;
-  }
-}
-
 function openContainer(path: string): number {
   try {
     const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
@@ -105,8 +104,7 @@ const CHUNK = 1024 * 1024;
  * one chunk and one line. Needs no lock: what is appended meanwhile is beyond `size`.
  */
 export function scanContainer(path: string, size: number, handler: LineHandler): void {
-  const fd = openListed(path);
-  if (fd === null) return;
+  const fd = openContainer(path);
   try {
     new LineSplitter(handler).run(fd, size);
   } catch (error) {

@@ -80,11 +80,9 @@ const isLeft = (path: string, holder: Claim | null, policy: LockPolicy): boolean
 /** Made whole before it had this name, so it was emptied with a former boot if it is older than this one. */
 function isEmptied(path: string, { bootedAt }: LockPolicy): boolean {
   try {
-    return (
-      !!bootedAt &&
-      fs.statSync(path).ctimeMs < bootedAt() &&
-      fs.readFileSync(path).every((byte) => byte === 0)
-    );
+    const stat = fs.statSync(path);
+    if (!bootedAt || !stat.isFile() || stat.size > 4096 || stat.ctimeMs >= bootedAt()) return false;
+    return fs.readFileSync(path).every((byte) => byte === 0);
   } catch {
     return false;
   }
@@ -93,8 +91,8 @@ function isEmptied(path: string, { bootedAt }: LockPolicy): boolean {
 /** A kill between writing a claim and linking it leaves its draft; only who is provably gone needs it no more. */
 function removeDeadDrafts(folder: string, policy: LockPolicy): void {
   for (const name of draftsIn(folder)) {
-    const claim = readClaim(join(folder, name));
-    if (claim && isStale(claim, policy)) removeQuietly(join(folder, name));
+    const path = join(folder, name);
+    if (isLeft(path, readClaim(path), policy)) removeQuietly(path);
   }
 }
 

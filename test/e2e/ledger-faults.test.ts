@@ -5,7 +5,7 @@ import {
   hasShim,
   hasStrace,
   runFaulty,
-  strike,
+  strikeCall,
   traceCalls,
 } from '../support/faults.js';
 import { runForge } from '../support/forge.js';
@@ -141,7 +141,7 @@ describe.skipIf(!hasStrace)('memory record, when one of its system calls goes wr
     const chosen: Call[] = sample(calls, 5, offset);
     for (const call of chosen)
       await survives(rig, { how, call: call.line.slice(0, 120) }, (args) => {
-        const struck = strike(rig.project.dir, args, call, how);
+        const struck = strikeCall(rig.project.dir, args, calls, call, how);
         if (struck.hit !== undefined) hits++;
         return struck;
       });
@@ -178,10 +178,21 @@ const OTHERS: Record<string, Other> = {
   },
 };
 
-async function survivesOther(rig: Rig, other: Other, n: number, call: Call, how: string): Promise<boolean> {
+interface Strike {
+  calls: readonly Call[];
+  call: Call;
+  how: string;
+}
+
+async function survivesOther(
+  rig: Rig,
+  other: Other,
+  n: number,
+  { calls, call, how }: Strike,
+): Promise<boolean> {
   const { project, acknowledged } = rig;
   other.prepare(rig, n);
-  const struck = strike(project.dir, other.args(n), call, how);
+  const struck = strikeCall(project.dir, other.args(n), calls, call, how);
   const what = JSON.stringify({ how, call: call.line.slice(0, 120), ...struck }, null, 1);
   if (struck.exitCode === 0) expect(other.isDone(project, n), what).toBe(true);
   else if (struck.signal === null) {
@@ -206,7 +217,8 @@ describe.skipIf(!hasStrace || !isSoak)('other commands, when one of their system
     other.prepare(rig, 0);
     const calls = traceCalls(rig.project, other.args(0));
     let hits = 0;
-    for (const [i, call] of calls.entries()) if (await survivesOther(rig, other, i + 1, call, how)) hits++;
+    for (const [i, call] of calls.entries())
+      if (await survivesOther(rig, other, i + 1, { calls, call, how })) hits++;
     expect(hits).toBeGreaterThan(calls.length * 0.7);
     await expectIntact(rig.project);
     report(`${name}, ${how}: ${hits} calls struck`);

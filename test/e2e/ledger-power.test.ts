@@ -156,6 +156,18 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     expect(found).toEqual({ intact: states });
   });
 
+  it('LTM-16 a folder that is made for a record is on the disk before the record counts', () => {
+    const project = makeForgeRepository();
+    rmSync(project.path('.forge/memory/execution.d'), { recursive: true });
+    const calls = traceCalls(project, recordArgs('new'));
+    const made = calls.findIndex(({ line }) => /^mkdir.*execution\.d".* = 0$/.test(line));
+    const synced = calls.findIndex(({ line }) => /^fsync.*\/\.forge\/memory>/.test(line));
+    const stored = calls.findIndex(({ line }) => /^write.*execution\.d/.test(line));
+    expect(made).toBeGreaterThan(0);
+    expect(synced).toBeGreaterThan(made);
+    expect(stored).toBeGreaterThan(synced);
+  });
+
   it('LTM-16 B-55 an empty lock that a former boot left behind stops nobody', async () => {
     const project = begun();
     for (const content of [Buffer.alloc(0), Buffer.alloc(118)]) {

@@ -93,7 +93,7 @@ describe('many writers of memory', () => {
     const writers = names(4, 'writer').map((name) => startLibraryWriter(project, name, 100_000));
     await Promise.all(writers.map(({ begun: first }) => first));
     let looks = 0;
-    for (const end = performance.now() + kills(2500, 60_000); performance.now() < end; looks++)
+    for (const end = performance.now() + kills(2500, 60_000); looks < 4 || performance.now() < end; looks++)
       await expectIntact(project, `look ${looks}`);
     for (const writer of writers) killWriter(writer);
     const keys = (await Promise.all(writers.map(({ ended }) => ended))).flat();
@@ -114,6 +114,7 @@ describe('many writers of memory', () => {
       }
       await expectIntact(project, `look ${n}`);
     }
+    expect(writer.child.exitCode, 'the writer goes on').toBeNull();
     killWriter(writer);
     expectKept(project, await writer.ended);
   });

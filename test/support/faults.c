@@ -1,7 +1,7 @@
 /*
  * A shim between a program and the C library, loaded with LD_PRELOAD. It makes one call on a matching path go wrong.
  *
- * FAULT_PATH    part of the path; calls on other paths are left alone
+ * FAULT_PATH    parts of paths, with | between them; calls on other paths are left alone
  * FAULT_CALL    open, write, fsync, close, rename, link, unlink, mkdir, ftruncate, readdir or stat
  * FAULT_NTH     which of them, from 1; default 1
  * FAULT_LASTS   set: that one and all after it
@@ -53,7 +53,14 @@ __attribute__((constructor)) static void begin(void) {
   unsetenv("LD_PRELOAD");
 }
 
-static int on_path(const char *path) { return path && strstr(path, part) != NULL; }
+static int on_path(const char *path) {
+  char parts[4096], *rest = parts, *one;
+  if (!path) return 0;
+  strcpy(parts, part);
+  while ((one = strsep(&rest, "|")) != NULL)
+    if (strstr(path, one) != NULL) return 1;
+  return 0;
+}
 
 static int on_file(int fd) {
   char link[64], path[4096];

@@ -190,6 +190,28 @@ export function strike(
 }
 
 /**
+ * The same at one of the calls that `traceCalls` gave. Writes go by the shim, which counts those to forge's files alone:
+ * Node writes to pipes of its own as well, now more and now less often, and waits for good when that fails.
+ */
+export function strikeCall(
+  dir: string,
+  args: readonly string[],
+  calls: readonly Call[],
+  call: Call,
+  how: string,
+): Struck {
+  const isWrite = ({ name }: Call): boolean => /^p?write/.test(name);
+  if (!isWrite(call) || !hasShim) return strike(dir, args, call, how);
+  const nth = calls.filter(isWrite).indexOf(call) + 1;
+  const error = /^error=(\w+)$/.exec(how)?.[1] as Errno | undefined;
+  const effect = error ? { error } : { kill: true, short: 0 };
+  return {
+    ...runFaulty(dir, args, { path: '/.forge/|/.git/forge/', call: 'write', nth, ...effect }),
+    hit: call.line,
+  };
+}
+
+/**
  * Runs a shell script with a copy of the project on a small file system of its own, seen by nobody else, in the folder
  * that it starts in. `forge` there is the built binary. Gives what it printed.
  */

@@ -95,7 +95,8 @@ export function toState(
   open: OpenSegment | null = null,
 ): TierState {
   const { layout } = disk;
-  const ids = [...result.ledgers.keys()].sort();
+  // The fixed file is read first, and begins with ours.
+  const ids = [...result.ledgers.keys()];
   return {
     ledger: ids.includes(ledger) ? ledger : (ids[0] ?? ledger),
     folder: folderStamp(segmentFolder(layout, tier)),

@@ -171,7 +171,7 @@ describe('what does not belong', () => {
     for (const id of ['feedfeed', '', '(', other.slice(0, 4), `${other}0`])
       expect(await forgeError(project, ['memory', how, id, '--reason', 'r'], HUMAN)).toMatchObject({
         exitCode: 2,
-        code: 'ledger.unknown',
+        code: id === 'feedfeed' ? 'ledger.unknown' : 'ledger.id',
       });
     const settled = await forgeJson<{ ledger: string; tiers: Tier[] }>(project, call, HUMAN);
     expect(settled).toMatchObject({ ledger: other, tiers: ['notes'] });

@@ -138,7 +138,7 @@ describe.skipIf(!hasStrace)('memory record, when one of its system calls goes wr
     rig.acknowledged.add('traced');
     expect(calls.length).toBeGreaterThan(20);
     let hits = 0;
-    const chosen: Call[] = sample(calls, 5, offset);
+    const chosen: Call[] = sample(calls, 3, offset);
     for (const call of chosen)
       await survives(rig, { how, call: call.line.slice(0, 120) }, (args) => {
         const struck = strikeCall(rig.project.dir, args, calls, call, how);
@@ -232,7 +232,7 @@ const shortCases = FILES.flatMap((path, i) => SHORT.map((short) => ({ path, shor
 describe.skipIf(!hasShim)('memory record, when a write is cut short', () => {
   it('LTM-16 B-62 goes on with the rest', async () => {
     const rig = warmRig();
-    for (const { path, short } of sample(shortCases, 6, 1).filter(({ short }) => short > 0))
+    for (const { path, short } of sample(shortCases, 4, 1).filter(({ short }) => short > 0))
       await survives(rig, { path, short }, (args) =>
         runFaulty(rig.project.dir, args, { path, call: 'write', short }),
       );
@@ -240,7 +240,7 @@ describe.skipIf(!hasShim)('memory record, when a write is cut short', () => {
 
   it('LTM-16 B-23 leaves a torn line at most where a kill cut it, and a way out', async () => {
     const rig = isSoak ? coldRig() : warmRig();
-    for (const { path, short } of sample(shortCases, 8, 2))
+    for (const { path, short } of sample(shortCases, 4, 2))
       await survives(
         rig,
         { path, short },

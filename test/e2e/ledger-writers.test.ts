@@ -93,7 +93,7 @@ describe('many writers of memory', () => {
     const writers = names(4, 'writer').map((name) => startLibraryWriter(project, name, 100_000));
     await Promise.all(writers.map(({ begun: first }) => first));
     let looks = 0;
-    for (const end = performance.now() + kills(2500, 60_000); looks < 4 || performance.now() < end; looks++)
+    for (const end = performance.now() + kills(1500, 60_000); looks < 4 || performance.now() < end; looks++)
       await expectIntact(project, `look ${looks}`);
     for (const writer of writers) killWriter(writer);
     const keys = (await Promise.all(writers.map(({ ended }) => ended))).flat();
@@ -244,7 +244,7 @@ describe('a lock that was left behind', () => {
 });
 
 /** How many processes are killed. */
-const KILLS = kills(40, 10_000);
+const KILLS = kills(20, 10_000);
 /** A new repository after so many rounds, or reading it all again each time would take most of the time. */
 const ROUNDS = 40;
 const WRITERS = 8;
@@ -317,12 +317,12 @@ describe('writers that are killed', () => {
     report(`${tally.killed} kills in ${seconds} s: ${tally.kept} records kept, ${tally.torn} torn lines`);
   });
 
-  it(`LTM-16 8 shells record ${kills(10, 500)} cycles each at once, and every one is there`, async () => {
+  it(`LTM-16 8 shells record ${kills(5, 500)} cycles each at once, and every one is there`, async () => {
     const project = makeForgeRepository();
     const begin = performance.now();
-    const shells = names(8, 'shell').map((name) => startShellWriter(project, name, kills(10, 500)));
+    const shells = names(8, 'shell').map((name) => startShellWriter(project, name, kills(5, 500)));
     const keys = (await Promise.all(shells.map(({ ended }) => ended))).flat();
-    expect(keys).toHaveLength(8 * kills(10, 500));
+    expect(keys).toHaveLength(8 * kills(5, 500));
     expectKept(project, keys);
     await expectIntact(project);
     report(`${keys.length} cycles of 8 shells in ${Math.round((performance.now() - begin) / 1000)} s`);

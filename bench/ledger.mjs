@@ -87,6 +87,9 @@ async function makeLedger(scratch, env, bytes) {
   closeSync(fd);
   run(['git', 'add', '-A'], place);
   run(['git', 'commit', '-qm', 'ledger'], place);
+  // Git reads a file again that is as old as its index.
+  run(['sleep', '1'], place);
+  run(['git', 'update-index', '-q', '--refresh'], place);
   // The journal holds nothing that a commit has.
   await child(scratch, place, 'remember');
   rows.set(bytes, place);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 
 /** The five ledgers (docs/format.md). */
 export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'notes'] as const;
@@ -41,7 +41,7 @@ export interface Tombstone {
 
 /** The id of a record: SHA-256 of its line's bytes, without the LF. */
 export function recordId(line: Buffer | string): string {
-  return createHash('sha256').update(line).digest('hex');
+  return hash('sha256', line);
 }
 
 /** The id of a repository's ledger: the same on every clone that shares the smallest root commit. */
@@ -105,13 +105,25 @@ function describeUnparsable(text: string): string {
   return 'it is no JSON';
 }
 
-/** One line of a ledger, checked to be readable back as the same record. */
-export function formatRecord(record: LedgerRecord): string {
-  const { v, tier, n, prev, seen, at, session, actor, kind } = record;
-  const line: Record<string, unknown> = { v, tier, n, prev, seen };
-  if (prev === null) line.ledger = record.ledger;
-  Object.assign(line, { at, session, actor, kind });
-  for (const field in record) if (!(field in line) && field !== 'ledger') line[field] = record[field];
+/** Where a record belongs; `ledger` is written in the first of a segment alone. */
+export interface Links {
+  v: 1;
+  tier: Tier;
+  n: number;
+  prev: string | null;
+  seen: string[];
+  ledger: string;
+}
+
+/** One line of a ledger: the links first, then who and when, then the record's own fields. */
+export function formatRecord({ ledger, ...links }: Links, body: Record<string, unknown>): string {
+  const line: Record<string, unknown> = links;
+  if (links.prev === null) line.ledger = ledger;
+  line.at = body.at;
+  line.session = body.session;
+  line.actor = body.actor;
+  line.kind = body.kind;
+  for (const field in body) if (!(field in line) && field !== 'ledger') line[field] = body[field];
   return JSON.stringify(line);
 }
 

@@ -1,12 +1,5 @@
 import { usage } from './error.js';
-import {
-  formatRecord,
-  type LedgerRecord,
-  MAX_RECORD_BYTES,
-  MAX_SEEN,
-  recordId,
-  type Tier,
-} from './ledger.js';
+import { formatRecord, MAX_RECORD_BYTES, MAX_SEEN, recordId, type Tier } from './ledger.js';
 
 /** What an append must know of its ledger. */
 export interface Tip {
@@ -42,27 +35,24 @@ export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: rea
   let prev = last;
   let { heads, maxN } = tip;
   for (const draft of drafts) {
-    const body = typeof draft === 'function' ? draft(maxN + 1) : draft;
+    const n = maxN + 1;
+    const body = typeof draft === 'function' ? draft(n) : draft;
     const seen = heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
-    const links = {
-      v: 1 as const,
-      tier,
-      n: maxN + 1,
-      prev,
-      seen,
-      ...(prev === null ? { ledger: tip.ledger } : {}),
-    };
-    // Last: no record says of itself where it belongs.
-    const line = formatRecord({ ...body, ...links } as LedgerRecord);
+    // No record says of itself where it belongs: the links are made here, whatever fields it brings.
+    const line = formatRecord({ v: 1, tier, n, prev, seen, ledger: tip.ledger }, body);
     checkSize(line);
     const id = recordId(line);
-    lines.push({ id, n: maxN + 1, line });
-    const followed = new Set([...seen, prev]);
-    heads = [...heads.filter((head) => !followed.has(head)), id];
-    maxN++;
+    lines.push({ id, n, line });
+    heads = seen.length === 0 && heads.length < 2 ? [id] : [...unfollowed(heads, seen, prev), id].sort();
+    maxN = n;
     prev = id;
   }
-  return { lines, tip: { ledger: tip.ledger, heads: heads.sort(), maxN } };
+  return { lines, tip: { ledger: tip.ledger, heads, maxN } };
+}
+
+function unfollowed(heads: readonly string[], seen: readonly string[], prev: string | null): string[] {
+  const followed = new Set([...seen, prev]);
+  return heads.filter((head) => !followed.has(head));
 }
 
 /** Room for the links, which are only known when it is written. */

@@ -41,6 +41,19 @@ export const shown = (layout: Layout, path: string): string => shownFrom(layout.
 export const shownFrom = (folder: string, path: string): string =>
   relative(folder, path).replaceAll('\\', '/');
 
+/** Put together once for a layout: a loop of appends asks for the same paths thousands of times. */
+function once<A extends [] | [Tier]>(
+  make: (layout: Layout, ...rest: A) => string,
+): (layout: Layout, ...rest: A) => string {
+  const known = new WeakMap<Layout, Map<Tier | undefined, string>>();
+  return (layout, ...rest) => {
+    const paths = known.get(layout) ?? new Map<Tier | undefined, string>();
+    const path = paths.get(rest[0]) ?? make(layout, ...rest);
+    known.set(layout, paths.set(rest[0], path));
+    return path;
+  };
+}
+
 const within =
   (...parts: string[]) =>
   (layout: Layout): string =>
@@ -64,12 +77,13 @@ export const memoryFolder = within('memory');
 export const ledgerArchives = within('memory', 'archive');
 
 /** The fixed file of a tier, written by fold alone. */
-export const fixedFile = (layout: Layout, tier: Tier): string =>
+export const fixedFile = once((layout: Layout, tier: Tier) =>
   tier === 'notes'
     ? join(layout.dir, 'memory', 'long-term', 'notes.jsonl')
-    : join(layout.dir, 'memory', `${tier}.jsonl`);
+    : join(layout.dir, 'memory', `${tier}.jsonl`),
+);
 /** Where a tier's segments are. */
-export const segmentFolder = (layout: Layout, tier: Tier): string => join(layout.dir, 'memory', `${tier}.d`);
+export const segmentFolder = once((layout: Layout, tier: Tier) => join(layout.dir, 'memory', `${tier}.d`));
 
 /** `memory/sessions/<id>/`, and the hidden folder it is built in. */
 export const archiveFolder = (layout: Layout, id: string): string => join(sessionsFolder(layout), id);
@@ -78,15 +92,15 @@ export const archiveDraft = (layout: Layout, id: string, ...name: string[]): str
 export const archiveFile = (layout: Layout, id: string, name = 'session.json'): string =>
   join(archiveFolder(layout, id), name);
 
-export const lockFile = (layout: Layout): string => join(layout.state, 'lock');
+export const lockFile = once((layout: Layout) => join(layout.state, 'lock'));
 /** What must be finished at the next start (session end in the middle). */
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
 /** When forge was last used in this worktree. */
 export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
 /** Every record written in this worktree, until HEAD's tree has it. */
-export const journalFile = (layout: Layout): string => join(layout.state, 'journal.jsonl');
+export const journalFile = once((layout: Layout) => join(layout.state, 'journal.jsonl'));
 /** What the last look at the ledgers found: a cache, and the commits that were verified. */
-export const ledgerStateFile = (layout: Layout): string => join(layout.state, 'ledger.json');
+export const ledgerStateFile = once((layout: Layout) => join(layout.state, 'ledger.json'));
 export const anchorsFile = (layout: Layout): string => join(layout.state, 'anchors.json');
 /** Why writing is halted until a human acts. */
 export const haltFile = (layout: Layout): string => join(layout.state, 'halt.json');

@@ -45,22 +45,21 @@ function acquire(path: string, policy: LockPolicy): string {
   const claim: Claim = { ...policy.me(), token: makeToken(16) };
   // Not the wall clock: someone may set it while we wait.
   let deadline = 0;
-  let known = { token: '', at: 0 };
+  let lookedAt = Number.NEGATIVE_INFINITY;
   for (let pause = 0.1; ; pause = Math.min(pause * 1.5, 5)) {
     // A look is cheaper than a try.
     if ((deadline === 0 || !fs.existsSync(path)) && take(path, claim)) {
       removeDeadDrafts(dirname(path), policy);
       return claim.token;
     }
-    const holder = readClaim(path);
-    deadline ||= performance.now() + (policy.waitMs ?? 5000);
-    // Whether a holder lives is looked up when it is a new one, and now and then.
-    const token = holder?.token ?? '';
-    if (token !== known.token || performance.now() - known.at > LOOK_AGAIN_MS) {
-      known = { token, at: performance.now() };
-      if (isLeft(path, holder, policy) && breakStale(path, claim, policy)) continue;
+    const now = performance.now();
+    deadline ||= now + (policy.waitMs ?? 5000);
+    // Who holds it, and whether that one lives, is looked up now and then.
+    if (now - lookedAt > LOOK_AGAIN_MS) {
+      lookedAt = now;
+      if (isLeft(path, readClaim(path), policy) && breakStale(path, claim, policy)) continue;
     }
-    if (performance.now() > deadline) throw heldBy(path, holder);
+    if (now > deadline) throw heldBy(path, readClaim(path));
     sleep(pause * (0.5 + Math.random()));
   }
 }

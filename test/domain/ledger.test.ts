@@ -21,9 +21,15 @@ const record: LedgerRecord = {
   kind: 'cycle',
 };
 
+/** The record's line, with further fields of its own. */
+const write = (own: Record<string, unknown> = {}): string => {
+  const { v, tier, n, prev, seen, ...body } = record;
+  return formatRecord({ v, tier, n, prev, seen, ledger }, { ...body, ...own });
+};
+
 describe('a ledger line', () => {
   it('is read back as the record it was written from', () => {
-    const parsed = parseLine(formatRecord({ ...record, text: 'two\nlines \u2028 and a tab\t' }));
+    const parsed = parseLine(write({ text: 'two\nlines \u2028 and a tab\t' }));
     expect(parsed).toMatchObject({
       kind: 'record',
       record: { ...record, text: 'two\nlines \u2028 and a tab\t' },
@@ -31,7 +37,13 @@ describe('a ledger line', () => {
   });
 
   it('never has a line feed inside', () => {
-    expect(formatRecord({ ...record, text: 'a\nb\r\n' })).not.toMatch(/[\n\r]/);
+    expect(write({ text: 'a\nb\r\n' })).not.toMatch(/[\n\r]/);
+  });
+
+  it('keeps its links whatever fields of their names a record brings', () => {
+    expect(JSON.parse(write({ tier: 'audit', n: 99, prev: 'x', seen: 1, ledger: 'y' }))).toEqual(
+      JSON.parse(write()),
+    );
   });
 
   it('has the SHA-256 of its bytes as its id, as sha256sum prints it', () => {
@@ -54,7 +66,7 @@ describe('a ledger line', () => {
     ['>>>>>>> main', 'it is a merge conflict marker'],
     ['\u0000\u0000\u0000', 'it is filled with zeros'],
     ['version https://git-lfs.github.com/spec/v1', 'it is a Git LFS pointer'],
-    [`${formatRecord(record)}${formatRecord(record)}`, '2 records are glued together'],
+    [`${write()}${write()}`, '2 records are glued together'],
     ['{"v":1', 'it is no JSON'],
     ['[]', 'it is no JSON object'],
     ['{"v":2}', 'its version is 2, this forge knows 1'],

@@ -9,6 +9,6 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     // Both cores: most tests wait for git and for processes.
-    maxWorkers: 2,
+    maxWorkers: 3,
   },
 });

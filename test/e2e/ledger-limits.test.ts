@@ -64,7 +64,7 @@ describe.skipIf(!hasShim)('a disk that becomes full', () => {
       const before = contents(project, tier);
       const length = (before[0] ?? '').trimEnd().split('\n').at(-1)?.length ?? 0;
       expect(length).toBeGreaterThan(200);
-      const step = kills(Math.ceil(length / 8), 1);
+      const step = kills(Math.ceil(length / 5), 1);
       for (let k = 0; k <= length; k = k === length ? length + 1 : Math.min(k + step, length)) {
         const error = failing(project, `full-${k}`, { path: `/${tier}.d/`, budget: k });
         expect(error, `byte ${k}`).toMatchObject({ exitCode: 6, exit: 6, code: 'disk.enospc' });

@@ -81,9 +81,12 @@ function judgeWhole(
   if (mayRestore) judgement.restorable.push(...whole);
 }
 
-/** Every tracked memory file is HEAD's. Before the first commit there is none that could have been edited. */
-const isUnedited = ({ repository }: Context, { git }: Look): boolean =>
-  repository !== null && (git === null || git.changed.length === 0);
+/**
+ * Every record that HEAD has is here, so nobody took or changed one by hand. That a file differs is no sign of it: an
+ * append in the middle of a `git add` adds to a tracked segment, and a fold that is not committed moves lines.
+ */
+const isUnedited = ({ repository }: Context, { missing }: Look): boolean =>
+  repository !== null && ![...missing.values()].some(({ source }) => source === 'head');
 
 function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
   const groups = new Map<string, MissingRecord[]>();

@@ -9,6 +9,7 @@ import {
 import { ForgeError, usage } from '../domain/error.js';
 import { checkInput } from '../domain/input.js';
 import { JsonProblem, parseJson } from '../domain/json.js';
+import type { Tier } from '../domain/ledger.js';
 import { checkBody } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
 import { type Around, appendVerbatim } from '../store/ledger.js';
@@ -33,7 +34,10 @@ export async function recordCycle(context: Context, raw: CycleInput): Promise<Re
   return (await recordCycles(context, [raw])).cycles[0] as RecordedCycle;
 }
 
-/** Many cycles: all of them or none; one write and one fsync a ledger. */
+/**
+ * Many cycles: one write and one fsync a ledger, each all or nothing. Should the disk fail between the two ledgers, the
+ * cycles are stored without their evaluations; the same keys again bring those.
+ */
 export async function recordCycles(
   context: Context,
   raw: readonly CycleInput[],
@@ -85,12 +89,9 @@ interface Keyed {
 }
 
 function storeCycles(context: Context, around: Around, wanted: readonly Keyed[]): RecordedCycle[] {
-  const given = new Set(
-    wanted
-      .filter(({ key, input }) => key === input.idempotency_key || input.idempotency_key === undefined)
-      .map(({ key }) => key),
-  );
-  const known = findGiven(context, 'execution', wanted, given);
+  // Only keys that somebody chose, or that are tried again, can have been recorded before.
+  const chosen = wanted.filter(({ input }) => input.idempotency_key !== undefined).map(({ key }) => key);
+  const known = findRefs(context, 'execution', chosen);
   const fresh = firstOfEach(wanted.filter(({ key }) => !known.has(key)));
   const now = timestamp(context);
   const stored = storeRecords(
@@ -116,19 +117,9 @@ function storeCycles(context: Context, around: Around, wanted: readonly Keyed[])
   });
 }
 
-/** Only keys that somebody chose, or that are tried again, can have been recorded before. */
-function findGiven(
-  context: Context,
-  tier: 'execution' | 'evaluation',
-  wanted: readonly Keyed[],
-  given: ReadonlySet<string>,
-): Map<string, RecordRef> {
-  const sought = wanted.filter(({ input }) => input.idempotency_key !== undefined).map(({ key }) => key);
-  return refsOf(findKeyed(context.layout, tier, new Set(sought.filter((key) => given.has(key)))));
+function findRefs({ layout }: Context, tier: Tier, keys: readonly string[]): Map<string, RecordRef> {
+  return new Map([...findKeyed(layout, tier, new Set(keys))].map(([key, { id, n }]) => [key, { id, n }]));
 }
-
-const refsOf = (found: ReadonlyMap<string, RecordRef>): Map<string, RecordRef> =>
-  new Map([...found].map(([key, { id, n }]) => [key, { id, n }]));
 
 /** The same key twice in one batch is one cycle. */
 function firstOfEach(wanted: readonly Keyed[]): Keyed[] {
@@ -145,8 +136,7 @@ function storeEvaluations(
   retried: boolean,
 ): Map<string, RecordRef> {
   const judged = firstOfEach(wanted.filter(({ input }) => isEvaluated(input)));
-  const sought = retried ? new Set(judged.map(({ key }) => key)) : new Set<string>();
-  const known = refsOf(findKeyed(context.layout, 'evaluation', sought));
+  const known = findRefs(context, 'evaluation', retried ? judged.map(({ key }) => key) : []);
   const fresh = judged.filter(({ key }) => !known.has(key));
   const drafts = fresh.map(({ key, input }) => evaluationBody(input, key, executions.get(key) as RecordRef));
   const stored = storeRecords(context, around, 'evaluation', drafts);
@@ -191,6 +181,8 @@ function keepForRetry(
   inputs: readonly { key: string; input: CycleInput }[],
 ): unknown {
   if (!(error instanceof ForgeError) || error.kind !== 'outside' || context.disk.dryRun) return error;
+  // A git that refuses to work is no memory that cannot be written.
+  if (error.code.startsWith('git.')) return error;
   const kept =
     inputs.length === 1 &&
     inputs.every(({ key, input }) => keepPending(context.disk, key, { idempotency_key: key, ...input }));

@@ -51,7 +51,7 @@ export interface Stored {
 
 /**
  * Appends records to a tier: all of them or none, in one write with one fsync. On return they are on the disk and in
- * the journal. Takes the lock; `prepare` runs under it and may leave records out (those stored already).
+ * the journal. Takes the lock.
  */
 export function appendRecords(
   disk: Disk,

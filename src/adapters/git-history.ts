@@ -1,20 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type GitStream, gitError } from './git.js';
-import { Moves } from './git-moves.js';
+import { Moves, type RemovedLine } from './git-moves.js';
 import { type PatchHandler, PatchReader } from './git-patch.js';
 import { isLedger, ledgersIn } from './git-raw.js';
 import type { Repository } from './repository.js';
-
-/** A line that a commit's parent has in a file and the commit has not. */
-export interface RemovedLine {
-  commit: string;
-  parent?: string;
-  /** From the worktree's top. */
-  path: string;
-  /** Without the LF. */
-  bytes: Buffer;
-}
 
 export interface HistoryOutcome {
   /** Commits that touched the folder. */

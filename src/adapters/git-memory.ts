@@ -10,7 +10,8 @@ import type { Repository } from './repository.js';
 
 export { readBlobs } from './git-blobs.js';
 export { type FoundRecord, findRecords, type RecordQuery } from './git-find.js';
-export { type HistoryOutcome, type HistoryQuery, type RemovedLine, readRemovedLines } from './git-history.js';
+export { type HistoryOutcome, type HistoryQuery, readRemovedLines } from './git-history.js';
+export type { RemovedLine } from './git-moves.js';
 
 /** A memory file that HEAD has, and that is not so in the working tree. Paths are from the worktree's top. */
 export interface ChangedFile {

@@ -1,5 +1,14 @@
 import { recordId } from '../domain/ledger.js';
-import type { RemovedLine } from './git-history.js';
+
+/** A line that a commit's parent has in a file and the commit has not. */
+export interface RemovedLine {
+  commit: string;
+  parent?: string;
+  /** From the worktree's top. */
+  path: string;
+  /** Without the LF. */
+  bytes: Buffer;
+}
 
 /** How a record begins. Other lines are not looked for elsewhere. */
 const BRACE = 0x7b;

@@ -121,6 +121,7 @@ export class LedgerGraph {
     const line = bytes[bytes.length - 1] === 0x0d ? this.withoutReturn(bytes, place, lastGood) : bytes;
     const parsed = parseLine(line.toString('utf8'));
     if (parsed.kind === 'bad') return this.addUnreadable(parsed.reason, bytes, place, lastGood);
+    if (parsed.kind === 'padding') return lastGood;
     if (parsed.kind === 'tombstone') return this.addTombstone(parsed, place, lastGood);
     const { record } = parsed;
     const id = crypto.hash('sha256', line);

@@ -54,9 +54,36 @@ export function genesisLine(tier: Tier, ledger: string): string {
   return JSON.stringify({ v: 1, tier, n: 1, prev: null, seen: [], kind: 'genesis', ledger });
 }
 
+/** Characters of noise in one line of padding. */
+const PAD = 512 * 1024;
+
+/**
+ * Lines that hold nothing, for a new file with records that stood in another one. Git takes a file for renamed when a
+ * new one has half of what it had, and where two branches have removed it, that is a conflict; with as much of
+ * something else beside the records they are no half. Not random: each line names what its noise is made of, so that
+ * anyone can make it again, and nothing else passes for padding.
+ */
+export function paddingLines(bytes: Buffer): Buffer {
+  const lines: string[] = [];
+  for (let left = bytes.length; left > 0; left -= PAD) {
+    const seed = hash('sha256', `${lines.length} ${hash('sha256', bytes)}`);
+    lines.push(`${JSON.stringify({ v: 1, pad: seed, noise: noise(seed, Math.min(left, PAD)) })}\n`);
+  }
+  return Buffer.from(lines.join(''), 'latin1');
+}
+
+/** At least so many characters: base64 of SHA-512 over the seed and 0, 88, 176, … */
+function noise(seed: string, length: number): string {
+  const parts: string[] = [];
+  for (let made = 0; made < length; made += 88)
+    parts.push(createHash('sha512').update(`${seed}${made}`).digest('base64'));
+  return parts.join('');
+}
+
 export type ParsedLine =
   | { kind: 'record'; record: LedgerRecord }
   | { kind: 'tombstone'; tombstone: Tombstone }
+  | { kind: 'padding' }
   | { kind: 'bad'; reason: string };
 
 /** Reads one line. By hand: every command that touches memory comes through here, thousands of times. */
@@ -70,6 +97,7 @@ export function parseLine(text: string): ParsedLine {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('it is no JSON object');
   const line = value as Record<string, unknown>;
   if (line.v !== 1) return bad(`its version is ${JSON.stringify(line.v)}, this forge knows 1`);
+  if (line.pad !== undefined) return parsePadding(line);
   const problem = linkProblem(line);
   if (problem) return bad(problem);
   if (line.redacted !== undefined)
@@ -82,6 +110,13 @@ export function parseLine(text: string): ParsedLine {
   if (line.prev === null && !isRecordId(line.ledger))
     return bad('it is a first record without its ledger id');
   return { kind: 'record', record: line as LedgerRecord };
+}
+
+function parsePadding({ pad, noise: found }: Record<string, unknown>): ParsedLine {
+  const made = isRecordId(pad) && typeof found === 'string' && found.length <= PAD + 88;
+  return made && found === noise(pad, found.length)
+    ? { kind: 'padding' }
+    : bad('it is padding that forge did not make');
 }
 
 const bad = (reason: string): ParsedLine => ({ kind: 'bad', reason });

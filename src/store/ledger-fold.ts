@@ -56,7 +56,8 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
     containers.filter(({ path }) => path !== fixed),
     (bytes) => {
       const id = recordId(bytes);
-      if (there.has(id)) return;
+      // Padding has no use in a file that grows.
+      if (there.has(id) || parseLine(bytes.toString('utf8')).kind === 'padding') return;
       there.add(id);
       // What a repair vouched for moves along, behind the record that it stood behind.
       n = numberOf(bytes) ?? n;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { outside } from '../domain/error.js';
-import { genesisLine, type Tier } from '../domain/ledger.js';
+import { genesisLine, paddingLines, type Tier } from '../domain/ledger.js';
 import { type Draft, type PlannedLine, planLines, type Tip } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
 import type { Disk } from './disk.js';
@@ -133,8 +133,8 @@ const stampsWithNew = (disk: Disk, tier: Tier, name: string): Pick<TierState, 'f
 });
 
 /**
- * Puts lines that were records before into a new segment, byte for byte; on the disk and in the journal on return.
- * Takes the lock.
+ * Puts lines that were records before into a new segment, byte for byte, beside some padding; on the disk and in the journal
+ * on return. Takes the lock.
  */
 export function appendVerbatim(disk: Disk, tier: Tier, lines: readonly Buffer[]): void {
   const bytes = joinLines(lines);
@@ -152,28 +152,9 @@ function appendAnew(disk: Disk, tier: Tier, bytes: Buffer): boolean {
   disk.note(path);
   if (disk.dryRun) return true;
   disk.checkHeld();
-  if (!appendLines(path, bytes, 0)) return false;
+  if (!appendLines(path, Buffer.concat([paddingLines(bytes), bytes]), 0)) return false;
   appendJournal(disk.layout, bytes);
   return true;
-}
-
-/**
- * Makes a segment that git took as it was; `journalled` are those of its lines that nothing else here has. False where
- * a file has that name. The same name and bytes as before: git takes what stands under another name for a renamed
- * segment, and stops where the other side has removed it. Takes the lock.
- */
-export function putBackSegment(
-  disk: Disk,
-  path: string,
-  lines: readonly Buffer[],
-  journalled: readonly Buffer[],
-): boolean {
-  return disk.withLock(() => {
-    disk.checkHeld();
-    if (disk.exists(path) || !disk.create(path, joinLines(lines))) return false;
-    if (!disk.dryRun) appendJournal(disk.layout, joinLines(journalled));
-    return true;
-  });
 }
 
 const joinLines = (lines: readonly Buffer[]): Buffer => Buffer.concat(lines.flatMap((line) => [line, LF]));

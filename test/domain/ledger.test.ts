@@ -4,6 +4,7 @@ import {
   genesisLine,
   type LedgerRecord,
   ledgerId,
+  paddingLines,
   parseLine,
   recordId,
 } from '../../src/domain/ledger.js';
@@ -44,6 +45,17 @@ describe('a ledger line', () => {
     expect(JSON.parse(write({ tier: 'audit', n: 99, prev: 'x', seen: 1, ledger: 'y' }))).toEqual(
       JSON.parse(write()),
     );
+  });
+
+  it('may be padding, which anyone can make again; what only looks like it is none', () => {
+    const line = paddingLines(Buffer.from('x'.repeat(200)))
+      .toString()
+      .trimEnd();
+    expect(line.length).toBeGreaterThan(200);
+    expect(parseLine(line).kind).toBe('padding');
+    expect(parseLine(line.replace('"}', 'x"}'))).toMatchObject({ kind: 'bad' });
+    expect(parseLine(line.replace(/"pad":"./, '"pad":"z'))).toMatchObject({ kind: 'bad' });
+    expect(parseLine('{"v":1,"pad":"smuggled"}')).toMatchObject({ kind: 'bad' });
   });
 
   it('has the SHA-256 of its bytes as its id, as sha256sum prints it', () => {

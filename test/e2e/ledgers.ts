@@ -101,8 +101,13 @@ export function segments(desk: Pick<Project, 'path'>, tier: Tier): string[] {
     .map((name) => `${folder}/${name}`);
 }
 
-/** Whole lines: not what stands after the last LF. */
-const linesOf = (bytes: Buffer): string[] => bytes.toString('utf8').split('\n').slice(0, -1);
+/** Whole lines that are records: not what stands after the last LF, and no padding. */
+const linesOf = (bytes: Buffer): string[] =>
+  bytes
+    .toString('utf8')
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => !line.startsWith('{"v":1,"pad":'));
 
 const idsIn = (desk: Pick<Project, 'path'>, paths: readonly string[]): string[] =>
   paths.flatMap((path) => linesOf(readFileSync(desk.path(path))).map(recordId));

@@ -191,7 +191,9 @@ class Hand {
     const last = status === 0 ? '' : `: ${said.trim().split('\n').at(-1)}`;
     this.walk.trail.push(`    git ${args.join(' ')}${last}`);
     if (status === 0) return true;
-    if (/\.jsonl/.test(said)) this.walk.fail(`git ${args.join(' ')}\n${said}`);
+    // A revert of nothing but records ends with nothing to commit: the merge driver keeps them.
+    const complaint = said.replace(/^Auto-merging .*$/gm, '');
+    if (/\.jsonl/.test(complaint)) this.walk.fail(`git ${args.join(' ')}\n${said}`);
     this.giveUp(said.includes('CONFLICT'));
     return false;
   }

@@ -60,13 +60,13 @@ const PAD = 512 * 1024;
 /**
  * Lines that hold nothing, for a new file with records that stood in another one. Git takes a file for renamed when a
  * new one has half of what it had, and where two branches have removed it, that is a conflict; with as much of
- * something else beside the records they are no half. Not random: each line names what its noise is made of, so that
- * anyone can make it again, and nothing else passes for padding.
+ * something else beside the records they are no half. Never the same twice, or two such files would be alike; but each
+ * line names what its noise is made of, so that anyone can make it again, and nothing else passes for padding.
  */
-export function paddingLines(bytes: Buffer): Buffer {
+export function paddingLines(length: number, token: string): Buffer {
   const lines: string[] = [];
-  for (let left = bytes.length; left > 0; left -= PAD) {
-    const seed = hash('sha256', `${lines.length} ${hash('sha256', bytes)}`);
+  for (let left = length; left > 0; left -= PAD) {
+    const seed = hash('sha256', `${lines.length} ${token}`);
     lines.push(`${JSON.stringify({ v: 1, pad: seed, noise: noise(seed, Math.min(left, PAD)) })}\n`);
   }
   return Buffer.from(lines.join(''), 'latin1');
@@ -147,18 +147,28 @@ export interface Links {
   n: number;
   prev: string | null;
   seen: string[];
+  /**
+   * Of random length, in the first of a segment. Git compares files by blocks of 64 bytes: without it two short
+   * segments with the same links and the same ledger id would be alike enough to be taken for one that was renamed.
+   */
+  salt?: string;
   ledger: string;
 }
 
+const FIRST_ONLY: ReadonlySet<string> = new Set(['salt', 'ledger']);
+
 /** One line of a ledger: the links first, then who and when, then the record's own fields. */
-export function formatRecord({ ledger, ...links }: Links, body: Record<string, unknown>): string {
+export function formatRecord({ salt = '', ledger, ...links }: Links, body: Record<string, unknown>): string {
   const line: Record<string, unknown> = links;
-  if (links.prev === null) line.ledger = ledger;
+  if (links.prev === null) {
+    if (salt !== '') line.salt = salt;
+    line.ledger = ledger;
+  }
   line.at = body.at;
   line.session = body.session;
   line.actor = body.actor;
   line.kind = body.kind;
-  for (const field in body) if (!(field in line) && field !== 'ledger') line[field] = body[field];
+  for (const field in body) if (!(field in line) && !FIRST_ONLY.has(field)) line[field] = body[field];
   return JSON.stringify(line);
 }
 

@@ -30,7 +30,13 @@ export interface Plan {
  * The lines that continue a segment whose last record is `last` (null: a new segment). The first names the other
  * heads, so that histories which met in a merge are tied together; the rest of a batch only follows.
  */
-export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: readonly Draft[]): Plan {
+export function planLines(
+  tier: Tier,
+  tip: Tip,
+  last: string | null,
+  drafts: readonly Draft[],
+  salt = '',
+): Plan {
   const lines: PlannedLine[] = [];
   let prev = last;
   let { heads, maxN } = tip;
@@ -39,7 +45,7 @@ export function planLines(tier: Tier, tip: Tip, last: string | null, drafts: rea
     const body = typeof draft === 'function' ? draft(n) : draft;
     const seen = heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
     // No record says of itself where it belongs: the links are made here, whatever fields it brings.
-    const line = formatRecord({ v: 1, tier, n, prev, seen, ledger: tip.ledger }, body);
+    const line = formatRecord({ v: 1, tier, n, prev, seen, salt, ledger: tip.ledger }, body);
     checkSize(line);
     const id = recordId(line);
     lines.push({ id, n, line });

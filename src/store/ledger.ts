@@ -84,7 +84,7 @@ function appendOnce(
   { sync = true }: AppendOptions,
 ): Stored | null {
   const open = isOpen(around, known.open) ? known.open : null;
-  const plan = planLines(tier, tipOf(known), open?.last ?? null, drafts);
+  const plan = planLines(tier, tipOf(known), open?.last ?? null, drafts, open ? '' : makeSalt());
   const last = plan.lines.at(-1)?.id;
   if (last === undefined || disk.dryRun) return { lines: plan.lines, journalFailure: null };
   const name = open?.name ?? `${around.session ?? 'solo'}-${makeToken(8)}.jsonl`;
@@ -152,7 +152,7 @@ function appendAnew(disk: Disk, tier: Tier, bytes: Buffer): boolean {
   disk.note(path);
   if (disk.dryRun) return true;
   disk.checkHeld();
-  if (!appendLines(path, Buffer.concat([paddingLines(bytes), bytes]), 0)) return false;
+  if (!appendLines(path, Buffer.concat([paddingLines(bytes.length, makeToken(32)), bytes]), 0)) return false;
   appendJournal(disk.layout, bytes);
   return true;
 }
@@ -160,6 +160,9 @@ function appendAnew(disk: Disk, tier: Tier, bytes: Buffer): boolean {
 const joinLines = (lines: readonly Buffer[]): Buffer => Buffer.concat(lines.flatMap((line) => [line, LF]));
 
 const LF = Buffer.from('\n');
+
+/** 1 to 62 digits. */
+const makeSalt = (): string => makeToken(62).slice(Math.floor(Math.random() * 62));
 
 const tipOf = ({ ledger, heads, maxN }: TierState): Tip => ({ ledger, heads, maxN });
 

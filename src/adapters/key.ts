@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto';
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { refused } from '../domain/error.js';
 
@@ -8,6 +8,9 @@ export function keyFingerprint(path: string, root: string): string {
   try {
     if (`${realpathSync.native(path)}`.startsWith(realpathSync.native(root) + sep))
       throw new Error('it lies in the repository');
+    // A device or a FIFO has no end.
+    const file = statSync(path);
+    if (!file.isFile() || file.size > 65_536) throw new Error('it is no small plain file');
     const key = createPrivateKey(readFileSync(path));
     if (key.asymmetricKeyType !== 'ed25519') throw new Error('it is no Ed25519 key');
     const bytes = createPublicKey(key).export({ type: 'spki', format: 'der' });

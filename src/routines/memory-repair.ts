@@ -62,7 +62,8 @@ async function bringBack(
     ...decision,
   });
   const repairs = TIERS.flatMap((tier) => {
-    const voided = strangers.filter((stranger) => stranger.tier === tier).map(({ id }) => id);
+    const mine = strangers.filter((stranger) => stranger.tier === tier);
+    const voided = [...new Set(mine.map(({ id }) => id))];
     if (voided.length === 0) return [];
     const [record] = storeRecords(
       context,

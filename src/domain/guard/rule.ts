@@ -1,0 +1,40 @@
+/** What kind of thing a rule finds. The class decides what a hit means, not the rule (docs/guard.md). */
+export type GuardClass =
+  | 'secret'
+  | 'card'
+  | 'iban'
+  | 'national-id'
+  | 'email'
+  | 'phone'
+  | 'ip'
+  | 'proprietary'
+  | 'invisible';
+
+/** One line of the rule table. */
+export interface Rule {
+  /** What a finding and the audit ledger name: `github-pat`. Never changes once released. */
+  id: string;
+  class: GuardClass;
+  /** For a person: "GitHub personal access token". */
+  what: string;
+  /** The page (or RFC) in which the vendor documents the format. */
+  source: string;
+  /** Lower case. Text that has none of them is not looked at; an empty list: always looked at. */
+  keywords: readonly string[];
+  /**
+   * Flags `g`, and `i` or `u` where needed. Every repetition is bounded, so that it takes linear time. A group named
+   * `secret` is the part that must not be kept; without one it is the whole match.
+   */
+  pattern: RegExp;
+  /** A checksum, entropy, what is no placeholder: false where the match is none after all. */
+  accept?: (secret: string, match: RegExpExecArray) => boolean;
+}
+
+/** What was found, and where: offsets in UTF-16 units of the text that was given, `end` exclusive. */
+export interface Hit {
+  rule: string;
+  class: GuardClass;
+  what: string;
+  start: number;
+  end: number;
+}

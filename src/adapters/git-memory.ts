@@ -12,6 +12,7 @@ export { readBlobs } from './git-blobs.js';
 export { type FoundRecord, findRecords, type RecordQuery } from './git-find.js';
 export { type HistoryOutcome, type HistoryQuery, readRemovedLines } from './git-history.js';
 export type { RemovedLine } from './git-moves.js';
+export { findSetBack, type SetBack } from './git-set-back.js';
 
 /** A memory file that HEAD has, and that is not so in the working tree. Paths are from the worktree's top. */
 export interface ChangedFile {
@@ -19,6 +20,8 @@ export interface ChangedFile {
   /** HEAD's blob. */
   oid: string;
   state: 'edited' | 'deleted';
+  /** The blob that the working tree's bytes would be; empty where there are none. */
+  found: string;
 }
 
 const NO_COMMIT = /ambiguous argument 'HEAD'|bad revision 'HEAD'|does not have any commits/;
@@ -42,24 +45,24 @@ export async function changedMemory(
   const tree = flags.trusted.size > 0 ? await memoryTree(git, 'HEAD', folder) : [];
   for (const [path, oid] of tree) if (flags.trusted.has(path)) suspects.set(path, oid);
   return [...suspects].flatMap(([path, oid]) => {
-    const state = compare(repository.root, path, oid);
+    const found = hashFile(repository.root, path, oid);
     // A conflict may leave HEAD's bytes on the disk until somebody decides.
-    if (flags.unmerged.has(path)) return [{ path, oid, state: 'edited' as const }];
-    return state === 'same' ? [] : [{ path, oid, state }];
+    if (found === oid && !flags.unmerged.has(path)) return [];
+    return [{ path, oid, state: found === '' ? 'deleted' : 'edited', found }];
   });
 }
 
-/** Raw bytes: what git would turn them into is no matter, the ledgers' attributes say that it is nothing. */
-function compare(root: string, path: string, oid: string): 'same' | 'edited' | 'deleted' {
+/** Of the raw bytes: what git would turn them into is no matter, the ledgers' attributes say that it is nothing. */
+function hashFile(root: string, path: string, oid: string): string {
   const file = join(root, path);
   try {
     const stat = fs.lstatSync(file);
     // Behind a folder that is a link now there is another file, not this one.
-    if (stat.isDirectory() || fs.realpathSync.native(dirname(file)) !== dirname(file)) return 'deleted';
-    return stat.isFile() && blobId(file, oid.length === 64 ? 'sha256' : 'sha1') === oid ? 'same' : 'edited';
+    if (stat.isDirectory() || fs.realpathSync.native(dirname(file)) !== dirname(file)) return '';
+    return stat.isFile() ? blobId(file, oid.length === 64 ? 'sha256' : 'sha1') : 'not a file';
   } catch (error) {
     // A fold may take it away while it is looked at.
-    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return 'deleted';
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return '';
     throw outside('disk.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });
   }
 }

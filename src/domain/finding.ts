@@ -17,6 +17,7 @@ export type FindingCode =
   | 'wrong_tier'
   | 'archive'
   | 'anchor'
+  | 'set_back'
   | 'lost'
   | 'rolled_back'
   | 'dropped'
@@ -127,3 +128,24 @@ export function describeGone(tier: Tier, records: readonly MissingRecord[], maxN
         : `the ${tier} ledger was rolled back from ${top} to ${maxN}: the branch was at ${short} when it was last verified; that commit has the bytes`;
   return { code, tier, file, line: 0, offset: 0, message, last_good: null, hint: RESTORE, restorable: true };
 }
+
+/** More files than this are not named one by one. */
+const NAMED_FILES = 4;
+
+/** Files that git took away, or brought back to what a commit has, on request: HEAD has all that they lack. */
+export function describeSetBack(tier: Tier, commit: string, files: readonly string[]): Finding {
+  const [file = ''] = files;
+  const several = files.length > 1 ? ` (and ${files.length - 1} more)` : '';
+  const message =
+    commit === ''
+      ? `it was taken away${several}; HEAD has it`
+      : `it was set back to what commit ${commit.slice(0, 12)} has${several}; HEAD has more`;
+  const hint = `git restore -SW ${nameFiles(files).join(' ')}`;
+  return { code: 'set_back', tier, file, line: 0, offset: 0, message, last_good: null, hint };
+}
+
+/** Segments by their folder, where there are many. */
+const nameFiles = (files: readonly string[]): string[] =>
+  files.length <= NAMED_FILES
+    ? [...files]
+    : [...new Set(files.map((file) => file.replace(/\.d\/.*$/s, '.d')))];

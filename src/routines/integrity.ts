@@ -131,8 +131,8 @@ function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy
   return restorable.filter(({ source }) => remedy === 'all' || source === 'journal' || source === 'anchor');
 }
 
-/** Findings that pass when git or an editor has finished are no reason to stop for good. */
-const PASSING: ReadonlySet<string> = new Set(['conflict_marker', 'crlf', 'foreign_ledger']);
+/** What passes when git or an editor has finished, or git is asked for HEAD's files again, is no reason to stop for good. */
+const PASSING: ReadonlySet<string> = new Set(['conflict_marker', 'crlf', 'foreign_ledger', 'set_back']);
 
 function haltUnlessRestorable(context: Context, { findings }: Inspection): void {
   const grave = findings.filter(({ restorable, code }) => !restorable && !PASSING.has(code));
@@ -205,7 +205,9 @@ export async function requireMemory(
     file: first.file || undefined,
     line: first.line || undefined,
     offset: first.offset,
-    hint: 'forge memory verify  (says what it means and what a human can run)',
+    hint: PASSING.has(first.code)
+      ? first.hint
+      : 'forge memory verify  (says what it means and what a human can run)',
     data: { problems: inspection.findings },
   });
 }

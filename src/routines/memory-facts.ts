@@ -1,6 +1,12 @@
 import { gitError } from '../adapters/git.js';
-import { type ChangedFile, changedMemory, leftOut, memoryTree } from '../adapters/git-memory.js';
-import { readBranch } from '../adapters/git-read.js';
+import {
+  type ChangedFile,
+  changedMemory,
+  leftOut,
+  memoryTree,
+  type SetBack,
+} from '../adapters/git-memory.js';
+import { operationInProgress, readBranch } from '../adapters/git-read.js';
 import type { MissingRecord } from '../domain/finding.js';
 import type { Tier } from '../domain/ledger.js';
 import { memoryFolder, shown, shownFrom } from '../store/layout.js';
@@ -19,6 +25,10 @@ export interface GitFacts {
   leftOut: Set<string>;
   /** Files that are staged as they stand and in no commit yet; looked up when records are missing. */
   staged: Set<string>;
+  /** Changed files, as shown, that git itself brought to where they are; looked up when records of HEAD are missing. */
+  setBack: Map<string, SetBack>;
+  /** The operation that git is in the middle of. */
+  operation: string | null;
 }
 
 /** Everything a judgement needs. */
@@ -48,13 +58,24 @@ export async function gitFacts(context: Context): Promise<GitFacts | null> {
   if (code !== 0 && stderr.trim() !== '') throw gitError(asked, stderr);
   const head = stdout.trim();
   if (head === '') return null;
+  const operation = operationInProgress(repository);
   const [branch, tree, changed, sparse] = await Promise.all([
     readBranch(repository, git),
     memoryTree(git, head, folder),
     changedMemory(git, { repository, folder }),
     leftOut(git, folder),
   ]);
-  return { folder, head, branch, tree, changed, leftOut: sparse, staged: new Set() };
+  return {
+    folder,
+    head,
+    branch,
+    tree,
+    changed,
+    leftOut: sparse,
+    staged: new Set(),
+    setBack: new Map(),
+    operation,
+  };
 }
 
 /** Git's path, from the repository's top, as forge shows it. */

@@ -1,8 +1,15 @@
-import { operationInProgress } from '../adapters/git-read.js';
 import type { LooseRecord } from '../domain/edit.js';
-import { describeGone, type Finding, hintFor, type MissingRecord, toFinding } from '../domain/finding.js';
+import {
+  describeGone,
+  describeSetBack,
+  type Finding,
+  hintFor,
+  type MissingRecord,
+  toFinding,
+} from '../domain/finding.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import { type Place, withoutConsequences } from '../domain/ledger-graph.js';
+import { compareText, plural } from '../domain/text.js';
 import type { Context } from './context.js';
 import type { Look } from './memory-facts.js';
 import { editedFiles, findCut } from './memory-survey.js';
@@ -52,41 +59,49 @@ function judgeTier(
     ...cut.edits,
   );
   judgement.strangers.push(...cut.strangers.map((stranger) => ({ ...stranger, tier })));
-  judgeWhole(context, look, tier, cut.whole, judgement, lines.length + cut.edits.length > 0);
+  judgeWhole(look, tier, cut.whole, judgement, lines.length + cut.edits.length > 0);
 }
 
-/** Whole files that git took away are put back, unless something here was edited: then a human looks first. */
+/**
+ * Whole files that git took away are put back, unless something here was edited: then a human looks first. Those of
+ * HEAD are left as they are: whoever asked git for that state can have another.
+ */
 function judgeWhole(
-  context: Context,
   look: Look,
   tier: Tier,
   whole: MissingRecord[],
   judgement: Judgement,
-  damaged: boolean,
+  edited: boolean,
 ): void {
   if (whole.length === 0) return;
-  const operation = context.repository && operationInProgress(context.repository);
-  if (operation) {
-    judgement.notes.push(
-      `${operation} is in progress: ${whole.length} records of the ${tier} ledger are not here now; they are safe`,
+  const { findings, notes, restorable } = judgement;
+  if (look.git?.operation) {
+    notes.push(
+      `${look.git.operation} is in progress: ${plural(whole.length, `${tier} record`)} not here now, and safe`,
     );
     return;
   }
-  const mayRestore = !damaged && isUnedited(context, look);
-  for (const group of groupBySource(whole)) {
+  findings.push(...judgeSetBack(look, tier, whole));
+  const taken = whole.filter(({ source }) => source !== 'head');
+  const mayRestore = !edited && look.git !== null;
+  for (const group of groupBySource(taken)) {
     const found = describeGone(tier, group, look.scans[tier].result.maxN);
     const { restorable: _free, ...forHumans } = { ...found, hint: hintFor('lost', '', false) };
-    judgement.findings.push(mayRestore ? found : forHumans);
+    findings.push(mayRestore ? found : forHumans);
   }
-  if (mayRestore) judgement.restorable.push(...whole);
+  if (mayRestore) restorable.push(...taken);
 }
 
-/**
- * Every record that HEAD has is here, so nobody took or changed one by hand. That a file differs is no sign of it: an
- * append in the middle of a `git add` adds to a tracked segment, and a fold that is not committed moves lines.
- */
-const isUnedited = ({ repository }: Context, { missing }: Look): boolean =>
-  repository !== null && ![...missing.values()].some(({ source }) => source === 'head');
+/** One finding for the files of each commit that git went back to, and one for those that are gone. */
+function judgeSetBack({ git }: Look, tier: Tier, whole: readonly MissingRecord[]): Finding[] {
+  const groups = new Map<string, Set<string>>();
+  for (const { source, file } of whole) {
+    if (source !== 'head') continue;
+    const commit = git?.setBack.get(file)?.commit ?? '';
+    groups.set(commit, (groups.get(commit) ?? new Set()).add(file));
+  }
+  return [...groups].map(([commit, files]) => describeSetBack(tier, commit, [...files].sort(compareText)));
+}
 
 function groupBySource(records: readonly MissingRecord[]): MissingRecord[][] {
   const groups = new Map<string, MissingRecord[]>();

@@ -1,5 +1,5 @@
 import { streamGit } from '../adapters/git.js';
-import { findRecords, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
+import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
 import { type MissingRecord, markOf } from '../domain/finding.js';
 import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { plural } from '../domain/text.js';
@@ -32,6 +32,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
     settled: [],
   };
   if (git) await addFromGit(context, git, look);
+  if (git) await addSetBack(context, git, look);
   await addFromJournal(context, look);
   addNotes(look);
   return look;
@@ -102,6 +103,13 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.notes.push(
       `history could not be read to its end (${outcome.incomplete}); what was dropped before is not seen`,
     );
+}
+
+/** Records of HEAD are missing: whether git took them, or a hand. */
+async function addSetBack(context: Context, git: GitFacts, { missing }: Look): Promise<void> {
+  if (!context.git || ![...missing.values()].some(({ source }) => source === 'head')) return;
+  for (const found of await findSetBack(context.git, git.changed, git.operation !== null))
+    git.setBack.set(fromTop(context, found.path), found);
 }
 
 /** Only a record, and only one that is not here. The first source that names it counts. */

@@ -5,7 +5,7 @@ import type { Place } from '../domain/ledger-graph.js';
 import { shown } from '../store/layout.js';
 import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
-import type { Look } from './memory-facts.js';
+import { fromTop, type Look } from './memory-facts.js';
 
 /** Files that HEAD has otherwise: git has what they were. Damage that was committed is in none of them. */
 export const editedFiles = ({ layout, repository }: Context, { git }: Look): Set<string> =>
@@ -25,6 +25,7 @@ export function findCut(context: Context, look: Look, tier: Tier, gone: readonly
   const edited = editedFiles(context, look);
   const here = surveyLoose(context, look, tier);
   here.strangers.push(...committedCopies(context, look, tier, gone));
+  for (const file of look.git?.setBack.keys() ?? []) edited.delete(file);
   const fileOf = placeMissing(gone, here, edited);
   const groups = new Map<string, MissingRecord[]>();
   const whole: MissingRecord[] = [];
@@ -90,7 +91,8 @@ function surveyLoose(context: Context, look: Look, tier: Tier): Survey {
   const { git, cut } = look;
   const clean = new Set(git ? [...git.tree.keys()] : []);
   for (const path of git?.staged ?? []) clean.add(path);
-  for (const { path } of git?.changed ?? []) clean.delete(path);
+  for (const { path } of git?.changed ?? [])
+    if (!git?.setBack.has(fromTop(context, path))) clean.delete(path);
   const cleanFiles = new Set(
     [...clean].map((path) => shown(context.layout, `${context.repository?.root}/${path}`)),
   );

@@ -1,0 +1,64 @@
+import { type Git, must } from './git.js';
+import type { ChangedFile } from './git-memory.js';
+
+/** How git itself brought a memory file to where it is. */
+export interface SetBack {
+  path: string;
+  /** The newest commit that has the file as it is now; null when git merely staged it so, or took the file away. */
+  commit: string | null;
+}
+
+const COMMIT = /^[0-9a-f]{40,64}$/;
+
+/**
+ * Those of the files whose bytes git has put there: by `checkout COMMIT -- PATH`, `restore --source`, `rm`, or (with
+ * `midway`) by a revert or merge that is not finished. What nobody but an editor can have written is not among them.
+ */
+export async function findSetBack(
+  git: Git,
+  files: readonly ChangedFile[],
+  midway: boolean,
+): Promise<SetBack[]> {
+  if (files.length === 0) return [];
+  const paths = files.map(({ path }) => path);
+  const [staged, history] = await Promise.all([
+    midway ? readStaged(git, paths) : new Map<string, string>(),
+    readHistory(git, paths),
+  ]);
+  return files.flatMap(({ path, state, found }): SetBack[] => {
+    if (state === 'deleted') return [{ path, commit: null }];
+    const commit = history.get(`${path}\0${found}`);
+    if (commit !== undefined) return [{ path, commit }];
+    return staged.get(path) === found ? [{ path, commit: null }] : [];
+  });
+}
+
+/** Blobs in the index, by path; of a conflict none. */
+async function readStaged(git: Git, paths: readonly string[]): Promise<Map<string, string>> {
+  const entries = (await must(git, ['ls-files', '-s', '-z', '--full-name', '--', ...paths])).split('\0');
+  return new Map(
+    entries.flatMap((entry) => {
+      const [, oid, path] = /^\d+ ([0-9a-f]+) 0\t(.+)$/s.exec(entry) ?? [];
+      return oid !== undefined && path !== undefined ? [[path, oid] as const] : [];
+    }),
+  );
+}
+
+/** The newest commit of each `path NUL blob` that ever was. */
+async function readHistory(git: Git, paths: readonly string[]): Promise<Map<string, string>> {
+  const format = ['--raw', '-z', '--no-abbrev', '--no-renames', '--format=%H', '--diff-merges=separate'];
+  const args = ['log', '--all', '--full-history', '--no-follow', '--no-relative', ...format];
+  const seen = new Map<string, string>();
+  let commit = '';
+  let oid = '';
+  for (const word of (await must(git, [...args, '--', ...paths])).split('\0')) {
+    const entry = word.trim();
+    if (COMMIT.test(entry)) commit = entry;
+    else if (entry.startsWith(':')) oid = entry.split(' ')[3] ?? '';
+    else if (oid !== '') {
+      if (!seen.has(`${word}\0${oid}`)) seen.set(`${word}\0${oid}`, commit);
+      oid = '';
+    }
+  }
+  return seen;
+}

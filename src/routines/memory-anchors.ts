@@ -8,7 +8,8 @@ import {
   notReachable,
   readBlobs,
 } from '../adapters/git-memory.js';
-import { recordId } from '../domain/ledger.js';
+import { recordId, TIERS } from '../domain/ledger.js';
+import { readJournal } from '../store/journal.js';
 import type { Context } from './context.js';
 import type { GitFacts, Look } from './memory-facts.js';
 
@@ -56,11 +57,33 @@ async function addFromOwn(
   onLine: OnLine,
 ): Promise<void> {
   const leads = await isAncestor(gitOf(context), anchor, git.head);
-  if (leads === null)
+  if (leads === null) {
     look.notes.push(
       `the commit at which ${git.branch} was last verified (${anchor.slice(0, 12)}) is gone from this repository`,
     );
+    await missHeads(context, { git, look }, anchor);
+  }
   if (leads === false) await eachLineOf(context, git, anchor, onLine);
+}
+
+/** The commit went with its blobs: of what it had only the heads are known, from the last verification. */
+async function missHeads(
+  context: Context,
+  { git, look }: Pick<Anchored, 'git' | 'look'>,
+  commit: string,
+): Promise<void> {
+  const gone = TIERS.flatMap((tier) => {
+    const { heads = [], maxN: n = 0 } = look.cut.state.tiers[tier] ?? {};
+    const { graph } = look.scans[tier];
+    return heads.filter((head) => !graph.has(head)).map((head) => ({ tier, commit, head, n }));
+  });
+  if (gone.length === 0) return;
+  const wanted = new Set(gone.map(({ head }) => head));
+  readJournal(context.layout, look.cut.journal.size, (bytes) => wanted.delete(recordId(bytes)));
+  const stream = streamGit(context.repository?.root ?? '', context.world.env);
+  const query = { folder: git.folder, wanted, where: 'everywhere' as const };
+  const found = await findRecords(gitOf(context), stream, query);
+  look.brokenAnchors.push(...gone.filter(({ head }) => wanted.has(head) && !found.has(head)));
 }
 
 /**

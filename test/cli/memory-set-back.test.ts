@@ -127,3 +127,25 @@ describe('what git was asked for is no damage', () => {
     expect(project.has(HALT)).toBe(true);
   });
 });
+
+describe('a commit that git has forgotten', () => {
+  it('LTM-04 a reset, with the reflog and the objects purged, is said: the last verification knows the heads', async () => {
+    const project = await makeForge();
+    await record(project);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'one');
+    const before = await verify(project);
+    const head = before.tiers.find(({ tier }) => tier === 'execution')?.heads[0] ?? '';
+    project.git('reset', '-q', '--hard', 'HEAD~1');
+    project.git('reflog', 'expire', '--expire=now', '--all');
+    project.git('gc', '-q', '--prune=now');
+    const { exitCode, problems } = await verify(project);
+    expect([exitCode, problems.map(({ tier, code }) => [tier, code])]).toEqual([
+      4,
+      [['execution', 'anchor']],
+    ]);
+    expect(problems[0]?.message).toContain(head.slice(0, 12));
+    await typeHint(project, problems[0]?.hint ?? '');
+    await expectWritable(project);
+  });
+});

@@ -25,6 +25,7 @@ export class PatchReader {
   private commit = '';
   private parent: string | undefined;
   private inHeader = false;
+  private authored: string | undefined;
   private path = '';
   private oldLeft = 0;
   private newLeft = 0;
@@ -89,13 +90,18 @@ export class PatchReader {
   }
 
   private header(bytes: Buffer): void {
-    if (bytes.length > 0) {
-      // Git does not say it for a commit with one parent.
-      this.parent ??= /^parent ([0-9a-f]+)$/.exec(bytes.toString('latin1', 0, 80))?.[1];
+    if (bytes.length === 0) {
+      this.inHeader = false;
+      this.handler.onDiff(this.commit, this.parent);
       return;
     }
-    this.inHeader = false;
-    this.handler.onDiff(this.commit, this.parent);
+    const line = bytes.toString('latin1');
+    // Git does not say it for a commit with one parent.
+    this.parent ??= /^parent ([0-9a-f]+)$/.exec(line)?.[1];
+    const [, role, at] = /^(author|committer) .* (\d+ [+-]\d{4})$/.exec(line) ?? [];
+    if (role === 'author') this.authored = at;
+    // Picked, rebased or amended: its message speaks of another tree.
+    else if (role === 'committer' && at !== this.authored) this.message.ignore();
   }
 
   private endMessage(): void {
@@ -123,6 +129,10 @@ class TrailerReader {
     this.paragraph = 0;
     this.isBlank = true;
     this.values = [];
+  }
+
+  ignore(): void {
+    this.counts = false;
   }
 
   push(line: string): void {

@@ -9,6 +9,7 @@ import {
   readBlobs,
 } from '../adapters/git-memory.js';
 import { recordId, TIERS } from '../domain/ledger.js';
+import { plural } from '../domain/text.js';
 import { readJournal } from '../store/journal.js';
 import type { Context } from './context.js';
 import type { GitFacts, Look } from './memory-facts.js';
@@ -61,29 +62,34 @@ async function addFromOwn(
     look.notes.push(
       `the commit at which ${git.branch} was last verified (${anchor.slice(0, 12)}) is gone from this repository`,
     );
-    await missHeads(context, { git, look }, anchor);
+    missHeads(look, anchor);
   }
   if (leads === false) await eachLineOf(context, git, anchor, onLine);
 }
 
 /** The commit went with its blobs: of what it had only the heads are known, from the last verification. */
-async function missHeads(
-  context: Context,
-  { git, look }: Pick<Anchored, 'git' | 'look'>,
-  commit: string,
-): Promise<void> {
-  const gone = TIERS.flatMap((tier) => {
-    const { heads = [], maxN: n = 0 } = look.cut.state.tiers[tier] ?? {};
-    const { graph } = look.scans[tier];
-    return heads.filter((head) => !graph.has(head)).map((head) => ({ tier, commit, head, n }));
-  });
-  if (gone.length === 0) return;
-  const wanted = new Set(gone.map(({ head }) => head));
+function missHeads({ cut, scans, brokenAnchors }: Look, commit: string): void {
+  for (const tier of TIERS) {
+    const { heads = [], maxN: n = 0 } = cut.state.tiers[tier] ?? {};
+    for (const head of heads) if (!scans[tier].graph.has(head)) brokenAnchors.push({ tier, commit, head, n });
+  }
+}
+
+/** Named heads that some ref, the reflog or the journal has are not lost: a note, for another tree has them. */
+export async function dropHeadsElsewhere(context: Context, look: Look): Promise<void> {
+  const { git, brokenAnchors } = look;
+  const wanted = new Set(brokenAnchors.map(({ head }) => head));
+  if (!git || wanted.size === 0) return;
   readJournal(context.layout, look.cut.journal.size, (bytes) => wanted.delete(recordId(bytes)));
   const stream = streamGit(context.repository?.root ?? '', context.world.env);
   const query = { folder: git.folder, wanted, where: 'everywhere' as const };
-  const found = await findRecords(gitOf(context), stream, query);
-  look.brokenAnchors.push(...gone.filter(({ head }) => wanted.has(head) && !found.has(head)));
+  for (const id of (await findRecords(gitOf(context), stream, query)).keys()) wanted.delete(id);
+  const elsewhere = new Set(brokenAnchors.map(({ head }) => head).filter((head) => !wanted.has(head)));
+  look.brokenAnchors = brokenAnchors.filter(({ head }) => wanted.has(head));
+  if (elsewhere.size > 0)
+    look.notes.push(
+      `${plural(elsewhere.size, 'record')} that commits here name ${elsewhere.size === 1 ? 'is' : 'are'} in another branch or the reflog, not in this tree`,
+    );
 }
 
 /**

@@ -7,7 +7,7 @@ import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
 import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
-import { addFromAnchors } from './memory-anchors.js';
+import { addFromAnchors, dropHeadsElsewhere } from './memory-anchors.js';
 import type { Cut } from './memory-cut.js';
 import { fromTop, type GitFacts, gitFacts, type Look } from './memory-facts.js';
 
@@ -34,6 +34,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   if (git) await addFromGit(context, git, look);
   if (git) await addSetBack(context, git, look);
   await addFromJournal(context, look);
+  await dropHeadsElsewhere(context, look);
   addNotes(look);
   return look;
 }

@@ -274,6 +274,16 @@ describe('what the history dropped', () => {
     ]);
   });
 
+  it('hands on none that a picked, rebased or amended commit carries along', async () => {
+    const project = makeMemory();
+    const message = 'End\n\nForge-Ledger: x';
+    save(project, { [segment('s')]: lines('s') });
+    project.git('commit', '-q', '--amend', '--date=2026-01-01T10:00:00Z', '-m', message);
+    expect((await dropped(project)).anchors).toEqual([]);
+    project.git('-c', 'core.editor=true', 'commit', '-q', '--amend', '--reset-author', '--no-edit');
+    expect((await dropped(project)).anchors).toEqual([[project.git('rev-parse', 'HEAD'), 'x']]);
+  });
+
   it('is the same whatever the settings of git say about patches and logs', async () => {
     const project = makeMemory({ [FIXED]: lines(1, 2), [segment('a')]: lines('a') });
     const settings = {
@@ -367,11 +377,12 @@ describe('which memory files are not as HEAD has them', () => {
     project.write(segment('new'), lines('new'));
     project.git('add', segment('new'));
     project.write(`${FOLDER}/notes.txt`, 'x');
+    const found = project.git('hash-object', segment('a'));
     expect(await changed(project)).toEqual([
-      { path: segment('a'), oid: tree.get(segment('a')), state: 'edited' },
-      { path: segment('b'), oid: tree.get(segment('b')), state: 'edited' },
-      { path: segment('c'), oid: tree.get(segment('c')), state: 'deleted' },
-      { path: segment('e'), oid: tree.get(segment('e')), state: 'deleted' },
+      { path: segment('a'), oid: tree.get(segment('a')), state: 'edited', found },
+      { path: segment('b'), oid: tree.get(segment('b')), state: 'edited', found },
+      { path: segment('c'), oid: tree.get(segment('c')), state: 'deleted', found: '' },
+      { path: segment('e'), oid: tree.get(segment('e')), state: 'deleted', found: '' },
     ]);
   });
 
@@ -428,7 +439,7 @@ describe('which memory files are not as HEAD has them', () => {
     save(project, { [FIXED]: lines('main') });
     const oid = project.git('rev-parse', `HEAD:${FIXED}`);
     expect(() => project.git('merge', 'side')).toThrow();
-    expect(await changed(project)).toEqual([{ path: FIXED, oid, state: 'edited' }]);
+    expect(await changed(project)).toEqual([{ path: FIXED, oid, state: 'edited', found: oid }]);
   });
 
   it('are not those that a sparse checkout leaves out, which are listed', async () => {

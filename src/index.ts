@@ -3,6 +3,7 @@
  * Nothing here prints, asks or exits; every failure is a ForgeError. A part is loaded when it is first used.
  */
 import { systemWorld, type World } from './adapters/world.js';
+import { ForgeError } from './domain/error.js';
 import { type Context, noteActivity, openContext, refuseHalted } from './routines/context.js';
 
 export type { World } from './adapters/world.js';
@@ -51,6 +52,8 @@ const routines = {
   integrity: () => import('./routines/integrity.js'),
   record: () => import('./routines/memory-record.js'),
   fold: () => import('./routines/memory-fold.js'),
+  guard: () => import('./routines/guard.js'),
+  breach: () => import('./routines/breach.js'),
   compact: () => import('./routines/memory-compact.js'),
   repair: () => import('./routines/memory-repair.js'),
   read: () => import('./routines/memory-read.js'),
@@ -89,16 +92,20 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
   const bind = <K extends keyof Routines, N extends keyof Routines[K]>(
     part: K,
     name: N,
-    reads?: 'reads',
+    how: 'writes' | 'settles' | 'reads' = 'writes',
   ): Bound<Routines[K][N]> => {
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
         // LTM-05: while memory is halted nothing is written. What settles it, and the next look, check for themselves.
-        if (reads === undefined) refuseHalted(context.disk);
+        if (how === 'writes') refuseHalted(context.disk);
+        // LTM-13: if the rules cannot be loaded, nothing is written either.
+        if (how !== 'reads') (await routines.guard()).installGuard(context);
         const module = (await routines[part]()) as Routines[K];
         if (!LOOKS.has(part)) noteActivity(context);
         return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
       } catch (error) {
+        if (error instanceof ForgeError && error.kind === 'secret' && how !== 'reads')
+          await (await routines.breach()).recordBreach(context, error);
         const { withRescue } = await import('./routines/rescue.js');
         throw await withRescue(context, error);
       }
@@ -158,14 +165,14 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       recordMany: bind('record', 'recordCycles'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
       parse: async (text: string) => (await routines.record()).parseCycles(text),
-      verify: bind('integrity', 'verifyMemory', 'reads'),
+      verify: bind('integrity', 'verifyMemory', 'settles'),
       fold: bind('fold', 'foldMemory'),
       compact: bind('compact', 'compactMemory'),
       // What settles a halt has to work while it stands.
-      restore: bind('repair', 'restoreMemory', 'reads'),
-      repair: bind('repair', 'repairMemory', 'reads'),
-      settleLedger: bind('repair', 'settleLedger', 'reads'),
-      acknowledge: bind('repair', 'acknowledgeHalt', 'reads'),
+      restore: bind('repair', 'restoreMemory', 'settles'),
+      repair: bind('repair', 'repairMemory', 'settles'),
+      settleLedger: bind('repair', 'settleLedger', 'settles'),
+      acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
       stats: bind('stats', 'memoryStats', 'reads'),
       show: bind('read', 'showRecord', 'reads'),
       log: bind('read', 'logMemory', 'reads'),
@@ -174,6 +181,10 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       add: bind('note', 'addNote'),
       list: bind('note', 'listNotes', 'reads'),
       show: bind('note', 'showNote', 'reads'),
+    },
+    guard: {
+      /** LTM-13: refuses text before anything is done with it (exit 5), and records that. */
+      refuseInput: bind('guard', 'refuseInput', 'settles'),
     },
     config: {
       get: bind('config', 'getSetting', 'reads'),

@@ -34,6 +34,10 @@ export const Config = z.looseObject({
     /** When segments are folded into the fixed files: at session end on the default branch, or only when asked. */
     fold: z._default(z.enum(['auto', 'never']), 'auto'),
   }),
+  guard: table({
+    /** What halts besides being refused: secrets, cards, IBANs and national ids, or everything. Never less. */
+    halt_on: z._default(z.enum(['critical', 'all']), 'critical'),
+  }),
 });
 export type Config = z.infer<typeof Config>;
 
@@ -57,6 +61,7 @@ const KNOWN: Record<string, readonly string[]> = {
   briefing: ['budget', 'commits'],
   features: ['test_command', 'timeout_seconds'],
   memory: ['fold'],
+  guard: ['halt_on'],
 };
 
 /** Every setting as `table.key`, in the order of the file that `init` writes. */

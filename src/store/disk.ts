@@ -14,10 +14,15 @@ export interface Snapshot<T> extends Decoded<T> {
   bytes: Buffer | null;
 }
 
+/** Looks at the final bytes of a file before any are written; throws exit 5. `before` is what it had. */
+export type ContentCheck = (name: string, bytes: Buffer, before: () => Buffer | null) => void;
+
 /** The one door to the files of a `.forge/`: paths stay inside, `dryRun` writes nothing, changes are listed. */
 export class Disk {
   /** What was written (or would be, with `dryRun`), as shown paths. */
   readonly written: string[] = [];
+  /** LTM-13: without it nothing is written that travels with the repository. */
+  guard: ContentCheck | null = null;
   private readonly insideFolders = new Set<string>();
   private readonly noted = new Set<string>();
   private locked = false;
@@ -112,6 +117,16 @@ export class Disk {
 
   /** Replaces several; each is whole, and all are on the disk on return. The caller holds the lock. */
   replaceAll(writes: readonly durable.Write[], expected?: Buffer | null): void {
+    for (const { path, bytes } of writes) this.checkContent(path, bytes);
+    this.putAll(writes, expected);
+  }
+
+  /** Like replace, for bytes that stood in `.forge/` before: they were looked at then. */
+  replaceMoved(path: string, bytes: Buffer): void {
+    this.putAll([{ path, bytes }]);
+  }
+
+  private putAll(writes: readonly durable.Write[], expected?: Buffer | null): void {
     for (const { path } of writes) this.note(path);
     if (this.dryRun) return;
     for (const { path } of writes) {
@@ -123,6 +138,14 @@ export class Disk {
       this.checkHeld();
       if (first && expected !== undefined) this.checkUnchanged(first.path, expected);
     });
+  }
+
+  /** LTM-13: of everything that goes into `.forge/`. Forge's own state beside it is seen by nobody else. */
+  checkContent(path: string, bytes: Buffer): void {
+    const { dir, state } = this.layout;
+    if (!path.startsWith(dir + sep) || path.startsWith(state + sep)) return;
+    if (!this.guard) throw new Error(`${shown(this.layout, path)} would be written unguarded`);
+    this.guard(shown(this.layout, path), bytes, () => durable.readPlain(path, MAX_STATE_BYTES));
   }
 
   private checkUnchanged(path: string, expected: Buffer | null): void {
@@ -140,6 +163,12 @@ export class Disk {
 
   /** Makes a file only if the name is free. */
   create(path: string, bytes: Buffer): boolean {
+    this.checkContent(path, bytes);
+    return this.createMoved(path, bytes);
+  }
+
+  /** Like create, for bytes that stood in `.forge/` before. */
+  createMoved(path: string, bytes: Buffer): boolean {
     if (!this.dryRun) {
       this.makeFolder(dirname(path));
       if (!durable.createFile(path, bytes)) return false;

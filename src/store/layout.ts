@@ -111,6 +111,8 @@ export const pendingFile = (layout: Layout, key: string): string =>
 /** Which session ids were given out in this repository, and their lock. */
 export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');
+/** The key of this repository's fingerprints of what the guard refused. */
+export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 

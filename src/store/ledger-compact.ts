@@ -53,7 +53,7 @@ export function compactExecution(
 function writeArchive(disk: Disk, lines: readonly Line[]): ArchiveAnchor {
   const bytes = Buffer.concat(lines.flatMap((line) => [line.bytes, LF]));
   const archive = createHash('sha256').update(bytes).digest('hex');
-  disk.create(archiveFileOf(disk.layout, archive), bytes);
+  disk.createMoved(archiveFileOf(disk.layout, archive), bytes);
   const ids = lines.map(({ id }) => `${id}\n`).sort();
   const ids_sha256 = createHash('sha256').update(ids.join('')).digest('hex');
   return {
@@ -99,7 +99,7 @@ function idsInArchives(disk: Disk): Set<string> {
 function dropFromFixed(disk: Disk, gone: ReadonlySet<string>): void {
   const fixed = fixedFile(disk.layout, 'execution');
   const kept = readLines(describeContainer(fixed)).filter(({ id }) => !gone.has(id));
-  disk.replace(fixed, Buffer.concat(kept.flatMap(({ bytes }) => [bytes, LF])));
+  disk.replaceMoved(fixed, Buffer.concat(kept.flatMap(({ bytes }) => [bytes, LF])));
   forgetTier(disk, 'execution');
 }
 

@@ -86,10 +86,11 @@ function appendOnce(
   const open = isOpen(around, known.open) ? known.open : null;
   const plan = planLines(tier, tipOf(known), open?.last ?? null, drafts, open ? '' : makeSalt());
   const last = plan.lines.at(-1)?.id;
-  if (last === undefined || disk.dryRun) return { lines: plan.lines, journalFailure: null };
   const name = open?.name ?? `${around.session ?? 'solo'}-${makeToken(8)}.jsonl`;
   const path = join(segmentFolder(disk.layout, tier), name);
   const bytes = Buffer.from(plan.lines.map(({ line }) => `${line}\n`).join(''), 'utf8');
+  disk.checkContent(path, bytes);
+  if (last === undefined || disk.dryRun) return { lines: plan.lines, journalFailure: null };
   disk.note(path);
   disk.checkHeld();
   const file = appendLines(path, bytes, open?.size ?? 0, sync);

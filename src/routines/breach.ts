@@ -1,0 +1,34 @@
+import { ForgeError } from '../domain/error.js';
+import { writeHalt } from '../store/halt.js';
+import { type Context, timestamp } from './context.js';
+import { type GuardFinding, halts } from './guard.js';
+import { storeAudit, surroundings } from './ledger.js';
+
+/**
+ * LTM-13: what was refused is recorded, without its value, and halts where a human has to look. Failing that changes
+ * nothing about the refusal.
+ */
+export async function recordBreach(context: Context, error: ForgeError): Promise<void> {
+  if (context.disk.dryRun) return;
+  const findings = (error.details.data?.findings ?? []) as GuardFinding[];
+  const critical = findings.some((finding) => halts(context, finding));
+  try {
+    const record = { kind: 'breach', critical, findings: findings.slice(0, MAX_NAMED), count: findings.length };
+    storeAudit(context, await surroundings(context), record, { despite: true });
+  } catch (cause) {
+    context.warnings.push(`The refusal could not be recorded: ${(cause as Error).message}`);
+  }
+  if (critical) halt(context, error);
+}
+
+const MAX_NAMED = 20;
+
+function halt(context: Context, error: ForgeError): void {
+  try {
+    writeHalt(context.disk, { at: timestamp(context), reasons: [describeBreach(error.message)] });
+  } catch {
+    // Where nothing can be written, nothing needs to be halted.
+  }
+}
+
+const describeBreach = (message: string): string => message.replace(/; nothing was written\.$/, ', and was refused');

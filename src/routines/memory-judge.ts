@@ -2,7 +2,7 @@ import { operationInProgress } from '../adapters/git-read.js';
 import type { LooseRecord } from '../domain/edit.js';
 import { describeGone, type Finding, hintFor, type MissingRecord, toFinding } from '../domain/finding.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
-import { type Place, withoutConsequences } from '../domain/ledger-graph.js';
+import { type Place, withoutConsequences } from '../domain/ledger-problem.js';
 import type { Context } from './context.js';
 import type { Look } from './memory-facts.js';
 import { editedFiles, findCut } from './memory-survey.js';

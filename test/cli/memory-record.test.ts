@@ -4,6 +4,7 @@ import { recordId } from '../../src/domain/ledger.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import {
+  commitFolded,
   type Logged,
   linesOf,
   logOf,
@@ -253,9 +254,7 @@ describe('forge memory record', () => {
     expect(records[1]?.execution).toEqual(first.execution);
     expect(await cyclesOf(project)).toHaveLength(2);
     // Folded and committed, it is still known.
-    await forgeJson(project, ['memory', 'fold']);
-    project.git('add', '.');
-    project.git('commit', '-qm', 'Fold');
+    await commitFolded(project);
     expect(await record(project, '--key', 'K')).toMatchObject({ execution: first.execution, known: true });
     expect((await runForge(project, [...BASE, '--key', 'K'])).stdout).toMatch(/\(recorded before\)/);
   });

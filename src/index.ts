@@ -53,6 +53,7 @@ const routines = {
   fold: () => import('./routines/memory-fold.js'),
   compact: () => import('./routines/memory-compact.js'),
   repair: () => import('./routines/memory-repair.js'),
+  settle: () => import('./routines/memory-settle.js'),
   read: () => import('./routines/memory-read.js'),
   stats: () => import('./routines/memory-stats.js'),
   note: () => import('./routines/note.js'),
@@ -164,7 +165,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       // What settles a halt has to work while it stands.
       restore: bind('repair', 'restoreMemory', 'reads'),
       repair: bind('repair', 'repairMemory', 'reads'),
-      settleLedger: bind('repair', 'settleLedger', 'reads'),
+      settleLedger: bind('settle', 'settleLedger', 'reads'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'reads'),
       stats: bind('stats', 'memoryStats', 'reads'),
       show: bind('read', 'showRecord', 'reads'),

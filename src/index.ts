@@ -56,6 +56,7 @@ const routines = {
   breach: () => import('./routines/breach.js'),
   compact: () => import('./routines/memory-compact.js'),
   repair: () => import('./routines/memory-repair.js'),
+  settle: () => import('./routines/memory-settle.js'),
   read: () => import('./routines/memory-read.js'),
   stats: () => import('./routines/memory-stats.js'),
   note: () => import('./routines/note.js'),
@@ -171,7 +172,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       // What settles a halt has to work while it stands.
       restore: bind('repair', 'restoreMemory', 'settles'),
       repair: bind('repair', 'repairMemory', 'settles'),
-      settleLedger: bind('repair', 'settleLedger', 'settles'),
+      settleLedger: bind('settle', 'settleLedger', 'settles'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
       stats: bind('stats', 'memoryStats', 'reads'),
       show: bind('read', 'showRecord', 'reads'),
@@ -220,6 +221,14 @@ export async function initForge(
 export async function inspectProject(dir: string) {
   return (await routines.init()).inspectProject(dir);
 }
+
+/** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */
+export const textGuard = {
+  inspect: async (...args: Parameters<Routines['guard']['inspectInput']>) =>
+    (await routines.guard()).inspectInput(...args),
+  mask: async (text: string) => (await routines.guard()).maskText(text),
+  redact: async (text: string) => (await routines.guard()).redactText(text),
+};
 
 /** The JSON Schema of a file format, or all their names. */
 export async function schemaNames(): Promise<string[]> {

@@ -68,6 +68,7 @@ const ROUTINE_ORDER = [
   'memory-fold',
   'memory-compact',
   'memory-repair',
+  'memory-settle',
   'memory-stats',
   'note',
   'feature',

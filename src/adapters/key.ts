@@ -11,6 +11,8 @@ export function keyFingerprint(path: string, root: string): string {
     // A device or a FIFO has no end.
     const file = statSync(path);
     if (!file.isFile() || file.size > 65_536) throw new Error('it is no small plain file');
+    if (file.nlink > 1)
+      throw new Error('it has a second name (a hard link), which may lie in the repository');
     const key = createPrivateKey(readFileSync(path));
     if (key.asymmetricKeyType !== 'ed25519') throw new Error('it is no Ed25519 key');
     const bytes = createPublicKey(key).export({ type: 'spki', format: 'der' });
@@ -20,7 +22,8 @@ export function keyFingerprint(path: string, root: string): string {
       'key.unusable',
       `FORGE_SUPERVISOR_KEY names ${path}, which cannot be used: ${(error as Error).message}.`,
       {
-        hint: 'openssl genpkey -algorithm ed25519 -out ~/.config/forge/key.pem',
+        // No command: whoever reads this may be an agent, which must not make itself a supervisor.
+        hint: 'ask a human, who makes the key and keeps it where no agent can read it (README, "Trust")',
       },
     );
   }

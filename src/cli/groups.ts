@@ -110,7 +110,10 @@ export const EXIT_CODE_HELP = [
 
 export const ENVIRONMENT_HELP = [
   ['FORGE_DIR', 'the project folder to work in, instead of the current one'],
-  ['FORGE_ROLE', '"builder": may work, not change knowledge, trust or settings'],
+  [
+    'FORGE_ROLE',
+    '"builder": may work, not change memory, knowledge, trust or settings; "supervisor" or unset: may',
+  ],
   ['FORGE_SUPERVISOR_KEY', 'the file of an Ed25519 key outside the repository: decides where no terminal is'],
   ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
   ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],

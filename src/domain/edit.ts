@@ -1,6 +1,6 @@
 import { type Finding, hintFor, type MissingRecord } from './finding.js';
 import type { Tier } from './ledger.js';
-import type { LastGood, Place, Unreadable } from './ledger-graph.js';
+import type { LastGood, Place, Unreadable } from './ledger-problem.js';
 
 /** A record that stands in a file that git has not as it is. */
 export interface LooseRecord extends Place {

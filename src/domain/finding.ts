@@ -1,5 +1,5 @@
 import type { LedgerRecord, Tier } from './ledger.js';
-import type { LastGood, Problem } from './ledger-graph.js';
+import type { LastGood, Problem } from './ledger-problem.js';
 import { plural } from './text.js';
 
 /** What a verification finds, and what a human can do about it (docs/format.md, "What verify finds"). */

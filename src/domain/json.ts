@@ -2,7 +2,8 @@
 export const MAX_STATE_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
 const MAX_KEYS = 200_000;
-const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+/** Keys that no input may bear, wherever it comes from. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** What is wrong in a JSON text, and where (0-based UTF-16 offset). */
 export class JsonProblem extends Error {

@@ -1,4 +1,5 @@
-import { type ForgeError, refused } from './error.js';
+import { type ForgeError, refused, usage } from './error.js';
+import { oneLine } from './text.js';
 
 /**
  * What LTM-12 keeps from a BUILDER (the role that forge gives to what it launches): it works, it does not decide what
@@ -6,8 +7,19 @@ import { type ForgeError, refused } from './error.js';
  */
 export type Reserved = 'knowledge' | 'memory' | 'trust' | 'config';
 
-export const isBuilder = (env: Record<string, string | undefined>): boolean =>
-  env.FORGE_ROLE?.trim().toLowerCase() === 'builder';
+const ROLES = ['builder', 'supervisor'];
+
+/** Unset is a supervisor. A word that was misspelt must not give a builder more than it was to have: exit 2. */
+export function isBuilder(env: Record<string, string | undefined>): boolean {
+  const role = env.FORGE_ROLE?.trim().toLowerCase() ?? '';
+  if (role !== '' && !ROLES.includes(role))
+    throw usage(
+      'role.unknown',
+      `FORGE_ROLE: found ${JSON.stringify(oneLine(role, 40))}, allowed: ${ROLES.join(' | ')}.`,
+      { field: 'FORGE_ROLE' },
+    );
+  return role === 'builder';
+}
 
 export const deniedToBuilder = (what: Reserved): ForgeError =>
   refused('role.denied', `A builder may not change ${what}; nothing was written.`, {

@@ -4,8 +4,9 @@ import { ForgeError } from '../domain/error.js';
 import { type Found, scanBytes, scanFields } from '../domain/guard/document.js';
 import type { Field } from '../domain/guard/fields.js';
 import { CRITICAL, isCritical, placeholderOf } from '../domain/guard/policy.js';
-import type { GuardClass, Rule } from '../domain/guard/rule.js';
+import type { GuardClass, Hit } from '../domain/guard/rule.js';
 import { isOwned, RULES } from '../domain/guard/rules.js';
+import { scanText } from '../domain/guard/scan.js';
 import { readSalt } from '../store/salt.js';
 import { type Context, readConfig } from './context.js';
 
@@ -21,28 +22,55 @@ export interface GuardFinding {
   fingerprint: string;
 }
 
+type Env = Record<string, string | undefined>;
+
 /** LTM-13: from here on every write into `.forge/` is looked at. Throws when the rules are not there. */
 export function installGuard(context: Context): void {
   context.disk.guard ??= (name, bytes, before) => {
-    const found = own(context, scanBytes(name, bytes, RULES));
+    const found = own(context.world.env, scanBytes(name, bytes, RULES));
     if (found.length === 0) return;
     const fresh = without(found, scanBytes(name, before() ?? Buffer.alloc(0), RULES));
     if (fresh.length > 0) throw refusal(context, name, fresh);
   };
 }
 
-/** Text that somebody gave, before anything is done with it. Exit 5. */
-export function checkInput(context: Context, fields: readonly Field[], writes: boolean): void {
-  const found = own(context, scanFields(fields, RULES)).filter(
-    (hit) => writes || CRITICAL.has(hit.class),
-  );
-  if (found.length > 0) throw refusal(context, '', found);
+/** What is in text that somebody gave: to be asked before anything is done with it. */
+export function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Found[] {
+  return own(env, scanFields(fields, RULES)).filter((hit) => writes || CRITICAL.has(hit.class));
+}
+
+/** Exit 5 for what inspectInput found. */
+export function refuseInput(context: Context, found: readonly Found[]): never {
+  throw refusal(context, '', found);
+}
+
+/** The same text with placeholders for what a program may leave out (`--redact`). */
+export function redactText(text: string): string {
+  const hits = scanText(text, RULES).filter((hit) => placeholderOf(hit.class) !== null);
+  return maskHits(text, hits, (hit) => placeholderOf(hit.class) ?? '');
+}
+
+/** Text that is shown, not stored: what may stand in no message is taken out. */
+export function maskText(text: string): string {
+  const hits = scanText(text, RULES).filter((hit) => CRITICAL.has(hit.class));
+  return maskHits(text, hits, (hit) => `<${hit.rule}>`);
+}
+
+function maskHits(text: string, hits: readonly Hit[], mask: (hit: Hit) => string): string {
+  let masked = '';
+  let at = 0;
+  for (const hit of hits) {
+    if (hit.start < at) continue;
+    masked += text.slice(at, hit.start) + mask(hit);
+    at = hit.end;
+  }
+  return masked + text.slice(at);
 }
 
 /** Whose copyright is the person's own is looked up only where there is one. */
-function own({ world }: Context, found: readonly Found[]): Found[] {
+function own(env: Env, found: readonly Found[]): Found[] {
   if (!found.some((hit) => hit.class === 'proprietary')) return [...found];
-  const owners = readOwners(world.env);
+  const owners = readOwners(env);
   return found.filter((hit) => hit.class !== 'proprietary' || !isOwned(hit.value, owners));
 }
 

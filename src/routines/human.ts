@@ -25,6 +25,6 @@ function humanAt({ world, layout }: Context, what: string): string {
   if (key) return `key ${keyFingerprint(key, layout.root)}`;
   if (world.terminal) return 'terminal';
   throw refused('human.required', `${what} is for a human to decide; this is no terminal.`, {
-    hint: 'Run it in a terminal, or set FORGE_SUPERVISOR_KEY to the file of an Ed25519 key outside the repository.',
+    hint: 'ask a human, who runs it at a terminal, or with a key that no agent can read (README, "Trust")',
   });
 }

@@ -8,7 +8,7 @@ import {
   toFinding,
 } from '../domain/finding.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
-import { type Place, withoutConsequences } from '../domain/ledger-graph.js';
+import { type Place, withoutConsequences } from '../domain/ledger-problem.js';
 import { compareText, plural } from '../domain/text.js';
 import type { Context } from './context.js';
 import type { Look } from './memory-facts.js';

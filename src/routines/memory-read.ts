@@ -1,6 +1,8 @@
+import { changedMemory } from '../adapters/git-memory.js';
 import { usage } from '../domain/error.js';
 import { byNumber, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
-import { compareText } from '../domain/text.js';
+import { compareText, plural } from '../domain/text.js';
+import { fixedFile, memoryFolder, shownFrom } from '../store/layout.js';
 import {
   type Container,
   listArchives,
@@ -85,6 +87,24 @@ function findHidden(containers: readonly Container[]): { hidden: Set<string>; dr
   return { hidden, dropped };
 }
 
+/**
+ * An answer that is short because files are gone says so. Git is asked only where it looks like that: nothing was found,
+ * or a fixed file, which forge never removes, is not there.
+ */
+export async function warnMissing(context: Context, tiers: readonly Tier[], isEmpty: boolean): Promise<void> {
+  const { disk, git, layout, repository, warnings } = context;
+  if (!git || !repository) return;
+  if (!isEmpty && tiers.every((tier) => disk.exists(fixedFile(layout, tier)))) return;
+  const folder = shownFrom(repository.root, memoryFolder(layout));
+  // Reading works where git does not.
+  const changed = await changedMemory(git, { repository, folder }).catch(() => []);
+  const gone = changed.filter(({ path, state }) => state === 'deleted' && path.endsWith('.jsonl')).length;
+  if (gone > 0)
+    warnings.push(
+      `${plural(gone, 'memory file')} that git has ${gone === 1 ? 'is' : 'are'} missing here; more: forge memory verify`,
+    );
+}
+
 export interface LogEntry {
   id: string;
   tier: Tier;
@@ -98,14 +118,16 @@ export interface LogEntry {
 const DEFAULT_LIMIT = 20;
 
 /** The last records, newest last, of one tier or of all by time. */
-export function logMemory(
+export async function logMemory(
   context: Context,
   input: { tier?: Tier; limit?: number } = {},
-): { records: LogEntry[] } {
+): Promise<{ records: LogEntry[]; warnings: string[] }> {
   const limit = input.limit ?? DEFAULT_LIMIT;
-  const entries = (input.tier ? [input.tier] : TIERS).flatMap((tier) => lastOf(context, tier, limit));
+  const tiers = input.tier ? [input.tier] : TIERS;
+  const entries = tiers.flatMap((tier) => lastOf(context, tier, limit));
   if (!input.tier) entries.sort((a, b) => compareText(a.at ?? '', b.at ?? '') || a.n - b.n);
-  return { records: entries.slice(-limit) };
+  await warnMissing(context, tiers, entries.length === 0);
+  return { records: entries.slice(-limit), warnings: context.warnings };
 }
 
 /** Holds little more than is asked for, however long the ledger is: first only the numbers are read. */

@@ -1,6 +1,6 @@
 import { corrupted, usage } from '../domain/error.js';
+import type { Finding } from '../domain/finding.js';
 import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
-import { oneLine } from '../domain/text.js';
 import { clearHalt, readHalt } from '../store/halt.js';
 import { ledgerArchives, shown } from '../store/layout.js';
 import { appendVerbatim } from '../store/ledger.js';
@@ -33,13 +33,36 @@ export async function restoreMemory(context: Context, input: { reason?: string }
     return { audit: null, restored, repairs: [], halted: isHalted(context) };
   }
   const decision = requireDecision(context, 'Restoring what was edited or removed', input.reason);
-  const mended = await bringBack(context, before, decision);
-  await finish(
-    context,
-    mended.audit !== null,
-    'Some of it is nowhere; settle it with: forge memory repair --reason "…"',
-  );
-  return { ...mended, halted: isHalted(context) };
+  const { audit, restored, repairs, ids } = await bringBack(context, before, decision);
+  const rest = 'Some of it is nowhere; settle it with: forge memory repair --reason "…"';
+  if (context.disk.dryRun) refuseFindings({ findings: notRestored(before, ids) }, rest);
+  const halted = await finish(context, audit !== null, rest);
+  return { audit, restored, repairs, halted };
+}
+
+/** Findings that restoring leaves: bytes that are no record, parents that are nowhere, and all that is not about missing records. */
+function notRestored({ look, findings }: Inspection, back: ReadonlySet<string>): Finding[] {
+  const results = TIERS.flatMap((tier) => (look ? [look.scans[tier].result] : []));
+  const left = results.flatMap(({ unreadable, missing }) => [
+    ...unreadable,
+    ...missing.filter(({ parent }) => !back.has(parent)),
+  ]);
+  const places = new Set(left.map(({ file, line }) => `${file}:${line}`));
+  return findings.filter(({ code, file, line }) => !RESTORED.has(code) || places.has(`${file}:${line}`));
+}
+
+const RESTORED: ReadonlySet<string> = new Set([
+  'edited',
+  'removed',
+  'rewritten',
+  'lost',
+  'rolled_back',
+  'dropped',
+]);
+
+interface BroughtBack extends Omit<Mended, 'halted'> {
+  /** What is not missing any more, or in a dry run would not be. */
+  ids: ReadonlySet<string>;
 }
 
 /** What is at hand, wherever it is; the records that stand in its place are declared void. */
@@ -47,8 +70,8 @@ async function bringBack(
   context: Context,
   { look, cut, around, strangers }: Inspection,
   decision: Decision,
-): Promise<Omit<Mended, 'halted'>> {
-  if (!look) return { audit: null, restored: [], repairs: [] };
+): Promise<BroughtBack> {
+  if (!look) return { audit: null, restored: [], repairs: [], ids: new Set() };
   const orphans = TIERS.flatMap((tier) =>
     look.scans[tier].result.missing.map(({ parent }) => ({
       id: parent,
@@ -58,9 +81,9 @@ async function bringBack(
     })),
   );
   const missing = [...look.missing.values(), ...orphans.filter(({ id }) => !look.missing.has(id))];
-  const { restored, audit } = await restoreRecords(context, around, cut.journal.size, missing, {
-    ...decision,
-  });
+  const back = await restoreRecords(context, around, cut.journal.size, missing, { ...decision });
+  const { restored, audit } = back;
+  const ids = new Set(back.ids);
   const repairs = TIERS.flatMap((tier) => {
     const mine = strangers.filter((stranger) => stranger.tier === tier);
     const voided = [...new Set(mine.map(({ id }) => id))];
@@ -74,9 +97,9 @@ async function bringBack(
     );
     return record ? [{ tier, record, bytes: 0, lost: 0, voided: voided.length }] : [];
   });
-  if (audit !== null || repairs.length === 0) return { audit, restored, repairs };
+  if (audit !== null || repairs.length === 0) return { audit, restored, repairs, ids };
   const voided = storeAudit(context, around, { kind: 'repaired', ...decision, repairs }, { despite: true });
-  return { audit: voided, restored, repairs };
+  return { audit: voided, restored, repairs, ids };
 }
 
 /**
@@ -94,18 +117,13 @@ export async function repairMemory(context: Context, input: { reason?: string } 
     });
   const first = await bringBack(context, before, decision);
   const rest = await inspectMemory(context, true);
-  const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision));
+  const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision, first.ids));
   const audit =
     repairs.length > 0
       ? storeAudit(context, rest.around, { kind: 'repaired', ...decision, repairs }, { despite: true })
       : first.audit;
-  await finish(context, audit !== null, 'Settle the rest by hand, then: forge memory verify');
-  return {
-    audit,
-    restored: first.restored,
-    repairs: [...first.repairs, ...repairs],
-    halted: isHalted(context),
-  };
+  const halted = await finish(context, audit !== null, 'Settle the rest by hand, then: forge memory verify');
+  return { audit, restored: first.restored, repairs: [...first.repairs, ...repairs], halted };
 }
 
 function repairTier(
@@ -113,11 +131,14 @@ function repairTier(
   { look, around, findings }: Inspection,
   tier: Tier,
   decision: Decision,
+  back: ReadonlySet<string>,
 ): Mended['repairs'] {
   if (!look) return [];
   const { unreadable, missing, improper } = look.scans[tier].result;
   const anchors = look.brokenAnchors.filter((anchor) => anchor.tier === tier).map(({ head }) => head);
-  const lost = [...new Set([...missing.map(({ parent }) => parent), ...anchors])];
+  const lost = [...new Set([...missing.map(({ parent }) => parent), ...anchors])].filter(
+    (id) => !back.has(id),
+  );
   if (unreadable.length + lost.length + improper.length === 0) return [];
   // An archive stays the bytes that it is: nothing is ever appended to it.
   const archives = shown(context.layout, ledgerArchives(context.layout));
@@ -162,16 +183,19 @@ const START = Buffer.from('{"v":1,');
 
 const isHalted = ({ disk }: Context): boolean => readHalt(disk) !== null;
 
-/** A halt ends only with a decision that the audit ledger keeps. */
-async function finish(context: Context, isRecorded: boolean, hint: string): Promise<void> {
+/** A halt ends only with a decision that the audit ledger keeps. True while it stands. */
+async function finish(context: Context, isRecorded: boolean, hint: string): Promise<boolean> {
   // Nothing was settled, so nothing is to be checked.
-  if (context.disk.dryRun) return;
-  const { inspection } = await settleMemory(context, 'all', true);
-  refuseFindings(inspection, hint);
+  if (!context.disk.dryRun) {
+    const { inspection } = await settleMemory(context, 'all', true);
+    refuseFindings(inspection, hint);
+  }
+  const halted = isHalted(context);
   if (isRecorded) clearHalt(context.disk);
+  return halted && !isRecorded;
 }
 
-function refuseFindings({ findings }: Inspection, hint = 'forge memory verify'): void {
+function refuseFindings({ findings }: Pick<Inspection, 'findings'>, hint = 'forge memory verify'): void {
   const [first] = findings;
   if (first)
     throw corrupted('memory.corrupted', `${describeFinding(first)}.`, { hint, data: { problems: findings } });
@@ -195,46 +219,4 @@ export async function acknowledgeHalt(
   });
   clearHalt(context.disk);
   return { audit, reasons: halt.reasons };
-}
-
-/** A foreign ledger's records belong here from now on (adopt), or are not shown any more (drop). */
-export async function settleLedger(
-  context: Context,
-  { id, how, reason }: { id: string; how: 'adopt' | 'drop'; reason?: string },
-): Promise<{ audit: RecordRef; ledger: string; tiers: Tier[] }> {
-  if (!/^[0-9a-f]{6,64}$/.test(id))
-    throw usage('ledger.id', 'A ledger is named by its id, or the first 6 or more of its 64 hex digits.', {
-      hint: 'forge memory verify',
-    });
-  const decision = requireDecision(
-    context,
-    how === 'adopt' ? 'Adopting a ledger' : 'Dropping a ledger',
-    reason,
-  );
-  if (!/^[0-9a-f]{6,64}$/.test(id)) throw unknownLedger(id);
-  const { look, around, findings } = await inspectMemory(context, true);
-  const foreign = findings.filter(
-    ({ code, message }) => code === 'foreign_ledger' && message.includes(`(${id}`),
-  );
-  const ledgers = new Set(foreign.map(({ message }) => /\(([0-9a-f]{64})\)/.exec(message)?.[1] ?? ''));
-  const [ledger] = ledgers;
-  if (!look || ledger === undefined || ledgers.size > 1) throw unknownLedger(id, ledgers.size > 1);
-  const tiers = foreign.map(({ tier }) => tier);
-  for (const tier of tiers)
-    storeRecords(context, around, tier, [{ kind: how, subject: ledger, ...decision }], { despite: true });
-  const audit = storeAudit(
-    context,
-    around,
-    { kind: how === 'adopt' ? 'adopted' : 'dropped', subject: ledger, tiers, ...decision },
-    { despite: true },
-  );
-  await settleMemory(context, 'all', true);
-  return { audit, ledger, tiers };
-}
-
-function unknownLedger(id: string, several = false): Error {
-  const what = several ? 'means several foreign ledgers; give more digits' : 'names no foreign ledger here';
-  return usage('ledger.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, {
-    hint: 'forge memory verify',
-  });
 }

@@ -64,7 +64,7 @@ export async function restoreRecords(
   journalSize: number,
   missing: readonly Wanted[],
   audit: Record<string, unknown>,
-): Promise<{ restored: Restored[]; audit: RecordRef | null }> {
+): Promise<{ restored: Restored[]; audit: RecordRef | null; ids: string[] }> {
   const found = await gather(context, journalSize, missing);
   const chains = readChains(context, journalSize, [...found.values()]);
   const restored: Restored[] = [];
@@ -79,11 +79,11 @@ export async function restoreRecords(
     restored.push({ tier, records: lines.length, from: numberOf(lines[0]), to: numberOf(lines.at(-1)) });
     ids.push(...lines.map(({ id }) => id));
   }
-  if (restored.length === 0) return { restored, audit: null };
+  if (restored.length === 0) return { restored, audit: null, ids };
   const sources = [...new Set(missing.map(({ source }) => source))];
   const named = { records: ids.slice(0, MAX_NAMED), count: ids.length };
   const record = { kind: 'restored', ...audit, restored, sources, ...named };
-  return { restored, audit: storeAudit(context, around, record, { despite: true }) };
+  return { restored, audit: storeAudit(context, around, record, { despite: true }), ids };
 }
 
 /** A parent that only its child names is known by its id alone. */

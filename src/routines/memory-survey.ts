@@ -1,7 +1,7 @@
 import { describeEdits, type LooseRecord } from '../domain/edit.js';
 import { type Finding, type MissingRecord, markOf } from '../domain/finding.js';
 import type { LedgerRecord, Tier } from '../domain/ledger.js';
-import type { Place } from '../domain/ledger-graph.js';
+import type { Place } from '../domain/ledger-problem.js';
 import { shown } from '../store/layout.js';
 import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';

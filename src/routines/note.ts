@@ -5,7 +5,7 @@ import { checkText, oneLine } from '../domain/text.js';
 import { type Context, requireSupervisor, timestamp } from './context.js';
 import { requireMemory } from './integrity.js';
 import { storeRecords } from './ledger.js';
-import { type ReadRecord, readRecords } from './memory-read.js';
+import { type ReadRecord, readRecords, warnMissing } from './memory-read.js';
 
 /** A Memory Note: durable, and the target of KFR promotion (KNO-02). */
 export interface Note {
@@ -28,10 +28,14 @@ export async function addNote(context: Context, raw: z.infer<typeof NoteInput>):
 }
 
 /** Oldest first. */
-export function listNotes(context: Context): { notes: Note[] } {
-  const found = readRecords(context, 'notes', { wanted: ({ kind }) => kind === 'note' });
-  return { notes: found.map(toNote) };
+export async function listNotes(context: Context): Promise<{ notes: Note[]; warnings: string[] }> {
+  const notes = readNotes(context);
+  await warnMissing(context, ['notes'], notes.length === 0);
+  return { notes, warnings: context.warnings };
 }
+
+const readNotes = (context: Context): Note[] =>
+  readRecords(context, 'notes', { wanted: ({ kind }) => kind === 'note' }).map(toNote);
 
 function toNote({ id, record }: ReadRecord): Note {
   const { text, at, session, from } = record;
@@ -47,7 +51,7 @@ function toNote({ id, record }: ReadRecord): Note {
 /** By its id or the start of it; exit 2 when none or several are meant. */
 export function showNote(context: Context, { id }: { id: string }): Note {
   const matches = /^[0-9a-f]{4,64}$/.test(id)
-    ? listNotes(context).notes.filter((note) => note.id.startsWith(id))
+    ? readNotes(context).filter((note) => note.id.startsWith(id))
     : [];
   const [found] = matches;
   if (found && matches.length === 1) return found;

@@ -26,7 +26,7 @@ const LOOK_BACK = 50;
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
   if (!(error instanceof ForgeError) || file === undefined || error.code === 'file.conflict') return error;
-  const hint = asideHint(context, file) ?? (await commitHint(context, file));
+  const hint = asideHint(context, file) ?? (await commitHint(context, file, error.code === 'file.missing'));
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
 }
@@ -40,11 +40,12 @@ function asideHint({ layout }: Context, file: string): string | null {
   return fresh ? `${aside} && forge init   (puts an empty one there)` : null;
 }
 
-async function commitHint(context: Context, file: string): Promise<string | null> {
+async function commitHint(context: Context, file: string, isGone: boolean): Promise<string | null> {
   const commit = await newestGood(context, file).catch(() => null);
   if (commit === null) return null;
   const restore = `git restore --source=${commit.slice(0, 12)} -- ${file}`;
-  return `cp ${file} ${file}.damaged && ${restore}   (the newest commit that has it whole)`;
+  const keep = isGone ? '' : `cp ${file} ${file}.damaged && `;
+  return `${keep}${restore}   (the newest commit that has it whole)`;
 }
 
 async function newestGood(context: Context, file: string): Promise<string | null> {

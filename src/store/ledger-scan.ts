@@ -2,15 +2,8 @@ import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { corrupted } from '../domain/error.js';
 import type { Tier } from '../domain/ledger.js';
-import {
-  digestOf,
-  type GraphResult,
-  type LastGood,
-  LedgerGraph,
-  type OnRecord,
-  type Place,
-  type Source,
-} from '../domain/ledger-graph.js';
+import { LedgerGraph, type OnRecord, type Source } from '../domain/ledger-graph.js';
+import { digestOf, type GraphResult, type LastGood, type Place } from '../domain/ledger-problem.js';
 import { type Layout, shown } from './layout.js';
 import { type Container, scanContainer } from './ledger-files.js';
 

@@ -86,12 +86,14 @@ function appendOnce(
   const open = isOpen(around, known.open) ? known.open : null;
   const plan = planLines(tier, tipOf(known), open?.last ?? null, drafts, open ? '' : makeSalt());
   const last = plan.lines.at(-1)?.id;
-  const name = open?.name ?? `${around.session ?? 'solo'}-${makeToken(8)}.jsonl`;
+  if (last === undefined) return { lines: plan.lines, journalFailure: null };
+  // In a dry run all appends to a tier name one new segment, as they would go into one.
+  const name = open?.name ?? `${around.session ?? 'solo'}-${disk.dryRun ? '…' : makeToken(8)}.jsonl`;
   const path = join(segmentFolder(disk.layout, tier), name);
   const bytes = Buffer.from(plan.lines.map(({ line }) => `${line}\n`).join(''), 'utf8');
   disk.checkContent(path, bytes);
-  if (last === undefined || disk.dryRun) return { lines: plan.lines, journalFailure: null };
   disk.note(path);
+  if (disk.dryRun) return { lines: plan.lines, journalFailure: null };
   disk.checkHeld();
   const file = appendLines(path, bytes, open?.size ?? 0, sync);
   if (!file) return null;

@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { type Project, run } from '../support/project.js';
@@ -74,6 +76,20 @@ describe('damaged state files', () => {
       expect(project.read(path)).toBe(good);
       expect((await runForge(project, read)).exitCode).toBe(0);
       project.git('commit', '-qam', 'Mended');
+    }
+  });
+
+  it('B-12 names the commit that has what was deleted, its folder too, and that line mends it', async () => {
+    const project = await prepared();
+    const whole = [FEATURES, KNOWLEDGE].map((path) => ({ path, good: project.read(path) }));
+    rmSync(project.path(dirname(FEATURES)), { recursive: true });
+    for (const { path, good } of whole) {
+      const read = FILES.find((file) => file.path === path)?.read ?? [];
+      const { code, hint = '' } = await forgeError(project, read);
+      expect(code).toBe('file.missing');
+      expect(typeIt(project, hint)).toBe(0);
+      expect(project.read(path)).toBe(good);
+      expect((await runForge(project, read)).exitCode).toBe(0);
     }
   });
 

@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { linkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
@@ -161,6 +162,14 @@ describe('forge memory override acknowledge', () => {
       'key.unusable',
     ],
     [
+      'a key whose other name lies in the repository',
+      (folder, { dir }) => {
+        linkSync(makeKey(folder), join(dir, 'key.pem'));
+        return { env: { FORGE_SUPERVISOR_KEY: join(folder, 'ed25519.pem') } };
+      },
+      'key.unusable',
+    ],
+    [
       'a key of another kind',
       (folder) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(folder, 'x25519') } }),
       'key.unusable',
@@ -180,6 +189,8 @@ describe('forge memory override acknowledge', () => {
     if (code !== null) {
       const error = await forgeError(project, call, given);
       expect(error).toMatchObject({ exitCode: 3, kind: 'refused', code });
+      // Whoever is refused may be an agent: nothing that it could type is offered.
+      if (code !== 'role.denied') expect(error.hint).toMatch(/^ask a human/);
       expect(project.has(HALT)).toBe(true);
       return;
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { genesisLine } from '../../src/domain/ledger.js';
@@ -292,6 +292,32 @@ describe('looking at memory', () => {
     expect((await runForge(project, ['memory', 'show', id])).stdout).toMatch(
       new RegExp(`^${id}\\n\\{\\n[^]*"text": "a note"\\n\\}\\n$`),
     );
+  });
+
+  it.each([
+    ['all of memory', ['.forge/memory'], [7, 7]],
+    ['the fixed file', [fixedOf('notes')], [1, 1]],
+    ['the segments', ['.forge/memory/execution.d', '.forge/memory/notes.d'], [2, 2]],
+    ['another ledger', ['.forge/memory/execution.d'], [0, 0]],
+  ])('LTM-04 log and note list say so when %s that git has is gone', async (_, paths, missing) => {
+    const project = await makeForge();
+    await record(project);
+    await runForge(project, ['note', 'add', 'kept']);
+    commit(project);
+    for (const path of paths) rmSync(project.path(path), { recursive: true });
+    for (const [i, call] of [
+      ['memory', 'log', '--tier', 'notes'],
+      ['note', 'list'],
+    ].entries()) {
+      const { warnings } = await forgeJson<{ warnings: string[] }>(project, call);
+      const count = missing[i] as number;
+      const said =
+        count === 0 ? [] : [expect.stringMatching(new RegExp(`^${count} memory files? that git has`))];
+      expect(warnings).toEqual(said);
+      const { stderr, exitCode } = await runForge(project, call);
+      expect(exitCode).toBe(0);
+      expect(stderr.includes('more: forge memory verify')).toBe(count > 0);
+    }
   });
 
   it.each([

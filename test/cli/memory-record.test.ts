@@ -4,6 +4,7 @@ import { recordId } from '../../src/domain/ledger.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import {
+  commitFolded,
   type Logged,
   linesOf,
   logOf,
@@ -178,6 +179,9 @@ describe('forge memory record', () => {
     ['an unknown scope', [...BASE, '--pattern', 'p', '--scope', 'all'], 'input.invalid'],
     ['a signal without a value', [...BASE, '--signal', 'coverage'], 'record.signal'],
     ['a signal without a name', [...BASE, '--signal', '=1'], 'record.signal'],
+    ['a signal that is named __proto__', [...BASE, '--signal', '__proto__=1'], 'record.signal'],
+    ['a signal that is named constructor', [...BASE, '--signal', 'constructor=1'], 'record.signal'],
+    ['a signal twice', [...BASE, '--signal', 'a=1', '--signal', 'b=1', '--signal', 'a=2'], 'record.signal'],
     ['an environment that is maybe valid', [...BASE, '--environment-valid', 'maybe'], 'record.boolean'],
     ['a key with a space', [...BASE, '--key', 'a b'], 'input.invalid'],
     ['an empty key', [...BASE, '--key', ''], 'input.invalid'],
@@ -253,9 +257,7 @@ describe('forge memory record', () => {
     expect(records[1]?.execution).toEqual(first.execution);
     expect(await cyclesOf(project)).toHaveLength(2);
     // Folded and committed, it is still known.
-    await forgeJson(project, ['memory', 'fold']);
-    project.git('add', '.');
-    project.git('commit', '-qm', 'Fold');
+    await commitFolded(project);
     expect(await record(project, '--key', 'K')).toMatchObject({ execution: first.execution, known: true });
     expect((await runForge(project, [...BASE, '--key', 'K'])).stdout).toMatch(/\(recorded before\)/);
   });

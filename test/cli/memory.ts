@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { Tier } from '../../src/domain/ledger.js';
 import type { Finding, Integrity } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
@@ -34,8 +35,15 @@ export type Verified = Integrity & { exitCode: number | null; duration_ms: numbe
 export async function verify(project: Project, ...args: string[]): Promise<Verified> {
   const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify', '--json', ...args]);
   if (stdout === '') throw new Error(`forge memory verify: ${stderr}`);
-  return { ...(JSON.parse(stdout) as Integrity & { duration_ms: number }), exitCode };
+  const found = JSON.parse(stdout) as Integrity & { duration_ms: number };
+  expect(found.problems.flatMap(lacking)).toEqual([]);
+  return { ...found, exitCode };
 }
+
+/** Every field that a finding has, for people and for machines. */
+const FINDING_FIELDS = ['code', 'tier', 'file', 'line', 'offset', 'message', 'last_good', 'hint'];
+
+const lacking = (finding: Finding): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
 
 export interface Recorded {
   cycle: number;
@@ -59,6 +67,13 @@ export async function logOf(project: Project, tier: Tier): Promise<Logged[]> {
   return (await forgeJson<{ records: Logged[] }>(project, ['memory', 'log', '--tier', tier])).records;
 }
 
+/** Folds and commits what was recorded. */
+export async function commitFolded(project: Project): Promise<void> {
+  await forgeJson(project, ['memory', 'fold']);
+  project.git('add', '.');
+  project.git('commit', '-qm', 'Fold');
+}
+
 export const linesOf = (project: Project, file: string): string[] =>
   project.read(file).split('\n').slice(0, -1);
 
@@ -71,11 +86,6 @@ export function flipByte(project: Project, file: string, at: number): void {
   bytes[at] = (bytes[at] as number) ^ 1;
   writeFileSync(project.path(file), bytes);
 }
-
-/** Every field that a finding has, for people and for machines. */
-export const FINDING_FIELDS = ['code', 'tier', 'file', 'line', 'offset', 'message', 'last_good', 'hint'];
-
-export const lacking = (finding: Finding): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
 
 /** Types a hint as it stands: a shell runs what is no forge command, and `…` is what a person would write. */
 export async function typeHint(project: Project, hint: string): Promise<void> {

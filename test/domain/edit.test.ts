@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeEdits, type EditedFile, type LooseRecord } from '../../src/domain/edit.js';
 import { type MissingRecord, markOf } from '../../src/domain/finding.js';
-import type { Unreadable } from '../../src/domain/ledger-graph.js';
+import type { Unreadable } from '../../src/domain/ledger-problem.js';
 
 const FILE = '.forge/memory/execution.d/a.jsonl';
 

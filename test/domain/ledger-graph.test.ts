@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { genesisLine, ledgerId, recordId } from '../../src/domain/ledger.js';
-import { digestOf, LedgerGraph, type Source, withoutConsequences } from '../../src/domain/ledger-graph.js';
+import { LedgerGraph, type Source } from '../../src/domain/ledger-graph.js';
+import { digestOf, withoutConsequences } from '../../src/domain/ledger-problem.js';
 import { planLines, type Tip } from '../../src/domain/segment.js';
 
 const LEDGER = ledgerId('evaluation', 'root');

@@ -139,23 +139,17 @@ int close(int fd) {
   return REAL(close)(fd);
 }
 
-int open64(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  mode_t mode = va_arg(rest, mode_t);
-  va_end(rest);
-  FAIL("open", on_path(path))
-  return REAL(open64)(path, flags, mode);
-}
-
-int open(const char *path, int flags, ...) {
-  va_list rest;
-  va_start(rest, flags);
-  mode_t mode = va_arg(rest, mode_t);
-  va_end(rest);
-  FAIL("open", on_path(path))
-  return REAL(open)(path, flags, mode);
-}
+#define OPEN(name)                           \
+  int name(const char *path, int flags, ...) { \
+    va_list rest;                             \
+    va_start(rest, flags);                    \
+    mode_t mode = va_arg(rest, mode_t);       \
+    va_end(rest);                             \
+    FAIL("open", on_path(path))               \
+    return REAL(name)(path, flags, mode);     \
+  }
+OPEN(open64)
+OPEN(open)
 
 int scandir64(const char *path, struct dirent64 ***list, int (*keep)(const struct dirent64 *),
               int (*order)(const struct dirent64 **, const struct dirent64 **)) {
@@ -163,14 +157,11 @@ int scandir64(const char *path, struct dirent64 ***list, int (*keep)(const struc
   return REAL(scandir64)(path, list, keep, order);
 }
 
-static void disguise(long *type) { if (magic) *type = magic; }
-int statfs64(const char *path, struct statfs64 *out) {
-  int done = REAL(statfs64)(path, out);
-  if (done == 0 && on_path(path)) { long type = out->f_type; disguise(&type); out->f_type = type; }
-  return done;
-}
-int statfs(const char *path, struct statfs *out) {
-  int done = REAL(statfs)(path, out);
-  if (done == 0 && on_path(path)) { long type = out->f_type; disguise(&type); out->f_type = type; }
-  return done;
-}
+#define STATFS(name, kind)                                            \
+  int name(const char *path, struct kind *out) {                      \
+    int done = REAL(name)(path, out);                                 \
+    if (done == 0 && magic && on_path(path)) out->f_type = magic;     \
+    return done;                                                      \
+  }
+STATFS(statfs64, statfs64)
+STATFS(statfs, statfs)

@@ -1,4 +1,5 @@
 import { usage } from '../../domain/error.js';
+import { FORBIDDEN_KEYS } from '../../domain/json.js';
 import { oneLine } from '../../domain/text.js';
 import type { CycleInput, RecordedCycle } from '../../index.js';
 import { type Call, command, type OptionSpec } from '../spec.js';
@@ -42,7 +43,7 @@ async function fromFlags(call: Call): Promise<CycleInput> {
     task_id: flags.task,
     exit_code: flags.exitCode,
     classification: flags.classification,
-    quality_signals: flags.signal && Object.fromEntries(flags.signal.map(splitSignal)),
+    quality_signals: flags.signal && readSignals(flags.signal),
     patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
     regression_flags: flags.regression,
     improvement_proposals: flags.proposal,
@@ -54,18 +55,32 @@ async function fromFlags(call: Call): Promise<CycleInput> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CycleInput;
 }
 
-function splitSignal(text: string): [string, string | number | boolean] {
-  const at = text.indexOf('=');
-  if (at < 1)
-    throw usage(
-      'record.signal',
-      `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: name=value.`,
-      { field: 'signal' },
-    );
-  const value = text.slice(at + 1);
-  if (value === 'true' || value === 'false') return [text.slice(0, at), value === 'true'];
-  return [text.slice(0, at), /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value];
+type Signal = string | number | boolean;
+
+/** Each name once: no value that was given may be lost. */
+function readSignals(texts: readonly string[]): Record<string, Signal> {
+  const signals = new Map<string, Signal>();
+  for (const text of texts) {
+    const [name, value] = splitSignal(text);
+    if (FORBIDDEN_KEYS.has(name)) throw wrongSignal(text, 'another name');
+    if (signals.has(name)) throw wrongSignal(text, 'each name once');
+    signals.set(name, value);
+  }
+  return Object.fromEntries(signals);
 }
+
+function splitSignal(text: string): [string, Signal] {
+  const at = text.indexOf('=');
+  if (at < 1) throw wrongSignal(text, 'name=value');
+  const [name, value] = [text.slice(0, at), text.slice(at + 1)];
+  if (value === 'true' || value === 'false') return [name, value === 'true'];
+  return [name, /^-?\d{1,15}(\.\d{1,15})?$/.test(value) ? Number(value) : value];
+}
+
+const wrongSignal = (text: string, allowed: string): Error =>
+  usage('record.signal', `--signal: found ${JSON.stringify(oneLine(text, 60))}, allowed: ${allowed}.`, {
+    field: 'signal',
+  });
 
 function readBoolean(word: unknown): boolean | undefined {
   if (word === undefined) return undefined;

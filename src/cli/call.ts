@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usage } from '../domain/error.js';
 import { escapeControls, plural } from '../domain/text.js';
-import { type Forge, openForge, systemWorld } from '../index.js';
+import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
 import { type Io, MAX_INPUT_BYTES } from './io.js';
 import type { Invocation } from './program.js';
 import { makeProgressBar } from './progress-bar.js';
@@ -40,6 +40,7 @@ export async function makeCall(
       throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`);
     return services.decodeInput(await io.stdin.read(), 'stdin');
   };
+  const redacted = async (text: string): Promise<string> => (flags.redact ? textGuard.redact(text) : text);
   // "-" after "--" is text like any other.
   const dashes = io.argv.indexOf('--');
   const literal = dashes >= 0 && !io.argv.slice(0, dashes).includes('-');
@@ -52,11 +53,15 @@ export async function makeCall(
     options,
     flags,
     text: async (argument) =>
-      argument === '-' && !literal ? (await readStdin('the text')).replace(/\r?\n$/, '') : argument,
+      argument === '-' && !literal
+        ? redacted((await readStdin('the text')).replace(/\r?\n$/, ''))
+        : argument,
     file: async (argument) =>
-      argument === '-'
-        ? readStdin('the list')
-        : services.decodeInput(readInput(resolve(cwd, argument)), argument),
+      redacted(
+        argument === '-'
+          ? await readStdin('the list')
+          : await services.decodeInput(readInput(resolve(cwd, argument)), argument),
+      ),
     say,
     stream: (chunk) => {
       // Line breaks stay; what could move the cursor or rename the window does not.

@@ -24,20 +24,30 @@ const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${
  * this was tried.
  */
 export async function guardInput(
-  fields: readonly Field[],
-  writes: boolean,
+  invocation: Invocation,
   env: NodeJS.ProcessEnv,
   forge: () => Forge,
 ): Promise<void> {
+  const fields = inputFields(invocation);
   if (fields.length === 0) return;
+  const writes = invocation.spec.writes === true;
   const found = await textGuard.inspect(fields, env, writes);
   const [first] = found;
   if (!first) return;
-  const opened = openQuietly(forge);
-  if (opened && writes) await opened.guard.refuseInput(found);
-  throw new ForgeError('secret', `guard.${first.class}`, `The ${first.field} holds ${first.what} (rule ${first.rule}).`, {
-    hint: 'Leave it out.',
-  });
+  if (writes && !invocation.flags.dryRun) await openQuietly(forge)?.guard.refuseInput(found);
+  throw new ForgeError('secret', `guard.${first.class}`, `${first.field} holds ${first.what} (rule ${first.rule}).`);
+}
+
+/** The call with placeholders in its words. */
+export async function redactInput(invocation: Invocation): Promise<Invocation> {
+  const redact = async (value: unknown): Promise<unknown> => {
+    if (Array.isArray(value)) return Promise.all(value.map(redact));
+    return typeof value === 'string' ? textGuard.redact(value) : value;
+  };
+  const options: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(invocation.options))
+    options[name] = NO_CONTENT.has(name) ? value : await redact(value);
+  return { ...invocation, options, args: (await redact(invocation.args)) as string[] };
 }
 
 function openQuietly(forge: () => Forge): Forge | null {
@@ -46,4 +56,26 @@ function openQuietly(forge: () => Forge): Forge | null {
   } catch {
     return null;
   }
+}
+
+/** A message may repeat what it was given, but never a secret. Should the rules be unusable, it says nothing. */
+export async function maskText(text: string): Promise<string> {
+  try {
+    return await textGuard.mask(text);
+  } catch {
+    return 'The guard could not be loaded; nothing was written.';
+  }
+}
+
+export async function maskError(error: ForgeError): Promise<ForgeError> {
+  if (error.kind === 'secret') return error;
+  const mask = async (value: unknown): Promise<unknown> => {
+    if (typeof value === 'string') return maskText(value);
+    if (Array.isArray(value)) return Promise.all(value.map(mask));
+    if (typeof value !== 'object' || value === null || value instanceof Error) return value;
+    const entries = Object.entries(value).map(async ([key, item]) => [key, await mask(item)] as const);
+    return Object.fromEntries(await Promise.all(entries));
+  };
+  const details = (await mask(error.details)) as ForgeError['details'];
+  return new ForgeError(error.kind, error.code, await maskText(error.message), details);
 }

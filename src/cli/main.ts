@@ -24,7 +24,7 @@ export async function main(io: Io): Promise<number> {
   try {
     return await run(io);
   } catch (error) {
-    return report(error, io, json);
+    return await report(error, io, json);
   }
 }
 
@@ -42,13 +42,16 @@ async function run(io: Io): Promise<number> {
     return 0;
   }
   const argv = withDefault(io.argv, words);
-  const invocation = await parseArgv(argv, { out: (text) => io.stdout.write(text) });
-  if (!invocation) return 0;
+  const given = await parseArgv(argv, { out: (text) => io.stdout.write(text) });
+  if (!given) return 0;
   const { makeCall } = await import('./call.js');
+  const { guardInput, redactInput } = await import('./input-guard.js');
+  const invocation = given.flags.redact ? await redactInput(given) : given;
   const { call, finish } = await makeCall(io, invocation, {
     resolveFolder: (dir) => folder(io, dir),
     decodeInput,
   });
+  await guardInput(invocation, io.env, () => call.forge());
   const value = await invocation.spec.run(call, ...invocation.args);
   show(value, invocation, call, io);
   finish();
@@ -100,15 +103,16 @@ function currentFolder(io: Io): string {
 }
 
 /** Three ways out: a known error, an interruption, a bug. */
-function report(error: unknown, io: Io, json: boolean): number {
-  const known = toForgeError(error);
+async function report(error: unknown, io: Io, json: boolean): Promise<number> {
+  const { maskError, maskText } = await import('./input-guard.js');
+  const known = await maskError(toForgeError(error));
   const write = (text: string): void => io.stderr.write(text);
   if (json) write(`${JSON.stringify({ error: known })}\n`);
   else {
     write(`forge: ${escapeControls(known.message)}\n`);
     if (known.hint) write(`  → ${escapeControls(known.hint)}\n`);
     const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');
-    if (known.kind === 'bug' || verbose) write(`${(error as Error).stack ?? ''}\n`);
+    if (known.kind === 'bug' || verbose) write(`${await maskText((error as Error).stack ?? '')}\n`);
     if (known.kind === 'bug')
       write(`forge ${version()}, Node ${process.versions.node}, ${process.platform}\n`);
   }

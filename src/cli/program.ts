@@ -123,7 +123,10 @@ function describe(target: Command, spec: CommandSpec, found: Found): void {
   target.summary(spec.summary).description(spec.summary).allowExcessArguments(false);
   for (const argument of spec.args ?? []) target.argument(argument);
   for (const option of spec.options ?? []) target.addOption(makeOption(option));
-  if (spec.writes) target.option('-n, --dry-run', 'show what would happen, write nothing');
+  if (spec.writes)
+    target
+      .option('-n, --dry-run', 'show what would happen, write nothing')
+      .option('--redact', 'put placeholders for e-mail addresses, phone numbers and IPs');
   if (spec.confirms) target.option('-y, --yes', 'do not ask');
   for (const [flags, help] of GLOBAL_OPTIONS) target.addOption(new Option(flags, help).hideHelp());
   target.addHelpText('after', `\nExample:\n  ${spec.example}`);
@@ -160,6 +163,7 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
     dryRun: on('dryRun'),
     yes: on('yes'),
     verbose: on('verbose'),
+    redact: on('redact'),
   };
 }
 

@@ -34,6 +34,8 @@ export interface GlobalFlags {
   dryRun: boolean;
   yes: boolean;
   verbose: boolean;
+  /** Placeholders for e-mail addresses, phone numbers and IPs in what is given. */
+  redact: boolean;
 }
 
 export interface OptionSpec {
@@ -55,7 +57,7 @@ export interface CommandSpec<T = unknown> {
   /** A line that works as it stands. */
   example: string;
   options?: readonly OptionSpec[];
-  /** Takes -n/--dry-run. */
+  /** Takes -n/--dry-run and --redact. */
   writes?: boolean;
   /** Takes --yes. */
   confirms?: boolean;

@@ -33,7 +33,7 @@ export const EMAIL_RULES: readonly Rule[] = [
     source: 'https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2',
     keywords: ['@'],
     pattern:
-      /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'&=-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@_]|-\p{L})/gu,
+      /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@_]|-\p{L})/gu,
     accept: isPersonal,
   },
 ];

@@ -26,7 +26,7 @@ export function after(match: RegExpExecArray, length = REACH): string {
  * (`user_bsn`, `BSN-Nr`); a space in one stands for any such joint.
  */
 export function mentions(words: readonly string[]): (match: RegExpExecArray) => boolean {
-  const any = words.map((word) => word.replaceAll(' ', String.raw`[ _-]?`)).join('|');
+  const any = words.map((word) => word.replaceAll(' ', '[ _-]?')).join('|');
   const pattern = new RegExp(
     `(?<![a-z])(?:${any})(?:s|[ _-]?(?:id|no|nr|num|number|nummer|code|card))?(?![a-z])`,
     'i',

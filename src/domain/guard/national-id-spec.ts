@@ -1,0 +1,30 @@
+import type { Rule } from './rule.js';
+import { BEGIN, bare, END, keywordsOf, mentions } from './surroundings.js';
+
+/** A national id as its authority describes it. */
+export interface NationalId {
+  id: string;
+  what: string;
+  /** The authority's page. */
+  source: string;
+  /** How the number is written, from its first to its last character. */
+  shape: string;
+  /** Lower case. Short before the number one of these must stand, unless it is written in its own unlikely form. */
+  words?: readonly string[];
+  /** The form that needs no word; without words every form is. */
+  formatted?: RegExp;
+  /** Given the number in upper case without spaces, dots and dashes. */
+  valid: (id: string) => boolean;
+}
+
+export function nationalIdRule(spec: NationalId): Rule {
+  const { words, formatted, shape, valid, ...rule } = spec;
+  const named = words ? mentions(words) : () => true;
+  return {
+    ...rule,
+    class: 'national-id',
+    keywords: words && !formatted ? keywordsOf(words) : [],
+    pattern: new RegExp(`${BEGIN}${shape}${END}`, 'g'),
+    accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret)),
+  };
+}

@@ -1,0 +1,84 @@
+import type { Rule } from './rule.js';
+import { before } from './surroundings.js';
+
+const SPECIAL = 'https://www.iana.org/assignments/iana-ipv4-special-registry';
+
+/** Addresses that name no one: IANA's special registry, multicast, reserved, as first and last of each block. */
+const NOT_GLOBAL: readonly (readonly [string, string])[] = [
+  ['0.0.0.0', '0.255.255.255'],
+  ['10.0.0.0', '10.255.255.255'],
+  ['100.64.0.0', '100.127.255.255'],
+  ['127.0.0.0', '127.255.255.255'],
+  ['169.254.0.0', '169.254.255.255'],
+  ['172.16.0.0', '172.31.255.255'],
+  ['192.0.0.0', '192.0.0.255'],
+  ['192.0.2.0', '192.0.2.255'],
+  ['192.88.99.0', '192.88.99.255'],
+  ['192.168.0.0', '192.168.255.255'],
+  ['198.18.0.0', '198.19.255.255'],
+  ['198.51.100.0', '198.51.100.255'],
+  ['203.0.113.0', '203.0.113.255'],
+  ['224.0.0.0', '255.255.255.255'],
+];
+
+// Public resolvers, and the number that everyone counts up when any address will do.
+const WELL_KNOWN =
+  /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1)$/;
+const VERSION_BEFORE =
+  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|rfc|spec|upgrade|bump)s?['":= ._-]{0,4}|§ ?|@[~^]?|[~^<>]=? ?|[a-z][/_-]|\w\/v?)$/i;
+
+const asNumber = (ip: string): number => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
+
+function isPublicV4(ip: string, match: RegExpExecArray): boolean {
+  if (!/^(?:(?:0|[1-9]\d{0,2})(?:\.|$)){4}$/.test(ip) || ip.split('.').some((octet) => Number(octet) > 255))
+    return false;
+  // `4.0.0.0` and `12.5.0.0` are versions or networks, no host.
+  if (WELL_KNOWN.test(ip) || ip.endsWith('.0.0') || VERSION_BEFORE.test(before(match, 14))) return false;
+  const number = asNumber(ip);
+  return !NOT_GLOBAL.some(([first, last]) => number >= asNumber(first) && number <= asNumber(last));
+}
+
+/** The eight groups of an IPv6 address; null where it is none. */
+export function ipv6Groups(text: string): number[] | null {
+  const halves = text.split('::');
+  if (halves.length > 2) return null;
+  const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')));
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return null;
+  const groups = [...head, ...Array(missing).fill('0'), ...tail];
+  return groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))
+    ? groups.map((g) => Number.parseInt(g, 16))
+    : null;
+}
+
+const RESOLVER_V6 =
+  /^(?:2001:4860:4860::88(?:88|44)|2606:4700:4700::1(?:111|001)|2620:fe::(?:fe|9|10|11)(?::9)?)$/i;
+
+function isPublicV6(text: string): boolean {
+  const [first = 0, second = 0, ...rest] = ipv6Groups(text) ?? [];
+  // 2001:db8::/32 and 3fff::/20 are for documents (RFC 3849, RFC 9637); the rest of 2000::/3 is the public net.
+  if (first >> 13 !== 1 || (first === 0x2001 && second === 0xdb8) || (first === 0x3fff && second < 0x1000))
+    return false;
+  return !RESOLVER_V6.test(text) && (second !== 0 || rest.some((group) => group !== 0));
+}
+
+export const NETWORK_RULES: readonly Rule[] = [
+  {
+    id: 'ip-v4',
+    class: 'ip',
+    what: 'public IPv4 address',
+    source: SPECIAL,
+    keywords: ['.'],
+    pattern: /(?<![\w$§.+]|\d[-,])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
+    accept: isPublicV4,
+  },
+  {
+    id: 'ip-v6',
+    class: 'ip',
+    what: 'public IPv6 address',
+    source: 'https://www.iana.org/assignments/ipv6-address-space',
+    keywords: [':'],
+    pattern: /(?<![\w:.])[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
+    accept: isPublicV6,
+  },
+];

@@ -1,0 +1,43 @@
+/** How far before a number a word may stand that says what the number is. */
+const REACH = 48;
+
+/**
+ * Where a number begins: not within a longer word, decimal, path of a URL or uuid. A comma before it is a CSV's, and
+ * the dot of "No." is none of a decimal.
+ */
+export const BEGIN = String.raw`(?<![\w$]|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
+
+/** Where it ends: a full stop may follow, a fraction or the rest of a uuid not. */
+export const END = String.raw`(?![\w$]|\.\d|-[0-9A-Fa-f]{4})`;
+
+/** What stands before a match, at most `length` characters. */
+export function before(match: RegExpExecArray, length = REACH): string {
+  return match.input.slice(Math.max(0, match.index - length), match.index);
+}
+
+/** What follows it. */
+export function after(match: RegExpExecArray, length = REACH): string {
+  const end = match.index + match[0].length;
+  return match.input.slice(end, end + length);
+}
+
+/**
+ * A test for one of these words shortly before a match. Words stand alone or as part of a snake_case or dashed name
+ * (`user_bsn`, `BSN-Nr`); a space in one stands for any such joint.
+ */
+export function mentions(words: readonly string[]): (match: RegExpExecArray) => boolean {
+  const any = words.map((word) => word.replaceAll(' ', '[ _-]?')).join('|');
+  const pattern = new RegExp(
+    `(?<![a-z])(?:${any})(?:s|[ _-]?(?:id|no|nr|num|number|nummer|code|card))?(?![a-z])`,
+    'i',
+  );
+  return (match) => pattern.test(before(match));
+}
+
+/** The engine's prefilter for such words: of each the longest part, so that "tax id", "tax_id" and "taxId" pass. */
+export function keywordsOf(words: readonly string[]): string[] {
+  return words.map((word) => word.split(' ').reduce((a, b) => (b.length > a.length ? b : a)));
+}
+
+/** The number itself: upper case, without what groups it. */
+export const bare = (text: string): string => text.replace(/[\s.()/\u2010-\u2015-]/g, '').toUpperCase();

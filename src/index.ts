@@ -4,6 +4,7 @@
  */
 import { systemWorld, type World } from './adapters/world.js';
 import { ForgeError } from './domain/error.js';
+import type { Scan } from './routines/guard-scan.js';
 import { type Context, noteActivity, openContext, refuseHalted } from './routines/context.js';
 
 export type { World } from './adapters/world.js';
@@ -25,6 +26,8 @@ export type { Setting } from './routines/config.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
+export type { GuardFinding } from './routines/guard.js';
+export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
 export type { Integrity, TierReport } from './routines/integrity.js';
 export type { Compacted } from './routines/memory-compact.js';
@@ -53,6 +56,7 @@ const routines = {
   record: () => import('./routines/memory-record.js'),
   fold: () => import('./routines/memory-fold.js'),
   guard: () => import('./routines/guard.js'),
+  scan: () => import('./routines/guard-scan.js'),
   breach: () => import('./routines/breach.js'),
   compact: () => import('./routines/memory-compact.js'),
   repair: () => import('./routines/memory-repair.js'),
@@ -229,6 +233,13 @@ export const textGuard = {
   mask: async (text: string) => (await routines.guard()).maskText(text),
   redact: async (text: string) => (await routines.guard()).redactText(text),
 };
+
+/** Looks for secrets and personal data in files, in what is staged or in commits; needs no `.forge/`. */
+export async function scanTree(
+  ...args: Parameters<Awaited<ReturnType<typeof routines.scan>>['scanTree']>
+): Promise<Scan> {
+  return (await routines.scan()).scanTree(...args);
+}
 
 /** The JSON Schema of a file format, or all their names. */
 export async function schemaNames(): Promise<string[]> {

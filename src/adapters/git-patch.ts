@@ -8,7 +8,10 @@ export interface PatchHandler {
   onAnchor(commit: string, value: string): void;
   /** A whole line that the parent has; its bytes without the LF. */
   onRemoved(path: string, bytes: Buffer): void;
-  onAdded(bytes: Buffer): void;
+  /** `line` is 1-based, in the new file. */
+  onAdded(bytes: Buffer, path: string, line: number): void;
+  /** A line of a commit's message. */
+  onMessage?(commit: string, line: string): void;
 }
 
 const [SPACE, PLUS, MINUS, AT, BACKSLASH, D, C] = [0x20, 0x2b, 0x2d, 0x40, 0x5c, 0x64, 0x63];
@@ -27,6 +30,9 @@ export class PatchReader {
   private inHeader = false;
   private authored: string | undefined;
   private path = '';
+  private newPath = '';
+  /** Of the next line that is added. */
+  private newLine = 1;
   private oldLeft = 0;
   private newLeft = 0;
   /** Whether it ended in LF is only known with the line after it. */
@@ -67,17 +73,23 @@ export class PatchReader {
     if (line === null) return;
     this.waiting = null;
     if (line[0] === MINUS) this.handler.onRemoved(this.path, line.subarray(1));
-    else this.handler.onAdded(line.subarray(1));
+    else this.handler.onAdded(line.subarray(1), this.newPath, this.newLine++);
   }
 
   /** A line that is no content. */
   private mark(sign: number | undefined, bytes: Buffer): void {
     if (this.inHeader) this.header(bytes);
-    else if (sign === SPACE) this.message.push(bytes.toString('utf8', 4));
+    else if (sign === SPACE) this.said(bytes.toString('utf8', 4));
     else if (sign === C) this.begin(bytes.toString('latin1'));
     else if (sign === D) this.endMessage();
     else if (sign === MINUS) this.path = parsePath(bytes);
+    else if (sign === PLUS) this.newPath = parsePath(bytes);
     else if (sign === AT) this.hunk(bytes.toString('latin1', 0, 80));
+  }
+
+  private said(line: string): void {
+    this.message.push(line);
+    this.handler.onMessage?.(this.commit, line);
   }
 
   private begin(line: string): void {
@@ -109,7 +121,9 @@ export class PatchReader {
   }
 
   private hunk(line: string): void {
-    const [, old = '1', added = '1'] = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/.exec(line) ?? [];
+    const [, old = '1', at = '1', added = '1'] =
+      /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
+    this.newLine = Number(at);
     this.oldLeft = Number(old);
     this.newLeft = Number(added);
   }
@@ -160,7 +174,7 @@ class TrailerReader {
 
 const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
 
-/** The path in `--- a/…`: git quotes it as C does where it must, and ends it with a tab where it has a space. */
+/** The path in `--- a/…` or `+++ b/…`: git quotes it as C does where it must, and ends it with a tab where it has a space. */
 function parsePath(bytes: Buffer): string {
   const line = bytes.toString('utf8').slice('--- '.length).replace(/\t$/, '');
   if (!line.startsWith('"')) return line.slice('a/'.length);

@@ -77,6 +77,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/memory.js'),
   },
   {
+    name: 'guard',
+    heading: 'What is known',
+    summary: 'Look for secrets and personal data',
+    load: () => import('./commands/guard.js'),
+  },
+  {
     name: 'trust',
     heading: 'Set-up',
     summary: 'Show and approve what this repository may run here',

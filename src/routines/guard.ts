@@ -27,7 +27,7 @@ type Env = Record<string, string | undefined>;
 /** LTM-13: from here on every write into `.forge/` is looked at. Throws when the rules are not there. */
 export function installGuard(context: Context): void {
   context.disk.guard ??= (name, bytes, before) => {
-    const found = own(context.world.env, scanBytes(name, bytes, RULES));
+    const found = ownCode(context.world.env, scanBytes(name, bytes, RULES));
     if (found.length === 0) return;
     const fresh = without(found, scanBytes(name, before() ?? Buffer.alloc(0), RULES));
     if (fresh.length > 0) throw refusal(context, name, fresh);
@@ -36,7 +36,7 @@ export function installGuard(context: Context): void {
 
 /** What is in text that somebody gave: to be asked before anything is done with it. */
 export function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Found[] {
-  return own(env, scanFields(fields, RULES)).filter((hit) => writes || CRITICAL.has(hit.class));
+  return ownCode(env, scanFields(fields, RULES)).filter((hit) => writes || CRITICAL.has(hit.class));
 }
 
 /** Exit 5 for what inspectInput found. */
@@ -68,7 +68,7 @@ function maskHits(text: string, hits: readonly Hit[], mask: (hit: Hit) => string
 }
 
 /** Whose copyright is the person's own is looked up only where there is one. */
-function own(env: Env, found: readonly Found[]): Found[] {
+export function ownCode(env: Env, found: readonly Found[]): Found[] {
   if (!found.some((hit) => hit.class === 'proprietary')) return [...found];
   const owners = readOwners(env);
   return found.filter((hit) => hit.class !== 'proprietary' || !isOwned(hit.value, owners));

@@ -1,0 +1,49 @@
+import * as fs from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { outside, systemCode } from '../domain/error.js';
+import { type Git, must } from './git.js';
+
+/** Files larger than this are named and not read, in bytes. */
+export const MAX_SCANNED_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The plain files at or below a path, from the folder that git works in: what git tracks or would track; without git all
+ * but `.git`, `node_modules` and what links lead to.
+ */
+export async function listFiles(root: string, path: string, git: Git | null): Promise<string[]> {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
+  if (!stat) throw outside('path.missing', `${path} is not there.`, { file: path });
+  if (!stat.isDirectory()) return stat.isFile() ? [path] : [];
+  if (!git) return walk(path);
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', relative(root, path) || '.'];
+  const names = new Set((await must(git, args)).split('\0').filter(Boolean));
+  return [...names].map((name) => join(root, name));
+}
+
+function walk(folder: string): string[] {
+  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : walk(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
+/** The text of a file; null for what is gone, no plain file, no text or too large. */
+export function readText(path: string): { text: string } | { skipped: 'large' | 'other' } {
+  try {
+    const stat = fs.lstatSync(path);
+    if (!stat.isFile()) return { skipped: 'other' };
+    if (stat.size > MAX_SCANNED_BYTES) return { skipped: 'large' };
+    const bytes = fs.readFileSync(path);
+    // Git's own test for what is binary.
+    return bytes.subarray(0, 8000).includes(0) ? { skipped: 'other' } : { text: bytes.toString('utf8') };
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return { skipped: 'other' };
+    throw outside('path.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });
+  }
+}
+
+/** As git names it, wherever we are. */
+export const nameOf = (root: string, path: string): string => relative(root, path).split(sep).join('/') || path;

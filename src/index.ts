@@ -4,8 +4,8 @@
  */
 import { systemWorld, type World } from './adapters/world.js';
 import { ForgeError } from './domain/error.js';
-import type { Scan } from './routines/guard-scan.js';
 import { type Context, noteActivity, openContext, refuseHalted } from './routines/context.js';
+import type { Scan } from './routines/guard-scan.js';
 
 export type { World } from './adapters/world.js';
 export { systemWorld } from './adapters/world.js';

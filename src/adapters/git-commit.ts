@@ -78,8 +78,14 @@ async function whyNothing({ git, folder }: FolderCommit): Promise<string> {
   return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : 'nothing changed';
 }
 
+/** Files of the folder that a commit of it would bring, from the worktree's top; in a conflict none. */
+export async function changedFiles(unsafe: Git, folder: string): Promise<string[]> {
+  const changes = await readChanges({ git: await withoutLocalFilters(unsafe), folder });
+  return typeof changes === 'string' ? [] : changes.present;
+}
+
 /** What differs from HEAD or the index in the folder; or the path in conflict. */
-async function readChanges({ git, folder }: FolderCommit): Promise<Changes | string> {
+async function readChanges({ git, folder }: Pick<FolderCommit, 'git' | 'folder'>): Promise<Changes | string> {
   const args = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all', '--', folder];
   const isThere = new Map<string, boolean>();
   for (const record of (await must(git, args)).split('\0').filter(Boolean)) {

@@ -121,8 +121,7 @@ export class PatchReader {
   }
 
   private hunk(line: string): void {
-    const [, old = '1', at = '1', added = '1'] =
-      /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
+    const [, old = '1', at = '1', added = '1'] = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
     this.newLine = Number(at);
     this.oldLeft = Number(old);
     this.newLeft = Number(added);

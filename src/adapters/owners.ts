@@ -9,7 +9,9 @@ export const ownersFile = (env: Record<string, string | undefined>): string =>
 /** Owners whose copyright lines are no foreign ones. None where there is no such file. */
 export function readOwners(env: Record<string, string | undefined>): string[] {
   try {
-    const lines = readFileSync(ownersFile(env), 'utf8').slice(0, 64 * 1024).split(/\r?\n/);
+    const lines = readFileSync(ownersFile(env), 'utf8')
+      .slice(0, 64 * 1024)
+      .split(/\r?\n/);
     return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   } catch {
     return [];

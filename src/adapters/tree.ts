@@ -15,7 +15,15 @@ export async function listFiles(root: string, path: string, git: Git | null): Pr
   if (!stat) throw outside('path.missing', `${path} is not there.`, { file: path });
   if (!stat.isDirectory()) return stat.isFile() ? [path] : [];
   if (!git) return walk(path);
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', relative(root, path) || '.'];
+  const args = [
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--',
+    relative(root, path) || '.',
+  ];
   const names = new Set((await must(git, args)).split('\0').filter(Boolean));
   return [...names].map((name) => join(root, name));
 }
@@ -46,4 +54,5 @@ export function readText(path: string): { text: string } | { skipped: 'large' | 
 }
 
 /** As git names it, wherever we are. */
-export const nameOf = (root: string, path: string): string => relative(root, path).split(sep).join('/') || path;
+export const nameOf = (root: string, path: string): string =>
+  relative(root, path).split(sep).join('/') || path;

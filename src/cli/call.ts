@@ -53,9 +53,7 @@ export async function makeCall(
     options,
     flags,
     text: async (argument) =>
-      argument === '-' && !literal
-        ? redacted((await readStdin('the text')).replace(/\r?\n$/, ''))
-        : argument,
+      argument === '-' && !literal ? redacted((await readStdin('the text')).replace(/\r?\n$/, '')) : argument,
     file: async (argument) =>
       redacted(
         argument === '-'

@@ -35,7 +35,11 @@ export async function guardInput(
   const [first] = found;
   if (!first) return;
   if (writes && !invocation.flags.dryRun) await openQuietly(forge)?.guard.refuseInput(found);
-  throw new ForgeError('secret', `guard.${first.class}`, `${first.field} holds ${first.what} (rule ${first.rule}).`);
+  throw new ForgeError(
+    'secret',
+    `guard.${first.class}`,
+    `${first.field} holds ${first.what} (rule ${first.rule}).`,
+  );
 }
 
 /** The call with placeholders in its words. */

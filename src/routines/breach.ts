@@ -1,4 +1,4 @@
-import { ForgeError } from '../domain/error.js';
+import type { ForgeError } from '../domain/error.js';
 import { writeHalt } from '../store/halt.js';
 import { type Context, timestamp } from './context.js';
 import { type GuardFinding, halts } from './guard.js';
@@ -13,7 +13,8 @@ export async function recordBreach(context: Context, error: ForgeError): Promise
   const findings = (error.details.data?.findings ?? []) as GuardFinding[];
   const critical = findings.some((finding) => halts(context, finding));
   try {
-    const record = { kind: 'breach', critical, findings: findings.slice(0, MAX_NAMED), count: findings.length };
+    const named = { findings: findings.slice(0, MAX_NAMED), count: findings.length };
+    const record = { kind: 'breach', critical, reason: describeBreach(error.message), ...named };
     storeAudit(context, await surroundings(context), record, { despite: true });
   } catch (cause) {
     context.warnings.push(`The refusal could not be recorded: ${(cause as Error).message}`);
@@ -31,4 +32,5 @@ function halt(context: Context, error: ForgeError): void {
   }
 }
 
-const describeBreach = (message: string): string => message.replace(/; nothing was written\.$/, ', and was refused');
+const describeBreach = (message: string): string =>
+  message.replace(/; nothing was written\.$/, ', and was refused');

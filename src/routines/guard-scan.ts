@@ -6,9 +6,8 @@ import type { World } from '../adapters/world.js';
 import { usage } from '../domain/error.js';
 import { type Found, scanBytes, scanFields } from '../domain/guard/document.js';
 import { CRITICAL } from '../domain/guard/policy.js';
-import { RULES } from '../domain/guard/rules.js';
 import { type Context, contextAt } from './context.js';
-import { type GuardFinding, ownCode, toFinding } from './guard.js';
+import { type GuardFinding, rulesOf, toFinding } from './guard.js';
 
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */
@@ -35,9 +34,16 @@ export interface Scan {
 }
 
 /** LTM-13: what is there already, in a `.forge/` or any other folder. Needs neither; writes nothing into it. */
-export async function scanTree(from: string, world: World, input: ScanInput, watch: ScanWatch = {}): Promise<Scan> {
+export async function scanTree(
+  from: string,
+  world: World,
+  input: ScanInput,
+  watch: ScanWatch = {},
+): Promise<Scan> {
   if ([input.path, input.staged || undefined, input.range].filter((way) => way !== undefined).length > 1)
-    throw usage('scan.way', 'PATH, --staged and --range exclude each other.', { hint: 'forge guard scan --help' });
+    throw usage('scan.way', 'PATH, --staged and --range exclude each other.', {
+      hint: 'forge guard scan --help',
+    });
   const place = placeOf(from, world);
   if (input.staged) return scanChange(place, input, (take) => readStaged(place.stream(), take));
   const { range } = input;
@@ -81,8 +87,8 @@ async function scanFiles({ root, context, git }: Place, input: ScanInput, watch:
     }
     scan.scanned++;
     const found = isForges(name)
-      ? scanBytes(name, Buffer.from(read.text), RULES)
-      : scanFields([{ path: '', text: read.text }], RULES);
+      ? scanBytes(name, Buffer.from(read.text), rulesOf(context.world.env))
+      : scanFields([{ path: '', text: read.text }], rulesOf(context.world.env));
     keep(scan, context, { name, line: 1, all: input.all }, found);
   }
   watch.onProgress?.(files.length, files.length);
@@ -98,8 +104,8 @@ async function scanChange(
   await read(({ file, line, text, commit }) => {
     scan.scanned++;
     const found = file.endsWith('.jsonl')
-      ? scanBytes(file, Buffer.from(text), RULES)
-      : scanFields([{ path: '', text }], RULES);
+      ? scanBytes(file, Buffer.from(text), rulesOf(context.world.env))
+      : scanFields([{ path: '', text }], rulesOf(context.world.env));
     keep(scan, context, { name: file === '' ? 'commit message' : file, line, all, commit }, found);
   });
   return scan;
@@ -117,7 +123,7 @@ interface From {
 
 /** A repository's own files name people and addresses rightly; memory does not. */
 function keep(scan: Scan, context: Context, from: From, found: readonly Found[]): void {
-  for (const hit of ownCode(context.world.env, found)) {
+  for (const hit of found) {
     if (!from.all && !isForges(from.name) && !CRITICAL.has(hit.class)) continue;
     const finding = toFinding(context, from.name, { ...hit, line: hit.line + from.line - 1 });
     scan.findings.push(from.commit ? { ...finding, commit: from.commit } : finding);

@@ -4,9 +4,9 @@ import { ForgeError } from '../domain/error.js';
 import { type Found, scanBytes, scanFields } from '../domain/guard/document.js';
 import type { Field } from '../domain/guard/fields.js';
 import { CRITICAL, isCritical, placeholderOf } from '../domain/guard/policy.js';
-import type { GuardClass, Hit } from '../domain/guard/rule.js';
-import { isOwned, RULES } from '../domain/guard/rules.js';
+import type { GuardClass, Hit, Rule } from '../domain/guard/rule.js';
 import { scanText } from '../domain/guard/scan.js';
+import { guardRules } from '../domain/guard/table.js';
 import { readSalt } from '../store/salt.js';
 import { type Context, readConfig } from './context.js';
 
@@ -24,35 +24,42 @@ export interface GuardFinding {
 
 type Env = Record<string, string | undefined>;
 
+/** The table, without copyright lines of the person's own (`~/.config/forge/owners`). */
+export const rulesOf = (env: Env): readonly Rule[] => guardRules(readOwners(env));
+
 /** LTM-13: from here on every write into `.forge/` is looked at. Throws when the rules are not there. */
 export function installGuard(context: Context): void {
   context.disk.guard ??= (name, bytes, before) => {
-    const found = ownCode(context.world.env, scanBytes(name, bytes, RULES));
+    const found = scanBytes(name, bytes, rulesOf(context.world.env));
     if (found.length === 0) return;
-    const fresh = without(found, scanBytes(name, before() ?? Buffer.alloc(0), RULES));
+    const fresh = newHits(found, scanBytes(name, before() ?? Buffer.alloc(0), rulesOf(context.world.env)));
     if (fresh.length > 0) throw refusal(context, name, fresh);
   };
 }
 
 /** What is in text that somebody gave: to be asked before anything is done with it. */
 export function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Found[] {
-  return ownCode(env, scanFields(fields, RULES)).filter((hit) => writes || CRITICAL.has(hit.class));
+  return scanFields(fields, rulesOf(env)).filter((hit) => writes || CRITICAL.has(hit.class));
 }
 
 /** Exit 5 for what inspectInput found. */
-export function refuseInput(context: Context, found: readonly Found[]): never {
-  throw refusal(context, '', found);
+export const refuseInput = (context: Context, found: readonly Found[]): never =>
+  refuseFound(context, '', found);
+
+/** Exit 5 for what was found in a file; `name` is shown. */
+export function refuseFound(context: Context, name: string, found: readonly Found[]): never {
+  throw refusal(context, name, found);
 }
 
 /** The same text with placeholders for what a program may leave out (`--redact`). */
 export function redactText(text: string): string {
-  const hits = scanText(text, RULES).filter((hit) => placeholderOf(hit.class) !== null);
+  const hits = scanText(text, guardRules()).filter((hit) => placeholderOf(hit.class) !== null);
   return maskHits(text, hits, (hit) => placeholderOf(hit.class) ?? '');
 }
 
 /** Text that is shown, not stored: what may stand in no message is taken out. */
 export function maskText(text: string): string {
-  const hits = scanText(text, RULES).filter((hit) => CRITICAL.has(hit.class));
+  const hits = scanText(text, guardRules()).filter((hit) => CRITICAL.has(hit.class));
   return maskHits(text, hits, (hit) => `<${hit.rule}>`);
 }
 
@@ -67,15 +74,8 @@ function maskHits(text: string, hits: readonly Hit[], mask: (hit: Hit) => string
   return masked + text.slice(at);
 }
 
-/** Whose copyright is the person's own is looked up only where there is one. */
-export function ownCode(env: Env, found: readonly Found[]): Found[] {
-  if (!found.some((hit) => hit.class === 'proprietary')) return [...found];
-  const owners = readOwners(env);
-  return found.filter((hit) => hit.class !== 'proprietary' || !isOwned(hit.value, owners));
-}
-
 /** What stood there before is no news: `forge guard scan` names it. */
-function without(found: readonly Found[], before: readonly Found[]): Found[] {
+export function newHits(found: readonly Found[], before: readonly Found[]): Found[] {
   const counts = new Map<string, number>();
   const key = ({ rule, value }: Found): string => `${rule} ${value}`;
   for (const hit of before) counts.set(key(hit), (counts.get(key(hit)) ?? 0) + 1);

@@ -106,8 +106,15 @@ export async function settleMemory(
     restored.push(...back);
     inspection = await inspectMemory(context, true, options);
   }
-  if (inspection.findings.length === 0) remember(context, inspection);
-  else haltUnlessRestorable(context, inspection);
+  const breaches = inspection.look?.breaches ?? [];
+  if (breaches.length > 0)
+    haltFor(
+      context,
+      breaches.map(({ at, reason }) => ({ at, reason })),
+    );
+  if (inspection.findings.length > 0) haltUnlessRestorable(context, inspection);
+  // With an open breach every look is a whole one: the halt comes back whoever takes it away.
+  else if (breaches.length === 0) remember(context, inspection);
   return { inspection, restored };
 }
 
@@ -136,9 +143,19 @@ const PASSING: ReadonlySet<string> = new Set(['conflict_marker', 'crlf', 'foreig
 
 function haltUnlessRestorable(context: Context, { findings }: Inspection): void {
   const grave = findings.filter(({ restorable, code }) => !restorable && !PASSING.has(code));
-  if (grave.length === 0 || context.disk.dryRun) return;
+  const at = timestamp(context);
+  haltFor(
+    context,
+    grave.map((finding) => ({ at, reason: describeFinding(finding) })),
+  );
+}
+
+/** A halt that stands keeps its first reasons. */
+function haltFor(context: Context, reasons: readonly { at: string; reason: string }[]): void {
+  const [first] = reasons;
+  if (!first || context.disk.dryRun) return;
   try {
-    writeHalt(context.disk, { at: timestamp(context), reasons: grave.slice(0, 20).map(describeFinding) });
+    writeHalt(context.disk, { at: first.at, reasons: reasons.slice(0, 20).map(({ reason }) => reason) });
   } catch {
     // Where nothing can be written, nothing needs to be halted.
   }
@@ -198,6 +215,8 @@ export async function requireMemory(
 ): Promise<{ around: Around; tiers: TierReport[]; notes: string[] }> {
   refuseHalted(context.disk);
   const { inspection } = await settleMemory(context, 'all', false);
+  // A breach that a merge brought along halts here too.
+  if (inspection.findings.length === 0) refuseHalted(context.disk);
   const [first] = inspection.findings.filter(({ restorable }) => !restorable || !context.disk.dryRun);
   if (!first)
     return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };

@@ -7,6 +7,7 @@ import {
   type SetBack,
 } from '../adapters/git-memory.js';
 import { operationInProgress, readBranch } from '../adapters/git-read.js';
+import type { Breach } from '../domain/breach.js';
 import type { MissingRecord } from '../domain/finding.js';
 import type { Tier } from '../domain/ledger.js';
 import { memoryFolder, shown, shownFrom } from '../store/layout.js';
@@ -42,6 +43,8 @@ export interface Look {
   knownIds: Set<string>;
   /** Heads that a commit message names and that are nowhere. */
   brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
+  /** Critical records of the audit ledger that no human has acknowledged. */
+  breaches: Breach[];
   notes: string[];
   /** Branches that are no more, and whose records are all here. */
   settled: string[];

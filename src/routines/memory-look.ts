@@ -1,7 +1,9 @@
 import { streamGit } from '../adapters/git.js';
 import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
+import { OpenBreaches } from '../domain/breach.js';
 import { type MissingRecord, markOf } from '../domain/finding.js';
 import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import type { OnRecord } from '../domain/ledger-graph.js';
 import { plural } from '../domain/text.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
@@ -20,11 +22,13 @@ export interface LookOptions {
 /** Reads all ledgers, the journal, and what git remembers. No lock is held. */
 export async function lookAtMemory(context: Context, cut: Cut, options: LookOptions = {}): Promise<Look> {
   const git = await gitFacts(context);
-  const scans = scanAll(context, cut, git, options);
+  const breaches = new OpenBreaches();
+  const scans = scanAll(context, cut, git, { ...options, onAudit: (record, id) => breaches.add(record, id) });
   const look: Look = {
     cut,
     git,
     scans,
+    breaches: breaches.list(),
     missing: new Map(),
     knownIds: new Set(),
     brokenAnchors: [],
@@ -43,7 +47,7 @@ function scanAll(
   context: Context,
   cut: Cut,
   git: GitFacts | null,
-  { onProgress, signal }: LookOptions,
+  { onProgress, signal, onAudit }: LookOptions & { onAudit: OnRecord },
 ): Look['scans'] {
   const { layout } = context;
   const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
@@ -64,6 +68,7 @@ function scanAll(
         tier,
         scanTier(layout, tier, cut.tiers[tier], cut.archives, {
           committed,
+          ...(tier === 'audit' ? { onRecord: onAudit } : {}),
           ...(onBytes ? { onProgress: onBytes } : {}),
         }),
       ];

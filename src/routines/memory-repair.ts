@@ -185,14 +185,17 @@ const isHalted = ({ disk }: Context): boolean => readHalt(disk) !== null;
 
 /** A halt ends only with a decision that the audit ledger keeps. True while it stands. */
 async function finish(context: Context, isRecorded: boolean, hint: string): Promise<boolean> {
-  // Nothing was settled, so nothing is to be checked.
+  let settled = isRecorded;
+  // In a dry run nothing was settled, so nothing is to be checked.
   if (!context.disk.dryRun) {
     const { inspection } = await settleMemory(context, 'all', true);
     refuseFindings(inspection, hint);
+    // A breach is acknowledged by name, not on the way.
+    if (inspection.look?.breaches.length) settled = false;
   }
   const halted = isHalted(context);
-  if (isRecorded) clearHalt(context.disk);
-  return halted && !isRecorded;
+  if (settled) clearHalt(context.disk);
+  return halted && !settled;
 }
 
 function refuseFindings({ findings }: Pick<Inspection, 'findings'>, hint = 'forge memory verify'): void {
@@ -216,6 +219,7 @@ export async function acknowledgeHalt(
     ...decision,
     reasons: halt.reasons,
     halted_at: halt.at,
+    breaches: (inspection.look?.breaches ?? []).map(({ id }) => id),
   });
   clearHalt(context.disk);
   return { audit, reasons: halt.reasons };

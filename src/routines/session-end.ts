@@ -9,6 +9,7 @@ import { type RunningSession, sessionName, toArchive } from '../domain/session.j
 import { checkText } from '../domain/text.js';
 import { archiveFolder, intentFile, knowledgeFile, shown } from '../store/layout.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
+import { guardCommit } from './commit-guard.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
 import { showFocus } from './focus.js';
 import { requireMemory, settleMemory } from './integrity.js';
@@ -62,6 +63,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const isVerified = await tellGit(context, () => requireMemory(context));
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
+  await tellGit(context, () => guardCommit(context));
   const { running, focus, intent, learned } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);

@@ -23,7 +23,7 @@ const CODE: readonly RegExp[] = [
   /^(?:if|for|while|switch|elif|else if|catch|until|match|when|unless|foreach)\b ?(?:\(|.{1,200}(?::|then|do|\{)$)/,
   /^(?:else|try|finally|do|begin|end|fi|done|esac|then|pass|break|continue|return|default)\b ?[:;{]?$/,
   /^(?:return|throw|raise|yield|await|assert|case|goto|echo|elsif|except|with|defer|del|new) .{1,200}[\w)\]}"':,(]$/,
-  /^[\w.$[\]'"*&>-]{1,60}(?::? [\w<>\[\], |]{1,60})? ?(?::=|[-+*/|&%]?=|<-|\?=) ?[^=]/,
+  /^[\w.$[\]'"*&>-]{1,60}(?::? [\w<>[\], |]{1,60})? ?(?::=|[-+*/|&%]?=|<-|\?=) ?[^=]/,
   /^[\w.$:>-]{1,80}(?:<[\w, ]{1,40}>)?\([^()]{0,200}(?:\([^()]{0,100}\)[^()]{0,100}){0,4}\)?[,;){]{0,4}$/,
   /^(?:\/\/|\/\*|\*\/|#include|#define|#if|#endif|@\w{2,40}(?:\(|$)|#\[|<\/?\w{1,30}[ />])/,
   /^\.\w{1,40}\(|^\w{1,40}: [\w"'[{(].{0,160},$/,

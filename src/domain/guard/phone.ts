@@ -1,5 +1,5 @@
 import type { Rule } from './rule.js';
-import { after, before, bare } from './surroundings.js';
+import { after, bare, before } from './surroundings.js';
 
 /** Country calling codes of ITU-T E.164; a region's single digits and ranges in one go. */
 const COUNTRY =

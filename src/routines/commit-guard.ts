@@ -1,0 +1,53 @@
+import { changedFiles } from '../adapters/git-commit.js';
+import { readBlob } from '../adapters/git-read.js';
+import { type Found, scanBytes } from '../domain/guard/document.js';
+import { readJournal } from '../store/journal.js';
+import { focusFile, progressFile, sessionFile, shown, shownFrom } from '../store/layout.js';
+import type { Context } from './context.js';
+import { newHits, refuseFound, rulesOf } from './guard.js';
+
+/**
+ * LTM-13: what a session's end would archive and commit, whoever wrote it there. Exit 5 before anything is ended; what
+ * HEAD has already is for `forge guard scan` to name.
+ */
+export async function guardCommit(context: Context): Promise<void> {
+  const { layout, disk } = context;
+  for (const path of [progressFile(layout), focusFile(layout), sessionFile(layout)]) {
+    const bytes = disk.read(path);
+    if (bytes) refuse(context, shown(layout, path), scan(context, path, bytes));
+  }
+  const { repository, git } = context;
+  if (!repository || !git) return;
+  const written = journalled(context);
+  for (const name of await changedFiles(git, shownFrom(repository.root, layout.dir))) {
+    const path = `${repository.root}/${name}`;
+    const bytes = disk.read(path, Number.MAX_SAFE_INTEGER);
+    const before = bytes && (await readBlob(git, 'HEAD', name));
+    if (!bytes || before?.equals(bytes)) continue;
+    const fresh = name.endsWith('.jsonl') ? withoutLines(bytes, before, written) : bytes;
+    const found = scan(context, name, fresh);
+    refuse(context, shown(layout, path), before ? newHits(found, scan(context, name, before)) : found);
+  }
+}
+
+const scan = (context: Context, name: string, bytes: Buffer): Found[] =>
+  scanBytes(name, bytes, rulesOf(context.world.env));
+
+function refuse(context: Context, name: string, found: readonly Found[]): void {
+  if (found.length > 0) refuseFound(context, name, found);
+}
+
+/** Records that went through forge were looked at when they were stored. */
+function journalled({ layout }: Context): Set<string> {
+  const lines = new Set<string>();
+  readJournal(layout, Number.MAX_SAFE_INTEGER, (bytes) => lines.add(bytes.toString('latin1')));
+  return lines;
+}
+
+/** The same lines at the same numbers, but empty where they are known. */
+function withoutLines(bytes: Buffer, before: Buffer | null, written: ReadonlySet<string>): Buffer {
+  const known = new Set(before?.toString('latin1').split('\n'));
+  const lines = bytes.toString('latin1').split('\n');
+  const left = lines.map((line) => (known.has(line) || written.has(line) ? '' : line));
+  return Buffer.from(left.join('\n'), 'latin1');
+}

@@ -104,6 +104,8 @@ export async function settleMemory(
     const back = await putBack(context, inspection, remedy);
     if (back.length === 0) break;
     restored.push(...back);
+    // Nothing was written: what would come back counts as back.
+    if (context.disk.dryRun) return { inspection: withoutRestored(inspection, remedy), restored };
     inspection = await inspectMemory(context, true, options);
   }
   if (inspection.findings.length === 0) remember(context, inspection);
@@ -126,8 +128,15 @@ async function putBack(context: Context, inspection: Inspection, remedy: Remedy)
   return restored;
 }
 
+const withoutRestored = (inspection: Inspection, remedy: Remedy): Inspection => ({
+  ...inspection,
+  findings: inspection.findings.filter(
+    ({ restorable, code }) => !restorable || (remedy === 'journal' && code === 'dropped'),
+  ),
+});
+
 function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy): Judgement['restorable'] {
-  if (remedy === 'none' || context.disk.dryRun || isBuilder(context.world.env)) return [];
+  if (remedy === 'none' || isBuilder(context.world.env)) return [];
   return restorable.filter(({ source }) => remedy === 'all' || source === 'journal' || source === 'anchor');
 }
 
@@ -198,7 +207,7 @@ export async function requireMemory(
 ): Promise<{ around: Around; tiers: TierReport[]; notes: string[] }> {
   refuseHalted(context.disk);
   const { inspection } = await settleMemory(context, 'all', false);
-  const [first] = inspection.findings.filter(({ restorable }) => !restorable || !context.disk.dryRun);
+  const [first] = inspection.findings;
   if (!first)
     return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };
   throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {

@@ -1,7 +1,7 @@
 import { streamGit } from '../adapters/git.js';
 import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
 import { type MissingRecord, markOf } from '../domain/finding.js';
-import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { isRecordId, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { plural } from '../domain/text.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
@@ -20,7 +20,11 @@ export interface LookOptions {
 /** Reads all ledgers, the journal, and what git remembers. No lock is held. */
 export async function lookAtMemory(context: Context, cut: Cut, options: LookOptions = {}): Promise<Look> {
   const git = await gitFacts(context);
-  const scans = scanAll(context, cut, git, options);
+  /** The executions that evaluations are of. */
+  const judged: string[] = [];
+  const scans = scanAll(context, cut, git, options, ({ execution }) => {
+    if (isRecordId(execution)) judged.push(execution);
+  });
   const look: Look = {
     cut,
     git,
@@ -35,7 +39,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   if (git) await addSetBack(context, git, look);
   await addFromJournal(context, look);
   await dropHeadsElsewhere(context, look);
-  addNotes(look);
+  addNotes(look, judged.filter((id) => !scans.execution.graph.has(id)).length);
   return look;
 }
 
@@ -44,6 +48,7 @@ function scanAll(
   cut: Cut,
   git: GitFacts | null,
   { onProgress, signal }: LookOptions,
+  onEvaluation: (record: LedgerRecord) => void,
 ): Look['scans'] {
   const { layout } = context;
   const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
@@ -65,6 +70,7 @@ function scanAll(
         scanTier(layout, tier, cut.tiers[tier], cut.archives, {
           committed,
           ...(onBytes ? { onProgress: onBytes } : {}),
+          ...(tier === 'evaluation' ? { onRecord: onEvaluation } : {}),
         }),
       ];
     }),
@@ -198,11 +204,15 @@ async function countElsewhere(
   return counts;
 }
 
-function addNotes({ scans, git, notes }: Look): void {
+function addNotes({ scans, git, notes }: Look, unmatched: number): void {
   const unseen = TIERS.reduce((sum, tier) => sum + scans[tier].result.unseen, 0);
   if (unseen > 0)
     notes.push(
       `${plural(unseen, 'earlier record')} ${unseen === 1 ? 'is' : 'are'} not in this tree (another branch has them, or had)`,
+    );
+  if (unmatched > 0)
+    notes.push(
+      `${plural(unmatched, 'evaluation')} ${unmatched === 1 ? 'names an execution' : 'name executions'} that no record here is`,
     );
   const sparse = git?.leftOut.size ?? 0;
   if (sparse > 0)

@@ -30,7 +30,6 @@ interface Pending {
 
 /** The container that lines are being added from. */
 export interface Source {
-  archived: boolean;
   /** HEAD's tree has this very file. */
   committed: boolean;
 }
@@ -41,7 +40,6 @@ const REDACTED = 4;
 const LOST = 8;
 const COMMITTED = 16;
 const VOID = 32;
-const ARCHIVED = 64;
 const HERE = PRESENT | REDACTED;
 
 /** `end`: where the next line begins, in bytes. */
@@ -52,7 +50,7 @@ export type OnRecord = (record: LedgerRecord, id: string, place: Place, end: num
  * any number of files. Memory: 41 bytes a record, whatever the record's size.
  */
 export class LedgerGraph {
-  source: Source = { archived: false, committed: false };
+  source: Source = { committed: false };
   private readonly table = new IdTable(4096);
   private readonly pending: Pending[] = [];
   private readonly unreadable: Unreadable[] = [];
@@ -79,11 +77,6 @@ export class LedgerGraph {
     return index >= 0 && this.table.has(index, COMMITTED | LOST | REDACTED);
   }
 
-  isArchived(id: string): boolean {
-    const index = this.table.find(id);
-    return index >= 0 && this.table.has(index, ARCHIVED);
-  }
-
   /** Adds one line (bytes without the LF). Returns what the next line's `last_good` is. */
   add(bytes: Buffer, place: Place, lastGood: LastGood): LastGood {
     const hasReturn = bytes[bytes.length - 1] === 0x0d;
@@ -101,14 +94,9 @@ export class LedgerGraph {
     }
     const index = this.table.add(id);
     const isNew = !this.table.has(index, PRESENT);
-    this.table.mark(index, this.flagsHere());
+    this.table.mark(index, this.source.committed ? PRESENT | COMMITTED : PRESENT);
     if (isNew) this.addRecord(record, id, index, place, lastGood, place.offset + bytes.length + 1);
     return { id, line: place.line, offset: place.offset, n: record.n };
-  }
-
-  private flagsHere(): number {
-    const { archived, committed } = this.source;
-    return PRESENT | (archived ? ARCHIVED : 0) | (committed ? COMMITTED : 0);
   }
 
   private addRecord(

@@ -104,6 +104,8 @@ export async function settleMemory(
     const back = await putBack(context, inspection, remedy);
     if (back.length === 0) break;
     restored.push(...back);
+    // Nothing was written: what would come back counts as back.
+    if (context.disk.dryRun) return { inspection: withoutRestored(inspection, remedy), restored };
     inspection = await inspectMemory(context, true, options);
   }
   const breaches = inspection.look?.breaches ?? [];
@@ -133,8 +135,15 @@ async function putBack(context: Context, inspection: Inspection, remedy: Remedy)
   return restored;
 }
 
+const withoutRestored = (inspection: Inspection, remedy: Remedy): Inspection => ({
+  ...inspection,
+  findings: inspection.findings.filter(
+    ({ restorable, code }) => !restorable || (remedy === 'journal' && code === 'dropped'),
+  ),
+});
+
 function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy): Judgement['restorable'] {
-  if (remedy === 'none' || context.disk.dryRun || isBuilder(context.world.env)) return [];
+  if (remedy === 'none' || isBuilder(context.world.env)) return [];
   return restorable.filter(({ source }) => remedy === 'all' || source === 'journal' || source === 'anchor');
 }
 
@@ -217,7 +226,7 @@ export async function requireMemory(
   const { inspection } = await settleMemory(context, 'all', false);
   // A breach that a merge brought along halts here too.
   if (inspection.findings.length === 0) refuseHalted(context.disk);
-  const [first] = inspection.findings.filter(({ restorable }) => !restorable || !context.disk.dryRun);
+  const [first] = inspection.findings;
   if (!first)
     return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };
   throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {

@@ -2,8 +2,7 @@ import { streamGit } from '../adapters/git.js';
 import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
 import { OpenBreaches } from '../domain/breach.js';
 import { type MissingRecord, markOf } from '../domain/finding.js';
-import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
-import type { OnRecord } from '../domain/ledger-graph.js';
+import { isRecordId, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { plural } from '../domain/text.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
@@ -23,7 +22,12 @@ export interface LookOptions {
 export async function lookAtMemory(context: Context, cut: Cut, options: LookOptions = {}): Promise<Look> {
   const git = await gitFacts(context);
   const breaches = new OpenBreaches();
-  const scans = scanAll(context, cut, git, { ...options, onAudit: (record, id) => breaches.add(record, id) });
+  /** The executions that evaluations are of. */
+  const judged: string[] = [];
+  const scans = scanAll(context, cut, git, options, (record, id) => {
+    if (record.tier === 'audit') breaches.add(record, id);
+    else if (isRecordId(record.execution)) judged.push(record.execution);
+  });
   const look: Look = {
     cut,
     git,
@@ -39,7 +43,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   if (git) await addSetBack(context, git, look);
   await addFromJournal(context, look);
   await dropHeadsElsewhere(context, look);
-  addNotes(look);
+  addNotes(look, judged.filter((id) => !scans.execution.graph.has(id)).length);
   return look;
 }
 
@@ -47,7 +51,8 @@ function scanAll(
   context: Context,
   cut: Cut,
   git: GitFacts | null,
-  { onProgress, signal, onAudit }: LookOptions & { onAudit: OnRecord },
+  { onProgress, signal }: LookOptions,
+  onRecord: (record: LedgerRecord, id: string) => void,
 ): Look['scans'] {
   const { layout } = context;
   const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
@@ -68,8 +73,8 @@ function scanAll(
         tier,
         scanTier(layout, tier, cut.tiers[tier], cut.archives, {
           committed,
-          ...(tier === 'audit' ? { onRecord: onAudit } : {}),
           ...(onBytes ? { onProgress: onBytes } : {}),
+          ...(tier === 'audit' || tier === 'evaluation' ? { onRecord } : {}),
         }),
       ];
     }),
@@ -203,11 +208,15 @@ async function countElsewhere(
   return counts;
 }
 
-function addNotes({ scans, git, notes }: Look): void {
+function addNotes({ scans, git, notes }: Look, unmatched: number): void {
   const unseen = TIERS.reduce((sum, tier) => sum + scans[tier].result.unseen, 0);
   if (unseen > 0)
     notes.push(
       `${plural(unseen, 'earlier record')} ${unseen === 1 ? 'is' : 'are'} not in this tree (another branch has them, or had)`,
+    );
+  if (unmatched > 0)
+    notes.push(
+      `${plural(unmatched, 'evaluation')} ${unmatched === 1 ? 'names an execution' : 'name executions'} that no record here is`,
     );
   const sparse = git?.leftOut.size ?? 0;
   if (sparse > 0)

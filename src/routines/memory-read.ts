@@ -5,10 +5,10 @@ import { compareText, plural } from '../domain/text.js';
 import { fixedFile, memoryFolder, shownFrom } from '../store/layout.js';
 import {
   type Container,
+  eachLine,
   listArchives,
   listContainers,
   MOVES,
-  scanContainer,
   wasMoved,
 } from '../store/ledger-files.js';
 import type { Context } from './context.js';
@@ -62,11 +62,6 @@ function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecor
 function containersOf({ layout }: Context, tier: Tier, archived: boolean): Container[] {
   const live = listContainers(layout, tier);
   return [...(archived ? listArchives(layout) : []), ...live];
-}
-
-function eachLine(containers: readonly Container[], line: (bytes: Buffer) => void): void {
-  const ignore = (): void => {};
-  for (const { path, size } of containers) scanContainer(path, size, { line, long: ignore, tail: ignore });
 }
 
 const HIDING = ['"redacted":"', '"kind":"repair"', '"kind":"drop"'].map((text) => Buffer.from(text));

@@ -1,7 +1,8 @@
 import type { Tier } from '../domain/ledger.js';
 import { readHalt } from '../store/halt.js';
 import { journalStamp } from '../store/journal.js';
-import { listArchives, listContainers } from '../store/ledger-files.js';
+import { fixedFile, shown } from '../store/layout.js';
+import { listArchives } from '../store/ledger-files.js';
 import { readPending } from '../store/pending.js';
 import type { Context } from './context.js';
 import { inspectMemory, reportTiers } from './integrity.js';
@@ -24,11 +25,11 @@ export interface MemoryStats {
 export async function memoryStats(context: Context): Promise<MemoryStats> {
   const { disk, layout } = context;
   const inspection = await inspectMemory(context, false);
-  const tiers = reportTiers(context, inspection).map(({ tier, records, bytes, heads }) => ({
+  const tiers = reportTiers(context, inspection).map(({ tier, records, bytes, heads, containers }) => ({
     tier,
     records,
     bytes,
-    segments: listContainers(layout, tier).length - 1,
+    segments: containers.filter((file) => file !== shown(layout, fixedFile(layout, tier))).length,
     heads: heads.length,
   }));
   const bytes = tiers.reduce((sum, tier) => sum + tier.bytes, 0);

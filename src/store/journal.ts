@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { systemCode } from '../domain/error.js';
 import { replaceFiles } from './durable.js';
 import { journalFile, type Layout } from './layout.js';
-import { describeContainer, scanContainer } from './ledger-files.js';
+import { describeContainer, eachLine } from './ledger-files.js';
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_RDWR } = fs.constants;
 
@@ -64,8 +64,7 @@ export const journalStamp = (layout: Layout): { size: number; stat: string } => 
 /** Every whole line of the journal's first `size` bytes. What is torn or damaged there was never relied on. */
 export function readJournal(layout: Layout, size: number, onLine: (bytes: Buffer) => void): void {
   if (size === 0) return;
-  const ignore = (): void => {};
-  scanContainer(journalFile(layout), size, { line: onLine, long: ignore, tail: ignore });
+  eachLine([{ path: journalFile(layout), size }], onLine);
 }
 
 /** Keeps only what `keep` says, and all that came after `size`. The caller holds the lock. */

@@ -6,9 +6,9 @@ import {
   archiveFileOf,
   type Container,
   describeContainer,
+  eachLine,
   listArchives,
   listContainers,
-  scanContainer,
 } from './ledger-files.js';
 import { forgetTier } from './ledger-state.js';
 
@@ -76,7 +76,7 @@ function readLive(disk: Disk): Line[] {
 /** Every line, also one that is no record: a tombstone, or bytes that a repair vouches for. */
 function readLines(container: Container | null): Line[] {
   const lines: Line[] = [];
-  each(container, (bytes) => {
+  eachLine(container ? [container] : [], (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
     const { n, kind } = parsed.kind === 'record' ? parsed.record : { n: 0, kind: '' };
     lines.push({ id: recordId(bytes), n, isCycle: kind === 'cycle', bytes: Buffer.from(bytes) });
@@ -91,7 +91,7 @@ const firstOfEach = (lines: readonly Line[]): Line[] => [
 
 function idsInArchives(disk: Disk): Set<string> {
   const ids = new Set<string>();
-  for (const archive of listArchives(disk.layout)) each(archive, (bytes) => ids.add(recordId(bytes)));
+  eachLine(listArchives(disk.layout), (bytes) => ids.add(recordId(bytes)));
   return ids;
 }
 
@@ -101,9 +101,4 @@ function dropFromFixed(disk: Disk, gone: ReadonlySet<string>): void {
   const kept = readLines(describeContainer(fixed)).filter(({ id }) => !gone.has(id));
   disk.replaceMoved(fixed, Buffer.concat(kept.flatMap(({ bytes }) => [bytes, LF])));
   forgetTier(disk, 'execution');
-}
-
-function each(container: Container | null, line: (bytes: Buffer) => void): void {
-  const ignore = (): void => {};
-  if (container) scanContainer(container.path, container.size, { line, long: ignore, tail: ignore });
 }

@@ -106,7 +106,7 @@ const CHUNK = 1024 * 1024;
 export function scanContainer(path: string, size: number, handler: LineHandler): void {
   const fd = openContainer(path);
   try {
-    new LineSplitter(handler).run(fd, size);
+    new LineSplitter(handler, size).run(fd);
   } catch (error) {
     throw (error as { syscall?: string }).syscall ? diskError(error, path) : error;
   } finally {
@@ -114,8 +114,17 @@ export function scanContainer(path: string, size: number, handler: LineHandler):
   }
 }
 
+/** Every whole line of some containers that may be a record. */
+export function eachLine(
+  containers: readonly Pick<Container, 'path' | 'size'>[],
+  line: LineHandler['line'],
+): void {
+  const ignore = (): void => {};
+  for (const { path, size } of containers) scanContainer(path, size, { line, long: ignore, tail: ignore });
+}
+
 class LineSplitter {
-  private readonly buffer = Buffer.allocUnsafe(CHUNK + MAX_RECORD_BYTES);
+  private readonly buffer: Buffer;
   /** Bytes of an unfinished line at the start of the buffer. */
   private held = 0;
   private lineStart = 0;
@@ -124,11 +133,16 @@ class LineSplitter {
   private skipped = 0;
   private skippedHash: Hash | null = null;
 
-  constructor(private readonly handler: LineHandler) {}
+  constructor(
+    private readonly handler: LineHandler,
+    private readonly size: number,
+  ) {
+    this.buffer = Buffer.allocUnsafe(Math.min(size, CHUNK + MAX_RECORD_BYTES));
+  }
 
-  run(fd: number, size: number): void {
-    for (let position = 0; position < size; ) {
-      const wanted = Math.min(CHUNK, size - position);
+  run(fd: number): void {
+    for (let position = 0; position < this.size; ) {
+      const wanted = Math.min(CHUNK, this.size - position);
       const read = fs.readSync(fd, this.buffer, this.held, wanted, position);
       if (read === 0) break;
       position += read;

@@ -1,14 +1,14 @@
 import { byNumber, parseLine, recordId, type Tier } from '../domain/ledger.js';
 import type { Disk } from './disk.js';
 import { extendFile } from './durable.js';
-import { fixedFile, segmentFolder, shown } from './layout.js';
+import { fixedFile, segmentFolder } from './layout.js';
 import {
   type Container,
   describeContainer,
+  eachLine,
   folderStamp,
   listArchives,
   listContainers,
-  scanContainer,
 } from './ledger-files.js';
 import { refuseDamaged, scanTier } from './ledger-scan.js';
 import { forgetTier, readLedgerState, saveState } from './ledger-state.js';
@@ -44,7 +44,7 @@ export function foldTier(disk: Disk, tier: Tier): Folded {
 function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], fixed: string): Buffer[] {
   const { layout } = disk;
   const scanned = scanTier(layout, tier, containers, listArchives(layout));
-  refuseDamaged(layout, scanned);
+  refuseDamaged(scanned);
   const there = new Set<string>();
   eachLine(
     containers.filter(({ path }) => path === fixed),
@@ -56,29 +56,20 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
     containers.filter(({ path }) => path !== fixed),
     (bytes) => {
       const id = recordId(bytes);
+      if (there.has(id)) return;
+      const parsed = parseLine(bytes.toString('utf8'));
       // Padding has no use in a file that grows.
-      if (there.has(id) || parseLine(bytes.toString('utf8')).kind === 'padding') return;
+      if (parsed.kind === 'padding') return;
       there.add(id);
       // What a repair vouched for moves along, behind the record that it stood behind.
-      n = numberOf(bytes) ?? n;
+      if (parsed.kind !== 'bad') ({ n } = parsed.kind === 'record' ? parsed.record : parsed.tombstone);
       found.push({ id, n, bytes: Buffer.concat([bytes, LF]) });
     },
   );
   return found.sort(byNumber).map(({ bytes }) => bytes);
 }
 
-function numberOf(bytes: Buffer): number | undefined {
-  const parsed = parseLine(bytes.toString('utf8'));
-  if (parsed.kind === 'record') return parsed.record.n;
-  return parsed.kind === 'tombstone' ? parsed.tombstone.n : undefined;
-}
-
 const LF = Buffer.from('\n');
-
-function eachLine(containers: readonly Container[], line: (bytes: Buffer) => void): void {
-  const ignore = (): void => {};
-  for (const { path, size } of containers) scanContainer(path, size, { line, long: ignore, tail: ignore });
-}
 
 /** The same records in other files: heads stay known, the files have to be verified again. */
 function afterFold(disk: Disk, tier: Tier): void {
@@ -101,10 +92,3 @@ function afterFold(disk: Disk, tier: Tier): void {
   };
   saveState(disk, { ...state, verdict: null });
 }
-
-/** Segments that wait to be folded, as shown paths. */
-export const waitingSegments = (disk: Disk, tier: Tier): string[] =>
-  listContainers(disk.layout, tier)
-    .map(({ path }) => path)
-    .filter((path) => path !== fixedFile(disk.layout, tier))
-    .map((path) => shown(disk.layout, path));

@@ -4,7 +4,7 @@ import { parseLine, recordId, type Tier } from '../domain/ledger.js';
 import { syncFolder } from './durable.js';
 import type { Layout } from './layout.js';
 import { unconfirmed } from './ledger-append.js';
-import { listArchives, listContainers, scanContainer } from './ledger-files.js';
+import { eachLine, listArchives, listContainers } from './ledger-files.js';
 
 export interface Keyed {
   id: string;
@@ -25,9 +25,7 @@ function findVoided(layout: Layout, tier: Tier): Set<string> {
     if (parsed.kind !== 'record' || parsed.record.kind !== 'repair') return;
     for (const id of parsed.record.voided as string[]) voided.add(id);
   };
-  const ignore = (): void => {};
-  for (const { path, size } of listContainers(layout, tier))
-    scanContainer(path, size, { line, long: ignore, tail: ignore });
+  eachLine(listContainers(layout, tier), line);
   return voided;
 }
 
@@ -36,25 +34,29 @@ function findVoided(layout: Layout, tier: Tier): Set<string> {
  * before its fsync, so they are on the disk on return (exit 6 where that is not certain). The caller holds the lock.
  */
 export function findKeyed(layout: Layout, tier: Tier, wanted: ReadonlySet<string>): Map<string, Keyed> {
-  const found = new Map<string, Keyed>();
-  if (wanted.size === 0) return found;
-  const voided = findVoided(layout, tier);
-  const line = (bytes: Buffer): void => {
-    const start = bytes.indexOf(MARK);
-    if (start < 0) return;
-    const key = bytes.toString('latin1', start + MARK.length, bytes.indexOf(0x22, start + MARK.length));
-    if (!wanted.has(key) || found.has(key)) return;
-    const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind !== 'record' || voided.has(recordId(bytes))) return;
-    if (parsed.record.tier === tier && parsed.record.key === key)
-      found.set(key, { id: recordId(bytes), n: parsed.record.n, line: Buffer.from(bytes) });
-  };
-  const ignore = (): void => {};
-  for (const { path, size } of [...listContainers(layout, tier), ...listArchives(layout)]) {
-    const before = found.size;
-    scanContainer(path, size, { line, long: ignore, tail: ignore });
-    if (found.size > before) syncWritten(path);
-  }
+  const bearers: (Keyed & { key: string; path: string })[] = [];
+  if (wanted.size === 0) return new Map();
+  for (const container of [...listContainers(layout, tier), ...listArchives(layout)])
+    eachLine([container], (bytes) => {
+      const start = bytes.indexOf(MARK);
+      if (start < 0) return;
+      const key = bytes.toString('latin1', start + MARK.length, bytes.indexOf(0x22, start + MARK.length));
+      if (!wanted.has(key)) return;
+      const parsed = parseLine(bytes.toString('utf8'));
+      if (parsed.kind !== 'record' || parsed.record.tier !== tier || parsed.record.key !== key) return;
+      const { n } = parsed.record;
+      bearers.push({ key, id: recordId(bytes), n, line: Buffer.from(bytes), path: container.path });
+    });
+  return bearers.length === 0 ? new Map() : firstValid(bearers, findVoided(layout, tier));
+}
+
+function firstValid(
+  bearers: readonly (Keyed & { key: string; path: string })[],
+  voided: ReadonlySet<string>,
+): Map<string, Keyed> {
+  const valid = bearers.filter(({ id }) => !voided.has(id));
+  const found = new Map(valid.toReversed().map((bearer) => [bearer.key, bearer]));
+  for (const path of new Set([...found.values()].map((bearer) => bearer.path))) syncWritten(path);
   return found;
 }
 

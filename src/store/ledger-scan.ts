@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { corrupted } from '../domain/error.js';
-import type { Tier } from '../domain/ledger.js';
+import { TIERS, type Tier } from '../domain/ledger.js';
 import { LedgerGraph, type OnRecord, type Source } from '../domain/ledger-graph.js';
 import { digestOf, type GraphResult, type LastGood, type Place } from '../domain/ledger-problem.js';
 import { type Layout, shown } from './layout.js';
-import { type Container, scanContainer } from './ledger-files.js';
+import { type Container, readRange, scanContainer } from './ledger-files.js';
 
 export interface ScanOptions {
   /** Containers that HEAD's tree has as they are, as shown paths. */
@@ -44,7 +44,7 @@ function scanInto(
   { committed, onProgress }: ScanOptions,
 ): void {
   const file = shown(layout, path);
-  graph.source = { archived, committed: committed?.has(file) ?? false } satisfies Source;
+  graph.source = { committed: committed?.has(file) ?? false } satisfies Source;
   let last: LastGood = null;
   const place = (line: number, offset: number): Place => ({ file, line, offset });
   const name = archived ? createHash('sha256') : null;
@@ -83,18 +83,11 @@ function describeTail(bytes: Buffer): string {
   return 'it does not end in a line feed: writing it was cut off';
 }
 
-/** An archive holds records of one tier; its first line says which. */
-function tierOfArchive({ path, size }: Container): string {
-  let tier = '';
-  scanContainer(path, Math.min(size, 1_048_577), {
-    line: (bytes) => {
-      tier ||=
-        /^\{"v":1,"tier":"([a-z]+)"/.exec(bytes.subarray(0, 64).toString('latin1'))?.[1] ?? 'execution';
-    },
-    long: () => {},
-    tail: () => {},
-  });
-  return tier || 'execution';
+/** An archive holds records of one tier; its start says which. One that was damaged there is somebody's too. */
+function tierOfArchive({ path, size }: Container): Tier {
+  const start = readRange(path, 0, Math.min(size, 64)).toString('latin1');
+  const name = /^\{"v":1,"tier":"([a-z]+)"/.exec(start)?.[1];
+  return TIERS.find((tier) => tier === name) ?? 'execution';
 }
 
 /** One line tells which containers these are and that none was touched. */
@@ -105,7 +98,7 @@ export function digestContainers(containers: readonly Container[]): string {
 }
 
 /** What stops an append: links that break, lines that are none. */
-export function refuseDamaged(_layout: Layout, { result, graph }: Scanned): void {
+export function refuseDamaged({ result, graph }: Scanned): void {
   const found = result.unreadable[0] ?? result.missing[0] ?? result.problems[0];
   if (!found) return;
   const at = `${found.file}:${found.line}`;

@@ -37,7 +37,7 @@ export interface Around {
 }
 
 export interface AppendOptions {
-  /** Keep it out of the page cache's mercy; default true. */
+  /** Keep it out of the page cache's mercy; default true. Only the benchmark does without. */
   sync?: boolean;
   /** Repairs go on where the ledger is damaged. */
   despite?: boolean;
@@ -186,7 +186,7 @@ function tierState(disk: Disk, around: Around, tier: Tier, despite: boolean): Ti
   const containers = listContainers(layout, tier);
   if (!containers.some(({ size }) => size > 0)) return begin(disk, around, tier);
   const scanned = scanTier(layout, tier, containers, listArchives(layout));
-  if (!despite) refuseDamaged(layout, scanned);
+  if (!despite) refuseDamaged(scanned);
   return toState(disk, tier, scanned, around.ledger(tier));
 }
 

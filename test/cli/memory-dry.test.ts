@@ -71,4 +71,24 @@ describe('a dry run', () => {
     const inMemory = changed.filter((path) => path.includes('.forge/'));
     if (said.exitCode === 0) expect(stderr).toMatch(new RegExp(`${inMemory.length} files? would change: `));
   });
+
+  it.each([['verify'], ['restore']])(
+    'LTM-04 of memory %s puts back, in words, what git took',
+    async (how) => {
+      const project = await makeForge();
+      for (let i = 0; i < 3; i++) await record(project);
+      project.git('clean', '-fdxq', '.forge/memory');
+      const before = snapshot(project.dir);
+      const call = ['memory', how, '--json'];
+      const dry = await runForge(project, [...call, '-n']);
+      expect(differences(before, snapshot(project.dir))).toEqual([]);
+      const run = await runForge(project, call);
+      const told = ({ stdout, exitCode }: typeof run): unknown => {
+        const { restored, problems, status } = JSON.parse(stdout) as Record<string, unknown>;
+        return { exitCode, restored, problems, status };
+      };
+      expect(told(dry)).toEqual(told(run));
+      expect(JSON.parse(run.stdout).restored).toMatchObject([{ tier: 'execution', records: 3 }]);
+    },
+  );
 });

@@ -285,6 +285,17 @@ describe('what does not belong', () => {
     });
   });
 
+  it('LTM-04 an evaluation of an execution that is no record here is a note', async () => {
+    const project = await makeForge();
+    await putForeign(project, 'evaluation', [
+      { ...note('x'), kind: 'evaluation', execution: 'cd'.repeat(32) },
+    ]);
+    expect(await verify(project)).toMatchObject({
+      status: 'intact',
+      notes: ['1 evaluation names an execution that no record here is'],
+    });
+  });
+
   it('B-29 records that are nowhere are named as lost, and the rest goes on', async () => {
     const project = await makePlainForge();
     for (let i = 0; i < 3; i++) await record(project);

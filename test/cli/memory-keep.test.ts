@@ -397,6 +397,9 @@ describe('looking at memory', () => {
     putLines(project, segmentsOf(project, 'execution')[0] as string, []);
     const bad = await forgeJson(project, ['memory', 'stats']);
     expect(bad).toMatchObject({ status: 'corrupted', color: 'red', next: ['forge memory verify'] });
+    rmSync(project.path('.forge/memory'), { recursive: true });
+    const gone = await forgeJson<{ tiers: { segments: number }[] }>(project, ['memory', 'stats']);
+    expect(gone.tiers.map(({ segments }) => segments)).toEqual([0, 0, 0, 0, 0]);
   });
 });
 

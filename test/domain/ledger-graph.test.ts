@@ -132,20 +132,15 @@ describe('the graph of a ledger', () => {
     });
   });
 
-  it('knows what is in an archive, and what HEAD has', () => {
-    const graph = graphOf([GENESIS], { archived: true, committed: false });
-    graph.source = { archived: false, committed: true };
+  it('knows what HEAD has', () => {
+    const graph = graphOf([GENESIS], { committed: false });
+    graph.source = { committed: true };
     const [line = ''] = segment(START, 'a', 1).lines;
     graph.add(Buffer.from(line), { file: 'evaluation.jsonl', line: 1, offset: 0 }, null);
     const [old, fresh] = [recordId(GENESIS), recordId(line)];
-    expect([graph.isArchived(old), graph.isArchived(fresh)]).toEqual([true, false]);
     expect([graph.isCommitted(old), graph.isCommitted(fresh)]).toEqual([false, true]);
     const unknown = recordId('unknown');
-    expect([graph.has(unknown), graph.isArchived(unknown), graph.isCommitted(unknown)]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    expect([graph.has(unknown), graph.isCommitted(unknown)]).toEqual([false, false]);
   });
 
   it('only notes a head that this tree does not have: switches and picks leave such', () => {

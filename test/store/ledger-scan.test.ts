@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { genesisLine, ledgerId, recordId } from '../../src/domain/ledger.js';
@@ -102,5 +102,12 @@ describe('the records with a key', () => {
     });
     expect(findKeyed(layout, 'evaluation', new Set(['a', 'c'])).size).toBe(0);
     expect(findKeyed(layout, 'execution', new Set()).size).toBe(0);
+  });
+
+  it('LTM-10 an archive whose start names no ledger any more is found too', () => {
+    const { archive, scan } = makeLedger();
+    const path = archive(textOf(planned(['a'])));
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"tier":"execution"', '"tier":"exekution"'));
+    expect(scan().unreadable.map(({ code }) => code)).toEqual(['edited', 'archive']);
   });
 });

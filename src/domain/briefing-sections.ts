@@ -26,21 +26,37 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
   const learnings = readLearnings(data.knowledge);
   const patterns = learnings.filter(({ kind }) => kind !== 'invariant').reverse();
   return [
-    { key: 'focus', title: 'Focus', items: focusItems(data.focus), command: 'forge focus show', priority: 1 },
-    { key: 'next', title: 'Next step', items: nextItems(data), command: 'forge session list', priority: 2 },
+    {
+      key: 'focus',
+      title: 'Focus',
+      items: focusItems(data.focus),
+      command: 'forge focus show',
+      priority: 1,
+      source: 'asserted',
+    },
+    {
+      key: 'next',
+      title: 'Next step',
+      items: nextItems(data),
+      command: 'forge session list',
+      priority: 2,
+      source: 'asserted',
+    },
     {
       key: 'features',
       title: 'Features',
       items: featureItems(data),
       command: 'forge feature list',
       priority: 3,
+      source: 'proven',
     },
     {
       key: 'patterns',
-      title: 'Learned patterns (what agents noted, not proven)',
+      title: 'Learned patterns',
       items: patterns.map(learningItem),
       command: 'forge knowledge list',
       priority: 5,
+      source: 'learned',
     },
     {
       key: 'invariants',
@@ -48,14 +64,23 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
       items: learnings.filter(({ kind }) => kind === 'invariant').map(learningItem),
       command: 'forge knowledge list',
       priority: 4,
+      source: 'asserted',
     },
-    { key: 'commits', title: 'Last commits', items: commitItems(data), command: 'git log', priority: 7 },
+    {
+      key: 'commits',
+      title: 'Last commits',
+      items: commitItems(data),
+      command: 'git log',
+      priority: 7,
+      source: 'asserted',
+    },
     {
       key: 'issues',
       title: 'Active issues',
       items: data.issues.map(issueItem),
       command: 'forge next',
       priority: 6,
+      source: 'asserted',
     },
   ];
 }

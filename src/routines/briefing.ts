@@ -9,6 +9,7 @@ import { KNOWLEDGE, type Knowledge } from '../domain/knowledge.js';
 import { ACTIVE_ISSUES, type Unit } from '../domain/linear.js';
 import { parseProgress } from '../domain/progress.js';
 import { type ArchivedSession, sessionName } from '../domain/session.js';
+import { makeToken } from '../domain/token.js';
 import { activeIssuesFile, featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
 import { recentArchives } from './archive.js';
 import { type Context, readConfig } from './context.js';
@@ -88,5 +89,6 @@ export function composeBriefing(
     sections,
     budget ?? config.briefing.budget,
     format ?? 'text',
+    makeToken(12),
   );
 }

@@ -21,7 +21,8 @@ export type FindingCode =
   | 'lost'
   | 'rolled_back'
   | 'dropped'
-  | 'redacted_back';
+  | 'redacted_back'
+  | 'secret';
 
 export interface Finding {
   code: FindingCode;
@@ -37,6 +38,13 @@ export interface Finding {
   hint: string;
   /** True when the records are at hand and nobody edited anything: forge puts them back by itself. */
   restorable?: true;
+}
+
+/** A record that the guard would refuse today. */
+export interface StoredSecret extends Finding {
+  code: 'secret';
+  /** The rules and fingerprints. */
+  guard: object[];
 }
 
 /** A record that was acknowledged and is not here; its bytes are at hand. */

@@ -20,6 +20,7 @@ import type { Look } from './memory-facts.js';
 import { type Judgement, judgeMemory } from './memory-judge.js';
 import { type LookOptions, lookAtMemory } from './memory-look.js';
 import { type Restored, restoreRecords } from './memory-restore.js';
+import { scanMemory } from './memory-scan.js';
 
 export interface TierReport {
   tier: Tier;
@@ -31,7 +32,8 @@ export interface TierReport {
 
 /** The answer of a verification. */
 export interface Integrity {
-  status: 'intact' | 'corrupted' | 'halted';
+  /** `secret`: intact, but the guard would refuse some of it today. */
+  status: 'intact' | 'corrupted' | 'halted' | 'secret';
   tiers: TierReport[];
   notes: string[];
   problems: Finding[];
@@ -243,15 +245,18 @@ export async function requireMemory(
 /** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
 export async function verifyMemory(
   context: Context,
-  input: { tier?: Tier } = {},
+  input: { tier?: Tier; scan?: boolean } = {},
   options: LookOptions = {},
 ): Promise<Integrity> {
   warnFileSystem(context);
   const { inspection, restored } = await settleMemory(context, 'journal', true, options);
-  const problems = inspection.findings.filter(({ tier }) => input.tier === undefined || tier === input.tier);
+  const secrets = input.scan ? scanMemory(context, inspection.cut, options) : [];
+  const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
+  const damage = inspection.findings.filter(wanted);
+  const problems = [...damage, ...secrets.filter(wanted)];
   const halted = readHalt(context.disk) !== null;
   return {
-    status: problems.length > 0 ? 'corrupted' : halted ? 'halted' : 'intact',
+    status: damage.length > 0 ? 'corrupted' : halted ? 'halted' : problems.length > 0 ? 'secret' : 'intact',
     tiers: reportTiers(context, inspection).filter(
       ({ tier }) => input.tier === undefined || tier === input.tier,
     ),

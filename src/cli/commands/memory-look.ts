@@ -71,10 +71,10 @@ type Verified = Integrity & { duration_ms: number };
 
 async function verify(call: Call): Promise<Verified> {
   const started = performance.now();
-  const tier = tierOption(call);
+  const input = { ...tierOption(call), scan: call.options.scan === true };
   const bar = call.progress('verifying');
   try {
-    const integrity = await call.forge().memory.verify(tier, { onProgress: bar.show, signal: call.signal });
+    const integrity = await call.forge().memory.verify(input, { onProgress: bar.show, signal: call.signal });
     return { ...integrity, duration_ms: Math.round(performance.now() - started) };
   } finally {
     bar.end();
@@ -135,11 +135,14 @@ export const looking = [
     summary:
       'Verify all ledgers against themselves, the journal, history and the commits last verified. Exit 4 on damage',
     example: 'forge memory verify',
-    options: [TIER],
+    options: [
+      TIER,
+      { flags: '--scan', help: 'also look for secrets and personal data in what is stored (exit 5)' },
+    ],
     writes: true,
     run: verify,
     render: renderVerify,
-    exit: ({ status }) => (status === 'intact' ? 0 : 4),
+    exit: ({ status }) => ({ intact: 0, secret: 5, corrupted: 4, halted: 4 })[status],
   }),
   command<{ records: LogEntry[] }>({
     name: 'log',

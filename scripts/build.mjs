@@ -53,7 +53,7 @@ const keepSeparate = {
  * are required when one of their functions is called: the bundle gets functions that do so.
  */
 const LAZY = {
-  crypto: ['createHash', 'createPrivateKey', 'createPublicKey', 'hash'],
+  crypto: ['createHash', 'createHmac', 'createPrivateKey', 'createPublicKey', 'hash', 'randomBytes'],
   child_process: ['execFileSync', 'spawn'],
   tty: ['isatty'],
   os: ['homedir', 'hostname', 'uptime'],

@@ -38,7 +38,7 @@ export async function guardInput(
   throw new ForgeError(
     'secret',
     `guard.${first.class}`,
-    `${first.field} holds ${first.what} (rule ${first.rule}).`,
+    `${first.field}: ${first.what} (rule ${first.rule}).`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { ForgeError } from '../domain/error.js';
 import { writeHalt } from '../store/halt.js';
+import { forgetTier } from '../store/ledger-state.js';
 import { type Context, timestamp } from './context.js';
 import { type GuardFinding, halts } from './guard.js';
 import { storeAudit, surroundings } from './ledger.js';
@@ -26,6 +27,8 @@ const MAX_NAMED = 20;
 
 function halt(context: Context, error: ForgeError): void {
   try {
+    // The next look is a whole one, and finds the breach, whoever takes the halt away.
+    context.disk.withLock(() => forgetTier(context.disk, 'audit'));
     writeHalt(context.disk, { at: timestamp(context), reasons: [describeBreach(error.message)] });
   } catch {
     // Where nothing can be written, nothing needs to be halted.

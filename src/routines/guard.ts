@@ -97,7 +97,7 @@ function refusal(context: Context, name: string, found: readonly Found[]): Forge
   const findings = found.map((hit) => toFinding(context, name, hit));
   const worst = findings.find((finding) => halts(context, finding)) ?? (findings[0] as GuardFinding);
   const more = findings.length > 1 ? ` and ${findings.length - 1} more` : '';
-  const message = `${placeOf(worst)} holds ${worst.what}${more} (rule ${worst.rule}); nothing was written.`;
+  const message = `${placeOf(worst)}: ${worst.what}${more} (rule ${worst.rule}); nothing was written.`;
   return new ForgeError('secret', `guard.${worst.class}`, message, {
     hint: adviceFor(worst, halts(context, worst)),
     ...(name === '' ? {} : { file: name }),

@@ -13,6 +13,7 @@ import { configFile, FORGE_FOLDER, fixedFile, initScript, shown, templateTarget 
 import { beginLedger } from '../store/ledger.js';
 import { listContainers } from '../store/ledger-files.js';
 import { type Context, contextAt } from './context.js';
+import { installGuard } from './guard.js';
 import { approveInitScript } from './trust.js';
 
 export interface InitInput {
@@ -77,6 +78,7 @@ export async function initialise(
     maxBytes: 200,
   });
   const context = contextAt(root, findRepository(root), world, dryRun);
+  installGuard(context);
   const fresh = !context.disk.exists(configFile(context.layout));
   const result: InitResult = { root, stack, created: [], kept: [], repaired: [], skipped: [], next: [] };
   const ledgersRoot = await rootOfLedgers(context);

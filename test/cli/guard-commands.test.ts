@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { Option } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { isCritical } from '../../src/domain/guard/policy.js';
+import type { GuardClass } from '../../src/domain/guard/rule.js';
+import { runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+import { HALT, logOf } from './memory.js';
+import { makeForge } from './project.js';
+
+/** Every place of a writing command where a person or an agent can put text. */
+async function textSlots(): Promise<{ call: string[]; slot: string }[]> {
+  const slots: { call: string[]; slot: string }[] = [];
+  for (const { name, load } of GROUPS) {
+    const { group } = await load();
+    for (const spec of group.commands as unknown as CommandSpec[]) {
+      if (!spec.writes) continue;
+      const words = spec.name === name ? [name] : [name, spec.name];
+      const args = spec.args ?? [];
+      for (const [i, arg] of args.entries())
+        slots.push({ call: [...words, ...args.map((_, k) => (k === i ? TEXT : 'x'))], slot: arg });
+      for (const { flags, number } of spec.options ?? []) {
+        const option = new Option(flags);
+        if (number || (!option.required && !option.optional)) continue;
+        slots.push({ call: [...words, ...args.map(() => 'x'), option.long ?? '', TEXT], slot: flags });
+      }
+    }
+  }
+  return slots;
+}
+
+const TEXT = '\0';
+
+/** Whether the bytes stand anywhere: in a file, loose or packed in git, or in a name. */
+function isAnywhere(project: Project, text: string): boolean {
+  const found = (program: string, args: string[]): string => {
+    try {
+      return execFileSync(program, args, { cwd: project.dir, encoding: 'utf8', maxBuffer: 1 << 28 });
+    } catch {
+      return '';
+    }
+  };
+  const objects = found('git', ['cat-file', '--batch-all-objects', '--batch']);
+  return (
+    found('grep', ['-rlaF', '--', text, '.']) !== '' ||
+    objects.includes(text) ||
+    found('find', ['.']).includes(text)
+  );
+}
+
+describe('every command that takes text', () => {
+  it.each(Object.entries(SAMPLES) as [GuardClass, () => string][])(
+    'LTM-13 B-106 refuses %s wherever text can stand, and leaves no trace of it',
+    async (name, make) => {
+      const project = await makeForge();
+      const slots = await textSlots();
+      expect(slots.length).toBeGreaterThan(30);
+      for (const { call, slot } of slots) {
+        const text = make();
+        const args = call.map((word) => (word === TEXT ? `see ${text}` : word));
+        const { exitCode, stdout, stderr } = await runForge(project, args);
+        expect([call.join(' '), slot, exitCode]).toEqual([call.join(' '), slot, 5]);
+        expect(stdout + stderr).not.toContain(text);
+        if (isAnywhere(project, text)) expect.fail(`${call.join(' ')} (${slot}) left a trace`);
+      }
+      expect(project.has(HALT)).toBe(isCritical(name));
+      const records = await logOf(project, 'audit');
+      expect(records.filter(({ kind }) => kind === 'breach').length).toBeGreaterThan(0);
+    },
+    60_000,
+  );
+});

@@ -286,7 +286,7 @@ describe('forge memory record', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('LTM-12 a builder is refused with exit 3, and nothing is stored', async () => {
+  it('B-07 LTM-12 a builder is refused with exit 3, and nothing is stored', async () => {
     const project = await makeForge();
     await record(project);
     const before = snapshot(project.dir);

@@ -15,7 +15,7 @@ async function ready(): Promise<Project> {
 }
 
 describe('FORGE_ROLE=builder', () => {
-  it('LTM-12 refuses knowledge, trust and settings with exit 3 and writes nothing', async () => {
+  it('B-07 LTM-12 refuses knowledge, trust and settings with exit 3 and writes nothing', async () => {
     const project = await ready();
     const denied = [
       ['knowledge', 'add', 'invariant', 'x'],
@@ -53,7 +53,7 @@ describe('FORGE_ROLE=builder', () => {
 
 describe('FORGE_ROLE', () => {
   it.each(['bulider', 'builder,', 'admin'])(
-    'LTM-12 %s is no role: exit 2, nothing is written',
+    'B-07 LTM-12 %s is no role: exit 2, nothing is written',
     async (role) => {
       const project = await ready();
       for (const args of [

@@ -1,6 +1,6 @@
 import { luhn } from './checksum.js';
 import type { Rule } from './rule.js';
-import { BEGIN, bare, END, mentions } from './surroundings.js';
+import { BEGIN, bare, END, inHexTable, mentions } from './surroundings.js';
 
 interface Issuer {
   name: string;
@@ -59,7 +59,8 @@ export function cardIssuer(digits: string): string | null {
 function isCard(text: string, match: RegExpExecArray): boolean {
   const digits = bare(text);
   if (!cardIssuer(digits) || !luhn(digits) || /^(\d)\1+$/.test(digits)) return false;
-  return digits !== text || digits.length <= 16 || COMMON_LONG.test(digits) || aboutCards(match);
+  if (digits !== text) return !inHexTable(match);
+  return digits.length <= 16 || COMMON_LONG.test(digits) || aboutCards(match);
 }
 
 // The first four digits of any issuer: a row number or a year before a card must not be taken for its first group.

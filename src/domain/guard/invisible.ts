@@ -29,12 +29,12 @@ const tags = (name: string): string =>
   String.fromCodePoint(...[...name].map((char) => 0xe0000 + char.charCodeAt(0)), 0xe007f);
 const FLAG = `\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tags).join('|')})`;
 
-const invisible = (id: string, what: string, pattern: RegExp): Rule => ({
+const invisible = (id: string, what: string, pattern: RegExp, keywords: readonly string[] = []): Rule => ({
   id: `invisible-${id}`,
   class: 'invisible',
   what,
   source: 'https://www.unicode.org/reports/tr36/',
-  keywords: [],
+  keywords,
   pattern,
 });
 
@@ -53,12 +53,14 @@ export const INVISIBLE_RULES: readonly Rule[] = [
       `(?<!${JOINED}\\p{M}{0,3})\u200c|\u200c(?!${JOINED})|(?<!${JOINED}\\p{M}{0,3}|${EMOJI_END})\u200d|(?<=${EMOJI_END})\u200d(?!\\p{Extended_Pictographic})|(?<=[\u200c\u200d])[\u200c\u200d]`,
       'gu',
     ),
+    ['\u200c', '\u200d'],
   ),
   invisible('bidi', 'override, embedding or isolate of the direction', /[\u202a-\u202e\u2066-\u2069]/g),
   invisible(
     'bidi-mark',
     'direction mark in a text of one direction',
     new RegExp(`(?<!${RIGHT_TO_LEFT}.?)[\u200e\u200f\u061c](?!.?${RIGHT_TO_LEFT})`, 'gu'),
+    ['\u200e', '\u200f', '\u061c'],
   ),
   // The flag is matched whole, and accepted as none: the tags in it are passed over.
   {
@@ -68,7 +70,7 @@ export const INVISIBLE_RULES: readonly Rule[] = [
   invisible(
     'variation',
     'variation selector that selects nothing',
-    /(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]|(?<=^|[\p{Script=Latin}\p{Cc}\p{Z}])[\ufe00-\ufe0f]|(?<!\p{Script=Mongolian})[\u180b-\u180d\u180f]/gu,
+    /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}](?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}].)|[\u{e0100}-\u{e01ef}](?<!\p{Script=Han}.)|[\ufe00-\ufe0f](?<=(?:^|[\p{Script=Latin}\p{Cc}\p{Z}]).)|[\u180b-\u180d\u180f](?<!\p{Script=Mongolian}.)/gu,
   ),
   invisible('annotation', 'interlinear annotation', /[\ufff0-\ufffb]/g),
   invisible('deprecated', 'deprecated format character', /[\u206a-\u206f]/g),

@@ -14,7 +14,7 @@ export interface NationalId {
   /** The form that needs no word; without words every form is. */
   formatted?: RegExp;
   /** Given the number in upper case without spaces, dots and dashes. */
-  valid: (id: string) => boolean;
+  valid: (id: string, match: RegExpExecArray) => boolean;
 }
 
 export function nationalIdRule(spec: NationalId): Rule {
@@ -25,6 +25,6 @@ export function nationalIdRule(spec: NationalId): Rule {
     class: 'national-id',
     keywords: words && !formatted ? keywordsOf(words) : [],
     pattern: new RegExp(`${BEGIN}${shape}${END}`, 'g'),
-    accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret)),
+    accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret), match),
   };
 }

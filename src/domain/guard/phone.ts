@@ -34,7 +34,7 @@ const CALLED = new RegExp(
   'i',
 );
 const NO_PHONE =
-  /^\d{4}[-./]\d\d?[-./]\d\d?|^\d\d?[-./]\d\d?[-./]\d{4}|^\d{1,3}(?:\.\d{1,3}){3}$|^\d{1,3}(?:[ .]\d{3}){2,3}$|^1[5-9]\d{8}$|^(?:19|20)\d{6}$/;
+  /^\d{4}[-./]\d\d?[-./]\d\d?|^\d\d?[-./]\d\d?[-./]\d{4}|^\d{1,3}(?:\.\d{1,3}){3}$|^\d{1,3}(?:[ .]\d{3}){2,3}$|^\d{1,9}\.\d{1,9}$|^1[5-9]\d{8}$|^1234567890?$|^(?:19|20)\d{6}$/;
 
 // Named a phone number: it begins with the trunk zero, or is grouped, or is as long as a mobile number.
 function isNamed(text: string, match: RegExpExecArray): boolean {
@@ -72,7 +72,8 @@ export const PHONE_RULES: readonly Rule[] = [
     what: 'phone number',
     source: SOURCE,
     keywords: PHONE_WORDS.split('|'),
-    pattern: /(?<![\w$+]|[\w][./=]|\d[ -])(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
+    pattern:
+      /(?<![\w$+]|[\w][./=]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
     accept: (text, match) => isNamed(text, match) && !after(match, 3).startsWith('ms'),
   },
 ];

@@ -39,5 +39,12 @@ export function keywordsOf(words: readonly string[]): string[] {
   return words.map((word) => word.split(' ').reduce((a, b) => (b.length > a.length ? b : a)));
 }
 
+/** Whether a group of four digits is one of a table of code points: its neighbours have hex letters. */
+export function inHexTable(match: RegExpExecArray): boolean {
+  return /(?<![^\s])[0-9A-F]{0,3}[A-F][0-9A-F]{0,3}(?![^\s])/.test(
+    `${before(match, 12)}|${after(match, 12)}`,
+  );
+}
+
 /** The number itself: upper case, without what groups it. */
 export const bare = (text: string): string => text.replace(/[\s.()/\u2010-\u2015-]/g, '').toUpperCase();

@@ -21,11 +21,11 @@ const NOT_GLOBAL: readonly (readonly [string, string])[] = [
   ['224.0.0.0', '255.255.255.255'],
 ];
 
-// Public resolvers, and the number that everyone counts up when any address will do.
+// Public resolvers, the number that everyone counts up when any address will do, and X.500's object identifiers.
 const WELL_KNOWN =
-  /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1)$/;
+  /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1|2\.5\.(?:4|29)\.\d{1,3})$/;
 const VERSION_BEFORE =
-  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |§ ?|@[~^]?|[~^<>]=? ?|[a-z][/_-]|\w\/v?)$/i;
+  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |(?:upgrad\w{1,3}|bump\w{0,3}|v8) (?:[\w./@-]{1,30} )?to |§ ?|@[~^]?|[~^<>]=? ?|[a-z][/_-]|\w\/v?)$/i;
 
 const isHost = mentions([
   'ip',
@@ -47,7 +47,7 @@ function isPublicV4(ip: string, match: RegExpExecArray): boolean {
   if (!/^(?:(?:0|[1-9]\d{0,2})(?:\.|$)){4}$/.test(ip) || ip.split('.').some((octet) => Number(octet) > 255))
     return false;
   // `4.0.0.0` and `12.5.0.0` are versions or networks, no host.
-  if (WELL_KNOWN.test(ip) || ip.endsWith('.0.0') || VERSION_BEFORE.test(before(match, 20))) return false;
+  if (WELL_KNOWN.test(ip) || ip.endsWith('.0.0') || VERSION_BEFORE.test(before(match, 48))) return false;
   // Sections and versions count low; a machine's address hardly ever does in all four places.
   if (/^(?:[12]?\d\.?){4}$/.test(ip) && !isHost(match)) return false;
   const number = asNumber(ip);

@@ -25,7 +25,7 @@ const NOT_GLOBAL: readonly (readonly [string, string])[] = [
 const WELL_KNOWN =
   /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1|2\.5\.(?:4|29)\.\d{1,3})$/;
 const VERSION_BEFORE =
-  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |(?:upgrad\w{1,3}|bump\w{0,3}|v8) (?:[\w./@-]{1,30} )?to |§ ?|@[~^]?|[~^<>]=? ?|[a-z][/_-]|\w\/v?)$/i;
+  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |(?:upgrad\w{1,3}|bump\w{0,3}|v8) (?:[\w./@-]{1,30} )?to |§ ?|@[~^]?|[~^]|[<>]= ?|[a-z][/_-]|\w\/v?)$/i;
 
 const isHost = mentions([
   'ip',
@@ -93,7 +93,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     what: 'public IPv4 address',
     source: SPECIAL,
     keywords: ['.'],
-    pattern: /(?<![\w$§.+]|\d[-,])\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
+    pattern: /(?<![\w$§.+]|\d-)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
     accept: isPublicV4,
   },
   {
@@ -102,7 +102,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     what: 'public IPv6 address',
     source: 'https://www.iana.org/assignments/ipv6-address-space',
     keywords: [':'],
-    pattern: /(?<![\w:.])[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
+    pattern: /(?<![\w.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
     accept: isPublicV6,
   },
 ];

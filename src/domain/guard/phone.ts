@@ -12,13 +12,15 @@ const NANP = /^1?[2-9](?!11)\d{2}[2-9](?!11)\d{6}$/;
 /** What stands between two groups; a lone minus or a slash between spaces is arithmetic. */
 const JOINT = /^(?:[ .\-/\u00a0\u2009\u202f\u2010-\u2013]|\)|\(| \(|\) |\)-|-\(| - )$/;
 
+const AMERICAN_GROUPS = /^\+1\D{0,2}\d{3}\D{0,2}\d{3}\D?\d{4}/;
+
 const grouping = (text: string): string[] => text.split(/\d+/).filter((joint) => joint !== '');
 
 function isInternational(text: string): boolean {
   const digits = bare(text.slice(1));
   const code = COUNTRY.exec(digits)?.[0];
   if (!code || FICTIONAL.test(digits) || /^(\d)\1+$/.test(digits)) return false;
-  if (code === '1') return NANP.test(digits.slice(0, 11)) && digits.length >= 11;
+  if (code === '1') return NANP.test(digits.slice(0, 11)) && AMERICAN_GROUPS.test(text);
   return digits.length - code.length >= 7 && grouping(text.slice(1)).every((joint) => JOINT.test(joint));
 }
 
@@ -53,7 +55,7 @@ export const PHONE_RULES: readonly Rule[] = [
     what: 'phone number',
     source: SOURCE,
     keywords: ['+'],
-    pattern: /(?<![\w+\-/.=)])\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
+    pattern: /(?<![\w+\-/.)])\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
     accept: isInternational,
   },
   {
@@ -63,7 +65,7 @@ export const PHONE_RULES: readonly Rule[] = [
     source: 'https://www.nanpa.com/numbering',
     keywords: [],
     pattern:
-      /(?<![\w$+]|[\w][-./=]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
+      /(?<![\w$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
     accept: isAmerican,
   },
   {
@@ -73,7 +75,7 @@ export const PHONE_RULES: readonly Rule[] = [
     source: SOURCE,
     keywords: PHONE_WORDS.split('|'),
     pattern:
-      /(?<![\w$+]|[\w][./=]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
+      /(?<![\w$+]|[\w][./]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
     accept: (text, match) => isNamed(text, match) && !after(match, 3).startsWith('ms'),
   },
 ];

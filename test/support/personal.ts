@@ -71,8 +71,8 @@ export const CONTEXTS: readonly ((sample: string) => string)[] = [
 ];
 
 export const grouped = (text: string, sizes: readonly number[], joint: string): string => {
-  let at = 0;
-  return sizes.map((size) => text.slice(at, (at += size))).join(joint);
+  const starts = sizes.map((_, i) => sizes.slice(0, i).reduce((sum, size) => sum + size, 0));
+  return sizes.map((size, i) => text.slice(starts[i], (starts[i] ?? 0) + size)).join(joint);
 };
 
 /** The digit that makes `body` + digit pass Luhn, found by trying. */

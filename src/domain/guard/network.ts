@@ -102,7 +102,8 @@ export const NETWORK_RULES: readonly Rule[] = [
     what: 'public IPv6 address',
     source: 'https://www.iana.org/assignments/ipv6-address-space',
     keywords: [':'],
-    pattern: /(?<![\w.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
+    pattern:
+      /(?<![\w.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
     accept: isPublicV6,
   },
 ];

@@ -6,7 +6,7 @@ const LINE = String.raw`(?<=^|["\x60]|\\n)[ \t]{0,16}(?:\/\/[/!]?|\/\*[*!]?|\*{1
 const LINE_END = String.raw`[ \t]{0,8}(?:[.!:*-]|\*\/|-->|\\n|"|$)`;
 
 const OPEN_LICENCE =
-  /Permission is hereby granted|Permission to use, copy, modify|Licensed under (?:the )?(?:\w+ ){0,3}(?:Apache|MIT|BSD|ISC|MPL|GPL|LGPL|AGPL|EPL|CC|Mozilla|GNU|Unlicense|license found)|SPDX-License-Identifier: {0,4}\(?(?:MIT|Apache|BSD|ISC|MPL|GPL|LGPL|AGPL|EPL|CC|0BSD|Unlicense|Zlib|BSL|Python|PSF|Artistic|BlueOak|WTFPL|CDDL|EUPL|OFL|Unicode)|Redistribution and use in source and binary forms|GNU (?:Lesser |Affero |Library )?General Public License|Mozilla Public License|(?:MIT|Apache|BSD|ISC|Artistic|zlib|Boost Software|PSF|Blue Oak)[ -](?:\d-clause |software |style |model |version |2\.0 )?licen[sc]e|licen[sc]e[d:"' ]{1,6}(?:under |is )?(?:the )?(?:MIT|Apache|BSD|ISC|MPL|GPL|0BSD)|released under (?:the )?(?:MIT|Apache|BSD|ISC|GPL)|free software|is free to use|same terms as perl|Licensed to PSF|Python Software Foundation|unicode\.org\/copyright|License & terms of use|public domain|Creative Commons|open[- ]source/i;
+  /Permission is hereby granted|Permission to use, copy, modify|Licensed under (?:the )?(?:\w+ ){0,3}(?:Apache|MIT|BSD|ISC|MPL|GPL|LGPL|AGPL|EPL|CC|Mozilla|GNU|Unlicense|license found)|SPDX-License-Identifier: {0,4}\(?(?:MIT|Apache|BSD|ISC|MPL|GPL|LGPL|AGPL|EPL|CC|0BSD|Unlicense(?!d)|Zlib|BSL|Python|PSF|Artistic|BlueOak|WTFPL|CDDL|EUPL|OFL|Unicode)|Redistribution and use in source and binary forms|GNU (?:Lesser |Affero |Library )?General Public License|Mozilla Public License|(?:MIT|Apache|BSD|ISC|Artistic|zlib|Boost Software|PSF|Blue Oak)[ -](?:\d-clause |software |style |model |version |2\.0 )?licen[sc]e|licen[sc]e[d:"' ]{1,6}(?:under |is )?(?:the )?(?:MIT|Apache|BSD|ISC|MPL|GPL|0BSD)|released under (?:the )?(?:MIT|Apache|BSD|ISC|GPL)|free software|is free to use|same terms as perl|Licensed to PSF|Python Software Foundation|unicode\.org\/copyright|License & terms of use|public domain|Creative Commons/i;
 
 /** How far around a header its licence may stand: MIT's and BSD's whole text. */
 const NEIGHBOURHOOD = 1500;
@@ -18,13 +18,16 @@ function around(match: RegExpExecArray): string {
 
 type Accept = (text: string, match: RegExpExecArray) => boolean;
 
-/** None is foreign that names one of ours: in its own line, or in a copyright line beside it. */
-function foreign(owners: readonly string[]): Accept {
+/**
+ * None is foreign that names one of ours: in its own line, or in a copyright line beside it. An open licence beside it
+ * speaks for a copyright line only: what calls itself confidential is not opened by it.
+ */
+function foreign(owners: readonly string[], id: string): Accept {
   const ours = owners.map((owner) => owner.trim().toLowerCase()).filter((owner) => owner !== '');
   const named = (text: string): boolean => ours.some((owner) => text.toLowerCase().includes(owner));
   return (text, match) => {
     const near = around(match);
-    if (OPEN_LICENCE.test(near)) return false;
+    if (id === 'copyright' && OPEN_LICENCE.test(near)) return false;
     if (ours.length === 0) return true;
     const rest = match.input.slice(match.index, match.index + text.length + 200).split('\n', 1);
     return !named(
@@ -110,7 +113,6 @@ const HEADERS: readonly Header[] = [
 
 /** Headers that say a text is someone's own. A copyright line of one of the owners, or an open licence near, is none. */
 export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
-  const accept = foreign(owners);
   return HEADERS.map(({ id, what, keywords, pattern, flags, only }) => ({
     id: `proprietary-${id}`,
     class: 'proprietary' as const,
@@ -118,7 +120,7 @@ export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
     source: 'https://spdx.github.io/spdx-spec/v2.3/other-licensing-information-detected/',
     keywords,
     pattern: new RegExp(pattern, flags),
-    accept: (text, match) => (only?.(text, match) ?? true) && accept(text, match),
+    accept: (text, match) => (only?.(text, match) ?? true) && foreign(owners, id)(text, match),
   }));
 }
 

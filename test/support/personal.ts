@@ -66,6 +66,7 @@ export const CONTEXTS: readonly ((sample: string) => string)[] = [
   (s) => `got ${s}, then nothing; why?`,
   (s) => `"${s}"`,
   (s) => `\`${s}\``,
+  (s) => JSON.stringify(`first line\n${s}\nlast line`),
   (s) => `const value = '${s}';`,
   (s) => `[12:30:01] INFO charged ${s} ok`,
 ];

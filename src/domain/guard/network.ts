@@ -93,7 +93,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     what: 'public IPv4 address',
     source: SPECIAL,
     keywords: ['.'],
-    pattern: /(?<![\w$§.+]|\d-)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
+    pattern: /(?<!(?<!\\)\w|[$§.+]|\d-)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
     accept: isPublicV4,
   },
   {
@@ -103,7 +103,7 @@ export const NETWORK_RULES: readonly Rule[] = [
     source: 'https://www.iana.org/assignments/ipv6-address-space',
     keywords: [':'],
     pattern:
-      /(?<![\w.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
+      /(?<!(?<!\\)\w|[.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/g,
     accept: isPublicV6,
   },
 ];

@@ -32,7 +32,7 @@ const isAmerican = (text: string): boolean => {
 const PHONE_WORDS =
   'tel|tél|phone|telephone|téléphone|telefon|telefono|teléfono|telefone|telefoon|mobile|mobil|móvil|cell|cellphone|celular|handy|fax|whatsapp|sms|call|dial|hotline|portable|gsm|numéro|电话|手机|電話|携帯|전화';
 const CALLED = new RegExp(
-  `(?<![a-z])(?:${PHONE_WORDS})(?:[ _-]?(?:no|nr|num|number|nummer))?(?![a-z])[^\\d\\n]{0,20}$`,
+  `(?<!(?<!\\\\)[a-z])(?:${PHONE_WORDS})(?:[ _-]?(?:no|nr|num|number|nummer))?(?![a-z])[^\\d\\n]{0,20}$`,
   'i',
 );
 const NO_PHONE =
@@ -55,7 +55,8 @@ export const PHONE_RULES: readonly Rule[] = [
     what: 'phone number',
     source: SOURCE,
     keywords: ['+'],
-    pattern: /(?<![\w+\-/.)])\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
+    pattern:
+      /(?<!(?<!\\)\w|[+\-/.)])\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
     accept: isInternational,
   },
   {
@@ -65,7 +66,7 @@ export const PHONE_RULES: readonly Rule[] = [
     source: 'https://www.nanpa.com/numbering',
     keywords: [],
     pattern:
-      /(?<![\w$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
+      /(?<!(?<!\\)\w|[$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
     accept: isAmerican,
   },
   {
@@ -75,7 +76,7 @@ export const PHONE_RULES: readonly Rule[] = [
     source: SOURCE,
     keywords: PHONE_WORDS.split('|'),
     pattern:
-      /(?<![\w$+]|[\w][./]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
+      /(?<!(?<!\\)\w|[$+]|[\w][./]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
     accept: (text, match) => isNamed(text, match) && !after(match, 3).startsWith('ms'),
   },
 ];

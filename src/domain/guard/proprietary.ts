@@ -91,7 +91,7 @@ const HEADERS: readonly Header[] = [
   {
     id: 'prohibited',
     what: 'notice that copying is prohibited',
-    keywords: ['unauthori', 'strictly prohibited', 'strictly forbidden'],
+    keywords: ['prohibited', 'forbidden'],
     pattern: String.raw`(?:unauthori[sz]ed (?:copying|use|reproduction|duplication|disclosure|distribution|modification|access)[^\n.]{0,160}(?:\n[^\n.]{0,120}){0,2}(?:prohibited|forbidden)|(?:copying|reproduction|redistribution|distribution|dissemination|disclosure) of (?:this|the) (?:file|software|code|source code|program|document|material|information)[^\n.]{0,160}(?:\n[^\n.]{0,120}){0,2}(?:strictly )?(?:prohibited|forbidden))`,
     flags: 'gi',
   },
@@ -113,15 +113,18 @@ const HEADERS: readonly Header[] = [
 
 /** Headers that say a text is someone's own. A copyright line of one of the owners, or an open licence near, is none. */
 export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
-  return HEADERS.map(({ id, what, keywords, pattern, flags, only }) => ({
-    id: `proprietary-${id}`,
-    class: 'proprietary' as const,
-    what,
-    source: 'https://spdx.github.io/spdx-spec/v2.3/other-licensing-information-detected/',
-    keywords,
-    pattern: new RegExp(pattern, flags),
-    accept: (text, match) => (only?.(text, match) ?? true) && foreign(owners, id)(text, match),
-  }));
+  return HEADERS.map(({ id, what, keywords, pattern, flags, only }) => {
+    const isForeign = foreign(owners, id);
+    return {
+      id: `proprietary-${id}`,
+      class: 'proprietary' as const,
+      what,
+      source: 'https://spdx.github.io/spdx-spec/v2.3/other-licensing-information-detected/',
+      keywords,
+      pattern: new RegExp(pattern, flags),
+      accept: (text, match) => (only?.(text, match) ?? true) && isForeign(text, match),
+    };
+  });
 }
 
 /** The rules where no owner is known. */

@@ -3,9 +3,9 @@ const REACH = 48;
 
 /**
  * Where a number begins: not within a longer word, decimal, path of a URL or uuid. A comma before it is a CSV's, and
- * the dot of "No." is none of a decimal.
+ * the dot of "No." is none of a decimal, the n of `\n` in JSON none of a word.
  */
-export const BEGIN = String.raw`(?<![\w$]|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
+export const BEGIN = String.raw`(?<!(?<!\\)[\w$]|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
 
 /** Where it ends: a full stop may follow, a fraction or the rest of a uuid not. */
 export const END = String.raw`(?![\w$]|\.\d|-[0-9A-Fa-f]{4})`;
@@ -28,7 +28,7 @@ export function after(match: RegExpExecArray, length = REACH): string {
 export function mentions(words: readonly string[]): (match: RegExpExecArray) => boolean {
   const any = words.map((word) => word.replaceAll(' ', '[ _-]?')).join('|');
   const pattern = new RegExp(
-    `(?<![a-z])(?:${any})(?:s|[ _-]?(?:id|no|nr|num|number|nummer|code|card))?(?![a-z])`,
+    `(?<!(?<!\\\\)[a-z])(?:${any})(?:s|[ _-]?(?:id|no|nr|num|number|nummer|code|card))?(?![a-z])`,
     'i',
   );
   return (match) => pattern.test(before(match));
@@ -39,10 +39,13 @@ export function keywordsOf(words: readonly string[]): string[] {
   return words.map((word) => word.split(' ').reduce((a, b) => (b.length > a.length ? b : a)));
 }
 
-/** Whether a group of four digits is one of a table of code points: its neighbours have hex letters. */
-export function inHexTable(match: RegExpExecArray): boolean {
-  return /(?<![^\s])[0-9A-F]{0,3}[A-F][0-9A-F]{0,3}(?![^\s])/.test(
-    `${before(match, 12)}|${after(match, 12)}`,
+/** Whether groups of four digits are part of a table: more such groups beside them, or code points in hex. */
+export function inTable(match: RegExpExecArray): boolean {
+  const [left, right] = [before(match, 16), after(match, 16)];
+  const beside = `${/(?<!\d)(?:\d{4} ){1,3}$/.exec(left)?.[0] ?? ''}${/^(?: \d{4}){1,3}(?!\d)/.exec(right)?.[0] ?? ''}`;
+  return (
+    beside.length >= 10 ||
+    /(?<!\S)[0-9A-F]{0,3}[A-F][0-9A-F]{0,3}(?!\S)/.test(`${left.slice(-12)}|${right.slice(0, 12)}`)
   );
 }
 

@@ -21,7 +21,7 @@ const refused = (text: string): boolean => {
 };
 
 describe('invisible characters', () => {
-  it('B-106 finds every character that texts are refused for', () => {
+  it('LTM-13 finds every character that texts are refused for', () => {
     const all = Array.from({ length: 0x110000 }, (_, code) => code).filter(
       (code) => code < 0xd800 || code > 0xdfff,
     );
@@ -64,7 +64,7 @@ describe('invisible characters', () => {
     ['Braille blanks', `a ${'\u2800'.repeat(9)}`, 'filler'],
     ['Mongolian vowel separator', 'a\u180eb', 'zero-width'],
     ['notation', 'a\u{1d173}b', 'format'],
-  ])('B-106 finds a %s', (_what, text, rule) => {
+  ])('LTM-13 finds a %s', (_what, text, rule) => {
     expect(found(text)).toContain(`invisible-${rule}`);
   });
 
@@ -83,11 +83,11 @@ describe('invisible characters', () => {
     ['old Hangul', '\u115f\u1161 \u1100\u1160'],
     ['letters with marks', 'Z̮̞a̦l͈g͔o é ñ'],
     ['wide spaces', 'a\u00a0b\u3000c\u2003d'],
-  ])('B-11 finds nothing in %s', (_what, text) => {
+  ])('LTM-13 finds nothing in %s', (_what, text) => {
     expect(found(text)).toEqual([]);
   });
 
-  it('B-11 of the naughty strings finds only those with such a character, not those that only look strange', () => {
+  it('LTM-13 of the naughty strings finds only those with such a character, not those that only look strange', () => {
     const invisible = /[\p{Cc}\p{Cf}\u2800\u3164\u180e\u115f\u1160\uffa0\p{Variation_Selector}]/u;
     const wrong = NAUGHTY.filter((text) => found(text).length > 0 && !invisible.test(text));
     expect(wrong).toEqual([]);
@@ -106,7 +106,7 @@ describe('invisible characters', () => {
     ' ',
     'a',
     '\u200f',
-  ])('B-105 takes time in proportion to a text of nothing but %j', (piece) => {
+  ])('LTM-13 takes time in proportion to a text of nothing but %j', (piece) => {
     const start = performance.now();
     findAll(INVISIBLE_RULES, piece.repeat(160_000 / piece.length));
     expect(performance.now() - start).toBeLessThan(1500);

@@ -161,6 +161,9 @@ describe('e-mail addresses', () => {
       `<${email(r)}>`,
       `mailto:${email(r)}`,
       `Bob ${email(r)}: hello`,
+      `_${email(r)}_`,
+      `**${email(r)}**`,
+      `${email(r)}:pass/word`,
       ['jürgen', 'müller-söhne.de'].join('@'),
     ])
       expect(found(text), text).toEqual(['email']);
@@ -287,7 +290,7 @@ describe('all of them', () => {
     'A1',
     '1-',
     '(',
-  ])('B-105 take time in proportion to a text of nothing but %j', (piece) => {
+  ])('LTM-13 take time in proportion to a text of nothing but %j', (piece) => {
     const time = (length: number): number => {
       const text = piece.repeat(Math.ceil(length / piece.length));
       const start = performance.now();

@@ -84,7 +84,7 @@ export const CARD_RULES: readonly Rule[] = [
   card(
     'card-number-short',
     'payment card number in groups',
-    `(${JOINT})\\d{4}\\1\\d{4}(?:\\1\\d{1,3})?(?!\\1\\d)`,
+    `(${JOINT})\\d{4}\\1\\d{4}(?:\\1\\d{1,3})?(?!\\1\\d{4}(?!\\d))`,
   ),
   card('card-number-amex', 'American Express or Diners card number in groups', `(${JOINT})\\d{6}\\1\\d{4,5}`),
   card('card-number-long', 'payment card number in groups', `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}\\1\\d{1,3}`),

@@ -56,7 +56,7 @@ export const PHONE_RULES: readonly Rule[] = [
     source: SOURCE,
     keywords: ['+'],
     pattern:
-      /(?<!(?<!\\)\w|[+\-/.)])\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
+      /(?<!(?<!\\)[A-Za-z0-9]|\w_|[+\-/)]|(?<![A-Za-z])\.)\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
     accept: isInternational,
   },
   {

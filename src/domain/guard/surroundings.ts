@@ -2,13 +2,13 @@
 const REACH = 48;
 
 /**
- * Where a number begins: not within a longer word, decimal, path of a URL or uuid. A comma before it is a CSV's, and
+ * Where a number begins: not within a longer word (Markdown's underscores are none), decimal, path of a URL or uuid. A comma before it is a CSV's, and
  * the dot of "No." is none of a decimal, the n of `\n` in JSON none of a word.
  */
-export const BEGIN = String.raw`(?<!(?<!\\)[\w$]|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
+export const BEGIN = String.raw`(?<!(?<!\\)[A-Za-z0-9$]|\w_|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
 
 /** Where it ends: a full stop may follow, a fraction or the rest of a uuid not. */
-export const END = String.raw`(?![\w$]|\.\d|-[0-9A-Fa-f]{4})`;
+export const END = String.raw`(?![A-Za-z0-9$]|_\w|\.\d|-[0-9A-Fa-f]{4})`;
 
 /** What stands before a match, at most `length` characters. */
 export function before(match: RegExpExecArray, length = REACH): string {

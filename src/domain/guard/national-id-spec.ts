@@ -1,3 +1,4 @@
+import { lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { BEGIN, bare, END, keywordsOf, mentions } from './surroundings.js';
 
@@ -20,11 +21,13 @@ export interface NationalId {
 export function nationalIdRule(spec: NationalId): Rule {
   const { words, formatted, shape, valid, ...rule } = spec;
   const named = words ? mentions(words) : () => true;
-  return {
-    ...rule,
-    class: 'national-id',
-    keywords: words && !formatted ? keywordsOf(words) : [],
-    pattern: new RegExp(`${BEGIN}${shape}${END}`, 'g'),
-    accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret), match),
-  };
+  return lazyRule(
+    {
+      ...rule,
+      class: 'national-id',
+      keywords: words && !formatted ? keywordsOf(words) : [],
+      accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret), match),
+    },
+    () => new RegExp(`${BEGIN}${shape}${END}`, 'g'),
+  );
 }

@@ -1,3 +1,4 @@
+import { lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 
 // A header begins a line, behind the mark of a comment; or a string, where the text stands in JSON.
@@ -115,15 +116,17 @@ const HEADERS: readonly Header[] = [
 export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
   return HEADERS.map(({ id, what, keywords, pattern, flags, only }) => {
     const isForeign = foreign(owners, id);
-    return {
-      id: `proprietary-${id}`,
-      class: 'proprietary' as const,
-      what,
-      source: 'https://spdx.github.io/spdx-spec/v2.3/other-licensing-information-detected/',
-      keywords,
-      pattern: new RegExp(pattern, flags),
-      accept: (text, match) => (only?.(text, match) ?? true) && isForeign(text, match),
-    };
+    return lazyRule(
+      {
+        id: `proprietary-${id}`,
+        class: 'proprietary',
+        what,
+        source: 'https://spdx.github.io/spdx-spec/v2.3/other-licensing-information-detected/',
+        keywords,
+        accept: (text, match) => (only?.(text, match) ?? true) && isForeign(text, match),
+      },
+      () => new RegExp(pattern, flags),
+    );
   });
 }
 

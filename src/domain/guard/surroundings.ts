@@ -2,8 +2,8 @@
 const REACH = 48;
 
 /**
- * Where a number begins: not within a longer word (Markdown's underscores are none), decimal, path of a URL or uuid. A comma before it is a CSV's, and
- * the dot of "No." is none of a decimal, the n of `\n` in JSON none of a word.
+ * Where a number begins: not within a longer word (Markdown's underscores are none), a decimal, the path of a URL or a
+ * uuid. A comma before it is a CSV's, the dot of "No." is none of a decimal, the n of `\n` in JSON none of a word.
  */
 export const BEGIN = String.raw`(?<!(?<!\\)[A-Za-z0-9$]|\w_|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
 
@@ -26,12 +26,17 @@ export function after(match: RegExpExecArray, length = REACH): string {
  * (`user_bsn`, `BSN-Nr`); a space in one stands for any such joint.
  */
 export function mentions(words: readonly string[]): (match: RegExpExecArray) => boolean {
+  let pattern: RegExp | undefined;
+  return (match) => {
+    pattern ??= wordsPattern(words);
+    return pattern.test(before(match));
+  };
+}
+
+function wordsPattern(words: readonly string[]): RegExp {
   const any = words.map((word) => word.replaceAll(' ', '[ _-]?')).join('|');
-  const pattern = new RegExp(
-    `(?<!(?<!\\\\)[a-z])(?:${any})(?:s|[ _-]?(?:id|no|nr|num|number|nummer|code|card))?(?![a-z])`,
-    'i',
-  );
-  return (match) => pattern.test(before(match));
+  const suffix = 's|[ _-]?(?:id|no|nr|num|number|nummer|code|card)';
+  return new RegExp(String.raw`(?<!(?<!\\)[a-z])(?:${any})(?:${suffix})?(?![a-z])`, 'i');
 }
 
 /** The engine's prefilter for such words: of each the longest part, so that "tax id", "tax_id" and "taxId" pass. */

@@ -1,6 +1,6 @@
 import { luhn } from './checksum.js';
 import type { Rule } from './rule.js';
-import { BEGIN, bare, END, mentions } from './surroundings.js';
+import { BEGIN, bare, END, inTable, mentions } from './surroundings.js';
 
 interface Issuer {
   name: string;
@@ -59,12 +59,13 @@ export function cardIssuer(digits: string): string | null {
 function isCard(text: string, match: RegExpExecArray): boolean {
   const digits = bare(text);
   if (!cardIssuer(digits) || !luhn(digits) || /^(\d)\1+$/.test(digits)) return false;
-  return digits !== text || digits.length <= 16 || COMMON_LONG.test(digits) || aboutCards(match);
+  if (digits !== text) return !inTable(match);
+  return digits.length <= 16 || COMMON_LONG.test(digits) || aboutCards(match);
 }
 
 // The first four digits of any issuer: a row number or a year before a card must not be taken for its first group.
 const FIRST = String.raw`(?:4\d{3}|5[0-8]\d\d|2(?:131|2\d\d|[3-6]\d\d|7[012]\d)|1800|0604|3[04-9]\d\d|6\d{3}|8[12]\d\d|9792)`;
-const JOINT = '[ .\\-\u00a0\u2009\u202f\u2010-\u2013]';
+const JOINT = '[ .\\-\u00a0\u2009\u202f\u2010-\u2013]{1,3}';
 
 const card = (id: string, what: string, groups: string): Rule => ({
   id,
@@ -83,9 +84,9 @@ export const CARD_RULES: readonly Rule[] = [
   card(
     'card-number-short',
     'payment card number in groups',
-    `(${JOINT})\\d{4}\\1\\d{4}(?:\\1\\d{1,3})?(?!\\1\\d)`,
+    `(${JOINT})\\d{4}\\1\\d{4}(?:\\1\\d{1,3})?(?!\\1\\d{4}(?!\\d))`,
   ),
   card('card-number-amex', 'American Express or Diners card number in groups', `(${JOINT})\\d{6}\\1\\d{4,5}`),
   card('card-number-long', 'payment card number in groups', `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}\\1\\d{1,3}`),
-  card('card-number-two', 'payment card number in two groups', `\\d{2,4}${JOINT}\\d{8,13}`),
+  card('card-number-two', 'payment card number in two groups', `\\d{2}${JOINT}\\d{13}`),
 ];

@@ -12,7 +12,7 @@ const FILE_ENDING =
 // Kotlin's and Swift's labels, and the accounts of version control over ssh.
 const LABEL = /^(?:this|super|return|break|continue|git|hg|svn)$/;
 const URL_USER = /:\/\/[^\s/@'"<>]{0,80}$/;
-const REMOTE_PATH = /^:(?:~|\/|[\w.-]{1,60}\/|[\w.-]{1,60}\.git)/;
+const REMOTE_PATH = /^:(?:~|\/|(?:[\w.-]{1,60}\/){2}|[\w.-]{1,60}\.git)/;
 
 function isPersonal(address: string, match: RegExpExecArray): boolean {
   const at = address.lastIndexOf('@');
@@ -33,7 +33,7 @@ export const EMAIL_RULES: readonly Rule[] = [
     source: 'https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2',
     keywords: ['@'],
     pattern:
-      /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@_]|-\p{L})/gu,
+      /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@]|[-_][\p{L}\p{N}])/gu,
     accept: isPersonal,
   },
 ];

@@ -62,7 +62,7 @@ export const IBAN_RULES: readonly Rule[] = [
     what: 'international bank account number',
     source: 'https://www.swift.com/standards/data-standards/iban-international-bank-account-number',
     keywords: [],
-    pattern: new RegExp(`(?<![0-9A-Za-z])(?:${anyCountry})(?![0-9A-Za-z])`, 'gi'),
+    pattern: new RegExp(`(?<!(?<!\\\\)[0-9A-Za-z])(?:${anyCountry})(?![0-9A-Za-z])`, 'gi'),
     accept: isIban,
   },
 ];

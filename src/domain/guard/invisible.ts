@@ -1,3 +1,4 @@
+import { lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 
 // Characters that show nothing and so can hide a text, or show another than stands there. The rules find all that
@@ -29,58 +30,69 @@ const tags = (name: string): string =>
   String.fromCodePoint(...[...name].map((char) => 0xe0000 + char.charCodeAt(0)), 0xe007f);
 const FLAG = `\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tags).join('|')})`;
 
-const invisible = (id: string, what: string, pattern: RegExp): Rule => ({
-  id: `invisible-${id}`,
-  class: 'invisible',
-  what,
-  source: 'https://www.unicode.org/reports/tr36/',
-  keywords: [],
-  pattern,
-});
+type Extra = Partial<Pick<Rule, 'keywords' | 'accept'>>;
+
+const invisible = (id: string, what: string, pattern: () => RegExp, extra: Extra = {}): Rule =>
+  lazyRule(
+    {
+      id: `invisible-${id}`,
+      class: 'invisible',
+      what,
+      source: 'https://www.unicode.org/reports/tr36/',
+      keywords: [],
+      ...extra,
+    },
+    pattern,
+  );
 
 export const INVISIBLE_RULES: readonly Rule[] = [
   invisible(
     'control',
     'control character',
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/g,
+    () =>
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/g,
   ),
-  invisible('zero-width', 'character without width', /[\u200b\u2060-\u2065\ufeff\u180e]/g),
+  invisible('zero-width', 'character without width', () => /[\u200b\u2060-\u2065\ufeff\u180e]/g),
   invisible(
     'joiner',
     'joiner that joins nothing',
-    new RegExp(
-      `(?<!${JOINED}\\p{M}{0,3})\u200c|\u200c(?!${JOINED})|(?<!${JOINED}\\p{M}{0,3}|${EMOJI_END})\u200d|(?<=${EMOJI_END})\u200d(?!\\p{Extended_Pictographic})|(?<=[\u200c\u200d])[\u200c\u200d]`,
-      'gu',
-    ),
+    () =>
+      new RegExp(
+        `(?<!${JOINED}\\p{M}{0,3})\u200c|\u200c(?!${JOINED})|(?<!${JOINED}\\p{M}{0,3}|${EMOJI_END})\u200d|(?<=${EMOJI_END})\u200d(?!\\p{Extended_Pictographic})|(?<=[\u200c\u200d])[\u200c\u200d]`,
+        'gu',
+      ),
+    { keywords: ['\u200c', '\u200d'] },
   ),
-  invisible('bidi', 'override, embedding or isolate of the direction', /[\u202a-\u202e\u2066-\u2069]/g),
+  invisible('bidi', 'override, embedding or isolate of the direction', () => /[\u202a-\u202e\u2066-\u2069]/g),
   invisible(
     'bidi-mark',
     'direction mark in a text of one direction',
-    new RegExp(`(?<!${RIGHT_TO_LEFT}.?)[\u200e\u200f\u061c](?!.?${RIGHT_TO_LEFT})`, 'gu'),
+    () => new RegExp(`(?<!${RIGHT_TO_LEFT}.?)[\u200e\u200f\u061c](?!.?${RIGHT_TO_LEFT})`, 'gu'),
+    { keywords: ['\u200e', '\u200f', '\u061c'] },
   ),
   // The flag is matched whole, and accepted as none: the tags in it are passed over.
-  {
-    ...invisible('tag', 'tag character', new RegExp(`${FLAG}|[\u{e0000}-\u{e0080}]`, 'gu')),
+  invisible('tag', 'tag character', () => new RegExp(`${FLAG}|[\u{e0000}-\u{e0080}]`, 'gu'), {
     accept: (text) => text.length <= 2,
-  },
+  }),
   invisible(
     'variation',
     'variation selector that selects nothing',
-    /(?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}])[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]|(?<!\p{Script=Han})[\u{e0100}-\u{e01ef}]|(?<=^|[\p{Script=Latin}\p{Cc}\p{Z}])[\ufe00-\ufe0f]|(?<!\p{Script=Mongolian})[\u180b-\u180d\u180f]/gu,
+    () =>
+      /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}](?<=[\ufe00-\ufe0f\u{e0100}-\u{e01ef}].)|[\u{e0100}-\u{e01ef}](?<!\p{Script=Han}.)|[\ufe00-\ufe0f](?<=(?:^|[\p{Script=Latin}\p{Cc}\p{Z}]).)|[\u180b-\u180d\u180f](?<!\p{Script=Mongolian}.)/gu,
   ),
-  invisible('annotation', 'interlinear annotation', /[\ufff0-\ufffb]/g),
-  invisible('deprecated', 'deprecated format character', /[\u206a-\u206f]/g),
-  invisible('soft-hyphen', 'run of soft hyphens', /\u00ad(?:\u00ad|(?<=\u00ad[^\n]\u00ad))/g),
+  invisible('annotation', 'interlinear annotation', () => /[\ufff0-\ufffb]/g),
+  invisible('deprecated', 'deprecated format character', () => /[\u206a-\u206f]/g),
+  invisible('soft-hyphen', 'run of soft hyphens', () => /\u00ad(?:\u00ad|(?<=\u00ad[^\n]\u00ad))/g),
   invisible(
     'filler',
     'letter or sign that shows nothing',
-    /[\u3164\uffa0\u17b4\u17b5]|(?<![\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb])[\u115f\u1160](?![\u1100-\u11ff])|(?<![\u2800-\u28ff])\u2800(?![\u2800-\u28ff])|(?<=\u2800{2})\u2800(?![\u2801-\u28ff])|\u034f(?=\u034f)/g,
+    () =>
+      /[\u3164\uffa0\u17b4\u17b5]|(?<![\u1100-\u11ff\ua960-\ua97c\ud7b0-\ud7fb])[\u115f\u1160](?![\u1100-\u11ff])|(?<![\u2800-\u28ff])\u2800(?![\u2800-\u28ff])|(?<=\u2800{2})\u2800(?![\u2801-\u28ff])|\u034f(?=\u034f)/g,
   ),
   invisible(
     'format',
     'format character of notation or of no use yet',
-    /[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0081}-\u{e00ff}\u{e01f0}-\u{e0fff}]/gu,
+    () => /[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0081}-\u{e00ff}\u{e01f0}-\u{e0fff}]/gu,
   ),
 ];

@@ -20,7 +20,8 @@ const NEUTRAL = /^[{}()[\];,]{0,12}$/;
 const CODE: readonly RegExp[] = [
   /[;{]$|^\}[ )\]};,]{0,6}(?:else|catch|finally|while)?|=> ?[({[]?$|^\}\)/,
   /^(?:export|import|from|const|let|var|function|class|interface|enum|struct|public|private|protected|static|func|fn|pub|impl|use|package|namespace|template|typedef|async|await|def|using|module|extends|override|final|abstract|void|int|char|bool|float|double|string|type) [\w{*<"'(&:$@]{1,60}.{0,300}[({=;:>,'"]/,
-  /^(?:if|for|while|switch|elif|else if|catch|until|match|when|unless|foreach)\b ?(?:\(|.{1,200}(?::|then|do|\{)$)/,
+  /^(?:import|package|use|using|from|require|include) [\w.:/"'*{}-]{1,80}(?: import .{1,200})?;?$/,
+  /^(?:with|if|for|while|switch|except|elif|else if|catch|until|match|when|unless|foreach)\b ?(?:\(|.{1,200}(?::|then|do|\{)$)/,
   /^(?:else|try|finally|do|begin|end|fi|done|esac|then|pass|break|continue|return|default)\b ?[:;{]?$/,
   /^(?:return|throw|raise|yield|await|assert|case|goto|echo|elsif|except|with|defer|del|new) .{1,200}[\w)\]}"':,(]$/,
   /^[\w.$[\]'"*&>-]{1,60}(?::? [\w<>[\], |]{1,60})? ?(?::=|[-+*/|&%]?=|<-|\?=) ?[^=]/,
@@ -56,10 +57,11 @@ export function findLongCode(text: string): { start: number; end: number } | nul
   let [gap, gapLines, at] = [0, 0, 0];
   for (const line of text.split('\n')) {
     const kind = kindOf(line);
-    if (kind === 'code') {
+    // A closing brace belongs to the code it ends, and begins none.
+    if (kind === 'code' || (kind === 'neutral' && run && gap === 0 && line.trim() !== '')) {
       run ??= { start: at, end: at, lines: 0, code: 0, other: 0 };
       run.lines += gapLines + 1;
-      run.code++;
+      if (kind === 'code') run.code++;
       run.other += gap;
       run.end = at + line.length;
       [gap, gapLines] = [0, 0];

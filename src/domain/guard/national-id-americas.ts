@@ -85,7 +85,7 @@ export const AMERICAN_IDS: readonly NationalId[] = [
     what: 'Chilean RUT',
     source: 'https://www.registrocivil.cl',
     shape: String.raw`\d{1,2}(\.?)\d{3}\1\d{3}-?[\dKk]`,
-    words: ['rut', 'run', 'rol unico', 'cedula'],
+    words: ['rut', 'rol unico', 'cedula'],
     formatted: /^\d{1,2}\.\d{3}\.\d{3}-[\dKk]$/,
     valid: isRut,
   },

@@ -1,5 +1,6 @@
 import { isDay, luhn, mod11Of2, verhoeff, weightedSum } from './checksum.js';
 import type { NationalId } from './national-id-spec.js';
+import { inTable } from './surroundings.js';
 
 // The check digit weighs the digits from the right 2 to 7, and then from 2 on again.
 function isMyNumber(id: string): boolean {
@@ -57,7 +58,7 @@ export const ASIAN_IDS: readonly NationalId[] = [
     shape: String.raw`(?<!\d[ -])(?!(?:(?:19|20)\d\d ?){3})[2-9]\d{3}([ -]?)\d{4}\1\d{4}(?![ -]\d)`,
     words: ['aadhaar', 'aadhar', 'uidai', 'uid', 'आधार'],
     formatted: /^\d{4} \d{4} \d{4}$/,
-    valid: (id) => verhoeff(id) && !/0{6}$/.test(id),
+    valid: (id, match) => verhoeff(id) && !/0{6}$/.test(id) && !inTable(match),
   },
   {
     id: 'in-pan',

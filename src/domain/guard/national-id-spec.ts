@@ -1,3 +1,4 @@
+import { lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { BEGIN, bare, END, keywordsOf, mentions } from './surroundings.js';
 
@@ -14,17 +15,19 @@ export interface NationalId {
   /** The form that needs no word; without words every form is. */
   formatted?: RegExp;
   /** Given the number in upper case without spaces, dots and dashes. */
-  valid: (id: string) => boolean;
+  valid: (id: string, match: RegExpExecArray) => boolean;
 }
 
 export function nationalIdRule(spec: NationalId): Rule {
   const { words, formatted, shape, valid, ...rule } = spec;
   const named = words ? mentions(words) : () => true;
-  return {
-    ...rule,
-    class: 'national-id',
-    keywords: words && !formatted ? keywordsOf(words) : [],
-    pattern: new RegExp(`${BEGIN}${shape}${END}`, 'g'),
-    accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret)),
-  };
+  return lazyRule(
+    {
+      ...rule,
+      class: 'national-id',
+      keywords: words && !formatted ? keywordsOf(words) : [],
+      accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret), match),
+    },
+    () => new RegExp(`${BEGIN}${shape}${END}`, 'g'),
+  );
 }

@@ -12,13 +12,15 @@ const NANP = /^1?[2-9](?!11)\d{2}[2-9](?!11)\d{6}$/;
 /** What stands between two groups; a lone minus or a slash between spaces is arithmetic. */
 const JOINT = /^(?:[ .\-/\u00a0\u2009\u202f\u2010-\u2013]|\)|\(| \(|\) |\)-|-\(| - )$/;
 
+const AMERICAN_GROUPS = /^\+1\D{0,2}\d{3}\D{0,2}\d{3}\D?\d{4}/;
+
 const grouping = (text: string): string[] => text.split(/\d+/).filter((joint) => joint !== '');
 
 function isInternational(text: string): boolean {
   const digits = bare(text.slice(1));
   const code = COUNTRY.exec(digits)?.[0];
   if (!code || FICTIONAL.test(digits) || /^(\d)\1+$/.test(digits)) return false;
-  if (code === '1') return NANP.test(digits.slice(0, 11)) && digits.length >= 11;
+  if (code === '1') return NANP.test(digits.slice(0, 11)) && AMERICAN_GROUPS.test(text);
   return digits.length - code.length >= 7 && grouping(text.slice(1)).every((joint) => JOINT.test(joint));
 }
 
@@ -30,11 +32,11 @@ const isAmerican = (text: string): boolean => {
 const PHONE_WORDS =
   'tel|tél|phone|telephone|téléphone|telefon|telefono|teléfono|telefone|telefoon|mobile|mobil|móvil|cell|cellphone|celular|handy|fax|whatsapp|sms|call|dial|hotline|portable|gsm|numéro|电话|手机|電話|携帯|전화';
 const CALLED = new RegExp(
-  `(?<![a-z])(?:${PHONE_WORDS})(?:[ _-]?(?:no|nr|num|number|nummer))?(?![a-z])[^\\d\\n]{0,20}$`,
+  `(?<!(?<!\\\\)[a-z])(?:${PHONE_WORDS})(?:[ _-]?(?:no|nr|num|number|nummer))?(?![a-z])[^\\d\\n]{0,20}$`,
   'i',
 );
 const NO_PHONE =
-  /^\d{4}[-./]\d\d?[-./]\d\d?|^\d\d?[-./]\d\d?[-./]\d{4}|^\d{1,3}(?:\.\d{1,3}){3}$|^\d{1,3}(?:[ .]\d{3}){2,3}$|^1[5-9]\d{8}$|^(?:19|20)\d{6}$/;
+  /^\d{4}[-./]\d\d?[-./]\d\d?|^\d\d?[-./]\d\d?[-./]\d{4}|^\d{1,3}(?:\.\d{1,3}){3}$|^\d{1,3}(?:[ .]\d{3}){2,3}$|^\d{1,9}\.\d{1,9}$|^1[5-9]\d{8}$|^1234567890?$|^(?:19|20)\d{6}$/;
 
 // Named a phone number: it begins with the trunk zero, or is grouped, or is as long as a mobile number.
 function isNamed(text: string, match: RegExpExecArray): boolean {
@@ -53,7 +55,8 @@ export const PHONE_RULES: readonly Rule[] = [
     what: 'phone number',
     source: SOURCE,
     keywords: ['+'],
-    pattern: /(?<![\w+\-/.=)])\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
+    pattern:
+      /(?<!(?<!\\)[A-Za-z0-9]|\w_|[+\-/)]|(?<![A-Za-z])\.)\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/g,
     accept: isInternational,
   },
   {
@@ -63,7 +66,7 @@ export const PHONE_RULES: readonly Rule[] = [
     source: 'https://www.nanpa.com/numbering',
     keywords: [],
     pattern:
-      /(?<![\w$+]|[\w][-./=]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
+      /(?<!(?<!\\)\w|[$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
     accept: isAmerican,
   },
   {
@@ -72,7 +75,8 @@ export const PHONE_RULES: readonly Rule[] = [
     what: 'phone number',
     source: SOURCE,
     keywords: PHONE_WORDS.split('|'),
-    pattern: /(?<![\w$+]|[\w][./=]|\d[ -])(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
+    pattern:
+      /(?<!(?<!\\)\w|[$+]|[\w][./]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
     accept: (text, match) => isNamed(text, match) && !after(match, 3).startsWith('ms'),
   },
 ];

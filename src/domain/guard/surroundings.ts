@@ -2,13 +2,13 @@
 const REACH = 48;
 
 /**
- * Where a number begins: not within a longer word, decimal, path of a URL or uuid. A comma before it is a CSV's, and
- * the dot of "No." is none of a decimal.
+ * Where a number begins: not within a longer word (Markdown's underscores are none), a decimal, the path of a URL or a
+ * uuid. A comma before it is a CSV's, the dot of "No." is none of a decimal, the n of `\n` in JSON none of a word.
  */
-export const BEGIN = String.raw`(?<![\w$]|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
+export const BEGIN = String.raw`(?<!(?<!\\)[A-Za-z0-9$]|\w_|(?<![A-Za-z])\.|[\w][+/]|\d-|[0-9A-Fa-f]{4}-)`;
 
 /** Where it ends: a full stop may follow, a fraction or the rest of a uuid not. */
-export const END = String.raw`(?![\w$]|\.\d|-[0-9A-Fa-f]{4})`;
+export const END = String.raw`(?![A-Za-z0-9$]|_\w|\.\d|-[0-9A-Fa-f]{4})`;
 
 /** What stands before a match, at most `length` characters. */
 export function before(match: RegExpExecArray, length = REACH): string {
@@ -26,17 +26,32 @@ export function after(match: RegExpExecArray, length = REACH): string {
  * (`user_bsn`, `BSN-Nr`); a space in one stands for any such joint.
  */
 export function mentions(words: readonly string[]): (match: RegExpExecArray) => boolean {
+  let pattern: RegExp | undefined;
+  return (match) => {
+    pattern ??= wordsPattern(words);
+    return pattern.test(before(match));
+  };
+}
+
+function wordsPattern(words: readonly string[]): RegExp {
   const any = words.map((word) => word.replaceAll(' ', '[ _-]?')).join('|');
-  const pattern = new RegExp(
-    `(?<![a-z])(?:${any})(?:s|[ _-]?(?:id|no|nr|num|number|nummer|code|card))?(?![a-z])`,
-    'i',
-  );
-  return (match) => pattern.test(before(match));
+  const suffix = 's|[ _-]?(?:id|no|nr|num|number|nummer|code|card)';
+  return new RegExp(String.raw`(?<!(?<!\\)[a-z])(?:${any})(?:${suffix})?(?![a-z])`, 'i');
 }
 
 /** The engine's prefilter for such words: of each the longest part, so that "tax id", "tax_id" and "taxId" pass. */
 export function keywordsOf(words: readonly string[]): string[] {
   return words.map((word) => word.split(' ').reduce((a, b) => (b.length > a.length ? b : a)));
+}
+
+/** Whether groups of four digits are part of a table: more such groups beside them, or code points in hex. */
+export function inTable(match: RegExpExecArray): boolean {
+  const [left, right] = [before(match, 16), after(match, 16)];
+  const beside = `${/(?<!\d)(?:\d{4} ){1,3}$/.exec(left)?.[0] ?? ''}${/^(?: \d{4}){1,3}(?!\d)/.exec(right)?.[0] ?? ''}`;
+  return (
+    beside.length >= 10 ||
+    /(?<!\S)[0-9A-F]{0,3}[A-F][0-9A-F]{0,3}(?!\S)/.test(`${left.slice(-12)}|${right.slice(0, 12)}`)
+  );
 }
 
 /** The number itself: upper case, without what groups it. */

@@ -60,7 +60,7 @@ describe('every command that takes text', () => {
       expect(slots.length).toBeGreaterThan(30);
       for (const { call, slot } of slots) {
         const text = make();
-        const args = call.map((word) => (word === TEXT ? `see ${text}` : word));
+        const args = call.map((word) => (word === TEXT ? `See:\n${text}` : word));
         const { exitCode, stdout, stderr } = await runForge(project, args);
         expect([call.join(' '), slot, exitCode]).toEqual([call.join(' '), slot, 5]);
         expect(stdout + stderr).not.toContain(text);

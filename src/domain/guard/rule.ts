@@ -28,6 +28,8 @@ export interface Rule {
   pattern: RegExp;
   /** A checksum, entropy, what is no placeholder: false where the match is none after all. */
   accept?: (secret: string, match: RegExpExecArray) => boolean;
+  /** Recognised by what stands beside it only: not sought where words that are apart were joined. */
+  isLoose?: boolean;
 }
 
 /** What was found, and where: offsets in UTF-16 units of the text that was given, `end` exclusive. */

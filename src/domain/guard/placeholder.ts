@@ -1,0 +1,52 @@
+import { entropyOf } from './entropy.js';
+
+/** Words of which values are made that stand for a secret in examples, types and tests. */
+const WORDS = new RegExp(
+  [
+    'access|account|actual|admin|another|any|api|app|auth(?:entication|orization)?|azerty|bar|basic|baz|bearer|blah',
+    'bot|change(?:d|it|me)?|client|config|correct|credentials?|custom|database|default|demo|dummy|empty|enter|env',
+    'example|fake|fill|foo|generated?|goes|github|guest|hash|here|hidden|id|in|insert|invalid|is|key|letmein|live|local|localhost',
+    'login|long|lorem|master|me|mock|my|name|new|none|not|null|of|old|only|optional|or|pass(?:phrase|w(?:or)?d|wort)?|paste|phrase',
+    'placeholder|private|prod(?:uction)?|project|public|put|pw|qwert(?:y|z)|random|real|redacted|refresh|replace|required|root|safe|sample',
+    'secret|secure|server|service|session|set|signing|some|staging|strong|string|super|temp|test(?:ing|er)?|the|this|to|todo',
+    'tokens?|top|type|undefined|unset|use|user(?:name)?|valid|value|very|want|webhook|with|word|your?|yours',
+  ].join('|'),
+  'gi',
+);
+
+const SEQUENCES = ['0123456789', '1234567890', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', '9876543210'];
+
+/** Seven characters in the order of the alphabet, the digits or the keyboard, or six times the same. */
+export function hasSequence(text: string): boolean {
+  if (/(.)\1{5}/.test(text)) return true;
+  const lower = text.toLowerCase();
+  for (let i = 0; i + 7 <= lower.length; i += 1) {
+    const piece = lower.slice(i, i + 7);
+    if (SEQUENCES.some((sequence) => sequence.includes(piece))) return true;
+  }
+  return false;
+}
+
+const SAYS_SO = /example|placeholder|redacted|your[_-]|x{4}|\*{3}|\.{3}|…|changeme|dummy|foobar/i;
+
+/** Whether a token's body could have come from a random generator: what documentation shows in its place could not. */
+export function looksRandom(body: string): boolean {
+  if (SAYS_SO.test(body) || hasSequence(body)) return false;
+  const least = body.length >= 32 ? 3 : body.length >= 16 ? 2.5 : 1.9;
+  return entropyOf(body) >= Math.min(least, Math.log2(body.length) * 0.7);
+}
+
+/** What stands for a value that comes from elsewhere: `${VAR}`, `<password>`, `%(pw)s`, `{{ token }}`, `$PASSWORD`. */
+const REFERENCE = /^[$%@&][A-Za-z_({]|\$\{|\$\(|\{\{|%\(|^[<[{(].*[>\]})]$|^<|^\*+$|^#\{|<%|^-+$|^_+$/;
+
+/** Whether a value written as a password or token is none: a reference, a name for one, or a word from a lesson. */
+export function isPlaceholder(value: string): boolean {
+  if (REFERENCE.test(value) || SAYS_SO.test(value) || hasSequence(value)) return true;
+  const left = value.replace(WORDS, '').replace(/[^A-Za-z]/g, '');
+  return left.length < 3 && /[A-Za-z]{3}/.test(value) && !isMixed(value);
+}
+
+/** Letters, digits and signs all through each other, as in `s3cr3tP@ss`: chosen by someone, whatever it spells. */
+const isMixed = (value: string): boolean =>
+  (value.match(/[A-Za-z][^A-Za-z]{1,8}(?=[A-Za-z])/g) ?? []).filter((piece) => !/^.[_\-. ]+$/.test(piece))
+    .length >= 2;

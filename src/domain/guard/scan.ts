@@ -1,0 +1,80 @@
+import { base64View, escapeView, hexView } from './decode.js';
+import { concatenationView, lineView } from './join.js';
+import { type KeywordIndex, makeKeywordIndex, selectRules } from './keywords.js';
+import { type Finding, mergeFindings } from './merge.js';
+import { normaliseView } from './normalise.js';
+import type { Hit, Rule } from './rule.js';
+import { isJoined, type Span, spanInSource, type View } from './view.js';
+
+const indexes = new WeakMap<readonly Rule[], KeywordIndex>();
+
+function indexOf(rules: readonly Rule[]): KeywordIndex {
+  const known = indexes.get(rules);
+  if (known !== undefined) return known;
+  const index = makeKeywordIndex(rules);
+  indexes.set(rules, index);
+  return index;
+}
+
+/** The part of a match that must not be kept. It is the last place of its text in the match: a name stands before. */
+function spanOf(match: RegExpExecArray): Span {
+  const end = match.index + match[0].length;
+  const secret = match.groups?.['secret'];
+  if (secret === undefined) return { start: match.index, end };
+  const start = match.index + match[0].lastIndexOf(secret);
+  return { start, end: start + secret.length };
+}
+
+function* matchesOf(text: string, rule: Rule): Generator<Span> {
+  const { pattern, accept } = rule;
+  pattern.lastIndex = 0;
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    const span = spanOf(match);
+    const secret = match.groups?.['secret'] ?? match[0];
+    const isHit = secret !== '' && (accept?.(secret, match) ?? true);
+    if (isHit) yield span;
+    // What was refused may hide the beginning of another match: `token = secret = "…"`.
+    else pattern.lastIndex = Math.max(span.start, match.index + 1);
+  }
+}
+
+function scanPlain(text: string, rules: readonly Rule[]): Finding[] {
+  const findings: Finding[] = [];
+  for (const rank of selectRules(text, indexOf(rules))) {
+    const rule = rules[rank];
+    if (rule === undefined) continue;
+    for (const span of matchesOf(text, rule)) findings.push({ rule, rank, ...span });
+  }
+  return findings;
+}
+
+const scanView = (view: View | undefined, rules: readonly Rule[]): Finding[] =>
+  view === undefined
+    ? []
+    : scanPlain(view.text, rules).map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
+
+/** Wrapped lines: only what a line end goes through, and only what is recognised by itself. */
+function scanLines(view: View | undefined, rules: readonly Rule[]): Finding[] {
+  if (view === undefined) return [];
+  return scanPlain(view.text, rules)
+    .filter((finding) => !finding.rule.isLoose && isJoined(view, finding))
+    .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
+}
+
+function findAll(text: string, rules: readonly Rule[]): Finding[] {
+  const plain = normaliseView(text);
+  const source = plain?.text ?? text;
+  const findings = [scanPlain(text, rules), scanView(plain, rules)];
+  for (const makeView of [escapeView, hexView, base64View, concatenationView]) {
+    findings.push(scanView(makeView(source, plain), rules));
+  }
+  const found = findings.flat();
+  const wrapped = scanLines(lineView(source, plain), rules);
+  // A secret at a line's end would run on into the next line here: what was found without joining stands.
+  return [...found, ...wrapped.filter((one) => !found.some((other) => overlaps(one, other)))];
+}
+
+const overlaps = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end;
+
+/** All that the rules find in a text, also encoded, split or made unreadable in it; sorted, none inside another. */
+export const scanText = (text: string, rules: readonly Rule[]): Hit[] => mergeFindings(findAll(text, rules));

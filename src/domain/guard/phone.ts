@@ -7,7 +7,7 @@ const COUNTRY =
 
 // What regulators keep free for films and examples: NANP 555-01XX and the area 555, Ofcom's drama ranges.
 const FICTIONAL =
-  /^1?\d{3}55501\d\d$|^1?555\d{7}$|^(?:44|0)(?:7700900|2079460|1632960|1134960|1144960|1154960|1164960|1174960|1184960|1214960|1314960|1414960|1514960|1614960)\d{3}$/;
+  /^1?\d{3}55501\d\d$|^1?555\d{7}$|^(?:44|0)(?:7700900|2079460|1632960|1134960|1144960|1154960|1164960|1174960|1184960|1214960|1314960|1414960|1514960|1614960)\d{3}/;
 const NANP = /^1?[2-9](?!11)\d{2}[2-9](?!11)\d{6}$/;
 /** What stands between two groups; a lone minus or a slash between spaces is arithmetic. */
 const JOINT = /^(?:[ .\-/\u00a0\u2009\u202f\u2010-\u2013]|\)|\(| \(|\) |\)-|-\(| - )$/;

@@ -77,6 +77,8 @@ describe('payment cards', () => {
       `550e8400-e29b-41d4-a716-${CARDS.maestro?.(random(9)).slice(0, 12)}`,
       `https://x.org/status/${card}`,
       `id_${card}`,
+      `arn:aws:iam::${CARDS.maestro?.(random(9)).slice(0, 12)}:role/x`,
+      `EAN-13 ${CARDS.visa13?.(random(9))}`,
       '4'.repeat(16),
       `${'0'.repeat(15)}0`,
     ])
@@ -148,6 +150,7 @@ describe('IBANs', () => {
       other,
       number.toLowerCase(),
       `ZZ${number.slice(2)}`,
+      `12345678-${number.toLowerCase().replace(/.{4}(?=.)/g, '$&-')}`,
     ])
       expect(found(text).includes('iban'), text).toBe(false);
   });

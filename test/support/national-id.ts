@@ -294,7 +294,7 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
   'dk-cpr': { make: (r) => `${ddmmyy(r)}-${r.digits(4)}`, word: 'CPR' },
   'fi-hetu': {
     make: (r) => {
-      const [birth, serial] = [ddmmyy(r), r.int(100, 899)];
+      const [birth, serial] = [ddmmyy(r).replace(/^2/, '1'), r.int(100, 899)];
       return `${birth}-${serial}${'0123456789ABCDEFHJKLMNPRSTUVWXY'[Number(`${birth}${serial}`) % 31]}`;
     },
   },

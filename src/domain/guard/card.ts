@@ -44,6 +44,20 @@ const aboutCards = mentions([
   'carta',
 ]);
 
+// Of their check digits one in ten passes for a card's.
+const aboutOthers = mentions([
+  'ean',
+  'ean 13',
+  'gtin',
+  'isbn',
+  'upc',
+  'barcode',
+  'arn',
+  'aws account',
+  'snowflake',
+  'timestamp',
+]);
+
 // Snowflakes and 64-bit keys have 17 to 19 digits as well. Of these lengths the ones that are in wide use are taken
 // bare, the others with a word beside them or in groups.
 const COMMON_LONG = /^(?:4\d{18}|62\d{14,17})$/;
@@ -60,6 +74,7 @@ function isCard(text: string, match: RegExpExecArray): boolean {
   const digits = bare(text);
   if (!cardIssuer(digits) || !luhn(digits) || /^(\d)\1+$/.test(digits)) return false;
   if (digits !== text) return !inTable(match);
+  if (aboutOthers(match)) return false;
   return digits.length <= 16 || COMMON_LONG.test(digits) || aboutCards(match);
 }
 

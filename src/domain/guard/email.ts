@@ -1,3 +1,4 @@
+import { lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { after, before } from './surroundings.js';
 
@@ -26,14 +27,16 @@ function isPersonal(address: string, match: RegExpExecArray): boolean {
 }
 
 export const EMAIL_RULES: readonly Rule[] = [
-  {
-    id: 'email',
-    class: 'email',
-    what: 'e-mail address of a person',
-    source: 'https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2',
-    keywords: ['@'],
-    pattern:
+  lazyRule(
+    {
+      id: 'email',
+      class: 'email',
+      what: 'e-mail address of a person',
+      source: 'https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2',
+      keywords: ['@'],
+      accept: isPersonal,
+    },
+    () =>
       /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@]|[-_][\p{L}\p{N}])/gu,
-    accept: isPersonal,
-  },
+  ),
 ];

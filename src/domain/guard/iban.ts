@@ -48,8 +48,8 @@ const calledIban = mentions(['iban', 'account', 'konto', 'compte', 'cuenta', 'co
 
 function isIban(text: string, match: RegExpExecArray): boolean {
   const iban = bare(text);
-  // In small letters without a gap it may be a hash that begins like a country.
-  if (/^[a-z0-9]+$/.test(text) && !calledIban(match)) return false;
+  // In small letters without a space it may be a hash or a part of a uuid that begins like a country.
+  if (/^[a-z0-9-]+$/.test(text) && !calledIban(match)) return false;
   // Check digits are 02 to 98; where 00, 01 or 99 fit as well, nobody computed them.
   if (/^..(?:0[01]|99)/.test(iban)) return false;
   return mod97(iban.slice(4) + iban.slice(0, 4)) === 1;

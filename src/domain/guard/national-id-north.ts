@@ -37,8 +37,8 @@ export const NORTHERN_IDS: readonly NationalId[] = [
     source: 'https://www.skatteverket.se/privat/folkbokforing/personnummer',
     shape: String.raw`(?:18|19|20)?\d{4}[0-9]\d[-+]?\d{4}`,
     words: ['personnummer', 'personnr', 'pnr', 'personal identity', 'samordningsnummer'],
-    // A date of later years with four digits behind is a stamp or a serial rather than a child.
-    formatted: /^(?:(?:19|200)\d{5,7}|\d{6})[-+]\d{4}$/,
+    // A date of these years with four digits behind is a stamp or a serial rather than a child.
+    formatted: /^(?:(?:19|200)\d{5,7}|(?!2|3[0-5])\d{6})[-+]\d{4}$/,
     valid: isPersonnummer,
   },
   {
@@ -70,6 +70,9 @@ export const NORTHERN_IDS: readonly NationalId[] = [
     what: 'Finnish personal identity code',
     source: 'https://dvv.fi/en/personal-identity-code',
     shape: String.raw`[0-3]\d[01]\d{3}[-+A-FU-Y]\d{3}[0-9A-FHJ-NPR-Y]`,
+    words: ['hetu', 'henkilötunnus', 'personbeteckning', 'personal identity', 'finnish id'],
+    // So may be 260131-1234: with a letter, or a first pair that is no year of now, it is clear.
+    formatted: /[A-Y]$|^(?!2|3)/,
     valid: isHetu,
   },
   {

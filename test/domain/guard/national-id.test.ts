@@ -63,6 +63,15 @@ describe('national ids', () => {
     );
   });
 
+  it('LTM-13 takes no stamps of these years for a Swedish or Finnish number', () => {
+    const r = random(5);
+    const stamps = Array.from(
+      { length: 300 },
+      () => `26${r.pick(['01', '07', '12'])}${r.int(10, 28)}-${r.digits(4)}`,
+    );
+    expect(stamps.flatMap((stamp) => [...ids(stamp), ...ids(`20${stamp}`)])).toEqual([]);
+  });
+
   it('LTM-13 finds a US number without dashes after its word alone', () => {
     const ssn = NATIONAL['us-ssn']?.make(random(4)).replaceAll('-', '') as string;
     expect(ids(`SSN: ${ssn}`)).toContain('us-ssn');

@@ -77,6 +77,8 @@ describe('payment cards', () => {
       `550e8400-e29b-41d4-a716-${CARDS.maestro?.(random(9)).slice(0, 12)}`,
       `https://x.org/status/${card}`,
       `id_${card}`,
+      `arn:aws:iam::${CARDS.maestro?.(random(9)).slice(0, 12)}:role/x`,
+      `EAN-13 ${CARDS.visa13?.(random(9))}`,
       '4'.repeat(16),
       `${'0'.repeat(15)}0`,
     ])
@@ -148,6 +150,7 @@ describe('IBANs', () => {
       other,
       number.toLowerCase(),
       `ZZ${number.slice(2)}`,
+      `12345678-${number.toLowerCase().replace(/.{4}(?=.)/g, '$&-')}`,
     ])
       expect(found(text).includes('iban'), text).toBe(false);
   });
@@ -218,7 +221,8 @@ describe('phone numbers', () => {
       '+10 -3 @@ -120,7 +120,9 @@ 12 files changed, 3456 insertions(+), 7890123 deletions(-)',
     ],
     ['versions and ids', 'v1.2.3 +1.2.3 1.20.300.4000 0x+4915112345 ISBN 978-3-16-148410-0 CVE-2024-123456'],
-    ['film numbers', '(212) 555-0123 +1 415 555 0199 +44 7700 900123'],
+    ['film numbers', '(212) 555-0123 +1 415 555 0199 +44 7700 900123 (555) 123-4567 555-123-4567'],
+    ['numbers in code', 'system call 123456789 cell 1234567891 phone 1234567890 call 0x123456789'],
     ['sums', 'a+49151234567 = b; x = 3 +1234567890 1690000000'],
   ])('LTM-13 finds none in %s', (_what, text) => {
     expect(findAll(PHONE_RULES, text)).toEqual([]);

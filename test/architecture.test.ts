@@ -45,6 +45,8 @@ const ALLOWED: Record<string, readonly string[]> = {
 /** The written order: a routine calls only what stands further left. */
 const ROUTINE_ORDER = [
   'context',
+  'guard',
+  'guard-scan',
   'running',
   'trust',
   'config',
@@ -54,6 +56,7 @@ const ROUTINE_ORDER = [
   'knowledge',
   'human',
   'ledger',
+  'breach',
   'memory-cut',
   'memory-facts',
   'memory-anchors',
@@ -61,6 +64,7 @@ const ROUTINE_ORDER = [
   'memory-survey',
   'memory-judge',
   'memory-restore',
+  'memory-scan',
   'integrity',
   'memory-read',
   'memory-growth',
@@ -78,6 +82,7 @@ const ROUTINE_ORDER = [
   'interruption',
   'briefing',
   'session-commit',
+  'commit-guard',
   'session-end',
   'session-create',
   'session-start',
@@ -140,7 +145,7 @@ describe('the layers', () => {
 
   it('let only cli/bin.ts print and exit', () => {
     const found = files(src).filter((file) =>
-      /console\.|process\.(exit|stdout|exitCode)/.test(readFileSync(file, 'utf8')),
+      /console\.\w+\(|process\.(exit|stdout|exitCode)/.test(readFileSync(file, 'utf8')),
     );
     expect(found.map((file) => relative(src, file))).toEqual(['cli/bin.ts']);
   });

@@ -1,4 +1,4 @@
-import { ForgeError } from '../domain/error.js';
+import { ForgeError, usage } from '../domain/error.js';
 import type { Field } from '../domain/guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './program.js';
@@ -34,6 +34,8 @@ export async function guardInput(
   const found = await textGuard.inspect(fields, env, writes);
   const [first] = found;
   if (!first) return;
+  if (first.class === 'invisible')
+    throw usage('text.hidden_character', `${first.field} has a ${first.what} (rule ${first.rule}).`);
   if (writes && !invocation.flags.dryRun) await openQuietly(forge)?.guard.refuseInput(found);
   throw new ForgeError(
     'secret',

@@ -1,7 +1,7 @@
 import { changedFiles } from '../adapters/git-commit.js';
 import { readBlob } from '../adapters/git-read.js';
 import { type Found, scanBytes } from '../domain/guard/document.js';
-import { readJournal } from '../store/journal.js';
+import { journalStamp, readJournal } from '../store/journal.js';
 import { focusFile, progressFile, sessionFile, shown, shownFrom } from '../store/layout.js';
 import type { Context } from './context.js';
 import { newHits, refuseFound, rulesOf } from './guard.js';
@@ -40,7 +40,7 @@ function refuse(context: Context, name: string, found: readonly Found[]): void {
 /** Records that went through forge were looked at when they were stored. */
 function journalled({ layout }: Context): Set<string> {
   const lines = new Set<string>();
-  readJournal(layout, Number.MAX_SAFE_INTEGER, (bytes) => lines.add(bytes.toString('latin1')));
+  readJournal(layout, journalStamp(layout).size, (bytes) => lines.add(bytes.toString('latin1')));
   return lines;
 }
 

@@ -39,7 +39,10 @@ export function installGuard(context: Context): void {
 
 /** What is in text that somebody gave: to be asked before anything is done with it. */
 export function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Found[] {
-  return scanFields(fields, rulesOf(env)).filter((hit) => writes || CRITICAL.has(hit.class));
+  const found = scanFields(fields, rulesOf(env)).filter((hit) => writes || CRITICAL.has(hit.class));
+  // Wrong input before anything that is only not to be kept; what halts before both.
+  const rank = ({ class: name }: Found): number => (CRITICAL.has(name) ? 0 : name === 'invisible' ? 1 : 2);
+  return found.sort((a, b) => rank(a) - rank(b));
 }
 
 /** Exit 5 for what inspectInput found. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { findRepository } from '../../src/adapters/repository.js';
 import { systemWorld } from '../../src/adapters/world.js';
 import { contextAt } from '../../src/routines/context.js';
+import { installGuard } from '../../src/routines/guard.js';
 import type { Integrity } from '../../src/routines/integrity.js';
 import { storeRecords, surroundings } from '../../src/routines/ledger.js';
 import { foldAll } from '../../src/routines/memory-fold.js';
@@ -55,6 +56,7 @@ async function grow(keep: number): Promise<Project> {
 async function archive(project: Project, keep: number): Promise<void> {
   const world = systemWorld(process.env, false);
   const context = contextAt(project.dir, findRepository(project.dir), world, false);
+  installGuard(context);
   const around = await surroundings(context);
   compactExecution(context.disk, keep, (anchor) => {
     storeRecords(context, around, 'execution', [{ kind: 'archive', ...anchor }]);

@@ -213,7 +213,13 @@ describe('the parts of the briefing', () => {
       commits: [{ short: 'abc', at, subject: evil }],
     };
     for (const change of [{}, { next: null }]) {
-      const { text } = cutBriefing('Heading', briefingSections({ ...data, ...change }), 100_000, 'text', '3f9a');
+      const { text } = cutBriefing(
+        'Heading',
+        briefingSections({ ...data, ...change }),
+        100_000,
+        'text',
+        '3f9a',
+      );
       expect(text).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e]|[\u{e0000}-\u{e007f}]/u);
       expect(text.match(/<U\+001B>/g)).toHaveLength(19);
     }

@@ -1,5 +1,6 @@
 import { decodeUtf8 } from '../document.js';
 import { type Field, flatten } from './fields.js';
+import { findLongCode, LONG_CODE } from './long-code.js';
 import type { GuardClass, Hit, Rule } from './rule.js';
 import { scanText } from './scan.js';
 
@@ -19,46 +20,43 @@ export interface Found {
 const TELLING = /pass|pwd|secret|token|key|auth|cred|cookie|session|dsn|signature/i;
 
 /**
- * Looks at the texts of one document together: each by itself, with its key where that tells something, and joined
- * with the next, since a secret may be split over two fields.
+ * Looks at the texts of one document together: each by itself, with its key where that tells something, and with the
+ * next, since a secret may be split over two.
  */
 export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
-  const found = scanJoined(fields, '\n', rules);
+  const found = scanJoined(fields, rules);
   const keyed = fields.filter(({ path }) => TELLING.test(lastKey(path)));
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
-  if (named.length > 0) found.push(...scanJoined(named, '\n', rules));
-  if (fields.length > 1) found.push(...scanJoined(fields, '', rules).filter(({ split }) => split));
+  if (named.length > 0) found.push(...scanJoined(named, rules));
+  for (const { path, text } of fields) if (path !== '') found.push(...longCode(path, text));
   const seen = new Set<string>();
-  return found.flatMap(({ split: _split, ...hit }) => {
+  return found.filter((hit) => {
     const key = `${hit.field} ${hit.rule} ${hit.value}`;
-    if (seen.has(key)) return [];
-    seen.add(key);
-    return [hit];
+    return !seen.has(key) && seen.add(key);
   });
 }
 
 const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.[1] ?? '';
 
-/** A hit that spans several fields is `split`, and the first one's. */
-function scanJoined(
-  fields: readonly Field[],
-  by: string,
-  rules: readonly Rule[],
-): (Found & { split: boolean })[] {
-  const text = fields.map((field) => field.text).join(by);
-  const hits = scanText(text, rules);
-  if (hits.length === 0) return [];
+/** As lines of one text: the engine tries what stands on both sides of a line end as one. */
+function scanJoined(fields: readonly Field[], rules: readonly Rule[]): Found[] {
+  const text = fields.map((field) => field.text).join('\n');
   const starts: number[] = [];
   let at = 0;
   for (const field of fields) {
     starts.push(at);
-    at += field.text.length + by.length;
+    at += field.text.length + 1;
   }
-  return hits.map((hit) => {
+  return scanText(text, rules).map((hit) => {
     const index = starts.findLastIndex((start) => start <= hit.start);
-    const [start = 0, end = Number.POSITIVE_INFINITY] = [starts[index], starts[index + 1]];
-    return { ...toFound(text, hit, fields[index]?.path ?? '', start), split: hit.end > end };
+    return toFound(text, hit, fields[index]?.path ?? '', starts[index] ?? 0);
   });
+}
+
+/** Somebody else's code comes in long runs; where text is a file's it is expected. */
+function longCode(field: string, text: string): Found[] {
+  const run = findLongCode(text);
+  return run ? [toFound(text, { ...LONG_CODE, ...run }, field, 0)] : [];
 }
 
 function toFound(

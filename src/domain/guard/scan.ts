@@ -61,15 +61,24 @@ function scanLines(view: View | undefined, rules: readonly Rule[]): Finding[] {
     .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
 }
 
+const readings = new WeakMap<readonly Rule[], readonly Rule[]>();
+
+/** For what is read out of a text: what is invisible there is not hidden from anybody here. */
+function read(rules: readonly Rule[]): readonly Rule[] {
+  const known = readings.get(rules) ?? rules.filter((rule) => rule.class !== 'invisible');
+  readings.set(rules, known);
+  return known;
+}
+
 function findAll(text: string, rules: readonly Rule[]): Finding[] {
   const plain = normaliseView(text);
   const source = plain?.text ?? text;
-  const findings = [scanPlain(text, rules), scanView(plain, rules)];
+  const findings = [scanPlain(text, rules), scanView(plain, read(rules))];
   for (const makeView of [escapeView, hexView, base64View, concatenationView]) {
-    findings.push(scanView(makeView(source, plain), rules));
+    findings.push(scanView(makeView(source, plain), read(rules)));
   }
   const found = findings.flat();
-  const wrapped = scanLines(lineView(source, plain), rules);
+  const wrapped = scanLines(lineView(source, plain), read(rules));
   // A secret at a line's end would run on into the next line here: what was found without joining stands.
   return [...found, ...wrapped.filter((one) => !found.some((other) => overlaps(one, other)))];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { INVISIBLE_RULES } from '../../../src/domain/guard/invisible.js';
 import { ForgeError } from '../../../src/domain/error.js';
+import { INVISIBLE_RULES } from '../../../src/domain/guard/invisible.js';
 import { checkText } from '../../../src/domain/text.js';
 import { NAUGHTY } from '../../cli/naughty.js';
 import { findAll } from '../../support/personal.js';

@@ -8,7 +8,7 @@ export const URL64 = '[\\w-]';
 export const STD64 = '[A-Za-z0-9+/]';
 export const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 
-const escape = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');
+const literally = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');
 
 type Accept = (body: string, match: RegExpExecArray) => boolean;
 
@@ -22,7 +22,7 @@ export function token(
   accept: Accept = looksRandom,
 ): Rule {
   const literals = [prefixes].flat();
-  const start = literals.map(escape).join('|');
+  const start = literals.map(literally).join('|');
   return {
     id,
     class: 'secret',
@@ -71,7 +71,7 @@ export function near(
   accept: Accept = looksRandom,
 ): Rule {
   const keywords = [names].flat();
-  const start = keywords.map(escape).join('|');
+  const start = keywords.map(literally).join('|');
   return {
     id,
     class: 'secret',
@@ -79,7 +79,7 @@ export function near(
     source,
     keywords,
     pattern: new RegExp(
-      `(?:${start})(?<gap>[^]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
+      `(?:${start})(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
       'gi',
     ),
     accept: (secret, match) => isAssigned(match) && accept(secret, match),

@@ -7,7 +7,7 @@ import { DATA_RULES } from './rules/data.js';
 import { DEVTOOL_RULES } from './rules/devtools.js';
 import { GENERIC_RULES } from './rules/generic.js';
 import { HOST_RULES } from './rules/hosts.js';
-import { KEY_RULES } from './rules/keys.js';
+import { JWT_RULE, KEY_RULES } from './rules/keys.js';
 import { MAIL_RULES } from './rules/mail.js';
 import { OBSERVABILITY_RULES } from './rules/observability.js';
 import { PAYMENT_RULES } from './rules/payment.js';
@@ -38,6 +38,7 @@ const VENDORS: readonly Rule[] = [
 export const SECRET_RULES: readonly Rule[] = [
   ...VENDORS.filter((rule) => !rule.isLoose),
   ...VENDORS.filter((rule) => rule.isLoose),
+  JWT_RULE,
   ...PLACE_RULES,
   ...GENERIC_RULES,
 ];

@@ -19,6 +19,8 @@ const OTHER_KINDS: readonly RegExp[] = [
   /^(?:[A-Z]{1,6}[a-z]{1,30}){1,8}\d{0,2}$/,
   /^[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,8}$/,
   /^[A-Za-z]{1,30}\d{0,3}(?:[-_.:/ ][A-Za-z]{0,30}\d{0,3}){1,10}$/,
+  // A ticket, an option
+  /^[A-Z]{1,6}[-_]?\d{2,12}$|^-{1,2}[A-Za-z][A-Za-z-]*$/,
   // Part of a program
   /\$\{|\{\{|=>|\(\)|&&|\|\||\?\.|^[A-Za-z_$][\w$]{0,60}(?:\.[A-Za-z_$][\w$]{0,60}){1,6}$|^[#.!?:+]|^\\|^&[a-z#]|[;{}]$/,
 ];
@@ -47,11 +49,18 @@ export function isSecretValue(value: string, match?: RegExpExecArray): boolean {
   return !PUBLIC_NAME.test(match?.groups?.['name'] ?? '') && looksChosen(value);
 }
 
+/** Words that a name is made of have few capitals; in base 62 nearly a half are. */
+const isRandomName = (value: string): boolean =>
+  mixtureOf(value) >= 0.25 ||
+  (value.length >= 20 &&
+    mixtureOf(value) >= 0.15 &&
+    value.replace(/[^A-Z]/g, '').length >= value.length * 0.3);
+
 /** Without quotes a value could be a name in a program: only what no one would call anything passes. */
 export function isSecretWord(found: string, match?: RegExpExecArray): boolean {
   const value = found.replace(/[.!?:]+$/, '');
-  if (value.length < 8 || !/\d/.test(value) || !isSecretValue(value, match)) return false;
-  const isIdentifier = /^[A-Za-z_$][\w$]*$/.test(value);
-  if (!isIdentifier) return mixtureOf(value) >= 0.1 && !/[=|+*/?]{1}[A-Za-z_$.]*[.(=]/.test(value);
-  return value.length >= 12 && mixtureOf(value) >= 0.25;
+  if (value.length < 8 || !isSecretValue(value, match)) return false;
+  if (/^[A-Za-z_$][\w$]*$/.test(value)) return value.length >= 12 && isRandomName(value);
+  const isExpression = /[=|+*/?][A-Za-z_$.]*[.(=]/.test(value);
+  return !isExpression && mixtureOf(value) >= (/\d/.test(value) ? 0.1 : 0.25);
 }

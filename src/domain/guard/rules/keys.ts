@@ -5,12 +5,17 @@ import type { Rule } from '../rule.js';
 /** Lines of a key in base64; `\n` written out and what a program puts about its lines do not belong to them. */
 const BODY = '(?:[^-]|-(?!----)){40,16384}';
 
-/** A header in prose has no body: a key has a line of base64 that no sentence has. */
+/** What armour may have between its header and its body: "Proc-Type: 4,ENCRYPTED". */
+const ARMOUR_HEADER = /^[A-Z][A-Za-z-]{2,20}: .*$/gm;
+
+/** A header in prose is followed by words; a key's by a line of base64, whatever quotes and signs stand between. */
 function hasKeyBody(block: string): boolean {
-  const body = block.replace(/^-----[^-]{1,60}-----/, '').replace(/\\[nrt]/g, '\n');
-  return (body.match(/[A-Za-z0-9+/]{24,}/g) ?? []).some(
-    (line) => entropyOf(line) >= 3.3 && !/(.)\1{9}/.test(line),
-  );
+  const body = block
+    .replace(/^-{4,5}[^-]{1,60}-{4,5}/, '')
+    .replace(/\\[nrt]/g, '\n')
+    .replace(ARMOUR_HEADER, '');
+  const line = /[A-Za-z0-9][A-Za-z0-9+/]{0,200}/.exec(body)?.[0] ?? '';
+  return line.length >= 24 && entropyOf(line) >= 3.3 && !/(.)\1{9}/.test(line);
 }
 
 /** Keys may repeat letters and count somewhere in their many lines; only the shape is judged. */
@@ -88,15 +93,17 @@ export const KEY_RULES: readonly Rule[] = [
     pattern: /AGE-SECRET-KEY-(?:PQ-)?1(?<secret>[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{50,120})/g,
     accept: (secret) => !hasSequence(secret) && entropyOf(secret) >= 3,
   },
-  {
-    id: 'jwt',
-    class: 'secret',
-    what: 'JSON web token',
-    source: 'https://www.rfc-editor.org/rfc/rfc7519',
-    keywords: ['eyj', 'ewog'],
-    // Not inside of a longer run of its characters: so that a run is read once.
-    pattern:
-      /(?<![\w-])(?:eyJ|ewog)[\w-]{10,2000}\.[\w-]{8,8000}\.(?:[\w-]{16,2000}|[\w-]{0,200}\.[\w-]{8,400}\.[\w-]{4,8000}\.[\w-]{16,60})/g,
-    accept: (secret) => isJwtHeader(secret.split('.', 1)[0] ?? ''),
-  },
 ];
+
+/** After the vendors whose tokens are such. */
+export const JWT_RULE: Rule = {
+  id: 'jwt',
+  class: 'secret',
+  what: 'JSON web token',
+  source: 'https://www.rfc-editor.org/rfc/rfc7519',
+  keywords: ['eyj', 'ewog'],
+  // Not inside of a longer run of its characters: so that a run is read once.
+  pattern:
+    /(?<![\w-])(?:eyJ|ewog)[\w-]{10,2000}\.[\w-]{8,8000}\.(?:[\w-]{16,2000}|[\w-]{0,200}\.[\w-]{8,400}\.[\w-]{4,8000}\.[\w-]{16,60})/g,
+  accept: (secret) => isJwtHeader(secret.split('.', 1)[0] ?? ''),
+};

@@ -48,7 +48,8 @@ export function marked(
   return { id, class: 'secret', what, source, keywords, pattern, accept };
 }
 
-const CREDENTIAL = /key|token|secret|pass|auth|api|bearer|cred|\bpat\b|license|pw|login|webhook|dsn/i;
+const CREDENTIAL =
+  /key|token|secret|pass|auth|api|bearer|cred|(?:\b|_)pat(?:\b|_)|license|pw|login|webhook|dsn/i;
 const DIGEST = /sha-?\d|sha\b|commit|hash|digest|md5|checksum|integrity|etag|revision|\bid\b/i;
 
 /** Between the name and the value stands a word for a credential, or next to nothing. */

@@ -28,7 +28,7 @@ export const PLACE_RULES: readonly Rule[] = [
     'credentials in a URL',
     'https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1',
     ['://'],
-    /(?<=[a-z0-9]):\/\/(?<user>[^\s:/?#@"'`<>()[\]{}|\\,]{0,100}):(?<secret>[^\s/?#@"'`<>|\\,]{3,200})(?=@[\w[%.-])/gi,
+    /(?<=[a-z0-9]):\/\/(?<user>[^\s:/?#@"'`<>()[\]{}|\\,]{0,100}):(?<secret>[^\s/?#@"'`<>|\\,]{4,200})(?=@[\w[%.-])/gi,
     (secret, match) => isOwn(secret) && secret !== match.groups?.['user'] && !/^[{$[]|[}\]]$/.test(secret),
   ),
   rule(

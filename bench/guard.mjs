@@ -31,7 +31,7 @@ const adversarial = (keywords) => ({
   'PEM headers': repeat(['-----BEGIN ', 'PRIVATE KEY-----'].join('')),
   'a PEM header and dashes': (size) => ['-----BEGIN ', 'PRIVATE KEY-----'].join('') + '-'.repeat(size),
   'PuTTY headers': repeat('PuTTY-User-Key-File-3: '),
-  'ghp_': repeat('ghp_'),
+  ghp_: repeat('ghp_'),
   'prefixes with bodies': repeat('ghp_aZ3 glpat-Zz9 sk-proj-a1B2c3D4 '),
   'base64 lines': repeat(`${'QUJD'.repeat(19)}\n`),
   'netrc words': repeat('machine a login b '),
@@ -68,12 +68,16 @@ async function bundle(folder) {
 /** In a process of its own, as every command loads it. */
 function loadTime(folder, module) {
   const script = join(folder, 'load.mjs');
-  writeFileSync(script, `const t = performance.now(); await import('${module}'); console.log(performance.now() - t);`);
+  writeFileSync(
+    script,
+    `const t = performance.now(); await import('${module}'); console.log(performance.now() - t);`,
+  );
   const times = Array.from({ length: 9 }, () => Number(spawnSync(process.execPath, [script]).stdout));
   return times.sort((a, b) => a - b)[4];
 }
 
-const PROSE = 'The lock was not released: src/store/lock.ts:42 waits for a holder that is gone. Fixed in 4f2a9c1.\n';
+const PROSE =
+  'The lock was not released: src/store/lock.ts:42 waits for a holder that is gone. Fixed in 4f2a9c1.\n';
 
 const folder = mkdtempSync(join(tmpdir(), 'forge-guard-'));
 try {
@@ -85,11 +89,17 @@ try {
   median(scan(clean), 2000);
   console.log(`load                      ${loadTime(folder, module).toFixed(1)} ms`);
   console.log(`1 KB, clean, warm         ${median(scan(clean), 500).toFixed(3)} ms`);
-  console.log(`64 KiB of all keywords    ${median(scan(repeat(`${keywords.join(' ')} `)(65_536)), 5).toFixed(0)} ms`);
+  console.log(
+    `64 KiB of all keywords    ${median(scan(repeat(`${keywords.join(' ')} `)(65_536)), 5).toFixed(0)} ms`,
+  );
   console.log(`\n${'adversarial'.padEnd(26)}${SIZE / 1000}k, ms  ${(2 * SIZE) / 1000}k, ms  growth`);
   for (const [name, make] of Object.entries(adversarial(keywords))) {
     const [once, twice] = [SIZE, 2 * SIZE].map((size) => median(scan(make(size)), 3));
-    const cells = [once.toFixed(1).padStart(7), twice.toFixed(1).padStart(9), (twice / once).toFixed(2).padStart(8)];
+    const cells = [
+      once.toFixed(1).padStart(7),
+      twice.toFixed(1).padStart(9),
+      (twice / once).toFixed(2).padStart(8),
+    ];
     console.log(name.padEnd(26) + cells.join(' '));
   }
 } finally {

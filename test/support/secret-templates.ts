@@ -145,6 +145,7 @@ export const templates: Record<string, string | readonly string[]> = {
   'square-access-token': 'sq0atp-{url:22}',
   'square-secret': 'sq0csp-{url:43}',
   'square-production-token': 'EAAA{url:60}',
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: the dollar is the token's own.
   'braintree-access-token': 'access_token$production${small:16}${hex:32}',
   'paypal-secret': 'PAYPAL_CLIENT_SECRET=E{url:79}',
   'shopify-access-token': 'shpat_{hex:32}',

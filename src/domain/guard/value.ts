@@ -45,8 +45,8 @@ function looksChosen(value: string): boolean {
 
 /** A quoted value: what a person or a generator would have made up. */
 export function isSecretValue(value: string, match?: RegExpExecArray): boolean {
-  if (isPlaceholder(value) || isOther(value)) return false;
-  return !PUBLIC_NAME.test(match?.groups?.['name'] ?? '') && looksChosen(value);
+  if (PUBLIC_NAME.test(match?.groups?.['name'] ?? '')) return false;
+  return looksChosen(value) && !isOther(value) && !isPlaceholder(value);
 }
 
 /** Words that a name is made of have few capitals; in base 62 nearly a half are. */

@@ -13,19 +13,19 @@ const NAMED: Record<string, string> = {
   '&gt;': '>',
 };
 
-function readEscape(escape: string): string {
-  const named = NAMED[escape.toLowerCase()];
+function readEscape(written: string): string {
+  const named = NAMED[written.toLowerCase()];
   if (named !== undefined) return named;
-  if (/^\\[^ux]/i.test(escape)) return escape.slice(1);
-  const isDecimal = /^&#[0-9]/.test(escape);
-  const code = Number.parseInt(escape.replace(/[^0-9a-f]/gi, ''), isDecimal ? 10 : 16);
+  if (/^\\[^ux]/i.test(written)) return written.slice(1);
+  const isDecimal = /^&#[0-9]/.test(written);
+  const code = Number.parseInt(written.replace(/[^0-9a-f]/gi, ''), isDecimal ? 10 : 16);
   return code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
 }
 
 /** Percent-encoding and the escapes of JSON, JavaScript and HTML as the characters that they stand for. */
 export function escapeView(text: string, base?: View): View | undefined {
   if (!/[%\\&]/.test(text)) return undefined;
-  return replaceIn(text, ESCAPE, (escape) => readEscape(escape), base);
+  return replaceIn(text, ESCAPE, readEscape, base);
 }
 
 const isPrintable = (code: number): boolean =>

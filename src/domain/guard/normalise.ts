@@ -4,7 +4,7 @@ import { replaceIn, type View } from './view.js';
  * What can stand in a word unseen: format characters (zero width, soft hyphen, direction, tags), variation selectors,
  * joiners, and the fillers that show as nothing.
  */
-const UNSEEN = /^[\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]$/u;
+const UNSEEN = /^(?:\p{Cf}|\p{Variation_Selector}|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0)$/u;
 
 const plain = new Map<string, string>();
 

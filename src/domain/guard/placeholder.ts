@@ -3,7 +3,7 @@ import { entropyOf } from './entropy.js';
 /** Words of which values are made that stand for a secret in examples, types and tests. */
 const WORDS = new RegExp(
   [
-    'access|account|actual|admin|another|any|api|app|auth(?:entication|orization)?|azerty|bar|basic|baz|bearer|blah',
+    'abc|xyz|access|account|actual|admin|another|any|api|app|auth(?:entication|orization)?|azerty|bar|basic|baz|bearer|blah',
     'bot|change(?:d|it|me)?|client|config|correct|credentials?|custom|database|default|demo|dummy|empty|enter|env',
     'example|fake|fill|foo|generated?|goes|github|guest|hash|here|hidden|id|in|insert|invalid|is|key|letmein|live|local|localhost',
     'login|long|lorem|master|me|mock|my|name|new|none|not|null|of|old|only|optional|or|pass(?:phrase|w(?:or)?d|wort)?|paste|phrase',
@@ -37,7 +37,8 @@ export function looksRandom(body: string): boolean {
 }
 
 /** What stands for a value that comes from elsewhere: `${VAR}`, `<password>`, `%(pw)s`, `{{ token }}`, `$PASSWORD`. */
-const REFERENCE = /^[$%@&][A-Za-z_({]|\$\{|\$\(|\{\{|%\(|^[<[{(].*[>\]})]$|^<|^\*+$|^#\{|<%|^-+$|^_+$/;
+const REFERENCE =
+  /^[$%@&][A-Za-z_({]|\$\{|\$\(|\{\{|%\(|^[<[{(][^\s<>[\](){}]*[>\]})]|^<|^\*+$|^#\{|<%|^-+$|^_+$/;
 
 /** Whether a value written as a password or token is none: a reference, a name for one, or a word from a lesson. */
 export function isPlaceholder(value: string): boolean {

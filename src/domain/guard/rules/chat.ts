@@ -22,10 +22,10 @@ const isDiscord = (secret: string): boolean =>
   looksRandom(secret);
 
 export const CHAT_RULES: readonly Rule[] = [
+  slack('slack-rotating-token', 'rotating token', ['xoxe.xoxb-', 'xoxe.xoxp-', 'xoxe-']),
   slack('slack-bot-token', 'bot token', 'xoxb-'),
   slack('slack-user-token', 'user token', 'xoxp-'),
   slack('slack-legacy-token', 'legacy token', ['xoxa-', 'xoxr-', 'xoxs-', 'xoxo-', 'xoxc-', 'xoxd-']),
-  slack('slack-rotating-token', 'rotating token', ['xoxe.xoxb-', 'xoxe.xoxp-', 'xoxe-']),
   slack('slack-app-token', 'app-level token', 'xapp-'),
   webhook(
     'slack-webhook',

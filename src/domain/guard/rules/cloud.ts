@@ -1,4 +1,4 @@
-import { countKinds } from '../entropy.js';
+import { mixtureOf } from '../entropy.js';
 import { looksRandom } from '../placeholder.js';
 import type { Rule } from '../rule.js';
 import { ALNUM, HEX, marked, near, STD64, token, URL64, UUID } from './make.js';
@@ -15,7 +15,8 @@ const DIGITALOCEAN = 'https://docs.digitalocean.com/reference/api/create-persona
 const ALIBABA = 'https://www.alibabacloud.com/help/en/ram/user-guide/create-an-accesskey-pair';
 
 /** A digest is as long, but has no capitals. */
-const isMixed = (secret: string): boolean => countKinds(secret) >= 3 && looksRandom(secret);
+const isMixed = (secret: string): boolean =>
+  mixtureOf(secret) >= 0.15 && /[A-Z]/.test(secret) && looksRandom(secret);
 
 export const CLOUD_RULES: readonly Rule[] = [
   token('aws-access-key-id', 'AWS access key id', AWS, ['AKIA', 'ASIA', 'ABIA', 'ACCA'], '[A-Z0-9]{16}'),

@@ -8,7 +8,7 @@ export const URL64 = '[\\w-]';
 export const STD64 = '[A-Za-z0-9+/]';
 export const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 
-const escape = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');
+const literally = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');
 
 type Accept = (body: string, match: RegExpExecArray) => boolean;
 
@@ -22,7 +22,7 @@ export function token(
   accept: Accept = looksRandom,
 ): Rule {
   const literals = [prefixes].flat();
-  const start = literals.map(escape).join('|');
+  const start = literals.map(literally).join('|');
   return {
     id,
     class: 'secret',
@@ -48,7 +48,8 @@ export function marked(
   return { id, class: 'secret', what, source, keywords, pattern, accept };
 }
 
-const CREDENTIAL = /key|token|secret|pass|auth|api|bearer|cred|\bpat\b|license|pw|login|webhook|dsn/i;
+const CREDENTIAL =
+  /key|token|secret|pass|auth|api|bearer|cred|(?:\b|_)pat(?:\b|_)|license|pw|login|webhook|dsn/i;
 const DIGEST = /sha-?\d|sha\b|commit|hash|digest|md5|checksum|integrity|etag|revision|\bid\b/i;
 
 /** Between the name and the value stands a word for a credential, or next to nothing. */
@@ -71,7 +72,7 @@ export function near(
   accept: Accept = looksRandom,
 ): Rule {
   const keywords = [names].flat();
-  const start = keywords.map(escape).join('|');
+  const start = keywords.map(literally).join('|');
   return {
     id,
     class: 'secret',
@@ -79,7 +80,7 @@ export function near(
     source,
     keywords,
     pattern: new RegExp(
-      `(?:${start})(?<gap>[^]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
+      `(?:${start})(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
       'gi',
     ),
     accept: (secret, match) => isAssigned(match) && accept(secret, match),

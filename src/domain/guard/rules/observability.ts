@@ -160,7 +160,7 @@ export const OBSERVABILITY_RULES: readonly Rule[] = [
     'uptimerobot-key',
     'UptimeRobot API key',
     'https://uptimerobot.com/api/',
-    ['u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8', 'u9'],
+    ['u0', 'u1', 'u2', 'u3', 'u4', 'u5', 'u6', 'u7', 'u8', 'u9'],
     'u\\d{6,8}-[0-9a-f]{24}',
   ),
 ];

@@ -1,3 +1,4 @@
+import { mixtureOf } from '../entropy.js';
 import { looksRandom } from '../placeholder.js';
 import type { Rule } from '../rule.js';
 import { ALNUM, HEX, marked, near, token, URL64, UUID } from './make.js';
@@ -10,6 +11,9 @@ const TRELLO = 'https://developer.atlassian.com/cloud/trello/guides/rest-api/aut
 const META = 'https://developers.facebook.com/docs/facebook-login/guides/access-tokens/';
 const X = 'https://docs.x.com/resources/fundamentals/authentication/overview';
 const DROPBOX = 'https://developers.dropbox.com/oauth-guide';
+
+/** No word of that length is written so. */
+const isRandomName = (secret: string): boolean => mixtureOf(secret) >= 0.15 && looksRandom(secret);
 
 export const WORK_RULES: readonly Rule[] = [
   token('linear-key', 'Linear API key', LINEAR, 'lin_api_', `${ALNUM}{32,64}`),
@@ -38,7 +42,7 @@ export const WORK_RULES: readonly Rule[] = [
     ATLASSIAN,
     ['atlassian', 'jira', 'confluence'],
     `${ALNUM}{24}`,
-    (secret) => /\d/.test(secret) && /[A-Z]/.test(secret) && /[a-z]/.test(secret) && looksRandom(secret),
+    isRandomName,
   ),
   token(
     'figma-token',
@@ -127,7 +131,7 @@ export const WORK_RULES: readonly Rule[] = [
     'IGQ',
     `${URL64}{80,400}`,
   ),
-  token('x-bearer-token', 'X (Twitter) bearer token', X, 'AAAAAAAAAAAAAAAAAAAAA', '[A-Za-z0-9%]{60,150}'),
+  token('x-bearer-token', 'X (Twitter) bearer token', X, 'AAAAAAAAAAAAAAAAAAAAA', '[A-Za-z0-9%/+=]{60,150}'),
   near(
     'x-secret',
     'X (Twitter) key or secret',

@@ -1,0 +1,66 @@
+import { countKinds, entropyOf, mixtureOf } from './entropy.js';
+import { isPlaceholder } from './placeholder.js';
+
+/** What is written where a secret could be, but tells where or what something is. */
+const OTHER_KINDS: readonly RegExp[] = [
+  // A path, a URL, a file
+  /^(?:\.{0,2}\/|~\/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}:\/\/|\/\/)/,
+  /^(?:@?[\w.-]{1,80}\/){1,12}[\w.-]{1,80}$/,
+  /\.(?:js|mjs|cjs|ts|tsx|jsx|json|ya?ml|toml|txt|md|pem|key|crt|cer|p12|pfx|env|py|rb|go|rs|java|php|html?|css|png|svg|com|org|net|io|dev)$/i,
+  // A date or time, a version, a number
+  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:.{0,30})?$/,
+  /^[v^~<>=]{0,2}\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+][\w.]{1,40})?$/,
+  /^[-+]?\d[\d_.,:]{0,40}(?:e\d+|px|ms|s|m|h|d|em|rem|%|[kmg]i?b)?$/i,
+  // A digest with its algorithm, a public key
+  /^(?:sha\d{1,3}|md5|h1|blake\w{1,3})[-:]/i,
+  /^(?:ssh-|ecdsa-|MII[A-Z])/,
+  // An identifier, a constant, words with signs between
+  /^[a-z]{1,30}(?:[A-Z][a-z]{1,30}){0,8}\d{0,2}$/,
+  /^(?:[A-Z]{1,6}[a-z]{1,30}){1,8}\d{0,2}$/,
+  /^[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,8}$/,
+  /^[A-Za-z]{1,30}\d{0,3}(?:[-_.:/ ][A-Za-z]{0,30}\d{0,3}){1,10}$/,
+  // A ticket, an option
+  /^[A-Z]{1,6}[-_]?\d{2,12}$|^-{1,2}[A-Za-z][A-Za-z-]*$/,
+  // Part of a program
+  /\$\{|\{\{|=>|\(\)|&&|\|\||\?\.|^[A-Za-z_$][\w$]{0,60}(?:\.[A-Za-z_$][\w$]{0,60}){1,6}$|^[#.!?:+]|^\\|^&[a-z#]|[;{}]$/,
+];
+
+const isOther = (value: string): boolean => OTHER_KINDS.some((kind) => kind.test(value));
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Names of what is public beside a secret: a key's id, a digest, a place. */
+const PUBLIC_NAME =
+  /hash|digest|checksum|public|token[_-]?(?:type|id|url|endpoint|name|limit|count)|key[_-]?id|auth[_-]?id$/i;
+
+/** Enough kinds of characters, through each other, for the length. */
+function looksChosen(value: string): boolean {
+  const kinds = countKinds(value);
+  const hasLetters = /[A-Za-z]/.test(value);
+  if (!hasLetters || entropyOf(value) < 2.5) return false;
+  if (value.length >= 20 && /^[0-9a-f]+$/i.test(value)) return entropyOf(value) >= 3;
+  if (UUID.test(value)) return true;
+  return kinds >= 3 || (kinds === 2 && /\d/.test(value)) || (value.length >= 20 && entropyOf(value) >= 3.8);
+}
+
+/** A quoted value: what a person or a generator would have made up. */
+export function isSecretValue(value: string, match?: RegExpExecArray): boolean {
+  if (PUBLIC_NAME.test(match?.groups?.['name'] ?? '')) return false;
+  return looksChosen(value) && !isOther(value) && !isPlaceholder(value);
+}
+
+/** Words that a name is made of have few capitals; in base 62 nearly a half are. */
+const isRandomName = (value: string): boolean =>
+  mixtureOf(value) >= 0.25 ||
+  (value.length >= 20 &&
+    mixtureOf(value) >= 0.15 &&
+    value.replace(/[^A-Z]/g, '').length >= value.length * 0.3);
+
+/** Without quotes a value could be a name in a program: only what no one would call anything passes. */
+export function isSecretWord(found: string, match?: RegExpExecArray): boolean {
+  const value = found.replace(/[.!?:]+$/, '');
+  if (value.length < 8 || !isSecretValue(value, match)) return false;
+  if (/^[A-Za-z_$][\w$]*$/.test(value)) return value.length >= 12 && isRandomName(value);
+  const isExpression = /[=|+*/?][A-Za-z_$.]*[.(=]/.test(value);
+  return !isExpression && mixtureOf(value) >= (/\d/.test(value) ? 0.1 : 0.25);
+}

@@ -39,11 +39,14 @@ function walk(folder: string): string[] {
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
 /** The text of a file; null for what is gone, no plain file, no text or too large. */
-export function readText(path: string): { text: string } | { skipped: 'large' | 'other' } {
+export function readText(
+  path: string,
+  max = MAX_SCANNED_BYTES,
+): { text: string } | { skipped: 'large' | 'other' } {
   try {
     const stat = fs.lstatSync(path);
     if (!stat.isFile()) return { skipped: 'other' };
-    if (stat.size > MAX_SCANNED_BYTES) return { skipped: 'large' };
+    if (stat.size > max) return { skipped: 'large' };
     const bytes = fs.readFileSync(path);
     // Git's own test for what is binary.
     return bytes.subarray(0, 8000).includes(0) ? { skipped: 'other' } : { text: bytes.toString('utf8') };

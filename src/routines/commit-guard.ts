@@ -1,5 +1,6 @@
 import { changedFiles } from '../adapters/git-commit.js';
 import { readBlob } from '../adapters/git-read.js';
+import { readText } from '../adapters/tree.js';
 import { type Found, scanBytes } from '../domain/guard/document.js';
 import { journalStamp, readJournal } from '../store/journal.js';
 import { focusFile, progressFile, sessionFile, shown, shownFrom } from '../store/layout.js';
@@ -21,10 +22,14 @@ export async function guardCommit(context: Context): Promise<void> {
   const written = journalled(context);
   for (const name of await changedFiles(git, shownFrom(repository.root, layout.dir))) {
     const path = `${repository.root}/${name}`;
-    const bytes = disk.read(path, Number.MAX_SAFE_INTEGER);
-    const before = bytes && (await readBlob(git, 'HEAD', name));
-    if (!bytes || before?.equals(bytes)) continue;
-    const fresh = name.endsWith('.jsonl') ? withoutLines(bytes, before, written) : bytes;
+    const isLedger = name.endsWith('.jsonl');
+    const read = readText(path, isLedger ? Number.MAX_SAFE_INTEGER : undefined);
+    // A link, a binary file, or gone meanwhile.
+    if ('skipped' in read) continue;
+    const bytes = Buffer.from(read.text);
+    const before = await readBlob(git, 'HEAD', name);
+    if (before?.equals(bytes)) continue;
+    const fresh = isLedger ? withoutLines(bytes, before, written) : bytes;
     const found = scan(context, name, fresh);
     refuse(context, shown(layout, path), before ? newHits(found, scan(context, name, before)) : found);
   }

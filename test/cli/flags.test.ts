@@ -46,6 +46,7 @@ const CALLS: string[][] = [
   ['memory', 'restore'],
   ['memory', 'fold'],
   ['memory', 'compact'],
+  ['guard', 'scan'],
   ['trust', '--show'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],

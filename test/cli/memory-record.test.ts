@@ -1,6 +1,9 @@
 import { rmSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { systemWorld } from '../../src/adapters/world.js';
 import { recordId } from '../../src/domain/ledger.js';
+import { contextAt } from '../../src/routines/context.js';
+import { storeRecords, surroundings } from '../../src/routines/ledger.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import {
@@ -201,18 +204,24 @@ describe('forge memory record', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-06 what could move the cursor is stored escaped and shown escaped', async () => {
+  it('B-06 what could move the cursor is refused; what an older forge stored of it is shown escaped', async () => {
     const project = await makePlainForge();
     const task = 'a\u001b]0;title\u0007\u202eb';
-    await forgeJson(project, ['memory', 'record', '--task', task, '--exit-code', '0', '--regression', task]);
-    expect(project.read(segmentOf(project, 'execution'))).not.toContain('\u001b');
-    const [{ id, record: stored } = { id: '', record: {} }] = await cyclesOf(project);
-    expect(stored).toMatchObject({ task_id: task });
+    const flags = ['memory', 'record', '--task', task, '--exit-code', '0'];
+    expect(await forgeError(project, flags)).toMatchObject({ exitCode: 2, code: 'text.hidden_character' });
+    const stdin = JSON.stringify({ task_id: task, exit_code: 0 });
+    expect(await forgeError(project, ['memory', 'record', '-'], { stdin })).toMatchObject({ exitCode: 5 });
+    expect(await cyclesOf(project)).toEqual([]);
+    const context = contextAt(project.dir, null, systemWorld(process.env, false), false);
+    context.disk.guard = () => {};
+    const draft = { kind: 'cycle', cycle: 1, task_id: task, exit_code: 0 };
+    const [ref] = storeRecords(context, await surroundings(context), 'execution', [draft]);
     for (const call of [
       ['memory', 'log'],
-      ['memory', 'show', id],
+      ['memory', 'show', ref?.id ?? ''],
     ]) {
       const { stdout } = await runForge(project, call);
+      expect([call, stdout]).toEqual([call, expect.stringContaining('title')]);
       for (const sign of ['\u001b', '\u0007', '\u202e'])
         expect([call, stdout.includes(sign)]).toEqual([call, false]);
     }

@@ -181,7 +181,7 @@ describe('the parts of the briefing', () => {
 
   it('SES-03 tell beliefs from proof and put the newest failure first', () => {
     const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
-    expect(section?.title).toMatch(/not proven/);
+    expect(section?.source).toBe('learned');
     expect(section?.items[0]).toBe('Failed: Context 79: Issue 79');
     expect(section?.items.at(-1)).toBe('Context 0 → Approach 0');
   });

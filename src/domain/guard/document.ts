@@ -1,4 +1,3 @@
-import { decodeUtf8 } from '../document.js';
 import { type Field, flatten } from './fields.js';
 import { findLongCode, LONG_CODE } from './long-code.js';
 import type { GuardClass, Hit, Rule } from './rule.js';
@@ -38,40 +37,55 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
 
 const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.[1] ?? '';
 
+/** Whoever has more than this in one text need not be told of each. */
+const MAX_FOUND = 1000;
+
 /** As lines of one text: the engine tries what stands on both sides of a line end as one. */
 function scanJoined(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const text = fields.map((field) => field.text).join('\n');
-  const starts: number[] = [];
-  let at = 0;
-  for (const field of fields) {
-    starts.push(at);
-    at += field.text.length + 1;
+  const hits = scanText(text, rules).slice(0, MAX_FOUND);
+  const found: Found[] = [];
+  let [index, start, at, line] = [0, 0, 0, 1];
+  for (const hit of hits) {
+    for (let end = start + lengthOf(fields[index]); hit.start > end && index < fields.length - 1; index++) {
+      [start, at, line] = [end + 1, end + 1, 1];
+      end = start + lengthOf(fields[index + 1]);
+    }
+    line += countLines(text, at, hit.start);
+    at = hit.start;
+    found.push(toFound(hit, fields[index]?.path ?? '', line, text.slice(hit.start, hit.end)));
   }
-  return scanText(text, rules).map((hit) => {
-    const index = starts.findLastIndex((start) => start <= hit.start);
-    return toFound(text, hit, fields[index]?.path ?? '', starts[index] ?? 0);
-  });
+  return found;
+}
+
+const lengthOf = (field: Field | undefined): number => field?.text.length ?? 0;
+
+function countLines(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) count++;
+  return count;
 }
 
 /** Somebody else's code comes in long runs; where text is a file's it is expected. */
 function longCode(field: string, text: string): Found[] {
   const run = findLongCode(text);
-  return run ? [toFound(text, { ...LONG_CODE, ...run }, field, 0)] : [];
+  if (!run) return [];
+  const line = countLines(text, 0, run.start) + 1;
+  return [toFound({ ...LONG_CODE, ...run }, field, line, text.slice(run.start, run.end))];
 }
 
-function toFound(
-  text: string,
-  { rule, class: name, what, start, end }: Hit,
-  field: string,
-  from: number,
-): Found {
-  const line = text.slice(from, start).split('\n').length;
-  return { rule, class: name, what, field, line, value: text.slice(start, end) };
-}
+const toFound = ({ rule, class: name, what }: Hit, field: string, line: number, value: string): Found => ({
+  rule,
+  class: name,
+  what,
+  field,
+  line,
+  value,
+});
 
 /** The bytes of a file of forge's: JSON by its texts, JSONL line by line, anything else as it stands. */
 export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): Found[] {
-  const text = decodeUtf8(bytes, name);
+  const text = bytes.toString('utf8');
   if (name.endsWith('.jsonl'))
     return text
       .split('\n')

@@ -85,5 +85,16 @@ function findAll(text: string, rules: readonly Rule[]): Finding[] {
 
 const overlaps = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end;
 
+/** Patterns look back and ahead for much less; a text longer than a window is read window by window. */
+const WINDOW = 262_144;
+const OVERLAP = 16_384;
+
 /** All that the rules find in a text, also encoded, split or made unreadable in it; sorted, none inside another. */
-export const scanText = (text: string, rules: readonly Rule[]): Hit[] => mergeFindings(findAll(text, rules));
+export function scanText(text: string, rules: readonly Rule[]): Hit[] {
+  if (text.length <= WINDOW) return mergeFindings(findAll(text, rules));
+  const findings: Finding[] = [];
+  for (let from = 0; from < text.length - OVERLAP; from += WINDOW - OVERLAP)
+    for (const { start, end, ...finding } of findAll(text.slice(from, from + WINDOW), rules))
+      findings.push({ ...finding, start: from + start, end: from + end });
+  return mergeFindings(findings);
+}

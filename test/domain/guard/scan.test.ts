@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { scanFields } from '../../../src/domain/guard/fields.js';
+import { scanFields } from '../../../src/domain/guard/document.js';
+import type { Field } from '../../../src/domain/guard/fields.js';
 import type { Rule } from '../../../src/domain/guard/rule.js';
 import { SECRET_RULES } from '../../../src/domain/guard/rules.js';
 import { scanText } from '../../../src/domain/guard/scan.js';
@@ -102,38 +103,37 @@ describe('scanText', () => {
 });
 
 describe('scanFields', () => {
-  it('tells in which field', () => {
-    const hits = scanFields(
-      [
-        { path: 'title', text: 'none' },
-        { path: 'note', text: `x ${PAT}` },
-      ],
-      SECRET_RULES,
-    );
-    expect(hits.map(({ path, rule: id, start, end }) => ({ path, id, start, end }))).toEqual([
-      { path: 'note', id: 'github-pat', start: 2, end: 2 + PAT.length },
-    ]);
+  const scanned = (...fields: Field[]) => scanFields(fields, SECRET_RULES);
+
+  it('tells in which field, and in which of its lines', () => {
+    const found = scanned({ path: 'title', text: 'none' }, { path: 'note', text: `a\nx ${PAT}` });
+    expect(found).toMatchObject([{ field: 'note', line: 2, rule: 'github-pat', value: PAT }]);
   });
 
-  it('finds what was split over two fields, and gives it to the first', () => {
-    const fields = [
+  it('B-106 finds what was split over two fields, and gives it to the first', () => {
+    const found = scanned(
       { path: 'title', text: `see ${PAT.slice(0, 14)}` },
       { path: 'note', text: `${PAT.slice(14)} there` },
-    ];
-    expect(scanFields(fields, SECRET_RULES)).toEqual([
-      expect.objectContaining({ path: 'title', rule: 'github-pat', start: 4, end: 18 }),
-    ]);
+    );
+    expect(found).toMatchObject([{ field: 'title', line: 1, rule: 'github-pat' }]);
   });
 
   it('finds nothing at the border of what is none', () => {
-    expect(
-      scanFields(
-        [
-          { path: 'a', text: 'token' },
-          { path: 'b', text: 'is x' },
-        ],
-        SECRET_RULES,
-      ),
-    ).toEqual([]);
+    expect(scanned({ path: 'a', text: 'token' }, { path: 'b', text: 'is x' })).toEqual([]);
+  });
+
+  it('knows a secret by the key before it', () => {
+    const text = ['xK9#mQ2', '$vL7pW4!'].join('');
+    expect(scanned({ path: 'signals.db_password', text })).toMatchObject([{ field: 'signals.db_password' }]);
+    expect(scanned({ path: 'signals.colour', text })).toEqual([]);
+  });
+});
+
+describe('a text of many megabytes', () => {
+  it('B-105 is read window by window: what stands at the border of two is found once', () => {
+    for (const at of [262_144 - 10, 245_760 - 10, 500_000]) {
+      const text = `${'word '.repeat(52_500).slice(0, at)} ${PAT} ${'word '.repeat(50_000)}`;
+      expect(scanText(text, SECRET_RULES)).toMatchObject([{ rule: 'github-pat', start: at + 1 }]);
+    }
   });
 });

@@ -1,5 +1,5 @@
-import { isSecretValue, isSecretWord } from '../value.js';
 import type { Rule } from '../rule.js';
+import { isSecretValue, isSecretWord } from '../value.js';
 
 const CWE = 'https://cwe.mitre.org/data/definitions/798.html';
 

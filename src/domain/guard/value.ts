@@ -33,6 +33,10 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const PUBLIC_NAME =
   /hash|digest|checksum|public|token[_-]?(?:type|id|url|endpoint|name|limit|count)|key[_-]?id|auth[_-]?id$/i;
 
+const isPublic = ({ index, input, groups }: RegExpExecArray): boolean =>
+  PUBLIC_NAME.test(groups?.['name'] ?? '') ||
+  /public[ _-]?$/i.test(input.slice(Math.max(0, index - 8), index));
+
 /** Enough kinds of characters, through each other, for the length. */
 function looksChosen(value: string): boolean {
   const kinds = countKinds(value);
@@ -45,7 +49,7 @@ function looksChosen(value: string): boolean {
 
 /** A quoted value: what a person or a generator would have made up. */
 export function isSecretValue(value: string, match?: RegExpExecArray): boolean {
-  if (PUBLIC_NAME.test(match?.groups?.['name'] ?? '')) return false;
+  if (match !== undefined && isPublic(match)) return false;
   return looksChosen(value) && !isOther(value) && !isPlaceholder(value);
 }
 
@@ -62,5 +66,8 @@ export function isSecretWord(found: string, match?: RegExpExecArray): boolean {
   if (value.length < 8 || !isSecretValue(value, match)) return false;
   if (/^[A-Za-z_$][\w$]*$/.test(value)) return value.length >= 12 && isRandomName(value);
   const isExpression = /[=|+*/?][A-Za-z_$.]*[.(=]/.test(value);
-  return !isExpression && mixtureOf(value) >= (/\d/.test(value) ? 0.1 : 0.25);
+  if (isExpression) return false;
+  // A sign inside of a word is what password rules ask for.
+  if (/\w[!@#%^~]\w/.test(value) && countKinds(value) >= 3) return true;
+  return mixtureOf(value) >= (/\d/.test(value) ? 0.1 : 0.25);
 }

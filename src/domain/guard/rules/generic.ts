@@ -39,7 +39,7 @@ export const GENERIC_RULES: readonly Rule[] = [
   assigned(
     'secret-variable',
     'value of a password, token or key',
-    '["\']?\\s{0,4}(?:[:=]|=>)\\s{0,4}(?<secret>[^\\s"\'`,;&<>()[\\]{}\\\\]{8,400})(?![(\\[{"\'`\\w])',
+    '["\']?\\s{0,4}(?:[:=]|=>)\\s{0,4}(?<secret>[^\\s"\'`,;&<>()[\\]{}\\\\]{8,400})(?![(\\[{\\w])',
     isSecretWord,
   ),
   assigned(

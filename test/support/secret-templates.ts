@@ -384,9 +384,16 @@ export const templates: Record<string, string | readonly string[]> = {
     'const dbPassword = "{password}";',
     '{"api_key": "{alnum:32}"}',
     "client_secret: '{alnum:24}'",
+    'let apiKey: String = "{alnum:24}"',
     'os.environ["DB_PASSWORD"] = "{password}"',
   ],
   'secret-variable': ['DB_PASSWORD={password}', 'export API_TOKEN={alnum:32}', 'secret_key: {hex:40}'],
   'secret-option': ['login --password {password}', 'the password is {password}'],
-  'secret-element': '<password>{password}</password>',
+  'secret-argument': ['client.setPassword("{alnum:24}")', "define('AUTH_KEY', '{alnum:32}');"],
+  'secret-element': [
+    '<password>{password}</password>',
+    '{"name": "DB_PASSWORD", "value": "{password}"}',
+    '- name: API_TOKEN\n  value: {alnum:32}',
+    '<add key="ApiKey" value="{alnum:32}" />',
+  ],
 };

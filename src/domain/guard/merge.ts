@@ -37,6 +37,17 @@ function dropInside(findings: readonly Finding[], owners: readonly Finding[]): F
   });
 }
 
+/** Without those that share a character with one of `owners`, in whatever order these are. */
+export function dropOverlapping(findings: readonly Finding[], owners: readonly Finding[]): Finding[] {
+  const spans = mergeClass(owners);
+  let at = 0;
+  return [...findings].sort(bySpan).filter((finding) => {
+    while (at < spans.length && (spans[at]?.end ?? 0) <= finding.start) at += 1;
+    const span = spans[at];
+    return span === undefined || span.start >= finding.end;
+  });
+}
+
 const bySpan = (a: Finding, b: Finding): number => a.start - b.start || a.end - b.end;
 
 export function mergeFindings(findings: readonly Finding[]): Hit[] {
@@ -46,9 +57,9 @@ export function mergeFindings(findings: readonly Finding[]): Hit[] {
     if (known === undefined) classes.set(finding.rule.class, [finding]);
     else known.push(finding);
   }
-  const claimed: Finding[] = [];
+  let claimed: Finding[] = [];
   for (const name of CLAIMS) {
-    claimed.push(...dropInside(mergeClass(classes.get(name) ?? []), claimed.sort(bySpan)));
+    claimed = claimed.concat(dropInside(mergeClass(classes.get(name) ?? []), claimed)).sort(bySpan);
     classes.delete(name);
   }
   const others = [...classes.values()].flatMap((rest) => mergeClass(rest));

@@ -1,7 +1,7 @@
 import { base64View, escapeView, hexView } from './decode.js';
 import { concatenationView, lineView } from './join.js';
 import { type KeywordIndex, makeKeywordIndex, selectRules } from './keywords.js';
-import { type Finding, mergeFindings } from './merge.js';
+import { dropOverlapping, type Finding, mergeFindings } from './merge.js';
 import { normaliseView } from './normalise.js';
 import type { Hit, Rule } from './rule.js';
 import { isJoined, type Span, spanInSource, type View } from './view.js';
@@ -80,10 +80,8 @@ function findAll(text: string, rules: readonly Rule[]): Finding[] {
   const found = findings.flat();
   const wrapped = scanLines(lineView(source, plain), read(rules));
   // A secret at a line's end would run on into the next line here: what was found without joining stands.
-  return [...found, ...wrapped.filter((one) => !found.some((other) => overlaps(one, other)))];
+  return [...found, ...dropOverlapping(wrapped, found)];
 }
-
-const overlaps = (a: Span, b: Span): boolean => a.start < b.end && b.start < a.end;
 
 /** Patterns look back and ahead for much less; a text longer than a window is read window by window. */
 const WINDOW = 262_144;

@@ -5,7 +5,6 @@ import { isPlaceholder } from './placeholder.js';
 const OTHER_KINDS: readonly RegExp[] = [
   // A path, a URL, a file
   /^(?:\.{0,2}\/|~\/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}:\/\/|\/\/)/,
-  /^(?:@?[\w.-]{1,80}\/){1,12}[\w.-]{1,80}$/,
   /\.(?:js|mjs|cjs|ts|tsx|jsx|json|ya?ml|toml|txt|md|pem|key|crt|cer|p12|pfx|env|py|rb|go|rs|java|php|html?|css|png|svg|com|org|net|io|dev)$/i,
   // A date or time, a version, a number
   /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:.{0,30})?$/,
@@ -19,19 +18,28 @@ const OTHER_KINDS: readonly RegExp[] = [
   /^(?:[A-Z]{1,6}[a-z]{1,30}){1,8}\d{0,2}$/,
   /^[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,8}$/,
   /^[A-Za-z]{1,30}\d{0,3}(?:[-_.:/ ][A-Za-z]{0,30}\d{0,3}){1,10}$/,
-  // A ticket, an option
+  // `symbol2label`, a ticket, an option
+  /^[a-z]{3,30}[24][a-z]{3,30}$/,
   /^[A-Z]{1,6}[-_]?\d{2,12}$|^-{1,2}[A-Za-z][A-Za-z-]*$/,
   // Part of a program
   /\$\{|\{\{|=>|\(\)|&&|\|\||\?\.|^[A-Za-z_$][\w$]{0,60}(?:\.[A-Za-z_$][\w$]{0,60}){1,6}$|^[#.!?:+]|^\\|^&[a-z#]|[;{}]$/,
 ];
 
-const isOther = (value: string): boolean => OTHER_KINDS.some((kind) => kind.test(value));
+/** Base64 has slashes too. */
+const isPath = (value: string): boolean =>
+  /^(?:@?[\w.-]{1,80}\/){1,12}[\w.-]{1,80}$/.test(value) && mixtureOf(value) < 0.25;
+
+const isOther = (value: string): boolean => isPath(value) || OTHER_KINDS.some((kind) => kind.test(value));
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** Names of what is public beside a secret: a key's id, a digest, a place. */
 const PUBLIC_NAME =
   /hash|digest|checksum|public|token[_-]?(?:type|id|url|endpoint|name|limit|count)|key[_-]?id|auth[_-]?id$/i;
+
+const isPublic = ({ index, input, groups }: RegExpExecArray): boolean =>
+  PUBLIC_NAME.test(groups?.['name'] ?? '') ||
+  /public[ _-]?(?:key[ _-]?)?$/i.test(input.slice(Math.max(0, index - 12), index));
 
 /** Enough kinds of characters, through each other, for the length. */
 function looksChosen(value: string): boolean {
@@ -45,13 +53,14 @@ function looksChosen(value: string): boolean {
 
 /** A quoted value: what a person or a generator would have made up. */
 export function isSecretValue(value: string, match?: RegExpExecArray): boolean {
-  if (PUBLIC_NAME.test(match?.groups?.['name'] ?? '')) return false;
+  if (match !== undefined && isPublic(match)) return false;
   return looksChosen(value) && !isOther(value) && !isPlaceholder(value);
 }
 
 /** Words that a name is made of have few capitals; in base 62 nearly a half are. */
 const isRandomName = (value: string): boolean =>
-  mixtureOf(value) >= 0.25 ||
+  (value.length >= 12 && mixtureOf(value) >= 0.25) ||
+  (value.length >= 10 && mixtureOf(value) >= 0.4) ||
   (value.length >= 20 &&
     mixtureOf(value) >= 0.15 &&
     value.replace(/[^A-Z]/g, '').length >= value.length * 0.3);
@@ -60,7 +69,10 @@ const isRandomName = (value: string): boolean =>
 export function isSecretWord(found: string, match?: RegExpExecArray): boolean {
   const value = found.replace(/[.!?:]+$/, '');
   if (value.length < 8 || !isSecretValue(value, match)) return false;
-  if (/^[A-Za-z_$][\w$]*$/.test(value)) return value.length >= 12 && isRandomName(value);
+  if (/^[A-Za-z_$][\w$]*$/.test(value)) return isRandomName(value);
   const isExpression = /[=|+*/?][A-Za-z_$.]*[.(=]/.test(value);
-  return !isExpression && mixtureOf(value) >= (/\d/.test(value) ? 0.1 : 0.25);
+  if (isExpression) return false;
+  // A sign inside of a word is what password rules ask for.
+  if (/\w[!@#%^~]\w/.test(value) && countKinds(value) >= 3) return true;
+  return mixtureOf(value) >= (/\d/.test(value) ? 0.1 : 0.25);
 }

@@ -26,7 +26,7 @@ const DISGUISES: Record<string, (secret: string) => [string, string]> = {
   base64: (secret) => hidden(base64(secret)),
   'base64 with text about it': (secret) => hidden(base64(`the token is ${secret}, keep it`)),
   'base64 for URLs': (secret) => hidden(Buffer.from(`??>>${secret}`).toString('base64url')),
-  'base64 behind a path': (secret) => [`a/b/${base64(secret)}`, base64(secret)],
+  'base64 behind a path': (secret) => [`a/bc/${base64(secret)}`, base64(secret)],
   'base64 of UTF-16': (secret) => hidden(Buffer.from(secret, 'utf16le').toString('base64')),
   hex: (secret) => hidden(hex(secret)),
   'percent-encoding': (secret) => hidden(each(secret, (char) => `%${code(char)}`)),

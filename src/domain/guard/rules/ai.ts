@@ -70,7 +70,13 @@ export const AI_RULES: readonly Rule[] = [
     'pplx-',
     `${ALNUM}{40,72}`,
   ),
-  token('groq-key', 'Groq API key', 'https://console.groq.com/docs/quickstart', 'gsk_', `${ALNUM}{40,72}`),
+  token(
+    'groq-key',
+    'Groq API key',
+    'https://github.com/groq/groq-typescript#usage',
+    'gsk_',
+    `${ALNUM}{40,72}`,
+  ),
   token('xai-key', 'xAI API key', 'https://docs.x.ai/docs/tutorial', 'xai-', `${ALNUM}{60,120}`),
   near(
     'cohere-key',

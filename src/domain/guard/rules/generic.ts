@@ -33,13 +33,19 @@ export const GENERIC_RULES: readonly Rule[] = [
   assigned(
     'secret-assignment',
     'value of a password, token or key',
-    '(?:\\\\?["\'`])?(?:\\])?\\s{0,10}(?::=|=>|[:=]|,(?=\\s{0,4}["\']))\\s{0,10}(?:[bru@]{0,2}\\\\?["\'`])(?<secret>[^"\'`\\s\\\\]{8,400})(?=\\\\?["\'`])',
+    '\\\\?["\'`]?\\]?(?:\\s{0,3}:\\s{0,3}[A-Za-z]{3,12}\\??)?\\s{0,10}(?::=|=>|[:=])\\s{0,10}[bru@]{0,2}\\\\?["\'`](?<secret>[^"\'`\\s\\\\]{8,400})(?=\\\\?["\'`])',
     isSecretValue,
   ),
   assigned(
     'secret-variable',
     'value of a password, token or key',
-    '["\']?\\s{0,4}(?:[:=]|=>)\\s{0,4}(?<secret>[^\\s"\'`,;&<>()[\\]{}\\\\]{8,400})(?![(\\[{"\'`\\w])',
+    '["\']?\\s{0,4}(?:[:=]|=>)\\s{0,4}(?:[|>][-+]?\\s{1,20})?(?<secret>[^\\s"\'`,;&<>()[\\]{}\\\\]{8,400})(?![(\\[{\\w])',
+    isSecretWord,
+  ),
+  assigned(
+    'secret-argument',
+    'password, token or key given to a function',
+    '\\w{0,12}["\'`]?\\s{0,4}[,(]\\s{0,4}["\'`](?<secret>[^"\'`\\s\\\\]{8,400})(?=["\'`])',
     isSecretWord,
   ),
   assigned(
@@ -50,8 +56,8 @@ export const GENERIC_RULES: readonly Rule[] = [
   ),
   assigned(
     'secret-element',
-    'value of a password, token or key in XML',
-    '(?:["\']\\s{1,4}value\\s{0,2}=\\s{0,2}["\']|>)(?<secret>[^\\s"\'<>]{8,400})(?=["\'<])',
+    'password, token or key as a value beside its name',
+    '(?:["\']?\\s{0,2},?\\s{1,40}["\']?value["\']?\\s{0,2}[:=]\\s{0,2}["\']?|["\'],["\']value["\']:["\']|>)(?<secret>[^\\s"\'<>(){}]{8,400})(?=["\'<\\s]|$)',
     isSecretValue,
   ),
 ];

@@ -1,7 +1,12 @@
 import { isPlaceholder, looksRandom } from '../placeholder.js';
 import type { Rule } from '../rule.js';
+import { isSecretValue } from '../value.js';
 
 const isOwn = (secret: string): boolean => !isPlaceholder(secret);
+
+/** What a header holds; in a program a name stands there. */
+const isRandomValue = (secret: string): boolean =>
+  /\d/.test(secret) && isSecretValue(secret) && looksRandom(secret);
 
 const readBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
 
@@ -44,7 +49,7 @@ export const PLACE_RULES: readonly Rule[] = [
     'npm registry credentials',
     'https://docs.npmjs.com/cli/v10/configuring-npm/npmrc#auth-related-configuration',
     [':_authtoken', ':_auth', ':_password', '_auth=', '_auth ', '_authtoken'],
-    /_(?:authToken|auth|password)["']?\s{0,4}=\s{0,4}["']?(?<secret>[^\s"'$<{*]{8,2000})/gi,
+    /(?<![\w.])_(?:authToken|auth|password)["']?\s{0,4}=\s{0,4}["']?(?<secret>[^\s"'$<{*;]{8,2000})/g,
   ),
   rule(
     'netrc-password',
@@ -82,7 +87,7 @@ export const PLACE_RULES: readonly Rule[] = [
     'https://www.rfc-editor.org/rfc/rfc6750',
     ['bearer'],
     /\bbearer["']?\s{1,4}(?<secret>[\w.~+/-]{16,4096}={0,2})/gi,
-    (secret) => /\d/.test(secret) && /[A-Za-z]/.test(secret) && !isPlaceholder(secret) && looksRandom(secret),
+    isRandomValue,
   ),
   rule(
     'authorization-header',
@@ -90,7 +95,7 @@ export const PLACE_RULES: readonly Rule[] = [
     'https://www.rfc-editor.org/rfc/rfc9110#field.authorization',
     ['authorization', 'x-api-key', 'x-auth-token', 'private-token', 'api-key', 'x-access-token'],
     /(?:authorization|x-api-key|x-auth-token|private-token|api-key|x-access-token)["']?\s{0,4}[:=,]\s{0,4}["'`]?(?:(?:token|apikey|api-key|key|ssws|digest|genie[kK]ey|bot)[\s=]{1,4})?["']?(?<secret>[\w.~+/-]{16,2048}={0,2})/gi,
-    (secret) => /\d/.test(secret) && /[A-Za-z]/.test(secret) && !isPlaceholder(secret) && looksRandom(secret),
+    isRandomValue,
   ),
   rule(
     'curl-credentials',

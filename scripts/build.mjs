@@ -35,13 +35,17 @@ async function bundle(options) {
   metafiles.push(metafile);
 }
 
-/** Large libraries that few commands need stay files of their own, loaded when they are used. */
-const SEPARATE = { execa: 'execa', '@inquirer/prompts': 'prompts' };
+/** What is large and not always needed stays in files of its own, loaded when it is used. */
+const SEPARATE = {
+  execa: 'execa',
+  '@inquirer/prompts': 'prompts',
+  '../domain/guard/engine.js': 'guard',
+};
 
 const keepSeparate = {
   name: 'keep-separate',
   setup({ onResolve }) {
-    onResolve({ filter: /^(execa|@inquirer\/prompts)$/ }, ({ path }) => ({
+    onResolve({ filter: /^(execa|@inquirer\/prompts|.*\/guard\/engine\.js)$/ }, ({ path }) => ({
       path: `./${SEPARATE[path]}.cjs`,
       external: true,
     }));
@@ -92,9 +96,16 @@ async function buildCommandLine() {
     entryPoints: { bin: 'src/cli/bin.ts' },
     plugins: [keepSeparate, lazyBuiltins],
   });
-  for (const [library, name] of Object.entries(SEPARATE)) {
-    const stdin = { contents: `export * from '${library}'`, resolveDir: root, sourcefile: `${name}.js` };
-    await bundle({ ...commonjs, banner, stdin, outfile: `dist/cli/${name}.cjs` });
+  for (const [module, name] of Object.entries(SEPARATE)) {
+    const resolveDir = module.startsWith('.') ? `${root}src/routines` : root;
+    const stdin = { contents: `export * from '${module}'`, resolveDir, sourcefile: `${name}.js` };
+    await bundle({
+      ...commonjs,
+      banner,
+      stdin,
+      outfile: `dist/cli/${name}.cjs`,
+      plugins: name === 'guard' ? [lazyBuiltins] : [],
+    });
   }
 }
 

@@ -104,7 +104,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
         // LTM-05: while memory is halted nothing is written. What settles it, and the next look, check for themselves.
         if (how === 'writes') refuseHalted(context.disk);
         // LTM-13: if the rules cannot be loaded, nothing is written either.
-        if (how !== 'reads') (await routines.guard()).installGuard(context);
+        if (how !== 'reads') await (await routines.guard()).installGuard(context);
         const module = (await routines[part]()) as Routines[K];
         if (!LOOKS.has(part)) noteActivity(context);
         return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);

@@ -1,11 +1,11 @@
 import { changedFiles } from '../adapters/git-commit.js';
 import { readBlob } from '../adapters/git-read.js';
 import { readText } from '../adapters/tree.js';
-import { type Found, scanBytes } from '../domain/guard/document.js';
+import type { Found } from '../domain/guard/document.js';
 import { journalStamp, readJournal } from '../store/journal.js';
 import { focusFile, progressFile, sessionFile, shown, shownFrom } from '../store/layout.js';
 import type { Context } from './context.js';
-import { newHits, refuseFound, rulesOf } from './guard.js';
+import { loadGuard, newHits, refuseFound } from './guard.js';
 
 /**
  * LTM-13: what a session's end would archive and commit, whoever wrote it there. Exit 5 before anything is ended; what
@@ -13,9 +13,10 @@ import { newHits, refuseFound, rulesOf } from './guard.js';
  */
 export async function guardCommit(context: Context): Promise<void> {
   const { layout, disk } = context;
+  const guard = await loadGuard(context.world.env);
   for (const path of [progressFile(layout), focusFile(layout), sessionFile(layout)]) {
     const bytes = disk.read(path);
-    if (bytes) refuse(context, shown(layout, path), scan(context, path, bytes));
+    if (bytes) refuse(context, shown(layout, path), guard.scanBytes(path, bytes));
   }
   const { repository, git } = context;
   if (!repository || !git) return;
@@ -30,13 +31,10 @@ export async function guardCommit(context: Context): Promise<void> {
     const before = await readBlob(git, 'HEAD', name);
     if (before?.equals(bytes)) continue;
     const fresh = isLedger ? withoutLines(bytes, before, written) : bytes;
-    const found = scan(context, name, fresh);
-    refuse(context, shown(layout, path), before ? newHits(found, scan(context, name, before)) : found);
+    const found = guard.scanBytes(name, fresh);
+    refuse(context, shown(layout, path), before ? newHits(found, guard.scanBytes(name, before)) : found);
   }
 }
-
-const scan = (context: Context, name: string, bytes: Buffer): Found[] =>
-  scanBytes(name, bytes, rulesOf(context.world.env));
 
 function refuse(context: Context, name: string, found: readonly Found[]): void {
   if (found.length > 0) refuseFound(context, name, found);

@@ -4,10 +4,10 @@ import { findForge, findRepository } from '../adapters/repository.js';
 import { listFiles, nameOf, readText } from '../adapters/tree.js';
 import type { World } from '../adapters/world.js';
 import { usage } from '../domain/error.js';
-import { type Found, scanBytes, scanFields } from '../domain/guard/document.js';
+import type { Found } from '../domain/guard/document.js';
 import { CRITICAL } from '../domain/guard/policy.js';
 import { type Context, contextAt } from './context.js';
-import { type GuardFinding, rulesOf, toFinding } from './guard.js';
+import { type Guard, type GuardFinding, loadGuard, toFinding } from './guard.js';
 
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */
@@ -44,7 +44,7 @@ export async function scanTree(
     throw usage('scan.way', 'PATH, --staged and --range exclude each other.', {
       hint: 'forge guard scan --help',
     });
-  const place = placeOf(from, world);
+  const place = { ...placeOf(from, world), guard: await loadGuard(world.env) };
   if (input.staged) return scanChange(place, input, (take) => readStaged(place.stream(), take));
   const { range } = input;
   if (range !== undefined) return scanChange(place, input, (take) => readRange(place.stream(), range, take));
@@ -52,13 +52,14 @@ export async function scanTree(
 }
 
 interface Place {
+  guard: Guard;
   root: string;
   context: Context;
   git: Git | null;
   stream(): ReturnType<typeof streamGit>;
 }
 
-function placeOf(from: string, world: World): Place {
+function placeOf(from: string, world: World): Omit<Place, 'guard'> {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const root = repository?.root ?? found?.root ?? from;
@@ -71,7 +72,11 @@ function placeOf(from: string, world: World): Place {
   return { root, context, git: repository ? gitIn(root, world.env) : null, stream };
 }
 
-async function scanFiles({ root, context, git }: Place, input: ScanInput, watch: ScanWatch): Promise<Scan> {
+async function scanFiles(
+  { root, context, git, guard }: Place,
+  input: ScanInput,
+  watch: ScanWatch,
+): Promise<Scan> {
   const files = await listFiles(root, input.path ?? root, git);
   const scan: Scan = { findings: [], scanned: 0, skipped: [] };
   for (const [i, path] of files.entries()) {
@@ -87,8 +92,8 @@ async function scanFiles({ root, context, git }: Place, input: ScanInput, watch:
     }
     scan.scanned++;
     const found = isForges(name)
-      ? scanBytes(name, Buffer.from(read.text), rulesOf(context.world.env))
-      : scanFields([{ path: '', text: read.text }], rulesOf(context.world.env));
+      ? guard.scanBytes(name, Buffer.from(read.text))
+      : guard.scanFields([{ path: '', text: read.text }]);
     keep(scan, context, { name, line: 1, all: input.all }, found);
   }
   watch.onProgress?.(files.length, files.length);
@@ -96,7 +101,7 @@ async function scanFiles({ root, context, git }: Place, input: ScanInput, watch:
 }
 
 async function scanChange(
-  { context }: Place,
+  { context, guard }: Place,
   { all }: ScanInput,
   read: (take: (added: Added) => void) => Promise<void>,
 ): Promise<Scan> {
@@ -104,8 +109,8 @@ async function scanChange(
   await read(({ file, line, text, commit }) => {
     scan.scanned++;
     const found = file.endsWith('.jsonl')
-      ? scanBytes(file, Buffer.from(text), rulesOf(context.world.env))
-      : scanFields([{ path: '', text }], rulesOf(context.world.env));
+      ? guard.scanBytes(file, Buffer.from(text))
+      : guard.scanFields([{ path: '', text }]);
     keep(scan, context, { name: file === '' ? 'commit message' : file, line, all, commit }, found);
   });
   return scan;

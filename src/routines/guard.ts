@@ -1,12 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { readOwners } from '../adapters/owners.js';
-import { ForgeError } from '../domain/error.js';
-import { type Found, scanBytes, scanFields } from '../domain/guard/document.js';
+import { ForgeError, outside } from '../domain/error.js';
+import type { Found } from '../domain/guard/document.js';
 import type { Field } from '../domain/guard/fields.js';
 import { CRITICAL, isCritical, placeholderOf } from '../domain/guard/policy.js';
-import type { GuardClass, Hit, Rule } from '../domain/guard/rule.js';
-import { scanText } from '../domain/guard/scan.js';
-import { guardRules } from '../domain/guard/table.js';
+import type { GuardClass, Hit } from '../domain/guard/rule.js';
 import { readSalt } from '../store/salt.js';
 import { type Context, readConfig } from './context.js';
 
@@ -24,22 +22,46 @@ export interface GuardFinding {
 
 type Env = Record<string, string | undefined>;
 
-/** The table, without copyright lines of the person's own (`~/.config/forge/owners`). */
-export const rulesOf = (env: Env): readonly Rule[] => guardRules(readOwners(env));
+/** The rules as they are for one person: copyright lines of their own are no foreign ones (`~/.config/forge/owners`). */
+export interface Guard {
+  scanBytes(name: string, bytes: Buffer): Found[];
+  scanFields(fields: readonly Field[]): Found[];
+  scanText(text: string): Hit[];
+}
 
-/** LTM-13: from here on every write into `.forge/` is looked at. Throws when the rules are not there. */
-export function installGuard(context: Context): void {
-  context.disk.guard ??= (name, bytes, before) => {
-    const found = scanBytes(name, bytes, rulesOf(context.world.env));
+/** Exit 6 `guard.unavailable` where the rules cannot be loaded: then nothing is written. */
+export async function loadGuard(env: Env): Promise<Guard> {
+  try {
+    const { guardRules, scanBytes, scanFields, scanText } = await import('../domain/guard/engine.js');
+    const rules = guardRules(readOwners(env));
+    return {
+      scanBytes: (name, bytes) => scanBytes(name, bytes, rules),
+      scanFields: (fields) => scanFields(fields, rules),
+      scanText: (text) => scanText(text, rules),
+    };
+  } catch (cause) {
+    throw outside('guard.unavailable', 'The guard could not be loaded; nothing was written.', {
+      hint: 'npm install -g forge-memory  (puts back what is missing)',
+      cause,
+    });
+  }
+}
+
+/** LTM-13: from here on every write into `.forge/` is looked at. */
+export async function installGuard(context: Context): Promise<void> {
+  const guard = await loadGuard(context.world.env);
+  context.disk.guard = (name, bytes, before) => {
+    const found = guard.scanBytes(name, bytes);
     if (found.length === 0) return;
-    const fresh = newHits(found, scanBytes(name, before() ?? Buffer.alloc(0), rulesOf(context.world.env)));
+    const fresh = newHits(found, guard.scanBytes(name, before() ?? Buffer.alloc(0)));
     if (fresh.length > 0) throw refusal(context, name, fresh);
   };
 }
 
-/** What is in text that somebody gave: to be asked before anything is done with it. */
-export function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Found[] {
-  const found = scanFields(fields, rulesOf(env)).filter((hit) => writes || CRITICAL.has(hit.class));
+/** What is in text that somebody gave: to be asked before anything is done with it. The gravest first. */
+export async function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Promise<Found[]> {
+  const guard = await loadGuard(env);
+  const found = guard.scanFields(fields).filter((hit) => writes || CRITICAL.has(hit.class));
   // Wrong input before anything that is only not to be kept; what halts before both.
   const rank = ({ class: name }: Found): number => (CRITICAL.has(name) ? 0 : name === 'invisible' ? 1 : 2);
   return found.sort((a, b) => rank(a) - rank(b));
@@ -55,14 +77,14 @@ export function refuseFound(context: Context, name: string, found: readonly Foun
 }
 
 /** The same text with placeholders for what a program may leave out (`--redact`). */
-export function redactText(text: string): string {
-  const hits = scanText(text, guardRules()).filter((hit) => placeholderOf(hit.class) !== null);
+export async function redactText(text: string): Promise<string> {
+  const hits = (await loadGuard({})).scanText(text).filter((hit) => placeholderOf(hit.class) !== null);
   return maskHits(text, hits, (hit) => placeholderOf(hit.class) ?? '');
 }
 
 /** Text that is shown, not stored: what may stand in no message is taken out. */
-export function maskText(text: string): string {
-  const hits = scanText(text, guardRules()).filter((hit) => CRITICAL.has(hit.class));
+export async function maskText(text: string): Promise<string> {
+  const hits = (await loadGuard({})).scanText(text).filter((hit) => CRITICAL.has(hit.class));
   return maskHits(text, hits, (hit) => `<${hit.rule}>`);
 }
 

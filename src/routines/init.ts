@@ -78,7 +78,7 @@ export async function initialise(
     maxBytes: 200,
   });
   const context = contextAt(root, findRepository(root), world, dryRun);
-  installGuard(context);
+  await installGuard(context);
   const fresh = !context.disk.exists(configFile(context.layout));
   const result: InitResult = { root, stack, created: [], kept: [], repaired: [], skipped: [], next: [] };
   const ledgersRoot = await rootOfLedgers(context);

@@ -250,7 +250,7 @@ export async function verifyMemory(
 ): Promise<Integrity> {
   warnFileSystem(context);
   const { inspection, restored } = await settleMemory(context, 'journal', true, options);
-  const secrets = input.scan ? scanMemory(context, inspection.cut, options) : [];
+  const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
   const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
   const damage = inspection.findings.filter(wanted);
   const problems = [...damage, ...secrets.filter(wanted)];

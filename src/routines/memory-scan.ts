@@ -1,15 +1,20 @@
 import type { StoredSecret } from '../domain/finding.js';
-import { type Found, scanBytes } from '../domain/guard/document.js';
+import type { Found } from '../domain/guard/document.js';
 import { recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { shown } from '../store/layout.js';
 import { type Container, scanContainer } from '../store/ledger-files.js';
 import type { Context } from './context.js';
-import { rulesOf, toFinding } from './guard.js';
+import { loadGuard, toFinding } from './guard.js';
 import type { Cut } from './memory-cut.js';
 import type { LookOptions } from './memory-look.js';
 
 /** LTM-13: what the guard would refuse today, in records that are stored already. The place, never the value. */
-export function scanMemory(context: Context, cut: Cut, { onProgress, signal }: LookOptions): StoredSecret[] {
+export async function scanMemory(
+  context: Context,
+  cut: Cut,
+  { onProgress, signal }: LookOptions,
+): Promise<StoredSecret[]> {
+  const guard = await loadGuard(context.world.env);
   const found = new Map<string, StoredSecret>();
   const total = [...Object.values(cut.tiers).flat(), ...cut.archives].reduce(
     (sum, { size }) => sum + size,
@@ -22,7 +27,7 @@ export function scanMemory(context: Context, cut: Cut, { onProgress, signal }: L
     const line = (bytes: Buffer, number: number, offset: number): void => {
       read += bytes.length + 1;
       onProgress?.(read, total);
-      const hits = scanBytes('.json', bytes, rulesOf(context.world.env));
+      const hits = guard.scanBytes('.json', bytes);
       const place = { file: shown(context.layout, path), line: number, offset };
       // A merge may have left a line twice: one record, one finding.
       if (hits.length > 0) found.set(recordId(bytes), describe(context, tier, bytes, place, hits));

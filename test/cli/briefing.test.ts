@@ -6,7 +6,7 @@ import { differences, makeForge, snapshot } from './project.js';
 interface Briefing {
   text: string;
   tokens: number;
-  sections: { key: string; title: string; items: string[] }[];
+  sections: { key: string; title: string; source: string; items: string[] }[];
   omitted: { section: string; items: number; command: string }[];
 }
 

@@ -56,7 +56,7 @@ async function grow(keep: number): Promise<Project> {
 async function archive(project: Project, keep: number): Promise<void> {
   const world = systemWorld(process.env, false);
   const context = contextAt(project.dir, findRepository(project.dir), world, false);
-  installGuard(context);
+  await installGuard(context);
   const around = await surroundings(context);
   compactExecution(context.disk, keep, (anchor) => {
     storeRecords(context, around, 'execution', [{ kind: 'archive', ...anchor }]);

@@ -25,11 +25,13 @@ export function findCut(context: Context, look: Look, tier: Tier, gone: readonly
   const edited = editedFiles(context, look);
   const here = surveyLoose(context, look, tier);
   here.strangers.push(...committedCopies(context, look, tier, gone));
-  for (const file of look.git?.setBack.keys() ?? []) edited.delete(file);
-  const fileOf = placeMissing(gone, here, edited);
+  const setBack = look.git?.setBack;
+  const taken = gone.filter(({ source, file }) => source === 'head' && setBack?.has(file));
+  const others = gone.filter((record) => !taken.includes(record));
+  const fileOf = placeMissing(others, here, edited);
   const groups = new Map<string, MissingRecord[]>();
-  const whole: MissingRecord[] = [];
-  for (const record of gone) {
+  const whole = [...taken];
+  for (const record of others) {
     const file = fileOf.get(record.id);
     if (file === undefined) whole.push(record);
     else groups.set(file, [...(groups.get(file) ?? []), record]);
@@ -62,21 +64,29 @@ function placeMissing(
 ): Map<string, string> {
   const fileOf = new Map<string, string>();
   const twins = new Map(here.strangers.map((stranger) => [stranger.mark, stranger.file]));
-  const after = new Map([...here.records.values()].map((record) => [record.prev ?? '', record.file]));
+  const after = new Map(
+    [...here.records.values()]
+      .filter(({ file }) => !isRestored(file))
+      .map((record) => [record.prev ?? '', record.file]),
+  );
   const inOrder = [...gone].sort((a, b) => a.n - b.n);
   for (const { id, mark, prev, source, file } of inOrder) {
     const own = source === 'head' && edited.has(file) ? file : undefined;
     const before = prev === null ? here.emptied : (here.records.get(prev)?.file ?? fileOf.get(prev));
-    const found = own ?? before ?? twins.get(mark) ?? after.get(id);
+    const beside = before !== undefined && isRestored(before) ? undefined : before;
+    const found = own ?? beside ?? twins.get(mark) ?? after.get(id);
     if (found !== undefined) fileOf.set(id, found);
   }
   // The start of a file was cut: its records are known by the first one that still stands.
   for (const { id, prev } of inOrder.reverse()) {
     const file = fileOf.get(id);
-    if (file !== undefined && prev !== null && !fileOf.has(prev)) fileOf.set(prev, file);
+    if (file !== undefined && !isRestored(file) && prev !== null && !fileOf.has(prev)) fileOf.set(prev, file);
   }
   return fileOf;
 }
+
+/** What came back stands there without what it follows, if that was committed: its neighbours say nothing of it. */
+const isRestored = (file: string): boolean => /\/restored-[0-9a-f]+\.jsonl$/.test(file);
 
 interface Survey {
   /** Every record in a file that neither HEAD nor the index has as it is. */

@@ -149,3 +149,27 @@ describe('a commit that git has forgotten', () => {
     await expectWritable(project);
   });
 });
+
+describe('what came back without what it follows', () => {
+  it('LTM-04 LTM-16 is not cut when a commit drops the rest: that comes back too', async () => {
+    const project = await makeForge();
+    await record(project);
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    const [first = '', second = ''] = linesOf(project, file);
+    // Once the first was committed and the second taken and put back.
+    putLines(project, file, [first]);
+    const back = '.forge/memory/execution.d/restored-0123abcd.jsonl';
+    putLines(project, back, [second]);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'one');
+    expect(await verify(project)).toMatchObject({ status: 'intact' });
+    project.git('rm', '-q', file);
+    project.git('rm', '-q', '--cached', back);
+    project.git('commit', '-qm', 'three');
+    const { problems } = await verify(project);
+    expect(problems.map(({ code, restorable }) => [code, restorable])).toEqual([['dropped', true]]);
+    await record(project);
+    await expectWritable(project);
+  });
+});

@@ -74,7 +74,8 @@ export async function maskText(text: string): Promise<string> {
 }
 
 export async function maskError(error: ForgeError): Promise<ForgeError> {
-  if (error.kind === 'secret') return error;
+  // Neither repeats what it was given.
+  if (error.kind === 'secret' || error.code === 'guard.unavailable') return error;
   const mask = async (value: unknown): Promise<unknown> => {
     if (typeof value === 'string') return maskText(value);
     if (Array.isArray(value)) return Promise.all(value.map(mask));

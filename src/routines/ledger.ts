@@ -20,13 +20,20 @@ export async function surroundings(context: Context): Promise<Around> {
   const git = repository ? readGitState(repository) : { head: '', index: '' };
   const known = TIERS.every((tier) => disk.exists(fixedFile(layout, tier)));
   const root = known || !context.git ? null : await rootCommit(context.git);
-  return {
+  const around: Around = {
     home: repository ? identifyGitDir(repository) : `${layout.dir}:${disk.inode(layout.dir)}`,
     session: readRunning(context)?.id ?? null,
     ...git,
     gitMayKnow: (name) => repository !== null && indexMayKnow(repository, name),
     ledger: (tier) => ledgerId(tier, root ?? makeToken(32)),
+    hasMoved: () => {
+      if (!repository) return false;
+      const { head, index } = around;
+      Object.assign(around, readGitState(repository));
+      return around.head !== head || around.index !== index;
+    },
   };
+  return around;
 }
 
 /** Stores records of one tier, all or none. Who wrote them and when stands in each. */

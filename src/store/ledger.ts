@@ -30,6 +30,8 @@ export interface Around {
   /** As readGitState has it; empty without git. */
   head: string;
   index: string;
+  /** Looks at git again: true when `head` or `index` changed, which are as they are now. */
+  hasMoved(): boolean;
   /** Whether git may know a segment by now. */
   gitMayKnow(name: string): boolean;
   /** The id of a tier's ledger, when nothing here says it. */
@@ -81,7 +83,7 @@ function appendOnce(
   tier: Tier,
   known: TierState,
   drafts: readonly Draft[],
-  { sync = true }: AppendOptions,
+  options: AppendOptions,
 ): Stored | null {
   const open = isOpen(around, known.open) ? known.open : null;
   const plan = planLines(tier, tipOf(known), open?.last ?? null, drafts, open ? '' : makeSalt());
@@ -92,10 +94,12 @@ function appendOnce(
   const path = join(segmentFolder(disk.layout, tier), name);
   const bytes = Buffer.from(plan.lines.map(({ line }) => `${line}\n`).join(''), 'utf8');
   disk.checkContent(path, bytes);
+  // Looking took its time. What git has staged meanwhile is continued no more.
+  if (open && around.hasMoved()) return appendOnce(disk, around, tier, known, drafts, options);
   disk.note(path);
   if (disk.dryRun) return { lines: plan.lines, journalFailure: null };
   disk.checkHeld();
-  const file = appendLines(path, bytes, open?.size ?? 0, sync);
+  const file = appendLines(path, bytes, open?.size ?? 0, options.sync ?? true);
   if (!file) return null;
   const journalFailure = appendJournal(disk.layout, bytes);
   const { session, head, index } = around;

@@ -126,7 +126,7 @@ describe('forge briefing', () => {
       ['text', 'markdown', 'json'].map((format) => runForge(project, ['briefing', '--format', format])),
     );
     expect(text?.stdout).toMatch(
-      /^FORGE briefing, no session is running\n\nUp to "end ([0-9a-f]{12})" stands data: .*\n--- data \1 ---\n\nFocus \[asserted\]\n {2}Task: The task\n[^]*\n--- end \1 ---\n/,
+      /^FORGE briefing, no session is running\n\nUp to "end ([0-9a-f]{12})" stands data: .*\n--- data \1 ---\n\nFocus \[asserted\]\n {2}Task: The task\n[\s\S]*\n--- end \1 ---\n/,
     );
     expect(markdown?.stdout).toMatch(
       /^# FORGE briefing, no session is running\n\n.*\n--- data [0-9a-f]{12} ---\n\n## Focus \[asserted\]\n\n- Task: The task\n/,

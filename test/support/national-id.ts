@@ -59,6 +59,7 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
       const body = `${r.int(1, 7)}${r.digits(7)}`;
       return `${body}${luhnDigit(body)}`.replace(/^(...)(...)/, '$1-$2-');
     },
+    word: 'SIN',
   },
   'mx-curp': {
     make: (r) =>

@@ -61,7 +61,6 @@ export const AMERICAN_IDS: readonly NationalId[] = [
     // A phone number's groups and numbers in a row are grouped so too.
     shape: String.raw`(?<!\d[ ]|[+]\d{1,3}[ -])[1-79]\d{2}([ -]?)\d{3}\1\d{3}(?! \d)`,
     words: ['social insurance', 'sin', 'assurance sociale'],
-    formatted: /^\d{3}([ -])\d{3}\1\d{3}$/,
     valid: (id) => luhn(id) && !/(?:000){2}$|^(\d)\1+$/.test(id),
   },
   {

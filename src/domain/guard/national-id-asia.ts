@@ -57,7 +57,6 @@ export const ASIAN_IDS: readonly NationalId[] = [
     // Four groups are a card, years in a row are years.
     shape: String.raw`(?<!\d[ -])(?!(?:(?:19|20)\d\d ?){3})[2-9]\d{3}([ -]?)\d{4}\1\d{4}(?![ -]\d)`,
     words: ['aadhaar', 'aadhar', 'uidai', 'uid', 'आधार'],
-    formatted: /^\d{4} \d{4} \d{4}$/,
     valid: (id, match) => verhoeff(id) && !/0{6}$/.test(id) && !inTable(match),
   },
   {

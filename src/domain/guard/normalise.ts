@@ -25,3 +25,11 @@ export function normaliseView(text: string): View | undefined {
     return made === char ? undefined : made;
   });
 }
+
+/** Tag characters are ASCII that nobody sees: read as what they stand for. */
+export function tagView(text: string): View | undefined {
+  if (!/[\u{e0020}-\u{e007e}]/u.test(text)) return undefined;
+  return replaceIn(text, /[\u{e0020}-\u{e007e}]/gu, (char) =>
+    String.fromCharCode((char.codePointAt(0) ?? 0) - 0xe0000),
+  );
+}

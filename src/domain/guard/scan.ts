@@ -2,7 +2,7 @@ import { base64View, escapeView, hexView } from './decode.js';
 import { concatenationView, lineView } from './join.js';
 import { type KeywordIndex, makeKeywordIndex, selectRules } from './keywords.js';
 import { dropOverlapping, type Finding, mergeFindings } from './merge.js';
-import { normaliseView } from './normalise.js';
+import { normaliseView, tagView } from './normalise.js';
 import type { Hit, Rule } from './rule.js';
 import { isJoined, type Span, spanInSource, type View } from './view.js';
 
@@ -73,7 +73,11 @@ function read(rules: readonly Rule[]): readonly Rule[] {
 function findAll(text: string, rules: readonly Rule[]): Finding[] {
   const plain = normaliseView(text);
   const source = plain?.text ?? text;
-  const findings = [scanPlain(text, rules), scanView(plain, read(rules))];
+  const findings = [
+    scanPlain(text, rules),
+    scanView(plain, read(rules)),
+    scanView(tagView(text), read(rules)),
+  ];
   for (const makeView of [escapeView, hexView, base64View, concatenationView]) {
     findings.push(scanView(makeView(source, plain), read(rules)));
   }

@@ -27,10 +27,11 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
   const keyed = fields.filter(({ path }) => TELLING.test(lastKey(path)));
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
   if (named.length > 0) found.push(...scanJoined(named, rules));
+  if (fields.length > 1) found.push(...scanBorders(fields, rules));
   for (const { path, text } of fields) if (path !== '') found.push(...longCode(path, text));
   const seen = new Set<string>();
   return found.filter((hit) => {
-    const key = `${hit.field} ${hit.rule} ${hit.value}`;
+    const key = `${hit.field} ${hit.rule} ${hit.value.replace(/\s/g, '')}`;
     return !seen.has(key) && seen.add(key);
   });
 }
@@ -40,7 +41,40 @@ const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.
 /** Whoever has more than this in one text need not be told of each. */
 const MAX_FOUND = 1000;
 
-/** As lines of one text: the engine tries what stands on both sides of a line end as one. */
+/** As much of a field as one secret split over two could take up. */
+const REACH = 2048;
+
+/** Each field with the next one, in one text: what stands over the border is the first one's. */
+function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] {
+  const heads = fields.slice(0, -1).map(({ text }) => text.slice(-REACH));
+  const pairs = heads.map((head, i) => ({
+    path: '',
+    text: head + (fields[i + 1]?.text.slice(0, REACH) ?? ''),
+  }));
+  const found: Found[] = [];
+  let [index, start] = [0, 0];
+  for (const hit of scanText(pairs.map(({ text }) => text).join('\n'), knownByForm(rules))) {
+    while (hit.start > start + lengthOf(pairs[index])) start += lengthOf(pairs[index++]) + 1;
+    const border = start + (heads[index]?.length ?? 0);
+    const end = start + lengthOf(pairs[index]);
+    if (hit.start >= border || hit.end <= border || hit.end > end) continue;
+    const { path, text } = fields[index] as Field;
+    const value = pairs[index]?.text.slice(hit.start - start, hit.end - start) ?? '';
+    found.push(toFound(hit, path, countLines(text, 0, text.length) + 1, value));
+  }
+  return found;
+}
+
+const strict = new WeakMap<readonly Rule[], readonly Rule[]>();
+
+/** Secrets that are one wherever they stand: others are easily put together by chance. */
+function knownByForm(rules: readonly Rule[]): readonly Rule[] {
+  const known = strict.get(rules) ?? rules.filter((rule) => rule.class === 'secret' && !rule.isLoose);
+  strict.set(rules, known);
+  return known;
+}
+
+/** Lines of one text. */
 function scanJoined(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const text = fields.map((field) => field.text).join('\n');
   const hits = scanText(text, rules).slice(0, MAX_FOUND);

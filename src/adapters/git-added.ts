@@ -38,6 +38,7 @@ async function read(git: GitStream, args: readonly string[], onAdded: (added: Ad
 
 /** Lines that follow each other are one text: a key may take many. */
 class AddedReader implements PatchHandler {
+  readonly takesTails = true;
   private open: Added | null = null;
   private commit: string | null = null;
   /** Where the open place goes on. */

@@ -10,6 +10,8 @@ export interface PatchHandler {
   onRemoved(path: string, bytes: Buffer): void;
   /** `line` is 1-based, in the new file. */
   onAdded(bytes: Buffer, path: string, line: number): void;
+  /** A last line without LF counts too. */
+  takesTails?: true;
   /** A line of a commit's message. */
   onMessage?(commit: string, line: string): void;
 }
@@ -54,7 +56,7 @@ export class PatchReader {
     const sign = bytes[0];
     if (sign === BACKSLASH) {
       // "\ No newline at end of file": the line before it was none.
-      this.waiting = null;
+      if (!this.handler.takesTails) this.waiting = null;
       return;
     }
     this.flush();

@@ -1,0 +1,152 @@
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { differences, makeForge, PROGRESS, snapshot } from '../cli/project.js';
+import { BIN, forgeJson, runForge } from '../support/forge.js';
+import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+interface Scan {
+  findings: {
+    rule: string;
+    class: string;
+    file: string;
+    line: number;
+    fingerprint: string;
+    commit?: string;
+  }[];
+  scanned: number;
+  skipped: string[];
+}
+
+const scan = async (
+  project: { dir: string },
+  ...args: string[]
+): Promise<Scan & { exitCode: number | null }> => {
+  const { stdout, exitCode } = await runForge(project, ['guard', 'scan', ...args, '--json']);
+  return { ...(JSON.parse(stdout) as Scan), exitCode };
+};
+
+describe('forge guard scan', () => {
+  it('LTM-13 finds secrets in files by place and fingerprint, and writes nothing', async () => {
+    const project = makeRepository();
+    const secret = SAMPLES.secret();
+    project.write('src/a.env', `# ok\nTOKEN=${secret}\n`);
+    project.write('.gitignore', 'ignored.txt\n');
+    project.write('ignored.txt', secret);
+    project.write('image.bin', Buffer.from(`\0\0${secret}`));
+    project.write('AUTHORS', `${SAMPLES.email()}\n`);
+    const before = snapshot(project.dir);
+    const found = await scan(project);
+    expect(found).toMatchObject({
+      exitCode: 5,
+      findings: [{ rule: 'gitlab-pat', class: 'secret', file: 'src/a.env', line: 2 }],
+    });
+    expect(JSON.stringify(found)).not.toContain(secret);
+    expect(
+      differences(before, snapshot(project.dir)).filter((path) => !path.startsWith('.git/forge')),
+    ).toEqual([]);
+    expect((await scan(project)).findings).toEqual(found.findings);
+    const all = await scan(project, '--all');
+    expect(all.findings.map(({ class: name }) => name).sort()).toEqual(['email', 'secret']);
+    expect((await scan(project, 'AUTHORS')).exitCode).toBe(0);
+    const { stdout, exitCode } = await runForge(project, ['guard', 'scan', 'src']);
+    expect([exitCode, stdout]).toEqual([5, expect.stringMatching(/src\/a\.env:2 .*GitLab.*gitlab-pat/)]);
+    expect(stdout).not.toContain(secret);
+  });
+
+  it('LTM-13 as a pre-commit check sees what is staged and nothing else', async () => {
+    const project = makeRepository();
+    project.write('old.txt', `${SAMPLES.secret()}\n`);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Old');
+    project.write('old.txt', `${project.read('old.txt')}clean\n`);
+    project.write('new.txt', 'one\n');
+    project.git('add', '-A');
+    project.write('new.txt', SAMPLES.secret());
+    expect(await scan(project, '--staged')).toMatchObject({ exitCode: 0, findings: [] });
+    project.write('ü "x".txt', `one\ntwo\n${SAMPLES.card()}\n`);
+    project.git('add', '-A');
+    expect(await scan(project, '--staged')).toMatchObject({
+      exitCode: 5,
+      findings: [
+        { class: 'secret', file: 'new.txt', line: 1 },
+        { class: 'card', file: 'ü "x".txt', line: 3 },
+      ],
+    });
+  });
+
+  it('LTM-13 B-51 sees what the commits of a range add, and their messages, whatever their size', async () => {
+    const project = makeRepository();
+    const message = `Big\n\n${'all is well here\n'.repeat(300_000)}\nuse ${SAMPLES.secret()}\n`;
+    writeFileSync(project.path('message'), message);
+    project.git('commit', '-q', '--allow-empty', '-F', 'message');
+    const [first] = [project.git('rev-parse', 'HEAD')];
+    project.write('a.txt', `x\n${SAMPLES.secret()}\n`);
+    project.git('add', 'a.txt');
+    project.git('commit', '-qm', 'Two');
+    project.git('rm', '-q', 'a.txt');
+    project.git('commit', '-qm', 'Three');
+    const { findings, exitCode } = await scan(project, '--range', 'HEAD~3..HEAD');
+    expect(exitCode).toBe(5);
+    expect(findings).toMatchObject([
+      { file: 'a.txt', line: 2 },
+      { file: 'commit message', line: 300_004, commit: first },
+    ]);
+    const bad = await runForge(project, ['guard', 'scan', '--range', 'nosuch..HEAD']);
+    expect([bad.exitCode, bad.stdout]).toEqual([6, '']);
+    const both = await runForge(project, ['guard', 'scan', '--staged', '--range', 'HEAD~1..HEAD']);
+    expect(both.exitCode).toBe(2);
+  });
+
+  it('LTM-13 needs neither git nor a .forge/', async () => {
+    const project = makePlainProject();
+    project.write('a/b.txt', `${SAMPLES.iban()}\n`);
+    expect(await scan(project)).toMatchObject({
+      exitCode: 5,
+      findings: [{ class: 'iban', file: 'a/b.txt' }],
+    });
+    expect((await runForge(project, ['guard', 'scan', '--staged'])).exitCode).toBe(2);
+    expect((await runForge(project, ['guard', 'scan', 'nosuch'])).exitCode).toBe(6);
+    expect(Object.keys(snapshot(project.dir))).toEqual(['a', 'a/b.txt']);
+  });
+
+  it('LTM-13 in .forge/ finds personal data too', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    project.write('.forge/skills/x.md', `Ask ${SAMPLES.email()}\n`);
+    expect(await scan(project)).toMatchObject({
+      exitCode: 5,
+      findings: [{ class: 'email', file: '.forge/skills/x.md' }],
+    });
+  });
+});
+
+describe('where the rules cannot be loaded', () => {
+  it('LTM-13 nothing is written; reading works', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    const broken = makeFolder();
+    for (const part of ['bin', 'dist', 'templates', 'package.json'])
+      cpSync(join(BIN, '..', '..', part), join(broken, part), { recursive: true });
+    rmSync(join(broken, 'dist', 'cli', 'guard.cjs'));
+    const forge = (...args: string[]) =>
+      run(project.dir, process.execPath, [join(broken, 'bin', 'forge.js'), ...args]);
+    const before = project.read(PROGRESS);
+    for (const args of [
+      ['progress', 'add', 'x'],
+      ['note', 'add', 'x'],
+      ['session', 'end'],
+      ['memory', 'record', '--task', 'A', '--exit-code', '0'],
+    ]) {
+      const { exitCode, stderr } = forge(...args);
+      expect([args, exitCode, stderr]).toEqual([
+        args,
+        6,
+        expect.stringContaining('The guard could not be loaded; nothing was written.'),
+      ]);
+    }
+    expect(project.read(PROGRESS)).toBe(before);
+    expect(forge('progress', 'show').exitCode).toBe(0);
+  });
+});

@@ -191,9 +191,11 @@ class Hand {
     const last = status === 0 ? '' : `: ${said.trim().split('\n').at(-1)}`;
     this.walk.trail.push(`    git ${args.join(' ')}${last}`);
     if (status === 0) return true;
-    // A revert of nothing but records ends with nothing to commit: the merge driver keeps them.
+    // A revert of nothing but records ends with nothing to commit, for the merge driver keeps them; what is not tracked is
+    // listed then.
+    const nothing = /^nothing (added )?to commit/m.test(said);
     const complaint = said.replace(/^Auto-merging .*$/gm, '');
-    if (/\.jsonl/.test(complaint)) this.walk.fail(`git ${args.join(' ')}\n${said}`);
+    if (!nothing && /\.jsonl/.test(complaint)) this.walk.fail(`git ${args.join(' ')}\n${said}`);
     this.giveUp(said.includes('CONFLICT'));
     return false;
   }

@@ -5,11 +5,11 @@
 
 const { readFileSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
-const { dirname, join } = require('node:path');
+const { join } = require('node:path');
 
-const file = join(__dirname, '..', 'dist', 'cli', 'bin.cjs');
+const folder = join(__dirname, '..', 'dist', 'cli');
 
-function builtCache() {
+function builtCache(file) {
   try {
     return readFileSync(`${file}.v8`);
   } catch {
@@ -17,16 +17,26 @@ function builtCache() {
   }
 }
 
-function start() {
-  if (enableCompileCache) {
-    enableCompileCache();
-    require(file);
-    return;
-  }
+/** Runs a bundle with the code that was compiled when it was built. */
+function load(name) {
   const { Script } = require('node:vm');
-  const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file, cachedData: builtCache() });
+  const file = join(folder, name);
+  const script = new Script(wrap(readFileSync(file, 'utf8')), {
+    filename: file,
+    cachedData: builtCache(file),
+  });
   const module_ = { exports: {} };
-  script.runInThisContext()(module_.exports, createRequire(file), module_, file, dirname(file));
+  const plain = createRequire(file);
+  // The guard is needed by every command that writes; other libraries by few.
+  const required = (id) => (id === './guard.cjs' ? load('guard.cjs') : plain(id));
+  script.runInThisContext()(module_.exports, required, module_, file, folder);
+  return module_.exports;
+}
+
+function start() {
+  if (!enableCompileCache) return load('bin.cjs');
+  enableCompileCache();
+  return require(join(folder, 'bin.cjs'));
 }
 
 // Editors and prompts ask for the version often: nothing is loaded for it.

@@ -1,14 +1,23 @@
-// Runs one forge command as bin/forge.js does and writes what V8 compiled on the way beside the bundle.
+// Runs one forge command as bin/forge.js does and writes what V8 compiled on the way beside the bundles.
 // Only the build uses it: node scripts/code-cache.cjs ARG…
 'use strict';
 
 const { readFileSync, writeFileSync } = require('node:fs');
 const { createRequire, wrap } = require('node:module');
-const { dirname, join } = require('node:path');
+const { join } = require('node:path');
 const { Script } = require('node:vm');
 
-const file = join(__dirname, '..', 'dist', 'cli', 'bin.cjs');
-const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
-const module_ = { exports: {} };
-script.runInThisContext()(module_.exports, createRequire(file), module_, file, dirname(file));
-process.on('exit', () => writeFileSync(`${file}.v8`, script.createCachedData()));
+const folder = join(__dirname, '..', 'dist', 'cli');
+
+function load(name) {
+  const file = join(folder, name);
+  const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
+  const module_ = { exports: {} };
+  const plain = createRequire(file);
+  const required = (id) => (id === './guard.cjs' ? load('guard.cjs') : plain(id));
+  script.runInThisContext()(module_.exports, required, module_, file, folder);
+  process.on('exit', () => writeFileSync(`${file}.v8`, script.createCachedData()));
+  return module_.exports;
+}
+
+load('bin.cjs');

@@ -1,4 +1,5 @@
 import { luhn } from './checksum.js';
+import { DIGITS, lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { BEGIN, bare, END, inTable, mentions } from './surroundings.js';
 
@@ -82,15 +83,19 @@ function isCard(text: string, match: RegExpExecArray): boolean {
 const FIRST = String.raw`(?:4\d{3}|5[0-8]\d\d|2(?:131|2\d\d|[3-6]\d\d|7[012]\d)|1800|0604|3[04-9]\d\d|6\d{3}|8[12]\d\d|9792)`;
 const JOINT = '[ .\\-\u00a0\u2009\u202f\u2010-\u2013]{1,3}';
 
-const card = (id: string, what: string, groups: string): Rule => ({
-  id,
-  class: 'card',
-  what,
-  source: 'https://www.iso.org/standard/70484.html',
-  keywords: [],
-  pattern: new RegExp(`${BEGIN}${FIRST}${groups}${END}`, 'g'),
-  accept: isCard,
-});
+const card = (id: string, what: string, groups: string): Rule =>
+  lazyRule(
+    {
+      id,
+      class: 'card',
+      what,
+      source: 'https://www.iso.org/standard/70484.html',
+      keywords: [],
+      requires: DIGITS,
+      accept: isCard,
+    },
+    () => new RegExp(`${BEGIN}${FIRST}${groups}${END}`, 'g'),
+  );
 
 /** One rule for each grouping: the security code after a card of four groups must not make it one of five. */
 export const CARD_RULES: readonly Rule[] = [

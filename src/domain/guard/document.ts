@@ -1,5 +1,5 @@
 import { type Field, flatten } from './fields.js';
-import { findLongCode, LONG_CODE } from './long-code.js';
+import { findLongCode, LONG_CODE, MIN_LINES } from './long-code.js';
 import type { GuardClass, Hit, Rule } from './rule.js';
 import { scanText } from './scan.js';
 
@@ -100,8 +100,16 @@ function countLines(text: string, from: number, to: number): number {
   return count;
 }
 
+/** Fewer lines are no long run, and most texts have one. */
+function isLong(text: string): boolean {
+  let lines = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && lines < MIN_LINES; at = text.indexOf('\n', at + 1)) lines++;
+  return lines >= MIN_LINES;
+}
+
 /** Somebody else's code comes in long runs; where text is a file's it is expected. */
 function longCode(field: string, text: string): Found[] {
+  if (!isLong(text)) return [];
   const run = findLongCode(text);
   if (!run) return [];
   const line = countLines(text, 0, run.start) + 1;

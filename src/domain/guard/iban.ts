@@ -1,4 +1,5 @@
 import { mod97 } from './checksum.js';
+import { lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { bare, mentions } from './surroundings.js';
 
@@ -56,13 +57,16 @@ function isIban(text: string, match: RegExpExecArray): boolean {
 }
 
 export const IBAN_RULES: readonly Rule[] = [
-  {
-    id: 'iban',
-    class: 'iban',
-    what: 'international bank account number',
-    source: 'https://www.swift.com/standards/data-standards/iban-international-bank-account-number',
-    keywords: [],
-    pattern: new RegExp(`(?<!(?<!\\\\)[0-9A-Za-z])(?:${anyCountry})(?![0-9A-Za-z])`, 'gi'),
-    accept: isIban,
-  },
+  lazyRule(
+    {
+      id: 'iban',
+      class: 'iban',
+      what: 'international bank account number',
+      source: 'https://www.swift.com/standards/data-standards/iban-international-bank-account-number',
+      keywords: [],
+      requires: /[A-Z]{2} ?\d\d/i,
+      accept: isIban,
+    },
+    () => new RegExp(`(?<!(?<!\\\\)[0-9A-Za-z])(?:${anyCountry})(?![0-9A-Za-z])`, 'gi'),
+  ),
 ];

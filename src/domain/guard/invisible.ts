@@ -32,6 +32,9 @@ const FLAG = `\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tags).join('|')})`;
 
 type Extra = Partial<Pick<Rule, 'keywords' | 'accept'>>;
 
+/** What a keyboard writes needs no closer look. */
+const UNUSUAL = /[^\x20-\x7e\n\t]/;
+
 const invisible = (id: string, what: string, pattern: () => RegExp, extra: Extra = {}): Rule =>
   lazyRule(
     {
@@ -40,6 +43,7 @@ const invisible = (id: string, what: string, pattern: () => RegExp, extra: Extra
       what,
       source: 'https://www.unicode.org/reports/tr36/',
       keywords: [],
+      requires: UNUSUAL,
       ...extra,
     },
     pattern,

@@ -7,7 +7,7 @@ interface Entry {
 
 /** Which rules a text calls for, by its first three characters: each place of the text is looked up once. */
 export interface KeywordIndex {
-  always: number[];
+  always: readonly { rule: number; requires: RegExp | undefined }[];
   /** Too short for a lookup, or not ASCII: sought one by one. */
   others: Entry[];
   /** One bit for each hash of three characters: nearly every place of a text ends here. */
@@ -27,9 +27,9 @@ const codeAt = (text: string, at: number): number => {
 
 export function makeKeywordIndex(rules: readonly Rule[]): KeywordIndex {
   const entries = new Map<string, number[]>();
-  const always: number[] = [];
+  const always: { rule: number; requires: RegExp | undefined }[] = [];
   rules.forEach((rule, at) => {
-    if (rule.keywords.length === 0) always.push(at);
+    if (rule.keywords.length === 0) always.push({ rule: at, requires: rule.requires });
     for (const keyword of rule.keywords) entries.set(keyword, [...(entries.get(keyword) ?? []), at]);
   });
   const index: KeywordIndex = { always, others: [], filter: new Uint8Array(1 << 18), starts: new Map() };
@@ -37,8 +37,11 @@ export function makeKeywordIndex(rules: readonly Rule[]): KeywordIndex {
   return index;
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: where ASCII begins
+const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
+
 function addEntry(index: KeywordIndex, entry: Entry): void {
-  if (entry.keyword.length < LENGTH || /\P{ASCII}/u.test(entry.keyword)) {
+  if (entry.keyword.length < LENGTH || !isAscii(entry.keyword)) {
     index.others.push(entry);
     return;
   }
@@ -49,7 +52,12 @@ function addEntry(index: KeywordIndex, entry: Entry): void {
 
 /** The rules of which a keyword occurs, as positions in the table, in its order. */
 export function selectRules(text: string, index: KeywordIndex): number[] {
-  const found = new Set(index.always);
+  const found = new Set<number>();
+  const met = new Map<RegExp | undefined, boolean>([[undefined, true]]);
+  for (const { rule, requires } of index.always) {
+    if (!met.has(requires)) met.set(requires, requires?.test(text) ?? true);
+    if (met.get(requires)) found.add(rule);
+  }
   const lower = text.toLowerCase();
   for (const { keyword, rules } of index.others) {
     if (lower.includes(keyword)) for (const rule of rules) found.add(rule);

@@ -1,7 +1,7 @@
 import type { Hit } from './rule.js';
 
 /** A run of code this long in a note is a copy of a file, not a quotation. */
-const MIN_LINES = 20;
+export const MIN_LINES = 20;
 const MIN_CODE = 12;
 /** As many lines of other text in a row end a run. */
 const MAX_GAP = 3;

@@ -44,6 +44,7 @@ export const SOUTHERN_IDS: readonly NationalId[] = [
   },
   {
     id: 'it-codice-fiscale',
+    hasLetters: true,
     what: 'Italian codice fiscale',
     source: 'https://www.agenziaentrate.gov.it/portale/web/guest/schede/istanze/richiesta-ts_cf',
     shape: `(?:[A-Z]{6}${SLOT}{2}[A-EHLMPRST]${SLOT}{2}[A-Z]${SLOT}{3}[A-Z]|[A-Z]{3} [A-Z]{3} ${SLOT}{2}[A-EHLMPRST]${SLOT}{2} [A-Z]${SLOT}{3}[A-Z])`,

@@ -1,4 +1,4 @@
-import { lazyRule } from './lazy-rule.js';
+import { DIGITS, lazyRule } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { BEGIN, bare, END, keywordsOf, mentions } from './surroundings.js';
 
@@ -14,18 +14,24 @@ export interface NationalId {
   words?: readonly string[];
   /** The form that needs no word; without words every form is. */
   formatted?: RegExp;
+  /** Letters may stand for its digits. */
+  hasLetters?: true;
   /** Given the number in upper case without spaces, dots and dashes. */
   valid: (id: string, match: RegExpExecArray) => boolean;
 }
 
+/** All digits made letters there is next to none. */
+const MIXED = /[A-Z]\d|\d[A-Z]/i;
+
 export function nationalIdRule(spec: NationalId): Rule {
-  const { words, formatted, shape, valid, ...rule } = spec;
+  const { words, formatted, shape, valid, hasLetters = false, ...rule } = spec;
   const named = words ? mentions(words) : () => true;
   return lazyRule(
     {
       ...rule,
       class: 'national-id',
       keywords: words && !formatted ? keywordsOf(words) : [],
+      requires: hasLetters ? MIXED : DIGITS,
       accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret), match),
     },
     () => new RegExp(`${BEGIN}${shape}${END}`, 'g'),

@@ -22,6 +22,11 @@ export interface Rule {
   /** Lower case. Text that has none of them is not looked at; an empty list: always looked at. */
   keywords: readonly string[];
   /**
+   * Without keywords: what a text must have to be looked at, without flag `g`. Rules that share the object share the
+   * look.
+   */
+  requires?: RegExp;
+  /**
    * Flags `g`, and `i` or `u` where needed. Every repetition is bounded, so that it takes linear time. A group named
    * `secret` is the part that must not be kept; without one it is the whole match.
    */

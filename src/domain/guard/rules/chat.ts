@@ -38,7 +38,7 @@ export const CHAT_RULES: readonly Rule[] = [
     'discord-bot-token',
     'Discord bot token',
     DISCORD,
-    [],
+    /\.[\w-]{6}\.[\w-]{27}/,
     '[MNO][A-Za-z0-9_-]{22,29}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,45}',
     isDiscord,
   ),

@@ -1,3 +1,4 @@
+import { lazyRule } from '../lazy-rule.js';
 import { looksRandom } from '../placeholder.js';
 import type { Rule } from '../rule.js';
 
@@ -23,29 +24,37 @@ export function token(
 ): Rule {
   const literals = [prefixes].flat();
   const start = literals.map(literally).join('|');
-  return {
-    id,
-    class: 'secret',
-    what,
-    source,
-    keywords: literals.map((literal) => literal.toLowerCase()),
-    pattern: new RegExp(`(?<![A-Za-z0-9])(?:${start})(?<body>${body})(?![A-Za-z0-9])`, 'g'),
-    accept: (_secret, match) => accept(match.groups?.['body'] ?? '', match),
-  };
+  const keywords = literals.map((literal) => literal.toLowerCase());
+  return lazyRule(
+    {
+      id,
+      class: 'secret',
+      what,
+      source,
+      keywords,
+      accept: (_secret, match) => accept(match.groups?.['body'] ?? '', match),
+    },
+    () => new RegExp(`(?<![A-Za-z0-9])(?:${start})(?<body>${body})(?![A-Za-z0-9])`, 'g'),
+  );
 }
 
-/** A token with its mark in the middle or at the end: the whole match must look random. */
+/**
+ * A token with its mark, a word or a form, in the middle or at the end: the whole match must look random.
+ */
 export function marked(
   id: string,
   what: string,
   source: string,
-  marks: string | readonly string[],
+  marks: string | readonly string[] | RegExp,
   body: string,
   accept: Accept = looksRandom,
 ): Rule {
-  const keywords = [marks].flat().map((mark) => mark.toLowerCase());
-  const pattern = new RegExp(`(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`, 'g');
-  return { id, class: 'secret', what, source, keywords, pattern, accept };
+  const keywords = marks instanceof RegExp ? [] : [marks].flat().map((mark) => mark.toLowerCase());
+  const requires = marks instanceof RegExp ? { requires: marks } : {};
+  return lazyRule(
+    { id, class: 'secret', what, source, keywords, ...requires, accept },
+    () => new RegExp(`(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`, 'g'),
+  );
 }
 
 const CREDENTIAL =
@@ -73,19 +82,22 @@ export function near(
 ): Rule {
   const keywords = [names].flat();
   const start = keywords.map(literally).join('|');
-  return {
-    id,
-    class: 'secret',
-    what,
-    source,
-    keywords,
-    pattern: new RegExp(
-      `(?:${start})(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
-      'gi',
-    ),
-    accept: (secret, match) => isAssigned(match) && accept(secret, match),
-    isLoose: true,
-  };
+  return lazyRule(
+    {
+      id,
+      class: 'secret',
+      what,
+      source,
+      keywords,
+      accept: (secret, match) => isAssigned(match) && accept(secret, match),
+      isLoose: true,
+    },
+    () =>
+      new RegExp(
+        `(?:${start})(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
+        'gi',
+      ),
+  );
 }
 
 /** A URL that is a credential by itself. */

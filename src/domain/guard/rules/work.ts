@@ -24,7 +24,7 @@ export const WORK_RULES: readonly Rule[] = [
     'asana-pat',
     'Asana personal access token',
     'https://developers.asana.com/docs/personal-access-token',
-    [':'],
+    /\/\d{10,20}:[0-9a-f]{8}/,
     '[0-2]/\\d{10,20}(?:/\\d{10,20})?:[0-9a-f]{32}',
     (secret) => looksRandom(secret.slice(-32)),
   ),

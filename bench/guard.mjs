@@ -1,8 +1,9 @@
-// node bench/guard.mjs: what the guard costs. Growth: the time for twice the text over the time for the text.
+// node bench/guard.mjs: what the guard costs, what it finds, and where it is wrong. Growth: the time for twice the text over
+// the time for the text.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
@@ -37,6 +38,18 @@ const adversarial = (keywords) => ({
   'netrc words': repeat('machine a login b '),
   keywords: repeat(`${keywords.join(' ')} `),
   'keywords without blanks': repeat(keywords.join('')),
+  'NUL bytes': repeat('\0'),
+  'direction marks': repeat('\u202e'),
+  'a@': repeat('a@'),
+  'a@b.c': repeat('joe@acme.co '),
+  '1.1.': repeat('1.1.'),
+  '9.9.9.': repeat('94.5.6.7 '),
+  '::': repeat(':'),
+  '+1 ': repeat('+1 2'),
+  'card groups': repeat('4111 '),
+  DE00: repeat('DE89 3704 '),
+  Copyright: repeat('Copyright (c) 2024 A '),
+  'lines of code': repeat('const a = f(b);\n'),
 });
 
 function median(task, rounds) {
@@ -51,7 +64,7 @@ function median(task, rounds) {
 async function bundle(folder) {
   const outfile = join(folder, 'guard.mjs');
   const inner = fileURLToPath(new URL('../src/domain/guard/', import.meta.url));
-  const contents = `export { SECRET_RULES } from '${inner}rules.js'; export { scanText } from '${inner}scan.js';`;
+  const contents = `export { guardRules, scanBytes, scanFields, scanText } from '${inner}engine.js';`;
   await build({
     stdin: { contents, resolveDir: inner, loader: 'ts' },
     bundle: true,
@@ -76,15 +89,95 @@ function loadTime(folder, module) {
   return times.sort((a, b) => a - b)[4];
 }
 
+/** Samples that the tests make, each in the contexts that people and agents write. */
+async function printRecall(folder, found) {
+  const outfile = join(folder, 'samples.mjs');
+  const inner = fileURLToPath(new URL('../test/support/', import.meta.url));
+  const contents = `export * from '${inner}personal.js'; export * from '${inner}national-id.js';
+    export { samples, seeded } from '${inner}secrets.js';`;
+  const stdin = { contents, resolveDir: inner, loader: 'ts' };
+  await build({ stdin, bundle: true, platform: 'node', format: 'esm', outfile, logLevel: 'warning' });
+  const kit = await import(pathToFileURL(outfile).href);
+  const [secret, r] = [kit.seeded(11), kit.random(11)];
+  const many = (make, count = 100) => Array.from({ length: count }, make);
+  const classes = {
+    secret: [...kit.samples.values()].flatMap((makers) =>
+      makers.flatMap((make) => many(() => make(secret), 5)),
+    ),
+    card: Object.values(kit.CARDS).flatMap((make) =>
+      ['', ' ', '-'].flatMap((joint) => many(() => kit.groupCard(make(r), joint), 20)),
+    ),
+    iban: many(() => kit.iban(r, 'DE', 22)).concat(many(() => kit.iban(r, 'GB', 22))),
+    'national-id': Object.values(kit.NATIONAL).flatMap(({ make, word }) =>
+      many(() => (word ? `${word} ${make(r)}` : make(r)), 20),
+    ),
+    email: many(() => kit.email(r)),
+    phone: Object.values(kit.PHONES).flatMap((make) => many(() => make(r), 20)),
+    ip: many(() => kit.ipv4(r)).concat(many(() => kit.ipv6(r))),
+  };
+  console.log(`\n${'recall'.padEnd(14)}   samples  found`);
+  for (const [name, list] of Object.entries(classes)) {
+    const texts = list.flatMap((sample) => kit.CONTEXTS.map((context) => context(sample)));
+    const hits = texts.filter((text) => found(text).some((hit) => hit.class === name)).length;
+    console.log(
+      `${name.padEnd(14)} ${String(texts.length).padStart(9)}  ${((100 * hits) / texts.length).toFixed(1).padStart(5)} %`,
+    );
+  }
+}
+
+const TEXT = /\.(md|txt|js|mjs|cjs|ts|mts|cts|json|ya?ml|toml|sh|lock|css|html)$/;
+
+/** Documents, sources and commit messages at hand: what the guard finds there is mostly wrong. */
+function printFalseAlarms(found) {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  const git = (...args) => spawnSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 }).stdout;
+  const read = (names) =>
+    names.filter((name) => TEXT.test(name)).map((name) => readFileSync(join(root, name), 'utf8'));
+  const packages = readdirSync(join(root, 'node_modules'), { recursive: true, withFileTypes: true });
+  const corpora = {
+    'commit messages': git('log', '--format=%B%x00')
+      .split('\0')
+      .filter((text) => text.trim() !== ''),
+    'own tree': read(git('ls-files').split('\n')),
+    node_modules: read(
+      packages
+        .filter((entry) => entry.isFile() && !entry.parentPath.includes('.vite'))
+        .map((entry) => relative(root, join(entry.parentPath, entry.name))),
+    ).filter((text) => text.length < 2_000_000),
+  };
+  const classes = [
+    'secret',
+    'card',
+    'iban',
+    'national-id',
+    'email',
+    'phone',
+    'ip',
+    'proprietary',
+    'invisible',
+  ];
+  console.log(`\n${'texts with a hit, %'.padEnd(22)}texts  ${classes.join('  ')}`);
+  for (const [name, texts] of Object.entries(corpora)) {
+    const counts = new Map(classes.map((key) => [key, 0]));
+    for (const text of texts)
+      for (const key of new Set(found(text).map((hit) => hit.class))) counts.set(key, counts.get(key) + 1);
+    const cells = classes.map((key) =>
+      ((100 * counts.get(key)) / texts.length).toFixed(2).padStart(key.length),
+    );
+    console.log(`${name.padEnd(20)} ${String(texts.length).padStart(6)}  ${cells.join('  ')}`);
+  }
+}
+
 const PROSE =
   'The lock was not released: src/store/lock.ts:42 waits for a holder that is gone. Fixed in 4f2a9c1.\n';
 
 const folder = mkdtempSync(join(tmpdir(), 'forge-guard-'));
 try {
   const module = await bundle(folder);
-  const { SECRET_RULES, scanText } = await import(module);
-  const keywords = [...new Set(SECRET_RULES.flatMap((rule) => rule.keywords))];
-  const scan = (text) => () => scanText(text, SECRET_RULES);
+  const { guardRules, scanFields } = await import(module);
+  const rules = guardRules();
+  const keywords = [...new Set(rules.flatMap((rule) => rule.keywords))];
+  const scan = (text) => () => scanFields([{ path: 'text', text }], rules);
   const clean = repeat(PROSE)(1024);
   median(scan(clean), 2000);
   console.log(`load                      ${loadTime(folder, module).toFixed(1)} ms`);
@@ -102,6 +195,8 @@ try {
     ];
     console.log(name.padEnd(26) + cells.join(' '));
   }
+  await printRecall(folder, (text) => scanFields([{ path: 'text', text }], rules));
+  printFalseAlarms((text) => scanFields([{ path: '', text }], rules));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,6 +1,8 @@
 // npm run docs [-- --check]: writes what follows from the source, or with --check says what is stale (exit 1):
-// docs/commands.md, the command table in README.md, schemas/*.json, and the last column of docs/requirements.md.
+// docs/commands.md, docs/guard-rules.md, the command table in README.md, the digest of the guard's rules in CHANGELOG.md,
+// schemas/*.json, and the last column of docs/requirements.md.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -27,7 +29,8 @@ async function loadSources() {
       stdin: {
         contents: `export * from './src/cli/groups.ts';
           export { parseArgv } from './src/cli/program.ts';
-          export { schemaNames, schemaOf } from './src/index.ts';`,
+          export { schemaNames, schemaOf } from './src/index.ts';
+          export { guardRules } from './src/domain/guard/table.ts';`,
         resolveDir: ROOT,
       },
       outfile,
@@ -140,6 +143,38 @@ function fillReadme(text, inner) {
   return `${text.slice(0, start + BEGIN.length)}\n\n${inner}\n\n${text.slice(end)}`;
 }
 
+/** Each rule on a line, so that a difference between two versions reads like one. */
+function rulesPage(rules) {
+  const rows = rules.map(({ id, class: name, what, source, keywords }) => [
+    code(id),
+    name,
+    cell(what),
+    keywords.length > 3 ? `${keywords.slice(0, 3).map(code).join(' ')} …` : keywords.map(code).join(' '),
+    source,
+  ]);
+  return `${[
+    "# The guard's rules",
+    'Written by `npm run docs` from the source. [guard.md](guard.md) says what they are for, and what a hit means.',
+    `${rules.length} rules. A text is looked at by a rule where one of its keywords occurs; a rule without keywords knows what it seeks by form.`,
+    table(['rule', 'class', 'finds', 'keywords', 'documented at'], rows),
+  ].join('\n\n')}\n`;
+}
+
+/** Whoever changes a rule changes this line, and with it the release notes. */
+function rulesLine(rules) {
+  const hash = createHash('sha256');
+  for (const { id, class: name, keywords, pattern } of rules)
+    hash.update(JSON.stringify([id, name, keywords, pattern.source, pattern.flags]));
+  return `Guard: ${rules.length} rules, table \`${hash.digest('hex').slice(0, 12)}\` (docs/guard-rules.md).`;
+}
+
+function fillChangelog(text, line) {
+  if (!RULES_LINE.test(text)) throw new Error('CHANGELOG.md lacks the line "Guard: N rules, table …".');
+  return text.replace(RULES_LINE, line);
+}
+
+const RULES_LINE = /Guard: \d+ rules, table `[0-9a-f]*` \(docs\/guard-rules\.md\)\./;
+
 /** Path → content of every generated file. */
 async function generate() {
   const sources = await loadSources();
@@ -147,6 +182,12 @@ async function generate() {
   const files = new Map();
   files.set('docs/commands.md', commandsPage(groups, await readGlobalOptions(sources), sources));
   files.set('README.md', fillReadme(readFileSync(join(ROOT, 'README.md'), 'utf8'), readmeTable(groups)));
+  const rules = sources.guardRules();
+  files.set('docs/guard-rules.md', rulesPage(rules));
+  files.set(
+    'CHANGELOG.md',
+    fillChangelog(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), rulesLine(rules)),
+  );
   for (const name of await sources.schemaNames())
     files.set(`schemas/${name}.json`, `${JSON.stringify(await sources.schemaOf(name), null, 2)}\n`);
   return files;

@@ -30,13 +30,17 @@ function* matchesOf(text: string, rule: Rule): Generator<Span> {
   pattern.lastIndex = 0;
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const span = spanOf(match);
-    const secret = match.groups?.['secret'] ?? match[0];
-    const isHit = secret !== '' && (accept?.(secret, match) ?? true);
+    const secret = match.groups?.['secret'];
+    const isHit = match[0] !== '' && secret !== '' && (accept?.(secret ?? match[0], match) ?? true);
     if (isHit) yield span;
-    // What was refused may hide the beginning of another match: `token = secret = "…"`.
-    else pattern.lastIndex = Math.max(span.start, match.index + 1);
+    // What stands beside a value that was refused may hide the beginning of another: `token = secret = "…"`.
+    else if (secret !== undefined || match[0] === '')
+      pattern.lastIndex = Math.max(span.start, afterChar(text, match.index));
   }
 }
+
+/** With flag `u` a pattern that is sent into the middle of a pair goes back to its start, for ever. */
+const afterChar = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
 function scanPlain(text: string, rules: readonly Rule[]): Finding[] {
   const findings: Finding[] = [];

@@ -4,6 +4,7 @@ import type { Field } from '../../../src/domain/guard/fields.js';
 import type { Rule } from '../../../src/domain/guard/rule.js';
 import { SECRET_RULES } from '../../../src/domain/guard/rules.js';
 import { scanText } from '../../../src/domain/guard/scan.js';
+import { guardRules } from '../../../src/domain/guard/table.js';
 import { crcBody, fill, run, seeded } from '../../support/secrets.js';
 
 const random = seeded(5);
@@ -135,5 +136,12 @@ describe('a text of many megabytes', () => {
       const text = `${'word '.repeat(101_000).slice(0, at)} ${PAT} ${'word '.repeat(50_000)}`;
       expect(scanText(text, SECRET_RULES)).toMatchObject([{ rule: 'github-pat', start: at + 1 }]);
     }
+  });
+});
+
+describe('a match that is none', () => {
+  it('B-105 outside of the basic plane is passed over: the flag of England', () => {
+    const flag = `\u{1f3f4}${[...'gbeng'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')}\u{e007f}`;
+    expect(scanText(`${flag} won ${flag}${flag}`, guardRules())).toEqual([]);
   });
 });

@@ -12,15 +12,19 @@ const landed: string[] = [
   ...range('LTM', 1, 5),
   'LTM-10',
   'LTM-11',
+  'LTM-13',
   'LTM-16',
   'LTM-17',
   ...range('B', 1, 22),
+  'B-37',
   ...range('B', 38, 45),
   ...range('B', 52, 56),
   ...range('B', 58, 65),
   ...range('B', 67, 69),
   ...range('B', 85, 88),
   ...range('B', 91, 94),
+  'AGT-04',
+  ...range('B', 105, 107),
 ];
 
 type Title = { title: string; counts: boolean };

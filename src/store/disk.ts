@@ -140,12 +140,15 @@ export class Disk {
     });
   }
 
-  /** LTM-13: of everything that goes into `.forge/`. Forge's own state beside it is seen by nobody else. */
+  /**
+   * LTM-13: of everything that is written, what waits in the git dir too. Without a guard nothing goes into `.forge/`;
+   * forge's own state beside it is seen by nobody else.
+   */
   checkContent(path: string, bytes: Buffer): void {
     const { dir, state } = this.layout;
-    if (!path.startsWith(dir + sep) || path.startsWith(state + sep)) return;
-    if (!this.guard) throw new Error(`${shown(this.layout, path)} would be written unguarded`);
-    this.guard(shown(this.layout, path), bytes, () => durable.readPlain(path, MAX_STATE_BYTES));
+    const travels = path.startsWith(dir + sep) && !path.startsWith(state + sep);
+    if (!this.guard && travels) throw new Error(`${shown(this.layout, path)} would be written unguarded`);
+    this.guard?.(shown(this.layout, path), bytes, () => durable.readPlain(path, MAX_STATE_BYTES));
   }
 
   private checkUnchanged(path: string, expected: Buffer | null): void {

@@ -12,7 +12,7 @@ export function readSalt(disk: Disk): Buffer {
   if (known?.length === 32) return known;
   const salt = randomBytes(32);
   if (disk.dryRun) return salt;
-  // Somebody may have made it meanwhile: then theirs counts.
-  if (disk.create(path, salt)) return salt;
+  // Nothing to look at: it is random. Somebody may have made it meanwhile: then theirs counts.
+  if (disk.createMoved(path, salt)) return salt;
   return disk.read(path, 64) ?? salt;
 }

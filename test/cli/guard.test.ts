@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { openForge, systemWorld } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { makeFolder, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { HALT, HUMAN, type Logged, logOf, record, segmentOf, verify } from './memory.js';
 import { CONFIG, differences, FOCUS, makeForge, PROGRESS, SESSION, snapshot } from './project.js';
@@ -112,6 +113,33 @@ describe('a secret that was refused', () => {
     const before = snapshot(project.dir);
     expect((await runForge(project, ['note', 'add', SAMPLES.iban(), '-n'])).exitCode).toBe(5);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+});
+
+describe('what waits to be written', () => {
+  it('LTM-13 LTM-16 a cycle that cannot be recorded is not kept for later with a secret in it', async () => {
+    const project = await makeForge();
+    const secret = SAMPLES.secret();
+    chmodSync(project.path('.forge/memory/execution.d'), 0o555);
+    chmodSync(project.path('.forge/memory/evaluation.d'), 0o555);
+    const stdin = JSON.stringify({ task_id: 'A', exit_code: 0, log: `token ${secret}` });
+    const { exitCode, stderr } = await runForge(project, ['memory', 'record', '-'], { stdin });
+    for (const name of ['execution.d', 'evaluation.d']) chmodSync(project.path('.forge/memory', name), 0o755);
+    expect([5, 6]).toContain(exitCode);
+    expect(stderr).not.toContain(secret);
+    expect(JSON.stringify(snapshot(project.dir))).not.toContain(secret);
+    expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
+  });
+
+  it('LTM-13 the end of a session leaves nothing half done when what it learned holds a secret', async () => {
+    const project = await started();
+    const secret = SAMPLES.secret();
+    const forge = openForge(project.dir, { world: systemWorld(process.env, false) });
+    await expect(forge.session.end({ learned: [`use ${secret}`] })).rejects.toMatchObject({ kind: 'secret' });
+    expect(project.has(SESSION)).toBe(true);
+    expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
+    await forgeJson(project, acknowledge, HUMAN);
+    await forgeJson(project, ['session', 'end']);
   });
 });
 

@@ -55,9 +55,9 @@ export const INVISIBLE_RULES: readonly Rule[] = [
     'control character',
     () =>
       // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/g,
+      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]{1,1000}|\r(?!\n)/g,
   ),
-  invisible('zero-width', 'character without width', () => /[\u200b\u2060-\u2065\ufeff\u180e]/g),
+  invisible('zero-width', 'character without width', () => /[\u200b\u2060-\u2065\ufeff\u180e]{1,1000}/g),
   invisible(
     'joiner',
     'joiner that joins nothing',
@@ -68,7 +68,11 @@ export const INVISIBLE_RULES: readonly Rule[] = [
       ),
     { keywords: ['\u200c', '\u200d'] },
   ),
-  invisible('bidi', 'override, embedding or isolate of the direction', () => /[\u202a-\u202e\u2066-\u2069]/g),
+  invisible(
+    'bidi',
+    'override, embedding or isolate of the direction',
+    () => /[\u202a-\u202e\u2066-\u2069]{1,1000}/g,
+  ),
   invisible(
     'bidi-mark',
     'direction mark in a text of one direction',

@@ -89,6 +89,9 @@ type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
   ? (...args: A) => Promise<Awaited<R>>
   : never;
 
+/** `settles`: works while memory is halted. `guards`: writes, and loads the guard itself while git is at work. */
+type How = 'writes' | 'settles' | 'reads' | 'guards';
+
 /** Opens the `.forge/` at or above `dir` (exit 2 `not_a_forge` when there is none). */
 export function openForge(dir: string, options: ForgeOptions = {}) {
   const world = options.world ?? systemWorld(process.env, false);
@@ -97,14 +100,14 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
   const bind = <K extends keyof Routines, N extends keyof Routines[K]>(
     part: K,
     name: N,
-    how: 'writes' | 'settles' | 'reads' = 'writes',
+    how: How = 'writes',
   ): Bound<Routines[K][N]> => {
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
         // LTM-05: while memory is halted nothing is written. What settles it, and the next look, check for themselves.
-        if (how === 'writes') refuseHalted(context.disk);
+        if (how === 'writes' || how === 'guards') refuseHalted(context.disk);
         // LTM-13: if the rules cannot be loaded, nothing is written either.
-        if (how !== 'reads') await (await routines.guard()).installGuard(context);
+        if (how === 'writes' || how === 'settles') await (await routines.guard()).installGuard(context);
         const module = (await routines[part]()) as Routines[K];
         if (!LOOKS.has(part)) noteActivity(context);
         return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
@@ -133,7 +136,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     briefing: bind('briefing', 'brief', 'reads'),
     next: bind('feature', 'nextTask', 'reads'),
     session: {
-      start: bind('start', 'startSession'),
+      start: bind('start', 'startSession', 'guards'),
       end: bind('end', 'endSession'),
       list: bind('sessions', 'listSessions', 'reads'),
       show: bind('sessions', 'showSession', 'reads'),

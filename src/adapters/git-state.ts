@@ -21,6 +21,15 @@ export function readGitState({ gitDir, commonDir }: Repository): GitState {
 }
 
 /**
+ * Cheap enough for every append of a loop: while it is the same, so is the state. Null where git keeps no log of HEAD;
+ * then only reading the state tells.
+ */
+export function stampGit({ gitDir }: Repository): string | null {
+  const moves = stampOf(join(gitDir, 'logs', 'HEAD'));
+  return moves === '' ? null : `${moves} ${stampOf(join(gitDir, 'HEAD'))} ${stampOf(join(gitDir, 'index'))}`;
+}
+
+/**
  * Whether the index may name a file. Its name is sought as bytes; where names are not stored whole (version 4,
  * a split index) the answer is yes, which only closes a segment earlier than needed.
  */

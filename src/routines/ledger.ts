@@ -1,5 +1,5 @@
 import { rootCommit } from '../adapters/git-memory.js';
-import { identifyGitDir, indexMayKnow, readGitState } from '../adapters/git-state.js';
+import { identifyGitDir, indexMayKnow, readGitState, stampGit } from '../adapters/git-state.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import type { Draft } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
@@ -17,6 +17,7 @@ export interface RecordRef {
 /** What the ledgers must know of the repository. Git is asked only where a ledger has to be begun. */
 export async function surroundings(context: Context): Promise<Around> {
   const { repository, disk, layout } = context;
+  let stamp = repository && stampGit(repository);
   const git = repository ? readGitState(repository) : { head: '', index: '' };
   const known = TIERS.every((tier) => disk.exists(fixedFile(layout, tier)));
   const root = known || !context.git ? null : await rootCommit(context.git);
@@ -28,7 +29,9 @@ export async function surroundings(context: Context): Promise<Around> {
     ledger: (tier) => ledgerId(tier, root ?? makeToken(32)),
     hasMoved: () => {
       if (!repository) return false;
-      const { head, index } = around;
+      const [before, { head, index }] = [stamp, around];
+      stamp = stampGit(repository);
+      if (stamp !== null && stamp === before) return false;
       Object.assign(around, readGitState(repository));
       return around.head !== head || around.index !== index;
     },

@@ -11,6 +11,7 @@ import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { type Context, noteActivity, readConfig, warnFileSystem } from './context.js';
+import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
 import { readProgressText } from './progress.js';
@@ -53,11 +54,12 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   const config = readConfig(context);
   warnFileSystem(context);
-  const { ledgers, notes } = await verifyFirst(context);
   const { repository, git } = context;
-  // Git works while the files are read.
+  // Git works while the guard is loaded and the files are read.
   const log = git ? readLog(git, config.briefing.commits) : Promise.resolve([]);
   log.catch(() => undefined);
+  await installGuard(context);
+  const { ledgers, notes } = await verifyFirst(context);
   const known = readState(context);
   const branch = repository && git ? await readBranch(repository, git) : null;
   const memory: Memory = { ...known, commits: await log };

@@ -1,5 +1,5 @@
 import { luhn } from './checksum.js';
-import { DIGITS, lazyRule } from './lazy-rule.js';
+import { lazyRule, TWELVE_DIGITS } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { BEGIN, bare, END, inTable, mentions } from './surroundings.js';
 
@@ -91,7 +91,7 @@ const card = (id: string, what: string, groups: string): Rule =>
       what,
       source: 'https://www.iso.org/standard/70484.html',
       keywords: [],
-      requires: DIGITS,
+      requires: TWELVE_DIGITS,
       accept: isCard,
     },
     () => new RegExp(`${BEGIN}${FIRST}${groups}${END}`, 'g'),

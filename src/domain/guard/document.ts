@@ -1,7 +1,7 @@
 import { type Field, flatten } from './fields.js';
 import { findLongCode, LONG_CODE, MIN_LINES } from './long-code.js';
 import type { GuardClass, Hit, Rule } from './rule.js';
-import { scanText } from './scan.js';
+import { partOf, scanText } from './scan.js';
 
 /** A hit in a document, told by its place. `value` is for a fingerprint alone: nothing may keep or show it. */
 export interface Found {
@@ -69,7 +69,7 @@ const strict = new WeakMap<readonly Rule[], readonly Rule[]>();
 
 /** Secrets that are one wherever they stand: others are easily put together by chance. */
 function knownByForm(rules: readonly Rule[]): readonly Rule[] {
-  const known = strict.get(rules) ?? rules.filter((rule) => rule.class === 'secret' && !rule.isLoose);
+  const known = strict.get(rules) ?? partOf(rules, (rule) => rule.class === 'secret' && !rule.isLoose);
   strict.set(rules, known);
   return known;
 }

@@ -13,7 +13,9 @@ const SLUG = /^\d{4}-\d\d-\d\d-session-\d{3,9}-[0-9a-f]{4,16}$/;
  * anywhere else is looked at like any text.
  */
 const OWN: Record<string, RegExp> = {
-  id: HASH,
+  id: new RegExp(`${HASH.source}|${SLUG.source}`),
+  /** As Linux names a boot. */
+  boot: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
   prev: HASH,
   seen: HASH,
   heads: HASH,

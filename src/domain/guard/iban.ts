@@ -64,7 +64,8 @@ export const IBAN_RULES: readonly Rule[] = [
       what: 'international bank account number',
       source: 'https://www.swift.com/standards/data-standards/iban-international-bank-account-number',
       keywords: [],
-      requires: /[A-Z]{2} ?\d\d/i,
+      // The shortest has 15 characters.
+      requires: /(?<!(?<!\\)[0-9A-Za-z])[A-Z]{2}\d\d(?:[ \-\u00a0\u202f]?[A-Z0-9]){11}/i,
       accept: isIban,
     },
     () => new RegExp(`(?<!(?<!\\\\)[0-9A-Za-z])(?:${anyCountry})(?![0-9A-Za-z])`, 'gi'),

@@ -1,4 +1,4 @@
-import { DIGITS, lazyRule } from './lazy-rule.js';
+import { lazyRule, NINE_DIGITS, SIX_DIGITS } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { BEGIN, bare, END, keywordsOf, mentions } from './surroundings.js';
 
@@ -31,7 +31,7 @@ export function nationalIdRule(spec: NationalId): Rule {
       ...rule,
       class: 'national-id',
       keywords: words && !formatted ? keywordsOf(words) : [],
-      requires: hasLetters ? MIXED : DIGITS,
+      requires: hasLetters ? MIXED : /[A-Z]/.test(shape) ? SIX_DIGITS : NINE_DIGITS,
       accept: (secret, match) => (formatted?.test(secret) || named(match)) && valid(bare(secret), match),
     },
     () => new RegExp(`${BEGIN}${shape}${END}`, 'g'),

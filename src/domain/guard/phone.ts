@@ -1,4 +1,4 @@
-import { DIGITS } from './lazy-rule.js';
+import { NINE_DIGITS } from './lazy-rule.js';
 import type { Rule } from './rule.js';
 import { after, bare, before } from './surroundings.js';
 
@@ -69,7 +69,7 @@ export const PHONE_RULES: readonly Rule[] = [
     what: 'phone number',
     source: 'https://www.nanpa.com/numbering',
     keywords: [],
-    requires: DIGITS,
+    requires: NINE_DIGITS,
     pattern:
       /(?<!(?<!\\)\w|[$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
     accept: isAmerican,

@@ -6,14 +6,29 @@ import { normaliseView, tagView } from './normalise.js';
 import type { Hit, Rule } from './rule.js';
 import { isJoined, type Span, spanInSource, type View } from './view.js';
 
-const indexes = new WeakMap<readonly Rule[], KeywordIndex>();
+interface Indexed {
+  index: KeywordIndex;
+  /** What the index speaks of. */
+  table: readonly Rule[];
+  /** Null: all of it. */
+  part: ReadonlySet<Rule> | null;
+}
 
-function indexOf(rules: readonly Rule[]): KeywordIndex {
+const indexes = new WeakMap<readonly Rule[], Indexed>();
+
+function indexOf(rules: readonly Rule[]): Indexed {
   const known = indexes.get(rules);
   if (known !== undefined) return known;
-  const index = makeKeywordIndex(rules);
-  indexes.set(rules, index);
-  return index;
+  const indexed = { index: makeKeywordIndex(rules), table: rules, part: null };
+  indexes.set(rules, indexed);
+  return indexed;
+}
+
+/** Those rules of a table that are wanted. They share its index, which takes longer to make than a page to read. */
+export function partOf(rules: readonly Rule[], wanted: (rule: Rule) => boolean): readonly Rule[] {
+  const part = rules.filter(wanted);
+  indexes.set(part, { ...indexOf(rules), part: new Set(part) });
+  return part;
 }
 
 /** The part of a match that must not be kept. It is the last place of its text in the match: a name stands before. */
@@ -44,9 +59,10 @@ const afterChar = (text: string, at: number): number => at + ((text.codePointAt(
 
 function scanPlain(text: string, rules: readonly Rule[]): Finding[] {
   const findings: Finding[] = [];
-  for (const rank of selectRules(text, indexOf(rules))) {
-    const rule = rules[rank];
-    if (rule === undefined) continue;
+  const { index, table, part } = indexOf(rules);
+  for (const rank of selectRules(text, index)) {
+    const rule = table[rank];
+    if (rule === undefined || part?.has(rule) === false) continue;
     for (const span of matchesOf(text, rule)) findings.push({ rule, rank, ...span });
   }
   return findings;
@@ -69,7 +85,7 @@ const readings = new WeakMap<readonly Rule[], readonly Rule[]>();
 
 /** For what is read out of a text: what is invisible there is not hidden from anybody here. */
 function read(rules: readonly Rule[]): readonly Rule[] {
-  const known = readings.get(rules) ?? rules.filter((rule) => rule.class !== 'invisible');
+  const known = readings.get(rules) ?? partOf(rules, (rule) => rule.class !== 'invisible');
   readings.set(rules, known);
   return known;
 }

@@ -24,4 +24,6 @@ export class OpenBreaches {
   }
 }
 
-const isCritical = ({ kind, critical }: LedgerRecord): boolean => kind === 'breach' && critical === true;
+/** A builder's refused write is critical for its cycle; memory itself is as it was (docs/decisions/0014). */
+const isCritical = ({ kind, critical, halts }: LedgerRecord): boolean =>
+  kind === 'breach' && critical === true && halts !== false;

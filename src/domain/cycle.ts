@@ -2,8 +2,18 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { RecordBody } from './segment.js';
 
-/** LTM, "Knowledge Promotion Mechanism": only the first two may teach anything. */
-export const CLASSIFICATIONS = ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILURE'] as const;
+/**
+ * How a cycle is judged. LTM, "Knowledge Promotion Mechanism", knows the first two: only they may teach anything. A
+ * REGRESSION broke what had worked; a GOVERNANCE_VIOLATION broke a rule, whatever else it did.
+ */
+export const CLASSIFICATIONS = [
+  'SUCCESS',
+  'PARTIAL_SUCCESS',
+  'FAILURE',
+  'REGRESSION',
+  'GOVERNANCE_VIOLATION',
+] as const;
+export type Classification = (typeof CLASSIFICATIONS)[number];
 /** LTM, "Knowledge Record Format". */
 export const SCOPES = ['execution', 'environment', 'governance', 'optimization'] as const;
 
@@ -12,6 +22,29 @@ const Texts = z.array(Text).check(z.maxLength(1000));
 
 // Printable ASCII without quotes and backslashes: as JSON it is itself, so that it can be sought as bytes.
 const KEY = /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/;
+
+/** A stage of the governed loop as it went (GOV-03). */
+export const Stage = z.strictObject({
+  name: Text,
+  status: z.enum(['ok', 'failed', 'skipped']),
+  duration_ms: z.int(),
+  /** Why it failed or was left out. */
+  note: z.optional(Text),
+});
+export type Stage = z.infer<typeof Stage>;
+
+/** What forge itself ran to judge a cycle. */
+export const Evidence = z.strictObject({
+  feature: z.optional(Text),
+  argv: z.array(z.string()),
+  exit_code: z.nullable(z.int()),
+  duration_ms: z.int(),
+  /** Of the working tree as it was run; null without git. */
+  tree: z.nullable(Text),
+  output_bytes: z.int(),
+  output_sha256: Text,
+});
+export type Evidence = z.infer<typeof Evidence>;
 
 /** One cycle as `forge memory record` takes it. */
 export const CycleInput = z.strictObject({
@@ -22,6 +55,8 @@ export const CycleInput = z.strictObject({
   finished_at: z.optional(z.iso.datetime()),
   /** All of it; its last 4 KiB and its digest are kept. */
   log: z.optional(z.string()),
+  /** The stages before the record was made. */
+  stages: z.optional(z.array(Stage).check(z.maxLength(20))),
   classification: z.optional(z.enum(CLASSIFICATIONS)),
   environment_valid: z.optional(z.boolean()),
   governance_violations: z.optional(Texts),
@@ -33,6 +68,7 @@ export const CycleInput = z.strictObject({
       .array(z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) }))
       .check(z.maxLength(1000)),
   ),
+  evidence: z.optional(z.array(Evidence).check(z.maxLength(1000))),
   /** The same key again is the same cycle: nothing is recorded twice. */
   idempotency_key: z.optional(z.string().check(z.regex(KEY))),
 });
@@ -43,13 +79,14 @@ export const LOG_TAIL_BYTES = 4096;
 
 /** The record of the execution ledger. The cycle's number is a label: clones may use the same one. */
 export function executionDraft(input: CycleInput, key: string, now: string): (n: number) => RecordBody {
-  const { task_id, exit_code, started_at = now, finished_at = now, log } = input;
+  const { task_id, exit_code, started_at = now, finished_at = now, log, stages } = input;
   const body = {
     task_id,
     exit_code,
     started_at,
     finished_at,
     ...(log === undefined ? {} : { log: keepLog(log) }),
+    ...(stages === undefined ? {} : { stages }),
   };
   return (n) => ({ kind: 'cycle', key, cycle: cycleNumber(n), ...body });
 }
@@ -74,6 +111,7 @@ const JUDGED = [
   'regression_flags',
   'improvement_proposals',
   'patterns',
+  'evidence',
 ] as const;
 
 /** Whether the cycle was evaluated at all. */
@@ -97,6 +135,7 @@ export function evaluationBody(
     quality_signals: input.quality_signals ?? {},
     regression_flags: input.regression_flags ?? [],
     improvement_proposals: input.improvement_proposals ?? [],
+    ...(input.evidence === undefined ? {} : { evidence: input.evidence }),
     patterns: (input.patterns ?? []).map(({ holds = true, ...pattern }) => ({ ...pattern, holds })),
   };
 }

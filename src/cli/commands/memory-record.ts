@@ -8,7 +8,10 @@ import type { Style } from '../style.js';
 const OPTIONS: readonly OptionSpec[] = [
   { flags: '--task <id>', help: 'what the cycle worked on' },
   { flags: '--exit-code <n>', help: 'how it ended', number: [0, 255] },
-  { flags: '--classification <word>', help: 'SUCCESS, PARTIAL_SUCCESS or FAILURE' },
+  {
+    flags: '--classification <word>',
+    help: 'SUCCESS, PARTIAL_SUCCESS, FAILURE, REGRESSION or GOVERNANCE_VIOLATION',
+  },
   { flags: '--signal <k=v>', help: 'a quality signal', many: true },
   { flags: '--pattern <text>', help: 'a pattern that was observed', many: true },
   {

@@ -94,6 +94,9 @@ export function executionDraft(input: CycleInput, key: string, now: string): (n:
 /** The genesis has number 1. */
 export const cycleNumber = (n: number): number => n - 1;
 
+/** The number of the execution record that a cycle's label was made of. */
+export const executionNumber = (cycle: number): number => cycle + 1;
+
 function keepLog(log: string): Record<string, unknown> {
   const bytes = Buffer.from(log, 'utf8');
   let start = Math.max(0, bytes.length - LOG_TAIL_BYTES);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Format } from './document.js';
+import { oneLine, plural } from './text.js';
 
 /** RFC-9060 §5.1: an issue as a memory unit. What forge reads of it here; the rest is kept as it stands. */
 export const Unit = z.looseObject({
@@ -17,3 +18,29 @@ export const ActiveIssues = z.looseObject({ schema_version: z.optional(z.string(
 export type ActiveIssues = z.infer<typeof ActiveIssues>;
 
 export const ACTIVE_ISSUES: Format<ActiveIssues> = { name: 'active', version: '1.0', schema: ActiveIssues };
+
+/** The unit that asks somebody to look into contested knowledge (LTM-09). The same knowledge, the same id. */
+export function investigationOf(
+  { knowledge_id, pattern, scope }: { knowledge_id: string; pattern: string; scope: string },
+  contradicts: readonly string[],
+  at: string,
+): Unit {
+  return {
+    linear_id: investigationId(knowledge_id),
+    title: `Investigate: is this still true? ${oneLine(pattern, 120)}`,
+    type: 'investigation',
+    state: 'unstarted',
+    priority: 2,
+    labels: ['investigation', 'memory'],
+    memory_trace: { created_from: `contested knowledge ${knowledge_id.slice(0, 12)}`, knowledge_id },
+    description: `${plural(contradicts.length, 'evaluation')} contradicts what was learned (scope ${scope}): ${oneLine(pattern, 400)}`,
+    acceptance_criteria: [
+      'Three clean cycles in a row observe the pattern again, or a human says: forge memory override invalidate',
+    ],
+    created_at: at,
+    updated_at: at,
+  };
+}
+
+export const investigationId = (knowledge_id: string): string =>
+  `INVESTIGATE-${knowledge_id.slice(0, 8).toUpperCase()}`;

@@ -24,6 +24,8 @@ export interface ReadOptions {
   archived?: boolean;
   /** Keeps memory small: only what it accepts is held. */
   wanted?: (record: LedgerRecord, id: string) => boolean;
+  /** Whether what is not shown is there with its links alone, of kind `hidden`: for who follows them. */
+  links?: boolean;
 }
 
 /**
@@ -46,17 +48,30 @@ function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecor
   const records = new Map<string, LedgerRecord>();
   eachLine(containers, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind === 'tombstone' && options.links)
+      records.set(parsed.tombstone.redacted, hide({ ...parsed.tombstone, tier, kind: 'hidden' }));
     if (parsed.kind !== 'record' || parsed.record.tier !== tier) return;
     const { record } = parsed;
     const id = recordId(bytes);
     if (dropped.size > 0) roots.set(id, record.ledger ?? roots.get(record.prev ?? '') ?? '');
     if (options.wanted?.(record, id) !== false) records.set(id, record);
   });
-  return [...records]
-    .filter(([id]) => !hidden.has(id) && !dropped.has(roots.get(id) ?? ''))
-    .map(([id, record]) => ({ id, record }))
-    .sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
+  const isHidden = (id: string): boolean => hidden.has(id) || dropped.has(roots.get(id) ?? '');
+  const read: ReadRecord[] = [];
+  for (const [id, record] of records)
+    if (!isHidden(id)) read.push({ id, record });
+    else if (options.links) read.push({ id, record: hide(record) });
+  return read.sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
 }
+
+const hide = ({ v, tier, n, prev, seen }: LedgerRecord): LedgerRecord => ({
+  v,
+  tier,
+  n,
+  prev,
+  seen,
+  kind: 'hidden',
+});
 
 /** Archives last: compaction moves lines there. */
 function containersOf({ layout }: Context, tier: Tier, archived: boolean): Container[] {

@@ -15,6 +15,7 @@ import { makeToken } from '../domain/token.js';
 import { type Around, appendVerbatim } from '../store/ledger.js';
 import { findKeyed } from '../store/ledger-keys.js';
 import { dropPending, keepPending, readPending } from '../store/pending.js';
+import { afterRecording, type Consolidated, countBefore } from './consolidation.js';
 import { type Context, requireSupervisor, timestamp } from './context.js';
 import { requireMemory } from './integrity.js';
 import { type RecordRef, storeRecords } from './ledger.js';
@@ -27,11 +28,14 @@ export interface RecordedCycle {
   evaluation?: RecordRef;
   /** True when its key was recorded before. */
   known?: true;
+  /** What it led to: every tenth evaluated cycle consolidates (LTM-08). */
+  consolidation?: Consolidated;
 }
 
 /** LTM-02: one cycle. A write that fails is kept and tried again by the next command (LTM-16). */
 export async function recordCycle(context: Context, raw: CycleInput): Promise<RecordedCycle> {
-  return (await recordCycles(context, [raw])).cycles[0] as RecordedCycle;
+  const { cycles, consolidation } = await recordCycles(context, [raw]);
+  return { ...(cycles[0] as RecordedCycle), ...(consolidation ? { consolidation } : {}) };
 }
 
 /**
@@ -41,7 +45,7 @@ export async function recordCycle(context: Context, raw: CycleInput): Promise<Re
 export async function recordCycles(
   context: Context,
   raw: readonly CycleInput[],
-): Promise<{ cycles: RecordedCycle[] }> {
+): Promise<{ cycles: RecordedCycle[]; consolidation?: Consolidated }> {
   requireSupervisor(context, 'memory');
   const inputs = raw.map((input) => ({
     key: makeToken(16),
@@ -51,6 +55,7 @@ export async function recordCycles(
   try {
     const { around } = await requireMemory(context);
     return context.disk.withLock(() => {
+      const before = countCycles(context, around, inputs);
       retryPending(context, around);
       const cycles = storeCycles(
         context,
@@ -58,10 +63,37 @@ export async function recordCycles(
         inputs.map(({ key, given, input }) => ({ key: given ?? key, input })),
       );
       guardStored(context, around);
-      return { cycles };
+      return { cycles, ...learnFrom(context, around, before, cycles) };
     });
   } catch (error) {
     throw keepForRetry(context, error, inputs);
+  }
+}
+
+/** Null where counting on would not do: a cycle may be there already, or one that waited is added. */
+function countCycles(
+  context: Context,
+  around: Around,
+  inputs: readonly { given?: string | undefined }[],
+): number | null {
+  const isPlain = inputs.every(({ given }) => given === undefined) && readPending(context.disk).length === 0;
+  return isPlain && !context.disk.dryRun ? countBefore(context, around) : null;
+}
+
+/** What is stored is stored, whatever comes of learning from it: the next cycle makes up for that. */
+function learnFrom(
+  context: Context,
+  around: Around,
+  before: number | null,
+  cycles: readonly RecordedCycle[],
+): { consolidation?: Consolidated } {
+  const judged = cycles.filter(({ evaluation }) => evaluation);
+  if (judged.length === 0 || context.disk.dryRun) return {};
+  try {
+    return { consolidation: afterRecording(context, around, before, judged.length) };
+  } catch (error) {
+    context.warnings.push(`Recorded, but not consolidated: ${(error as Error).message}`);
+    return {};
   }
 }
 

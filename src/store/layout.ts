@@ -72,6 +72,10 @@ export const sessionFile = within('memory', 'short-term', 'session.json');
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');
 
+/** A unit that is done. */
+export const doneIssueFile = (layout: Layout, id: string): string =>
+  join(layout.dir, 'linear', 'history', `${id}.json`);
+
 export const memoryFolder = within('memory');
 /** Sealed records, named by the SHA-256 of their bytes. */
 export const ledgerArchives = within('memory', 'archive');
@@ -108,6 +112,8 @@ export const haltFile = (layout: Layout): string => join(layout.state, 'halt.jso
 export const pendingFolder = (layout: Layout): string => join(layout.state, 'pending');
 export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
+/** How many cycles wait for consolidation: a cache. */
+export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
 /** Which session ids were given out in this repository, and their lock. */
 export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');

@@ -179,6 +179,10 @@ function isOpen(around: Around, open: OpenSegment | null): boolean {
   return open.index === around.index || !around.gitMayKnow(open.name);
 }
 
+/** The heads of a tier as it stands: the same heads are the same records. The caller holds the lock. */
+export const tierHeads = (disk: Disk, around: Around, tier: Tier): string[] =>
+  tierState(disk, around, tier, true).heads;
+
 /** What is known of a tier, by this process or by the last one; else all of its containers are read. */
 function tierState(disk: Disk, around: Around, tier: Tier, despite: boolean): TierState {
   const { layout } = disk;

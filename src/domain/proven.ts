@@ -1,0 +1,81 @@
+import type { Identified } from './evidence.js';
+import type { LedgerRecord } from './ledger.js';
+
+/** A piece of long-term knowledge as its records leave it (docs/governance.md). */
+export interface Proven {
+  knowledge_id: string;
+  pattern: string;
+  scope: string;
+  kind: 'knowledge' | 'correction';
+  /** The first record of it: that one counts, the others confirm. */
+  record: string;
+  created_at: string;
+  evidence_cycles: number[];
+  status: 'valid' | 'contested' | 'invalid';
+  /** The `contested` records that nothing settles. */
+  contested: string[];
+  /** The `invalidated` records that nothing settles. */
+  invalidated: string[];
+  /** Evaluations whose contradiction was looked at before. */
+  answered: Set<string>;
+}
+
+/** What the knowledge ledger says, by knowledge id; records sorted by (n, id). */
+export function readProven(records: readonly Identified[]): Map<string, Proven> {
+  const proven = new Map<string, Proven>();
+  const settled = new Set<string>();
+  for (const { record } of records) for (const id of textsOf(record.settles)) settled.add(id);
+  for (const { id, record } of records) {
+    if (record.kind === 'knowledge' || record.kind === 'correction') addProven(proven, id, record);
+  }
+  for (const { id, record } of records) applyTo(proven, id, record, settled);
+  for (const entry of proven.values()) entry.status = statusOf(entry);
+  return proven;
+}
+
+function addProven(proven: Map<string, Proven>, id: string, record: LedgerRecord): void {
+  const { knowledge_id, pattern, scope, created_at, evidence_cycles, kind } = record;
+  if (typeof knowledge_id !== 'string' || typeof pattern !== 'string' || typeof scope !== 'string') return;
+  const known = proven.get(knowledge_id);
+  if (known) return;
+  proven.set(knowledge_id, {
+    knowledge_id,
+    pattern,
+    scope,
+    kind: kind as Proven['kind'],
+    record: id,
+    created_at: typeof created_at === 'string' ? created_at : '',
+    evidence_cycles: Array.isArray(evidence_cycles) ? evidence_cycles.filter(Number.isInteger) : [],
+    status: 'valid',
+    contested: [],
+    invalidated: [],
+    answered: new Set(),
+  });
+}
+
+function applyTo(
+  proven: ReadonlyMap<string, Proven>,
+  id: string,
+  record: LedgerRecord,
+  settled: ReadonlySet<string>,
+): void {
+  if (record.kind === 'consolidation') {
+    const answered = Array.isArray(record.answered) ? (record.answered as Record<string, unknown>[]) : [];
+    for (const { knowledge_id, contradicts } of answered)
+      for (const evaluation of textsOf(contradicts))
+        proven.get(String(knowledge_id))?.answered.add(evaluation);
+    return;
+  }
+  const entry = proven.get(String(record.knowledge_id));
+  if (!entry) return;
+  for (const evaluation of textsOf(record.contradicts)) entry.answered.add(evaluation);
+  if (settled.has(id)) return;
+  if (record.kind === 'contested') entry.contested.push(id);
+  if (record.kind === 'invalidated') entry.invalidated.push(id);
+}
+
+const statusOf = ({ contested, invalidated }: Proven): Proven['status'] =>
+  invalidated.length > 0 ? 'invalid' : contested.length > 0 ? 'contested' : 'valid';
+
+export const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

@@ -1,0 +1,28 @@
+import { executionNumber } from '../domain/cycle.js';
+import { parseLine, recordId } from '../domain/ledger.js';
+import { eachLine, listArchives, listContainers } from '../store/ledger-files.js';
+import type { Context } from './context.js';
+
+const REDACTED = Buffer.from('"redacted":"');
+
+/**
+ * Which of these execution records the ledger has, live, sealed or redacted. They are sought by their numbers, so that
+ * only few lines have to be hashed.
+ */
+export function findExecutions({ layout }: Context, wanted: ReadonlyMap<string, number>): Set<string> {
+  const numbers = new Set([...wanted.values()].map(executionNumber));
+  const found = new Set<string>();
+  eachLine([...listContainers(layout, 'execution'), ...listArchives(layout)], (bytes) => {
+    const n = /"n":(\d{1,15})/.exec(bytes.toString('latin1', 0, 160))?.[1];
+    if (n === undefined || !numbers.has(Number(n))) return;
+    const id = idOf(bytes);
+    if (wanted.has(id)) found.add(id);
+  });
+  return found;
+}
+
+function idOf(bytes: Buffer): string {
+  if (!bytes.subarray(0, 32).includes(REDACTED)) return recordId(bytes);
+  const parsed = parseLine(bytes.toString('utf8'));
+  return parsed.kind === 'tombstone' ? parsed.tombstone.redacted : '';
+}

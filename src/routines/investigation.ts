@@ -1,0 +1,51 @@
+import type { Contested } from '../domain/consolidation.js';
+import { encodeDocument } from '../domain/document.js';
+import {
+  ACTIVE_ISSUES,
+  type ActiveIssues,
+  investigationId,
+  investigationOf,
+  type Unit,
+} from '../domain/linear.js';
+import { activeIssuesFile, doneIssueFile } from '../store/layout.js';
+import { type Context, timestamp } from './context.js';
+
+/** LTM-09: opens a unit for each contested piece of knowledge; one that is open stays as it is. Caller holds the lock. */
+export function openInvestigations(context: Context, contested: readonly Contested[]): void {
+  if (contested.length === 0) return;
+  const at = timestamp(context);
+  changeActive(context, (issues) => {
+    const open = new Set(issues.map(({ linear_id }) => linear_id));
+    const fresh = contested.filter(({ knowledge_id }) => !open.has(investigationId(knowledge_id)));
+    return [...issues, ...fresh.map((entry) => investigationOf(entry, entry.contradicts, at))];
+  });
+}
+
+/** What was investigated is settled: its units are done. Caller holds the lock. */
+export function closeInvestigations(context: Context, knowledge_ids: readonly string[]): void {
+  if (knowledge_ids.length === 0) return;
+  const ids = new Set(knowledge_ids.map(investigationId));
+  changeActive(context, (issues) => {
+    for (const unit of issues.filter(({ linear_id }) => ids.has(linear_id))) keepDone(context, unit);
+    return issues.filter(({ linear_id }) => !ids.has(linear_id));
+  });
+}
+
+function keepDone({ disk, layout, world }: Context, unit: Unit): void {
+  const done = {
+    schema_version: ACTIVE_ISSUES.version,
+    ...unit,
+    state: 'done',
+    updated_at: world.now().toISOString(),
+  };
+  disk.replace(doneIssueFile(layout, unit.linear_id), encodeDocument(done));
+}
+
+function changeActive({ disk, layout }: Context, change: (issues: Unit[]) => Unit[]): void {
+  const path = activeIssuesFile(layout);
+  const none: ActiveIssues = { schema_version: ACTIVE_ISSUES.version, issues: [] };
+  const { value, bytes } = disk.readDocument(ACTIVE_ISSUES, path, none);
+  const issues = change(value.issues);
+  if (issues.length === value.issues.length && issues.every((unit, i) => unit === value.issues[i])) return;
+  disk.replace(path, encodeDocument({ ...value, issues }), bytes);
+}

@@ -1,0 +1,45 @@
+import * as fs from 'node:fs';
+import { dirname } from 'node:path';
+import { readPlain } from './durable.js';
+
+/** Room for what a hint says, in bytes. */
+const LENGTH = 160;
+
+const { O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
+
+/** What a hint file says; null when there is none, or nothing that can be read. */
+export function readHint<T>(path: string): T | null {
+  try {
+    return JSON.parse(readPlain(path, 4096)?.toString('utf8') ?? '') as T;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Remembers what costs little to find out again: neither locked nor synced, and never an error (a read-only place can be
+ * read). At most 159 bytes of JSON.
+ */
+export function writeHint(path: string, value: object): void {
+  try {
+    const folder = dirname(path);
+    fs.mkdirSync(folder, { recursive: true });
+    // Without git it lies in .forge/, which may have come with links in it.
+    if (fs.lstatSync(folder).isDirectory()) overwrite(path, JSON.stringify(value));
+  } catch {
+    // Then the next one finds it out again.
+  }
+}
+
+function overwrite(path: string, text: string): void {
+  const file = fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  try {
+    const stat = fs.fstatSync(file);
+    if (!stat.isFile() || stat.nlink > 1) return;
+    // Always the same length: cutting a file to nothing first makes some file systems wait for the disk.
+    if (stat.size > LENGTH) fs.ftruncateSync(file);
+    fs.writeSync(file, `${text.padEnd(LENGTH - 1)}\n`, 0);
+  } finally {
+    fs.closeSync(file);
+  }
+}

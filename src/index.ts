@@ -31,9 +31,12 @@ export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
 export type { Integrity, TierReport } from './routines/integrity.js';
 export type { Compacted } from './routines/memory-compact.js';
+export type { Overridden } from './routines/memory-override.js';
+export type { Promoted } from './routines/memory-promote.js';
 export type { LogEntry } from './routines/memory-read.js';
 export type { RecordedCycle } from './routines/memory-record.js';
 export type { Mended } from './routines/memory-repair.js';
+export type { MemoryReport } from './routines/memory-report.js';
 export type { MemoryStats } from './routines/memory-stats.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
@@ -61,6 +64,9 @@ const routines = {
   compact: () => import('./routines/memory-compact.js'),
   repair: () => import('./routines/memory-repair.js'),
   settle: () => import('./routines/memory-settle.js'),
+  promote: () => import('./routines/memory-promote.js'),
+  decide: () => import('./routines/memory-override.js'),
+  report: () => import('./routines/memory-report.js'),
   read: () => import('./routines/memory-read.js'),
   stats: () => import('./routines/memory-stats.js'),
   note: () => import('./routines/note.js'),
@@ -181,6 +187,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       repair: bind('repair', 'repairMemory', 'settles'),
       settleLedger: bind('settle', 'settleLedger', 'settles'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
+      promote: bind('promote', 'promotePattern', 'reads'),
+      consolidate: bind('promote', 'consolidateMemory'),
+      correct: bind('decide', 'appendCorrection'),
+      invalidate: bind('decide', 'invalidateKnowledge'),
+      freeze: bind('decide', 'freezeConsolidation'),
+      report: bind('report', 'reportMemory', 'reads'),
       stats: bind('stats', 'memoryStats', 'reads'),
       show: bind('read', 'showRecord', 'reads'),
       log: bind('read', 'logMemory', 'reads'),

@@ -143,13 +143,15 @@ export function evaluationBody(
   };
 }
 
+/** The violation of a cycle whose record came late. */
+export const LATE_WRITE = 'memory write failed; recorded by a later command';
+
 /** LTM-16: a cycle whose record could not be written failed, and nothing may be learned from it. */
 export function afterFailedWrite(input: CycleInput): CycleInput {
   const { patterns: _patterns, improvement_proposals: _proposals, ...kept } = input;
-  const violation = 'memory write failed; recorded by a later command';
   return {
     ...kept,
     classification: 'FAILURE',
-    governance_violations: [...(input.governance_violations ?? []), violation],
+    governance_violations: [...(input.governance_violations ?? []), LATE_WRITE],
   };
 }

@@ -24,6 +24,8 @@ export interface Promoted {
   rejected: Rejected[];
   /** What is known already. */
   known: KnownPattern[];
+  /** The pattern that was asked for; then only what concerns it is listed. */
+  asked?: string;
 }
 
 export type KnownPattern = Pick<
@@ -87,6 +89,7 @@ export function promotePattern(context: Context, { pattern }: { pattern?: string
     entries.filter((entry) => normalisePattern(entry.pattern) === wanted);
   const found = {
     ...all,
+    asked: pattern,
     promoted: only(all.promoted),
     contested: only(all.contested),
     reinstated: only(all.reinstated),

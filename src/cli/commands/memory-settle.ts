@@ -1,5 +1,4 @@
-import { usage } from '../../domain/error.js';
-import { oneLine, plural } from '../../domain/text.js';
+import { plural } from '../../domain/text.js';
 import type { Mended } from '../../index.js';
 import { type Call, command, type OptionSpec } from '../spec.js';
 
@@ -48,18 +47,6 @@ const settle = (how: 'adopt' | 'drop', summary: string) =>
     render: (value) => ('settled' in value ? value.settled : [value]).map(describe).join('\n'),
   });
 
-type Acknowledged = { audit: { id: string; n: number }; reasons: string[] };
-
-async function override(call: Call, action: string): Promise<Acknowledged> {
-  if (action !== 'acknowledge')
-    throw usage(
-      'override.unknown',
-      `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: acknowledge.`,
-      { field: 'action' },
-    );
-  return call.forge().memory.acknowledge(reasonOf(call));
-}
-
 export const settling = [
   command<Mended>({
     name: 'restore',
@@ -81,15 +68,4 @@ export const settling = [
   }),
   settle('adopt', "Take a foreign ledger's records in (a human, with a reason)"),
   settle('drop', "Show a foreign ledger's records no more (a human, with a reason)"),
-  command<Acknowledged>({
-    name: 'override',
-    args: ['<action>'],
-    summary: 'Say what a human decided: acknowledge ends a halt once memory is intact again',
-    example: 'forge memory override acknowledge --reason "restored from the last commit"',
-    options: [REASON],
-    writes: true,
-    run: override,
-    render: ({ reasons, audit }) =>
-      `acknowledged: ${reasons.map((reason) => oneLine(reason, 200)).join('; ')}\naudit ${audit.id.slice(0, 12)}; memory takes records again`,
-  }),
 ];

@@ -1,0 +1,93 @@
+import { usage } from '../../domain/error.js';
+import { oneLine } from '../../domain/text.js';
+import type { Overridden } from '../../index.js';
+import { type Call, command } from '../spec.js';
+import type { Style } from '../style.js';
+
+interface Acknowledged {
+  audit: { id: string; n: number };
+  reasons: string[];
+}
+type Result = Overridden | Acknowledged;
+
+const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'acknowledge'] as const;
+
+async function override(call: Call, action: string, subject?: string): Promise<Result> {
+  const { memory } = call.forge();
+  const reason = call.options.reason === undefined ? {} : { reason: call.options.reason as string };
+  switch (action) {
+    case 'append':
+      return memory.correct({ pattern: named(subject, action, 'TEXT'), ...scopeOf(call), ...reason });
+    case 'invalidate':
+      return memory.invalidate({ knowledge: named(subject, action, 'ID'), ...reason });
+    case 'freeze':
+    case 'unfreeze':
+      refuseSubject(subject, action);
+      return memory.freeze({ end: action === 'unfreeze', ...reason });
+    case 'acknowledge':
+      refuseSubject(subject, action);
+      return memory.acknowledge(reason);
+    default:
+      throw usage(
+        'override.unknown',
+        `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: ${ACTIONS.join(' | ')}.`,
+        { field: 'action' },
+      );
+  }
+}
+
+const scopeOf = ({ options }: Call): { scope?: 'execution' } =>
+  options.scope === undefined ? {} : { scope: options.scope as 'execution' };
+
+function named(subject: string | undefined, action: string, what: string): string {
+  if (subject !== undefined) return subject;
+  throw usage('override.subject', `override ${action} needs what it is about: ${what}.`, {
+    hint: `forge memory override ${action} "…" --reason "…"`,
+  });
+}
+
+function refuseSubject(subject: string | undefined, action: string): void {
+  if (subject === undefined) return;
+  throw usage(
+    'override.subject',
+    `override ${action} is about nothing in particular; leave the last word out.`,
+    {
+      hint: `forge memory override ${action} --reason "…"`,
+    },
+  );
+}
+
+function render(result: Result, style: Style): string {
+  const audit = style.dim(`audit ${result.audit.id.slice(0, 12)}`);
+  if ('reasons' in result)
+    return `acknowledged: ${result.reasons.map((reason) => oneLine(reason, 200)).join('; ')}\n${audit}; memory takes records again`;
+  const { action, pattern = '', knowledge_id = '' } = result;
+  const about = `${style.dim(knowledge_id.slice(0, 12))}  ${oneLine(pattern, 120)}`;
+  const said = {
+    append: `known from now on, by a human: ${about}`,
+    invalidate: `invalid from now on: ${about}`,
+    freeze: 'consolidation is frozen; recording goes on',
+    unfreeze: 'consolidation goes on with the next cycle that makes it due',
+  }[action];
+  return `${said}\n${audit}`;
+}
+
+export const overriding = [
+  command<Result>({
+    name: 'override',
+    args: ['<action>', '[subject]'],
+    summary:
+      'Say what a human decided: append TEXT, invalidate ID, freeze, unfreeze, or acknowledge (ends a halt once memory is intact)',
+    example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
+    options: [
+      { flags: '--reason <text>', help: 'why; it is kept in the audit ledger' },
+      {
+        flags: '--scope <word>',
+        help: 'of what is appended: execution (default), environment, governance or optimization',
+      },
+    ],
+    writes: true,
+    run: override,
+    render,
+  }),
+];

@@ -1,0 +1,156 @@
+import { LATE_WRITE } from './cycle.js';
+import type { Identified } from './evidence.js';
+import { textsOf } from './proven.js';
+
+/** LTM, "Compliance Reporting Extension", for one cycle. */
+export interface CycleReport {
+  cycle: number;
+  /** Its execution record. */
+  execution: string;
+  task_id: string;
+  at: string;
+  exit_code: number | null;
+  classification: string | null;
+  environment_valid: boolean | null;
+  governance_violations: string[];
+  regression_flags: string[];
+  /** False: it could not be written at first, and a later command did. */
+  memory_write_performed: boolean;
+  /** What the consolidation that it made due promoted, contested and reinstated. */
+  promoted: string[];
+  contested: string[];
+  reinstated: string[];
+}
+
+/** Something else that the audit ledger keeps. */
+export interface ReportedEvent {
+  id: string;
+  at: string;
+  kind: string;
+  text: string;
+}
+
+export interface ReportInput {
+  executions: readonly Identified[];
+  evaluations: readonly Identified[];
+  knowledge: readonly Identified[];
+  audit: readonly Identified[];
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+export interface Reported {
+  cycles: CycleReport[];
+  by_classification: Record<string, number>;
+  breaches: ReportedEvent[];
+  overrides: ReportedEvent[];
+  repairs: ReportedEvent[];
+}
+
+/** What the ledgers say of cycles `from` to `to`, both included. All inputs sorted by (n, id). */
+export function buildReport(input: ReportInput): Reported {
+  const { from = 0, to = Number.POSITIVE_INFINITY } = input;
+  const all = describeCycles(input);
+  const cycles = all.filter(({ cycle }) => cycle >= from && cycle <= to);
+  const by_classification: Record<string, number> = {};
+  for (const { classification } of cycles) {
+    const name = classification ?? 'not evaluated';
+    by_classification[name] = (by_classification[name] ?? 0) + 1;
+  }
+  const events = describeEvents(input.audit, timesOf(all, cycles, input.from, input.to));
+  return { cycles, by_classification, ...events };
+}
+
+function describeCycles({ executions, evaluations, knowledge }: ReportInput): CycleReport[] {
+  const judged = new Map(evaluations.map(({ record }) => [String(record.execution), record]));
+  const reports = executions
+    .filter(({ record }) => record.kind === 'cycle')
+    .map(({ id, record }) => describeCycle(id, record, judged.get(id)));
+  // Clones may have used a number twice: the last that bears it counts.
+  const last = new Map(reports.map((report) => [report.cycle, report]));
+  const names = namesOf(knowledge);
+  for (const { record } of knowledge) {
+    const report = record.kind === 'consolidation' && last.get(Number(record.last_cycle));
+    if (!report) continue;
+    for (const what of ['promoted', 'contested', 'reinstated'] as const)
+      report[what].push(...textsOf(record[what]).map((id) => names.get(id) ?? id));
+  }
+  return reports;
+}
+
+const namesOf = (knowledge: readonly Identified[]): Map<string, string> =>
+  new Map(
+    knowledge
+      .filter(({ record }) => typeof record.pattern === 'string')
+      .map(({ record }) => [String(record.knowledge_id), String(record.pattern)]),
+  );
+
+function describeCycle(
+  id: string,
+  record: Identified['record'],
+  judged: Identified['record'] | undefined,
+): CycleReport {
+  const violations = textsOf(judged?.governance_violations);
+  return {
+    cycle: Number(record.cycle),
+    execution: id,
+    task_id: String(record.task_id),
+    at: String(record.finished_at ?? record.at ?? ''),
+    exit_code: typeof record.exit_code === 'number' ? record.exit_code : null,
+    classification: typeof judged?.classification === 'string' ? judged.classification : null,
+    environment_valid: typeof judged?.environment_valid === 'boolean' ? judged.environment_valid : null,
+    governance_violations: violations,
+    regression_flags: textsOf(judged?.regression_flags),
+    memory_write_performed: !violations.includes(LATE_WRITE),
+    promoted: [],
+    contested: [],
+    reinstated: [],
+  };
+}
+
+/** From the first of these cycles until the one after the last; open where no bound was given. */
+function timesOf(
+  all: readonly CycleReport[],
+  cycles: readonly CycleReport[],
+  from: number | undefined,
+  to: number | undefined,
+): { since: string; until: string } {
+  const [first, last] = [cycles[0], cycles.at(-1)];
+  const next = last && all[all.indexOf(last) + 1];
+  return {
+    since: from === undefined ? '' : (first?.at ?? '~'),
+    until: to === undefined ? '~' : (next?.at ?? '~'),
+  };
+}
+
+const REPAIRS: ReadonlySet<string> = new Set([
+  'restored',
+  'repaired',
+  'adopted',
+  'dropped',
+  'redacted',
+  'compacted',
+  'governance_warning',
+]);
+const OVERRIDES: ReadonlySet<string> = new Set(['override', 'acknowledged', 'feature_override']);
+
+function describeEvents(
+  audit: readonly Identified[],
+  { since, until }: { since: string; until: string },
+): Pick<Reported, 'breaches' | 'overrides' | 'repairs'> {
+  const within = audit.filter(({ record: { at = '' } }) => at >= since && at < until);
+  const pick = (isWanted: (kind: string) => boolean): ReportedEvent[] =>
+    within.filter(({ record }) => isWanted(record.kind)).map(describeEvent);
+  return {
+    breaches: pick((kind) => kind === 'breach'),
+    overrides: pick((kind) => OVERRIDES.has(kind)),
+    repairs: pick((kind) => REPAIRS.has(kind)),
+  };
+}
+
+function describeEvent({ id, record }: Identified): ReportedEvent {
+  const { at = '', kind, action, pattern, message, reason, subject, of, by } = record;
+  const words = [action, of, pattern ?? subject, message, reason, by === undefined ? undefined : `(${by})`];
+  const text = words.filter((word) => typeof word === 'string' && word !== '').join(' ');
+  return { id, at, kind, text };
+}

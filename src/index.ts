@@ -23,6 +23,7 @@ export type { ProgressLine } from './domain/progress.js';
 export type { TrustItem } from './domain/trust.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
+export type { Consolidated } from './routines/consolidation.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';

@@ -98,12 +98,19 @@ function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
 
 /** The words of a record that tell most. */
 function describe(record: Record<string, unknown>): string {
-  const { task_id, exit_code, classification, text, reason, message, feature, count } = record;
+  const { task_id, exit_code, count, knowledge_id, pattern, promoted, contested, reinstated } = record;
+  const { classification, action, feature, text, message, reason } = record;
+  const known = pattern ?? (knowledge_id === undefined ? undefined : String(knowledge_id).slice(0, 12));
   const parts = [
     task_id,
     exit_code === undefined ? undefined : `exit ${exit_code}`,
     classification,
+    action,
     feature,
+    known,
+    ...Object.entries({ promoted, contested, reinstated }).map(([word, ids]) =>
+      Array.isArray(ids) && ids.length > 0 ? `${ids.length} ${word}` : undefined,
+    ),
     text,
     message,
     reason,

@@ -1,7 +1,7 @@
 import { usage } from '../../domain/error.js';
 import { FORBIDDEN_KEYS } from '../../domain/json.js';
 import { oneLine } from '../../domain/text.js';
-import type { CycleInput, RecordedCycle } from '../../index.js';
+import type { Consolidated, CycleInput, RecordedCycle } from '../../index.js';
 import { type Call, command, type OptionSpec } from '../spec.js';
 import type { Style } from '../style.js';
 
@@ -95,7 +95,7 @@ function readBoolean(word: unknown): boolean | undefined {
   );
 }
 
-type Recorded = RecordedCycle | { count: number; records: RecordedCycle[] };
+type Recorded = RecordedCycle | { count: number; records: RecordedCycle[]; consolidation?: Consolidated };
 
 async function record(call: Call, file: string | undefined): Promise<Recorded> {
   const { memory } = call.forge();
@@ -108,21 +108,44 @@ async function record(call: Call, file: string | undefined): Promise<Recorded> {
       field: extra,
     });
   const inputs = await memory.parse(await call.file(file));
-  const { cycles } = await memory.recordMany(inputs);
+  const { cycles, ...rest } = await memory.recordMany(inputs);
   const [only] = cycles;
-  return only && inputs.length === 1 ? only : { count: cycles.length, records: cycles };
+  return only && inputs.length === 1
+    ? { ...only, ...rest }
+    : { count: cycles.length, records: cycles, ...rest };
 }
 
 function render(value: Recorded, style: Style): string {
+  const learned = value.consolidation ? renderConsolidation(value.consolidation, style) : [];
   if ('records' in value)
-    return `${value.count} cycles recorded (${value.records.filter(({ known }) => known).length} of them known already)`;
+    return [
+      `${value.count} cycles recorded (${value.records.filter(({ known }) => known).length} of them known already)`,
+      ...learned,
+    ].join('\n');
   const { cycle, execution, evaluation, known } = value;
   const parts = [
     `cycle ${style.strong(String(cycle))}${known ? ' (recorded before)' : ''}`,
     `execution ${style.dim(execution.id.slice(0, 12))}`,
   ];
   if (evaluation) parts.push(`evaluation ${style.dim(evaluation.id.slice(0, 12))}`);
-  return parts.join('  ');
+  return [parts.join('  '), ...learned].join('\n');
+}
+
+/** What the cycle led to; nothing while consolidation is not due. */
+function renderConsolidation(
+  { ran, promoted, contested, reinstated, waits }: Consolidated,
+  style: Style,
+): string[] {
+  if (waits !== undefined) return [style.warn(`consolidation is due, but ${waits}`)];
+  if (!ran) return [];
+  const list = (word: string, entries: readonly { pattern: string }[]): string[] =>
+    entries.map(({ pattern }) => `  ${word} ${oneLine(pattern, 120)}`);
+  return [
+    'consolidated',
+    ...list(style.good('promoted'), promoted),
+    ...list(style.warn('contested'), contested),
+    ...list(style.good('reinstated'), reinstated),
+  ];
 }
 
 export const recording = [

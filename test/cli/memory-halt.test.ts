@@ -224,12 +224,10 @@ describe('forge memory override acknowledge', () => {
       expect(await forgeError(project, [...ACKNOWLEDGE, '--reason', reason], HUMAN)).toMatchObject({
         exitCode: 2,
       });
-    expect(await forgeError(project, ['memory', 'override', 'freeze', '--reason', 'x'], HUMAN)).toMatchObject(
-      {
-        exitCode: 2,
-        code: 'override.unknown',
-      },
-    );
+    expect(await forgeError(project, ['memory', 'override', 'melt', '--reason', 'x'], HUMAN)).toMatchObject({
+      exitCode: 2,
+      code: 'override.unknown',
+    });
     expect(project.has(HALT)).toBe(true);
     const dry = await runForge(project, [...call, '-n'], HUMAN);
     expect([dry.exitCode, project.has(HALT)]).toEqual([0, true]);

@@ -246,6 +246,21 @@ describe('the growth of memory', () => {
     20_000,
   );
 
+  it('LTM-08 LTM-11 consolidation pauses above the limit, while recording goes on', async () => {
+    const project = await makePlainForge();
+    fill(project, 100_100_000);
+    const clean = ['--classification', 'SUCCESS', '--environment-valid', 'true', '--pattern', 'p'];
+    for (let i = 0; i < 10; i++) await record(project, ...clean);
+    expect((await logOf(project, 'evaluation')).filter(({ kind }) => kind === 'cycle')).toHaveLength(10);
+    expect(await logOf(project, 'knowledge')).toEqual([]);
+    const refused = await forgeError(project, ['memory', 'consolidate']);
+    expect(refused).toMatchObject({
+      exitCode: 3,
+      code: 'consolidation.waits',
+      message: expect.stringContaining('100 MB'),
+    });
+  }, 20_000);
+
   it('LTM-11 a batch that crosses the limit is warned of once more after a compaction', async () => {
     const project = await makePlainForge();
     fill(project, 100_100_000);

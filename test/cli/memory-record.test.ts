@@ -72,6 +72,7 @@ describe('forge memory record', () => {
         cycle: 1,
         execution: { id: expect.stringMatching(/^[0-9a-f]{64}$/), n: 2 },
         evaluation: { id: expect.stringMatching(/^[0-9a-f]{64}$/), n: 2 },
+        consolidation: { ran: false, promoted: [], contested: [], reinstated: [], due_in: 9 },
       });
       await expectStored(project);
     }

@@ -76,8 +76,7 @@ export const overriding = [
   command<Result>({
     name: 'override',
     args: ['<action>', '[subject]'],
-    summary:
-      'Say what a human decided: append TEXT, invalidate ID, freeze, unfreeze, or acknowledge (ends a halt once memory is intact)',
+    summary: 'Say what a human decided: append TEXT, invalidate ID, freeze, unfreeze, acknowledge a halt',
     example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
     options: [
       { flags: '--reason <text>', help: 'why; it is kept in the audit ledger' },

@@ -44,6 +44,28 @@ export interface Weighed {
   against: string[];
 }
 
+/** What weighing needs of an evaluation record. A long ledger's records are too much to be held whole. */
+export function keepEvidence(record: LedgerRecord): LedgerRecord {
+  // One shape for all, written out: this runs for every record.
+  return {
+    v: 1,
+    tier: record.tier,
+    n: record.n,
+    prev: record.prev,
+    seen: record.seen.length === 0 ? NO_IDS : record.seen,
+    kind: record.kind,
+    at: record.at ?? '',
+    cycle: record.cycle,
+    execution: record.execution,
+    classification: record.classification,
+    environment_valid: record.environment_valid,
+    governance_violations: record.governance_violations,
+    patterns: record.patterns,
+  };
+}
+
+const NO_IDS: string[] = [];
+
 /** LTM, "Knowledge Promotion Mechanism". */
 export const ENOUGH = 3;
 const TEACHING: ReadonlySet<unknown> = new Set(['SUCCESS', 'PARTIAL_SUCCESS']);

@@ -1,6 +1,6 @@
 import { countUncovered, markAncestors } from '../domain/ancestry.js';
 import { coveredHeads, type Plan, planConsolidation, recordsOf, WINDOW } from '../domain/consolidation.js';
-import type { Identified } from '../domain/evidence.js';
+import { type Identified, keepEvidence } from '../domain/evidence.js';
 import { type Around, tierHeads } from '../store/ledger.js';
 import { readWindow, writeWindow } from '../store/window.js';
 import type { Context } from './context.js';
@@ -22,7 +22,7 @@ export interface Assessment {
 
 /** Reads both ledgers and weighs all of it (LTM-06 to LTM-09). Reads only. */
 export function assess(context: Context): Assessment {
-  const all = readRecords(context, 'evaluation', { links: true });
+  const all = readRecords(context, 'evaluation', { links: true, keep: keepEvidence });
   const knowledge = readRecords(context, 'knowledge');
   const marks = markAncestors(all, coveredHeads(knowledge));
   const uncovered = countUncovered(all, marks);

@@ -1,6 +1,14 @@
 import { changedMemory } from '../adapters/git-memory.js';
 import { usage } from '../domain/error.js';
-import { byNumber, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import {
+  byNumber,
+  type LedgerRecord,
+  type ParsedLine,
+  parseLine,
+  recordId,
+  TIERS,
+  type Tier,
+} from '../domain/ledger.js';
 import { compareText, plural } from '../domain/text.js';
 import { fixedFile, memoryFolder, shownFrom } from '../store/layout.js';
 import {
@@ -24,6 +32,8 @@ export interface ReadOptions {
   archived?: boolean;
   /** Keeps memory small: only what it accepts is held. */
   wanted?: (record: LedgerRecord, id: string) => boolean;
+  /** What of a record is kept; all of it by default. `tier`, `n`, `prev` and `seen` stay. */
+  keep?: (record: LedgerRecord) => LedgerRecord;
   /** Whether what is not shown is there with its links alone, of kind `hidden`: for who follows them. */
   links?: boolean;
 }
@@ -43,26 +53,28 @@ export function readRecords(context: Context, tier: Tier, options: ReadOptions =
 
 function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecord[] {
   const containers = containersOf(context, tier, options.archived ?? true);
-  const { hidden, dropped } = findHidden(containers);
-  const roots = new Map<string, string>();
+  const { wanted, links, keep } = options;
+  const hiding = new Hiding();
   const records = new Map<string, LedgerRecord>();
   eachLine(containers, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind === 'tombstone' && options.links)
+    hiding.add(parsed);
+    if (parsed.kind === 'tombstone' && links)
       records.set(parsed.tombstone.redacted, hide({ ...parsed.tombstone, tier, kind: 'hidden' }));
     if (parsed.kind !== 'record' || parsed.record.tier !== tier) return;
     const { record } = parsed;
     const id = recordId(bytes);
-    if (dropped.size > 0) roots.set(id, record.ledger ?? roots.get(record.prev ?? '') ?? '');
-    if (options.wanted?.(record, id) !== false) records.set(id, record);
+    if (wanted?.(record, id) !== false) records.set(id, keep ? keep(record) : record);
   });
-  const isHidden = (id: string): boolean => hidden.has(id) || dropped.has(roots.get(id) ?? '');
+  const dropped = hiding.dropped.size > 0 ? findDropped(containers, hiding.dropped) : NONE;
   const read: ReadRecord[] = [];
   for (const [id, record] of records)
-    if (!isHidden(id)) read.push({ id, record });
-    else if (options.links) read.push({ id, record: hide(record) });
+    if (!hiding.hidden.has(id) && !dropped.has(id)) read.push({ id, record });
+    else if (links) read.push({ id, record: hide(record) });
   return read.sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 const hide = ({ v, tier, n, prev, seen }: LedgerRecord): LedgerRecord => ({
   v,
@@ -79,22 +91,33 @@ function containersOf({ layout }: Context, tier: Tier, archived: boolean): Conta
   return [...(archived ? listArchives(layout) : []), ...live];
 }
 
-const HIDING = ['"redacted":"', '"kind":"repair"', '"kind":"drop"'].map((text) => Buffer.from(text));
+/** Gathers which records are not to be shown, and which ledgers were dropped. */
+class Hiding {
+  readonly hidden = new Set<string>();
+  readonly dropped = new Set<string>();
 
-/** Which records are not to be shown, and which ledgers were dropped. Few lines say so; only those are parsed. */
-function findHidden(containers: readonly Container[]): { hidden: Set<string>; dropped: Set<string> } {
-  const hidden = new Set<string>();
-  const dropped = new Set<string>();
-  eachLine(containers, (bytes) => {
-    if (!HIDING.some((mark) => bytes.includes(mark))) return;
-    const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind === 'tombstone') hidden.add(parsed.tombstone.redacted);
+  add(parsed: ParsedLine): void {
+    if (parsed.kind === 'tombstone') this.hidden.add(parsed.tombstone.redacted);
     if (parsed.kind !== 'record') return;
     const { kind, voided, subject } = parsed.record;
-    if (kind === 'repair' && Array.isArray(voided)) for (const id of voided) hidden.add(id);
-    if (kind === 'drop' && typeof subject === 'string') dropped.add(subject);
+    if (kind === 'repair' && Array.isArray(voided)) for (const id of voided) this.hidden.add(id);
+    if (kind === 'drop' && typeof subject === 'string') this.dropped.add(subject);
+  }
+}
+
+/** The records of ledgers that were dropped: which one a record is of stands in the first of its segment. */
+function findDropped(containers: readonly Container[], dropped: ReadonlySet<string>): Set<string> {
+  const ledgers = new Map<string, string>();
+  const found = new Set<string>();
+  eachLine(containers, (bytes) => {
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind !== 'record') return;
+    const { ledger, prev } = parsed.record;
+    const root = ledger ?? ledgers.get(prev ?? '') ?? '';
+    ledgers.set(recordId(bytes), root);
+    if (dropped.has(root)) found.add(recordId(bytes));
   });
-  return { hidden, dropped };
+  return found;
 }
 
 /**

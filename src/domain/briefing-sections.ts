@@ -4,6 +4,7 @@ import type { Focus } from './focus.js';
 import { type Knowledge, type NewLearning, readLearnings } from './knowledge.js';
 import type { Unit } from './linear.js';
 import { type Candidate, selectNext } from './next.js';
+import type { Proven } from './proven.js';
 import { type ArchivedSession, sessionName } from './session.js';
 import { escapeControls, oneLine, plural } from './text.js';
 
@@ -17,6 +18,8 @@ export interface BriefingData {
   said?: ArchivedSession | null;
   features: readonly Feature[];
   knowledge: Knowledge;
+  /** What consolidation promoted, or a human said; nothing that is invalid. */
+  proven?: readonly Proven[];
   issues: readonly Unit[];
   commits: readonly { short: string; at: string; subject: string }[];
 }
@@ -48,6 +51,17 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
       items: featureItems(data),
       command: 'forge feature list',
       priority: 3,
+      source: 'proven',
+    },
+    {
+      key: 'proven',
+      title: 'Proven knowledge',
+      items: (data.proven ?? [])
+        .filter(({ status }) => status !== 'invalid')
+        .map(provenItem)
+        .reverse(),
+      command: 'forge memory promote',
+      priority: 4,
       source: 'proven',
     },
     {
@@ -134,6 +148,13 @@ function featureItems({ features, issues }: BriefingData): string[] {
 
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
+
+/** With its record, and a warning where it was contradicted. */
+function provenItem({ pattern, scope, kind, record, status, evidence_cycles }: Proven): string {
+  const by = kind === 'correction' ? 'a human said so' : plural(evidence_cycles.length, 'cycle');
+  const contested = status === 'contested' ? '; CONTESTED, do not rely on it' : '';
+  return `${oneLine(pattern, 300)} (${scope}, ${by}${contested}) [knowledge ${record.slice(0, 12)}]`;
+}
 
 function learningItem(learning: NewLearning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);

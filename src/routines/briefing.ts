@@ -8,12 +8,14 @@ import { checkInput } from '../domain/input.js';
 import { KNOWLEDGE, type Knowledge } from '../domain/knowledge.js';
 import { ACTIVE_ISSUES, type Unit } from '../domain/linear.js';
 import { parseProgress } from '../domain/progress.js';
+import { type Proven, readProven } from '../domain/proven.js';
 import { type ArchivedSession, sessionName } from '../domain/session.js';
 import { makeToken } from '../domain/token.js';
 import { activeIssuesFile, featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
 import { recentArchives } from './archive.js';
 import { type Context, readConfig } from './context.js';
 import { believe } from './feature.js';
+import { readRecords } from './memory-read.js';
 import { readProgressText } from './progress.js';
 import { readRunning } from './running.js';
 
@@ -26,6 +28,7 @@ export type BriefingInput = z.infer<typeof BriefingInput>;
 /** What an agent has to know, as the files and git say it. */
 export interface Memory {
   knowledge: Knowledge;
+  proven: Proven[];
   features: Feature[];
   issues: Unit[];
   commits: Commit[];
@@ -45,6 +48,7 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
   const recent = recentArchives(context);
   return {
     knowledge: knowledge.value,
+    proven: [...readProven(readRecords(context, 'knowledge')).values()],
     features: believe(context, features.value.features),
     issues: issues.value.issues,
     last: recent.at(-1) ?? null,

@@ -145,6 +145,16 @@ function unmetBy(record: LedgerRecord, wasRun: boolean): Condition[] {
   return unmet;
 }
 
+/** Whether an evaluation record is evidence for a piece of knowledge, its cycle taken for granted. */
+export function isEvidenceFor(record: LedgerRecord, knowledge_id: string): boolean {
+  if (record.kind !== 'cycle' || unmetBy(record, true).length > 0 || !Array.isArray(record.patterns))
+    return false;
+  const said = (record.patterns as Record<string, unknown>[]).filter(
+    ({ pattern, scope }) => knowledgeId(String(scope), String(pattern)) === knowledge_id,
+  );
+  return said.length > 0 && said.every(({ holds }) => holds !== false);
+}
+
 /** A broken environment contradicts nothing. */
 function contradict(entry: Weighed, { id, record }: Identified): void {
   if (record.environment_valid === false) return;

@@ -15,6 +15,7 @@ export type FindingCode =
   | 'number'
   | 'unauthorised'
   | 'wrong_tier'
+  | 'unearned'
   | 'archive'
   | 'anchor'
   | 'set_back'
@@ -92,6 +93,7 @@ export function hintFor(code: FindingCode, file: string, differs: boolean, atHan
     case 'number':
     case 'unauthorised':
     case 'wrong_tier':
+    case 'unearned':
     case 'anchor':
       return REPAIR;
     case 'redacted_back':

@@ -71,6 +71,11 @@ export class LedgerGraph {
     return index >= 0 && this.table.has(index, HERE | LOST);
   }
 
+  /** A repair says that it does not count. */
+  isVoid(id: string): boolean {
+    return this.table.has(this.table.find(id), VOID);
+  }
+
   /** HEAD's tree has it, so the journal need not keep it. */
   isCommitted(id: string): boolean {
     const index = this.table.find(id);

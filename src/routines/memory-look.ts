@@ -1,8 +1,10 @@
 import { streamGit } from '../adapters/git.js';
 import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
 import { OpenBreaches } from '../domain/breach.js';
+import { EarnedPromotions } from '../domain/earned.js';
 import { type MissingRecord, markOf } from '../domain/finding.js';
-import { isRecordId, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import type { OnRecord } from '../domain/ledger-graph.js';
 import { plural } from '../domain/text.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
@@ -24,10 +26,16 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   const breaches = new OpenBreaches();
   /** The executions that evaluations are of. */
   const judged: string[] = [];
-  const scans = scanAll(context, cut, git, options, (record, id) => {
+  const earned = new EarnedPromotions();
+  const scans = scanAll(context, cut, git, options, (record, id, place) => {
     if (record.tier === 'audit') breaches.add(record, id);
-    else if (isRecordId(record.execution)) judged.push(record.execution);
+    else if (record.tier === 'knowledge') earned.addPromotion(record, id, place);
+    else {
+      earned.addEvaluation(record, id);
+      if (isRecordId(record.execution)) judged.push(record.execution);
+    }
   });
+  addUnearned(scans, earned);
   const look: Look = {
     cut,
     git,
@@ -47,12 +55,24 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   return look;
 }
 
+/** Knowledge before what it was learned from. */
+const SCAN_ORDER = [...TIERS].sort((a, b) => Number(b === 'knowledge') - Number(a === 'knowledge'));
+const LOOKED_INTO: ReadonlySet<Tier> = new Set(['knowledge', 'evaluation', 'audit']);
+
+/** A repair can declare them void, as it can what a builder wrote. */
+function addUnearned({ knowledge: { graph, result } }: Look['scans'], earned: EarnedPromotions): void {
+  for (const { id, ...problem } of earned.problems((record) => graph.isVoid(record))) {
+    result.problems.push(problem);
+    result.improper.push(id);
+  }
+}
+
 function scanAll(
   context: Context,
   cut: Cut,
   git: GitFacts | null,
   { onProgress, signal }: LookOptions,
-  onRecord: (record: LedgerRecord, id: string) => void,
+  onRecord: OnRecord,
 ): Look['scans'] {
   const { layout } = context;
   const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
@@ -67,14 +87,14 @@ function scanAll(
       onProgress(read, total);
     });
   return Object.fromEntries(
-    TIERS.map((tier) => {
+    SCAN_ORDER.map((tier) => {
       signal?.throwIfAborted();
       return [
         tier,
         scanTier(layout, tier, cut.tiers[tier], cut.archives, {
           committed,
           ...(onBytes ? { onProgress: onBytes } : {}),
-          ...(tier === 'audit' || tier === 'evaluation' ? { onRecord } : {}),
+          ...(LOOKED_INTO.has(tier) ? { onRecord } : {}),
         }),
       ];
     }),

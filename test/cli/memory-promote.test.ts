@@ -1,9 +1,11 @@
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { recordId } from '../../src/domain/ledger.js';
+import { knowledgeId } from '../../src/domain/pattern.js';
 import type { Consolidated, Promoted } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
-import { HUMAN, logOf, type Recorded, verify } from './memory.js';
+import { HUMAN, linesOf, logOf, putLines, type Recorded, segmentOf, verify } from './memory.js';
 import { ISSUES, makeForge } from './project.js';
 
 const P = 'Retry the install once';
@@ -161,6 +163,59 @@ describe('forge memory consolidate', () => {
     expect((await promote(project, P)).known).toMatchObject([{ status: 'valid' }]);
     expect(project.json<{ issues: object[] }>(ISSUES).issues).toEqual([]);
     expect(project.json(`.forge/linear/history/${unit?.linear_id}.json`)).toMatchObject({ state: 'done' });
+  });
+});
+
+describe('knowledge that nobody earned', () => {
+  /** Adds a record to the knowledge ledger past forge, with its links as they should be. */
+  function smuggle(project: Project, change: object): void {
+    const file = segmentOf(project, 'knowledge');
+    const last = linesOf(project, file).at(-1) as string;
+    const { n, tier } = JSON.parse(last) as { n: number; tier: string };
+    const links = { v: 1, tier, n: n + 1, prev: recordId(last), seen: [] };
+    const at = '2026-03-01T10:00:00.000Z';
+    const body = {
+      at,
+      session: null,
+      actor: 'supervisor',
+      kind: 'knowledge',
+      confidence: 'high',
+      created_at: at,
+    };
+    putLines(project, file, [...linesOf(project, file), JSON.stringify({ ...links, ...body, ...change })]);
+  }
+
+  const forged = (pattern: string, evidence: readonly string[]) => ({
+    knowledge_id: knowledgeId('execution', pattern),
+    pattern,
+    scope: 'execution',
+    evidence_cycles: [1, 2, 3],
+    evidence,
+  });
+
+  it.each([
+    ['too little evidence', (ids: string[]) => forged('trust me', ids.slice(0, 2))],
+    ['evidence of something else', (ids: string[]) => forged('trust me', ids)],
+    ['failed cycles as evidence', (ids: string[]) => forged('fails', ids)],
+    [
+      'the id of something else',
+      (ids: string[]) => ({ ...forged(P, ids), knowledge_id: knowledgeId('execution', 'x') }),
+    ],
+  ])('LTM-06 LTM-04 verify finds a promotion with %s, and a repair declares it void', async (_, make) => {
+    const project = await makeForge();
+    await recordAll(project, [...times(7), ...times(3, { pattern: 'fails', classification: 'FAILURE' })]);
+    const failed = (await logOf(project, 'evaluation')).filter(
+      ({ record }) => record.classification === 'FAILURE',
+    );
+    smuggle(project, make(failed.map(({ id }) => id)));
+    const { status, problems } = await verify(project);
+    expect([status, problems.map(({ code, line }) => [code, line])]).toEqual([
+      'corrupted',
+      [['unearned', 3]],
+    ]);
+    await forgeJson(project, ['memory', 'repair', '--reason', 'forged'], HUMAN);
+    expect((await verify(project)).status).toBe('intact');
+    expect((await promote(project)).known.map(({ pattern }) => pattern)).toEqual([P]);
   });
 });
 

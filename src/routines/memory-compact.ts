@@ -1,5 +1,8 @@
 import { refused } from '../domain/error.js';
+import { fixedFile } from '../store/layout.js';
+import type { Around } from '../store/ledger.js';
 import { compactExecution } from '../store/ledger-compact.js';
+import { describeContainer, eachLine } from '../store/ledger-files.js';
 import { type Context, requireSupervisor } from './context.js';
 import { requireMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
@@ -25,6 +28,35 @@ export async function compactMemory(context: Context): Promise<Compacted> {
       hint: 'Compact on the default branch, after the merge.',
     });
   const { around } = await requireMemory(context);
+  return seal(context, around);
+}
+
+/** How many more may be live before a session's end seals them: no archive for every few cycles. */
+const SLACK = 100;
+
+/** LTM-10: needs no human. After the fold of a session's end. */
+export function compactAtSessionEnd(context: Context, around: Around): void {
+  if (countCycles(context) <= LIVE_CYCLES + SLACK) return;
+  seal(context, around);
+  // What says so is folded like the rest.
+  foldAll(context);
+}
+
+/** In the fixed file alone: the segments were folded into it. */
+function countCycles({ layout }: Context): number {
+  const fixed = describeContainer(fixedFile(layout, 'execution'));
+  // Fewer bytes than so many of the shortest cycles have.
+  if (!fixed || fixed.size < LIVE_CYCLES * 300) return 0;
+  let count = 0;
+  eachLine([fixed], (bytes) => {
+    if (bytes.includes(CYCLE)) count++;
+  });
+  return count;
+}
+
+const CYCLE = Buffer.from('"kind":"cycle"');
+
+function seal(context: Context, around: Around): Compacted {
   return context.disk.withLock(() => {
     foldAll(context);
     const sealed = compactExecution(context.disk, LIVE_CYCLES, (anchor) => {

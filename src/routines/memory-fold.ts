@@ -34,7 +34,8 @@ export async function whyNotFold(context: Context): Promise<string | null> {
 }
 
 /** Before the session-end commit, as `[memory] fold` says. Why it was left is of no interest then. */
-export async function foldAtSessionEnd(context: Context): Promise<void> {
-  if (readConfig(context).memory.fold === 'never' || (await whyNotFold(context)) !== null) return;
+export async function foldAtSessionEnd(context: Context): Promise<boolean> {
+  if (readConfig(context).memory.fold === 'never' || (await whyNotFold(context)) !== null) return false;
   foldAll(context);
+  return true;
 }

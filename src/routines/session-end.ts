@@ -14,6 +14,7 @@ import { type Context, readConfig, requireSupervisor, timestamp } from './contex
 import { showFocus } from './focus.js';
 import { requireMemory, settleMemory } from './integrity.js';
 import { readFocusText } from './interruption.js';
+import { compactAtSessionEnd } from './memory-compact.js';
 import { foldAtSessionEnd } from './memory-fold.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
@@ -60,7 +61,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
-  const isVerified = await tellGit(context, () => requireMemory(context));
+  const verified = await tellGit(context, () => requireMemory(context));
+  const isVerified = verified !== null;
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
   await tellGit(context, () => guardCommit(context));
@@ -72,7 +74,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
   });
-  if (isVerified) await foldAtSessionEnd(context);
+  if (verified && (await foldAtSessionEnd(context))) compactAtSessionEnd(context, verified.around);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
@@ -87,15 +89,14 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   };
 }
 
-/** A git that refuses to work hinders no session's end: it is told, and false. */
-async function tellGit(context: Context, work: () => Promise<unknown>): Promise<boolean> {
+/** A git that refuses to work hinders no session's end: it is told, and null. */
+async function tellGit<T>(context: Context, work: () => Promise<T>): Promise<T | null> {
   try {
-    await work();
-    return true;
+    return await work();
   } catch (error) {
     if (!(error instanceof ForgeError) || !error.code.startsWith('git.')) throw error;
     context.warnings.push(`Memory was not verified: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
-    return false;
+    return null;
   }
 }
 

@@ -106,6 +106,20 @@ describe('forge memory compact', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   }, 60_000);
 
+  it("LTM-10 is done by a session's end, which needs nobody for it", async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await recordMany(project, 1101);
+    await forgeJson(project, ['session', 'end']);
+    const cycles = linesOf(project, fixedOf('execution')).filter((line) => line.includes('"kind":"cycle"'));
+    expect(cycles).toHaveLength(1000);
+    expect(project.git('status', '--porcelain')).toBe('');
+    expect(project.git('ls-files', '.forge/memory/archive')).toMatch(
+      /^\.forge\/memory\/archive\/[0-9a-f]{64}\.jsonl$/m,
+    );
+    expect(await verify(project)).toMatchObject({ status: 'intact', tiers: { 0: { records: 1103 } } });
+  }, 20_000);
+
   it('LTM-10 is done on the default branch, by whoever may write memory', async () => {
     const project = await makeForge();
     await record(project);

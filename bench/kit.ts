@@ -4,6 +4,7 @@ export { readRemovedLines } from '../src/adapters/git-memory.js';
 export { systemWorld } from '../src/adapters/world.js';
 export { genesisLine, ledgerId, recordId } from '../src/domain/ledger.js';
 export { planLines } from '../src/domain/segment.js';
+export { assess } from '../src/routines/consolidation.js';
 export { openContext } from '../src/routines/context.js';
 export { inspectMemory, settleMemory } from '../src/routines/integrity.js';
 export { surroundings } from '../src/routines/ledger.js';

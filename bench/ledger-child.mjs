@@ -72,7 +72,28 @@ async function ledgerAppends(count, sync) {
   for (let i = 0; i < count; i++) kit.appendRecords(context.disk, around, 'execution', [body], { sync });
 }
 
+/** The evaluations as text, and JSON.parse alone. */
+function bareParse() {
+  const text = readFileSync(join(folder, '.forge', 'memory', 'evaluation.jsonl'), 'utf8');
+  const lines = text.trimEnd().split('\n');
+  return timed(() => {
+    for (const line of lines) JSON.parse(line);
+  });
+}
+
+async function weigh() {
+  const context = open();
+  let plan;
+  const ms = await timed(() => {
+    ({ plan } = kit.assess(context));
+  });
+  if (plan.promoted.length === 0) throw new Error('nothing was promoted');
+  return { ms };
+}
+
 const MEASURES = {
+  'bare-parse': async () => ({ ms: await bareParse() }),
+  weigh,
   bare: async () => ({ ms: await timed(bareLoop) }),
   full: fullVerification,
   start: startUp,

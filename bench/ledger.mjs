@@ -31,12 +31,12 @@ async function bundleKit(scratch) {
 }
 
 let kit;
-const loadKit = async (scratch) => {
+export const loadKit = async (scratch) => {
   kit ??= await bundleKit(scratch);
   return kit;
 };
 
-function child(scratch, place, what, ...args) {
+export function child(scratch, place, what, ...args) {
   return new Promise((done, fail) => {
     loadKit(scratch).then((url) => {
       const started = spawn(process.execPath, [CHILD, url, what, place.cwd, ...args.map(String)], {

@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../scripts/built.mjs';
+import { consolidation, weighing } from './consolidation.mjs';
 import { appends, batch, history, peakMemory, startUp, verification } from './ledger.mjs';
 import { canMeasureMemory, memoryRatio, run, wallRatios } from './measure.mjs';
 import { forge, gitCallOf, makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
@@ -45,6 +46,8 @@ const LEDGER = [
   { name: '8 × 2,000 appends', unit: 'of bare rate', least: 0.7, measure: appends(false) },
   { name: '8 × 100 appends with fsync', unit: 'of bare rate', least: 0.8, measure: appends(true) },
   { name: 'record of 10,000 lines of JSONL', unit: 'ms', measure: batch },
+  { name: 'consolidate, 1,000 cycles', limit: 2, measure: consolidation },
+  { name: 'weigh 100,000 evaluations', unit: 'JSON.parse', limit: 2.5, measure: weighing },
 ].map((figure) => ({ ...figure, where: 'none' }));
 
 function measureCommand({ argv, limit, session }, place) {

@@ -55,7 +55,7 @@ export async function recordCycles(
   try {
     const { around } = await requireMemory(context);
     return context.disk.withLock(() => {
-      const before = countCycles(context, around, inputs);
+      const before = countCycles(context, around);
       retryPending(context, around);
       const cycles = storeCycles(
         context,
@@ -70,15 +70,9 @@ export async function recordCycles(
   }
 }
 
-/** Null where counting on would not do: a cycle may be there already, or one that waited is added. */
-function countCycles(
-  context: Context,
-  around: Around,
-  inputs: readonly { given?: string | undefined }[],
-): number | null {
-  const isPlain = inputs.every(({ given }) => given === undefined) && readPending(context.disk).length === 0;
-  return isPlain && !context.disk.dryRun ? countBefore(context, around) : null;
-}
+/** Null where counting on would not do: a cycle that waited is added too. */
+const countCycles = (context: Context, around: Around): number | null =>
+  context.disk.dryRun || readPending(context.disk).length > 0 ? null : countBefore(context, around);
 
 /** What is stored is stored, whatever comes of learning from it: the next cycle makes up for that. */
 function learnFrom(
@@ -90,7 +84,9 @@ function learnFrom(
   const judged = cycles.filter(({ evaluation }) => evaluation);
   if (judged.length === 0 || context.disk.dryRun) return {};
   try {
-    return { consolidation: afterRecording(context, around, before, judged.length) };
+    // What was known before may have been counted before, or not.
+    const count = cycles.some(({ known }) => known) ? null : before;
+    return { consolidation: afterRecording(context, around, count, judged.length) };
   } catch (error) {
     context.warnings.push(`Recorded, but not consolidated: ${(error as Error).message}`);
     return {};

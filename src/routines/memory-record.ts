@@ -81,12 +81,12 @@ function learnFrom(
   before: number | null,
   cycles: readonly RecordedCycle[],
 ): { consolidation?: Consolidated } {
-  const judged = cycles.filter(({ evaluation }) => evaluation);
-  if (judged.length === 0 || context.disk.dryRun) return {};
+  const judged = new Set(cycles.filter(({ evaluation }) => evaluation).map(({ execution }) => execution.id));
+  if (judged.size === 0 || context.disk.dryRun) return {};
   try {
     // What was known before may have been counted before, or not.
     const count = cycles.some(({ known }) => known) ? null : before;
-    return { consolidation: afterRecording(context, around, count, judged.length) };
+    return { consolidation: afterRecording(context, around, count, judged.size) };
   } catch (error) {
     context.warnings.push(`Recorded, but not consolidated: ${(error as Error).message}`);
     return {};

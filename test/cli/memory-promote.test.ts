@@ -119,6 +119,34 @@ describe('forge memory consolidate', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
+  it('LTM-08 two clones that worked on plan the same, byte for byte, whichever takes in the other', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(5));
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'memory');
+    const copy = projectAt(makeFolder());
+    cpSync(project.dir, copy.dir, { recursive: true });
+    copy.git('checkout', '-qb', 'other');
+    await recordAll(project, [...times(2, { pattern: 'here' }), ...times(1, { holds: false })]);
+    await recordAll(copy, [...times(1, { pattern: 'here' }), ...times(3, { pattern: 'there' })]);
+    for (const each of [project, copy]) {
+      each.git('add', '-A');
+      each.git('commit', '-qm', 'memory');
+    }
+    const third = projectAt(makeFolder());
+    cpSync(copy.dir, third.dir, { recursive: true });
+    project.git('pull', '-q', '--no-rebase', copy.dir, 'other');
+    third.git('pull', '-q', '--no-rebase', '--no-ff', project.dir, 'main');
+    copy.git('pull', '-q', '--rebase', project.dir, 'main');
+    const plans = [];
+    for (const each of [project, copy, third]) plans.push(JSON.stringify(await promote(each)));
+    expect(new Set(plans).size).toBe(1);
+    expect(JSON.parse(plans[0] as string)).toMatchObject({
+      due: true,
+      promoted: [{ pattern: 'here' }, { pattern: 'there' }],
+    });
+  });
+
   it('LTM-06 names the failing condition of each pattern, and exits 1 for one that was asked for', async () => {
     const project = await makeForge();
     await recordAll(project, [

@@ -1,6 +1,6 @@
 import { type Field, flatten } from './fields.js';
 import { findLongCode, LONG_CODE, MIN_LINES } from './long-code.js';
-import type { GuardClass, Hit, Rule, Rules } from './rule.js';
+import type { GuardClass, Hit, Kind, Rules } from './rule.js';
 import { scanText } from './scan.js';
 
 /** A hit in a document, told by its place. `value` is for a fingerprint alone: nothing may keep or show it. */
@@ -66,7 +66,7 @@ function scanBorders(fields: readonly Field[], rules: Rules): Found[] {
 }
 
 /** Secrets that are one wherever they stand: others are easily put together by chance. */
-const isKnownByForm = (rule: Rule): boolean => rule.class === 'secret' && !rule.isLoose;
+const isKnownByForm = (rule: Kind): boolean => rule.class === 'secret' && !rule.isLoose;
 
 /** Lines of one text. */
 function scanJoined(fields: readonly Field[], rules: Rules): Found[] {

@@ -66,8 +66,8 @@ export const ibanRules = (): readonly Rule[] => [
       what: 'international bank account number',
       source: 'https://www.swift.com/standards/data-standards/iban-international-bank-account-number',
       keywords: [],
-      // The shortest has 15 characters.
-      requires: /(?<!(?<!\\)[0-9A-Za-z])[A-Z]{2}\d\d(?:[ \-\u00a0\u202f]?[A-Z0-9]){11}/i,
+      // The shortest has 15 characters. Without flag `i`, with which to make it takes ten times as long.
+      requires: /(?<!(?<!\\)[0-9A-Za-z])[A-Za-z]{2}\d\d(?:[ \-\u00a0\u202f]?[A-Za-z0-9]){11}/,
       accept: isIban,
     },
     () => new RegExp(`(?<!(?<!\\\\)[0-9A-Za-z])(?:${anyCountry()})(?![0-9A-Za-z])`, 'gi'),

@@ -29,7 +29,7 @@ const MIXED = /[A-Z]\d|\d[A-Z]/i;
  * What each number has that may hold a letter: six digits behind a letter or before one or a sign; or 13 digits. The
  * dates and counts in nearly every text have none of it.
  */
-const LETTERED = /[A-Z][ -]?\d\d([ -]?)\d\d\1\d\d|\d(?:[ .]?\d){5}(?:(?: ?\d){7}|[-+]\d|[ -]?[A-Z])/i;
+const LETTERED = /[A-Z][ -]?\d\d([ -]?)\d\d\1\d\d|\d(?:[ .]?\d){5}(?:(?: ?\d){7}|[-+]\d|[ -]?[A-Z])/;
 
 export function nationalIdRule(spec: NationalId): Rule {
   const { words, formatted, shape, valid, requires, hasLetters = false, ...rule } = spec;

@@ -45,8 +45,12 @@ export type RuleGroup = () => readonly Rule[];
 /** Rules in their order, made when asked for, and the index that tells which to ask for. */
 export interface RuleTable {
   index: KeywordIndex;
+  /** What tells whether a rule is wanted, without making it. */
+  kindAt(rank: number): Kind;
   ruleAt(rank: number): Rule;
 }
+
+export type Kind = Pick<Rule, 'class' | 'isLoose'>;
 
 export type Rules = readonly Rule[] | RuleTable;
 

@@ -4,11 +4,11 @@ import { makeIndexData } from './keyword-index.js';
 import { openIndex, selectRules } from './keywords.js';
 import { dropOverlapping, type Finding, mergeFindings } from './merge.js';
 import { normaliseView, tagView } from './normalise.js';
-import type { Hit, Rule, Rules, RuleTable } from './rule.js';
+import type { Hit, Kind, Rule, Rules, RuleTable } from './rule.js';
 import { isJoined, type Span, spanInSource, type View } from './view.js';
 
 /** Those rules of a table that are wanted here. */
-export type Wanted = (rule: Rule) => boolean;
+export type Wanted = (rule: Kind) => boolean;
 
 const all: Wanted = () => true;
 /** For what is read out of a text: what is invisible there is not hidden from anybody here. */
@@ -25,7 +25,8 @@ function tableOf(rules: Rules): RuleTable {
   if ('ruleAt' in rules) return rules;
   const known = tables.get(rules);
   if (known) return known;
-  const table = { index: openIndex(makeIndexData(rules)), ruleAt: (rank: number) => rules[rank] as Rule };
+  const ruleAt = (rank: number): Rule => rules[rank] as Rule;
+  const table = { index: openIndex(makeIndexData(rules)), kindAt: ruleAt, ruleAt };
   tables.set(rules, table);
   return table;
 }
@@ -59,8 +60,9 @@ const afterChar = (text: string, at: number): number => at + ((text.codePointAt(
 function scanPlain(text: string, table: RuleTable, wanted: Wanted): Finding[] {
   const findings: Finding[] = [];
   for (const rank of selectRules(text, table.index)) {
+    if (!wanted(table.kindAt(rank))) continue;
     const rule = table.ruleAt(rank);
-    if (wanted(rule)) for (const span of matchesOf(text, rule)) findings.push({ rule, rank, ...span });
+    for (const span of matchesOf(text, rule)) findings.push({ rule, rank, ...span });
   }
   return findings;
 }

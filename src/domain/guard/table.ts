@@ -3,13 +3,15 @@ import { makeIndexData } from './keyword-index.js';
 import { type IndexData, type KeywordIndex, openIndex } from './keywords.js';
 import { PERSONAL_GROUPS } from './personal.js';
 import { proprietaryRules } from './proprietary.js';
-import type { Rule, RuleGroup, RuleTable } from './rule.js';
+import type { Kind, Rule, RuleGroup, RuleTable } from './rule.js';
 import { SECRET_GROUPS, VENDOR_GROUPS } from './rules.js';
 
-/** A table as plain data: the index, and by rank the group that has the rule and its place there. */
+/** A table as plain data: the index, and by rank the group that has the rule, its place there and its kind. */
 export interface TableData {
   index: IndexData;
   places: readonly number[];
+  kindOf: readonly number[];
+  kinds: readonly Kind[];
 }
 
 /** What the build writes down (scripts/build.mjs). It is the same for all owners: they change no keyword. */
@@ -44,9 +46,13 @@ export const guardRules = (owners: readonly string[] = []): readonly Rule[] => r
 
 export function makeTableData(): TableData {
   const arranged = arrange(groupsFor([]));
+  const kinds = arranged.map(({ rule }) => JSON.stringify({ class: rule.class, isLoose: rule.isLoose }));
+  const different = [...new Set(kinds)];
   return {
     index: makeIndexData(arranged.map(({ rule }) => rule)),
     places: arranged.map(({ place }) => place),
+    kindOf: kinds.map((kind) => different.indexOf(kind)),
+    kinds: different.map((kind) => JSON.parse(kind)),
   };
 }
 
@@ -61,7 +67,9 @@ export function guardTable(owners: readonly string[] = []): RuleTable {
   if (known) return known;
   data ??= typeof FORGE_GUARD_TABLE === 'undefined' ? makeTableData() : FORGE_GUARD_TABLE;
   index ??= openIndex(data.index);
-  const table = { index, ruleAt: lazyRules(groupsFor(owners), data.places) };
+  const { places, kinds, kindOf } = data;
+  const kindAt = (rank: number): Kind => kinds[kindOf[rank] ?? -1] as Kind;
+  const table = { index, kindAt, ruleAt: lazyRules(groupsFor(owners), places) };
   tables.set(key, table);
   return table;
 }

@@ -11,6 +11,8 @@ describe('the table', () => {
     const table = guardTable();
     const ranks = RULES.map((_, rank) => rank).reverse();
     expect(ranks.map((rank) => table.ruleAt(rank).id)).toEqual(ranks.map((rank) => RULES[rank]?.id));
+    const kinds = RULES.map(({ class: name, isLoose }) => ({ class: name, ...(isLoose ? { isLoose } : {}) }));
+    expect(RULES.map((_, rank) => table.kindAt(rank))).toEqual(kinds);
     expect(() => table.ruleAt(RULES.length)).toThrow('no rule');
   });
 

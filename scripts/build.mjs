@@ -77,6 +77,7 @@ const LAZY = {
   child_process: ['execFileSync', 'spawn'],
   tty: ['isatty'],
   os: ['homedir', 'hostname', 'uptime'],
+  'timers/promises': ['setTimeout'],
 };
 
 const lazyBuiltins = {

@@ -32,8 +32,8 @@ export interface Guard {
 /** Exit 6 `guard.unavailable` where the rules cannot be loaded: then nothing is written. */
 export async function loadGuard(env: Env): Promise<Guard> {
   try {
-    const { guardRules, scanBytes, scanFields, scanText } = await import('./guard-engine.js');
-    const rules = guardRules(readOwners(env));
+    const { guardTable, scanBytes, scanFields, scanText } = await import('./guard-engine.js');
+    const rules = guardTable(readOwners(env));
     return {
       scanBytes: (name, bytes) => scanBytes(name, bytes, rules),
       scanFields: (fields) => scanFields(fields, rules),

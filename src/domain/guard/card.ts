@@ -98,7 +98,7 @@ const card = (id: string, what: string, groups: string): Rule =>
   );
 
 /** One rule for each grouping: the security code after a card of four groups must not make it one of five. */
-export const CARD_RULES: readonly Rule[] = [
+export const cardRules = (): readonly Rule[] => [
   card('card-number', 'payment card number', String.raw`\d{8,15}`),
   card('card-number-grouped', 'payment card number in groups', `(${JOINT})\\d{4}\\1\\d{4}\\1\\d{4}`),
   card(

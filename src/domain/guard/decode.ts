@@ -53,8 +53,11 @@ function readBytes(bytes: Buffer): string | undefined {
 /** Git ids and digests are runs too, and decode to no text. */
 const HEX_RUN = /(?:[0-9a-f]{2}){12,}/gi;
 
+/** The least of what can be hex or base64: to make those patterns takes longer than to read a page. */
+const hasRun = (text: string): boolean => /[\w+/-]{16}/.test(text);
+
 export const hexView = (text: string, base?: View): View | undefined =>
-  replaceIn(text, HEX_RUN, (run) => readBytes(Buffer.from(run, 'hex')), base);
+  hasRun(text) ? replaceIn(text, HEX_RUN, (run) => readBytes(Buffer.from(run, 'hex')), base) : undefined;
 
 /** One run, or lines of the width at which encoders wrap with a rest. */
 const BASE64_RUN = /(?:(?:[\w+/-]{48,100}(?:\r?\n|\\n)[ \t]{0,40}){1,400}[\w+/-]{1,100}|[\w+/-]{16,})={0,2}/g;
@@ -76,6 +79,7 @@ function decodeRun(run: string, from: number): Replacement[] {
 }
 
 export function base64View(text: string, base?: View): View | undefined {
+  if (!hasRun(text)) return undefined;
   const stretches = [...text.matchAll(BASE64_RUN)].flatMap(({ 0: run, index }) => decodeRun(run, index));
   return makeView(text, stretches, base);
 }

@@ -1,7 +1,7 @@
 import { type Field, flatten } from './fields.js';
 import { findLongCode, LONG_CODE, MIN_LINES } from './long-code.js';
-import type { GuardClass, Hit, Rule } from './rule.js';
-import { partOf, scanText } from './scan.js';
+import type { GuardClass, Hit, Kind, Rules } from './rule.js';
+import { scanText } from './scan.js';
 
 /** A hit in a document, told by its place. `value` is for a fingerprint alone: nothing may keep or show it. */
 export interface Found {
@@ -22,7 +22,7 @@ const TELLING = /pass|pwd|secret|token|key|auth|cred|cookie|session|dsn|signatur
  * Looks at the texts of one document together: each by itself, with its key where that tells something, and with the
  * next, since a secret may be split over two.
  */
-export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
+export function scanFields(fields: readonly Field[], rules: Rules): Found[] {
   const found = scanJoined(fields, rules);
   const keyed = fields.filter(({ path }) => TELLING.test(lastKey(path)));
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
@@ -45,7 +45,7 @@ const MAX_FOUND = 1000;
 const REACH = 2048;
 
 /** Each field with the next one, in one text: what stands over the border is the first one's. */
-function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] {
+function scanBorders(fields: readonly Field[], rules: Rules): Found[] {
   const heads = fields.slice(0, -1).map(({ text }) => text.slice(-REACH));
   const pairs = heads.map((head, i) => ({
     path: '',
@@ -53,7 +53,7 @@ function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] 
   }));
   const found: Found[] = [];
   let [index, start] = [0, 0];
-  for (const hit of scanText(pairs.map(({ text }) => text).join('\n'), knownByForm(rules))) {
+  for (const hit of scanText(pairs.map(({ text }) => text).join('\n'), rules, isKnownByForm)) {
     while (hit.start > start + lengthOf(pairs[index])) start += lengthOf(pairs[index++]) + 1;
     const border = start + (heads[index]?.length ?? 0);
     const end = start + lengthOf(pairs[index]);
@@ -65,17 +65,11 @@ function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] 
   return found;
 }
 
-const strict = new WeakMap<readonly Rule[], readonly Rule[]>();
-
 /** Secrets that are one wherever they stand: others are easily put together by chance. */
-function knownByForm(rules: readonly Rule[]): readonly Rule[] {
-  const known = strict.get(rules) ?? partOf(rules, (rule) => rule.class === 'secret' && !rule.isLoose);
-  strict.set(rules, known);
-  return known;
-}
+const isKnownByForm = (rule: Kind): boolean => rule.class === 'secret' && !rule.isLoose;
 
 /** Lines of one text. */
-function scanJoined(fields: readonly Field[], rules: readonly Rule[]): Found[] {
+function scanJoined(fields: readonly Field[], rules: Rules): Found[] {
   const text = fields.map((field) => field.text).join('\n');
   const hits = scanText(text, rules).slice(0, MAX_FOUND);
   const found: Found[] = [];
@@ -126,7 +120,7 @@ const toFound = ({ rule, class: name, what }: Hit, field: string, line: number, 
 });
 
 /** The bytes of a file of forge's: JSON by its texts, JSONL line by line, anything else as it stands. */
-export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): Found[] {
+export function scanBytes(name: string, bytes: Buffer, rules: Rules): Found[] {
   const text = bytes.toString('utf8');
   if (name.endsWith('.jsonl'))
     return text
@@ -137,7 +131,7 @@ export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): 
 }
 
 /** What is no JSON is looked at as text. */
-function scanLine(text: string, rules: readonly Rule[]): Found[] {
+function scanLine(text: string, rules: Rules): Found[] {
   if (text === '') return [];
   let value: unknown;
   try {

@@ -26,7 +26,7 @@ function isPersonal(address: string, match: RegExpExecArray): boolean {
   return !(next.startsWith('(') || REMOTE_PATH.test(next) || URL_USER.test(before(match, 100)));
 }
 
-export const EMAIL_RULES: readonly Rule[] = [
+export const emailRules = (): readonly Rule[] => [
   lazyRule(
     {
       id: 'email',

@@ -26,11 +26,12 @@ const COUNTRIES: Readonly<Record<number, string>> = {
 };
 
 /** All countries with the length their IBAN has. */
-export const IBAN_LENGTHS: ReadonlyMap<string, number> = new Map(
-  Object.entries(COUNTRIES).flatMap(([length, codes]) =>
-    codes.split(' ').map((code) => [code, Number(length)] as const),
-  ),
-);
+export const ibanLengths = (): ReadonlyMap<string, number> =>
+  new Map(
+    Object.entries(COUNTRIES).flatMap(([length, codes]) =>
+      codes.split(' ').map((code) => [code, Number(length)] as const),
+    ),
+  );
 
 const JOINT = '[ \\-\u00a0\u202f]?';
 
@@ -41,9 +42,10 @@ function shape(length: number, codes: string): string {
   return `(?:${codes.replaceAll(' ', '|')})\\d\\d${groups}${rest}`;
 }
 
-const anyCountry = Object.entries(COUNTRIES)
-  .map(([length, codes]) => shape(Number(length), codes))
-  .join('|');
+const anyCountry = (): string =>
+  Object.entries(COUNTRIES)
+    .map(([length, codes]) => shape(Number(length), codes))
+    .join('|');
 
 const calledIban = mentions(['iban', 'account', 'konto', 'compte', 'cuenta', 'conto', 'rekening']);
 
@@ -56,7 +58,7 @@ function isIban(text: string, match: RegExpExecArray): boolean {
   return mod97(iban.slice(4) + iban.slice(0, 4)) === 1;
 }
 
-export const IBAN_RULES: readonly Rule[] = [
+export const ibanRules = (): readonly Rule[] => [
   lazyRule(
     {
       id: 'iban',
@@ -64,10 +66,10 @@ export const IBAN_RULES: readonly Rule[] = [
       what: 'international bank account number',
       source: 'https://www.swift.com/standards/data-standards/iban-international-bank-account-number',
       keywords: [],
-      // The shortest has 15 characters.
-      requires: /(?<!(?<!\\)[0-9A-Za-z])[A-Z]{2}\d\d(?:[ \-\u00a0\u202f]?[A-Z0-9]){11}/i,
+      // The shortest has 15 characters. Without flag `i`, with which to make it takes ten times as long.
+      requires: /(?<!(?<!\\)[0-9A-Za-z])[A-Za-z]{2}\d\d(?:[ \-\u00a0\u202f]?[A-Za-z0-9]){11}/,
       accept: isIban,
     },
-    () => new RegExp(`(?<!(?<!\\\\)[0-9A-Za-z])(?:${anyCountry})(?![0-9A-Za-z])`, 'gi'),
+    () => new RegExp(`(?<!(?<!\\\\)[0-9A-Za-z])(?:${anyCountry()})(?![0-9A-Za-z])`, 'gi'),
   ),
 ];

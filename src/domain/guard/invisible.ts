@@ -49,7 +49,7 @@ const invisible = (id: string, what: string, pattern: () => RegExp, extra: Extra
     pattern,
   );
 
-export const INVISIBLE_RULES: readonly Rule[] = [
+export const invisibleRules = (): readonly Rule[] => [
   invisible(
     'control',
     'control character',

@@ -8,6 +8,7 @@ const LINE_END = /[ \t]{0,8}\\?\r?\n[ \t]{0,200}(?:(?:\/\/|[#>|*+])[ \t]{1,8})?/
 
 /** String literals that a program puts together, as one. */
 export function concatenationView(text: string, base?: View): View | undefined {
+  if (!/["'`]/.test(text)) return undefined;
   return replaceIn(text, CONCATENATION, () => '', base);
 }
 

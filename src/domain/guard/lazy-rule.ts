@@ -4,7 +4,6 @@ import type { Rule } from './rule.js';
 const digits = (count: number): RegExp =>
   new RegExp(`\\d(?:[ .()\\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\\d){${count - 1}}`);
 
-export const SIX_DIGITS = digits(6);
 /** More than a date has, which nearly every text bears. */
 export const NINE_DIGITS = digits(9);
 export const TWELVE_DIGITS = digits(12);

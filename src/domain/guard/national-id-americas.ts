@@ -35,7 +35,7 @@ function isRut(id: string): boolean {
 const isCuil = (id: string): boolean =>
   elevenMinus(weightedSum(id, [5, 4, 3, 2, 7, 6, 5, 4, 3, 2]), '9') === id[10];
 
-export const AMERICAN_IDS: readonly NationalId[] = [
+export const americanIds = (): readonly NationalId[] => [
   {
     id: 'us-ssn',
     what: 'US social security number',
@@ -86,6 +86,7 @@ export const AMERICAN_IDS: readonly NationalId[] = [
     shape: String.raw`\d{1,2}(\.?)\d{3}\1\d{3}-?[\dKk]`,
     words: ['rut', 'rol unico', 'cedula'],
     formatted: /^\d{1,2}\.\d{3}\.\d{3}-[\dKk]$/,
+    requires: /\d(?:\.?\d){6}-?[\dk]/i,
     valid: isRut,
   },
   {

@@ -49,7 +49,7 @@ const isTfn = (id: string): boolean =>
 const isMedicare = (id: string): boolean =>
   weightedSum(id, [1, 3, 7, 9, 1, 3, 7, 9]) % 10 === Number(id[8]) && id[9] !== '0';
 
-export const ASIAN_IDS: readonly NationalId[] = [
+export const asianIds = (): readonly NationalId[] => [
   {
     id: 'in-aadhaar',
     what: 'Indian Aadhaar number',

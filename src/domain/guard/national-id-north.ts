@@ -30,7 +30,7 @@ function isPesel(id: string): boolean {
   return weightedSum(id, [1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1]) % 10 === 0 && isDay(month, id.slice(4, 6));
 }
 
-export const NORTHERN_IDS: readonly NationalId[] = [
+export const northernIds = (): readonly NationalId[] => [
   {
     id: 'se-personnummer',
     what: 'Swedish personal number',

@@ -34,7 +34,7 @@ function isTckn(id: string): boolean {
 
 const SLOT = '[\\dLMNP-V]';
 
-export const SOUTHERN_IDS: readonly NationalId[] = [
+export const southernIds = (): readonly NationalId[] => [
   {
     id: 'es-dni',
     what: 'Spanish DNI or NIE',

@@ -35,7 +35,7 @@ function isPps(id: string): boolean {
   return 'WABCDEFGHIJKLMNOPQRSTUV'[(weightedSum(id, [8, 7, 6, 5, 4, 3, 2]) + second) % 23] === id[7];
 }
 
-export const WESTERN_IDS: readonly NationalId[] = [
+export const westernIds = (): readonly NationalId[] => [
   {
     id: 'uk-nino',
     what: 'UK national insurance number',

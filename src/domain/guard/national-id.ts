@@ -1,15 +1,15 @@
-import { AMERICAN_IDS } from './national-id-americas.js';
-import { ASIAN_IDS } from './national-id-asia.js';
-import { NORTHERN_IDS } from './national-id-north.js';
-import { SOUTHERN_IDS } from './national-id-south.js';
-import { nationalIdRule } from './national-id-spec.js';
-import { WESTERN_IDS } from './national-id-west.js';
-import type { Rule } from './rule.js';
+import { americanIds } from './national-id-americas.js';
+import { asianIds } from './national-id-asia.js';
+import { northernIds } from './national-id-north.js';
+import { southernIds } from './national-id-south.js';
+import { type NationalId, nationalIdRule } from './national-id-spec.js';
+import { westernIds } from './national-id-west.js';
+import type { RuleGroup } from './rule.js';
 
 const isPassport = (id: string): boolean =>
   id.replace(/\D/g, '').length >= 5 && !/^(?:19|20)\d\d[01]\d[0-3]\d$/.test(id) && !/^(\d)\1+$/.test(id);
 
-const PASSPORT: Rule = nationalIdRule({
+const passport = (): NationalId => ({
   id: 'passport',
   what: 'passport number',
   source: 'https://www.icao.int/publications/doc-series/doc-9303',
@@ -18,8 +18,17 @@ const PASSPORT: Rule = nationalIdRule({
   valid: isPassport,
 });
 
+const group =
+  (ids: () => readonly NationalId[]): RuleGroup =>
+  () =>
+    ids().map(nationalIdRule);
+
 /** Numbers by which a state knows a person. Company numbers are none. */
-export const NATIONAL_ID_RULES: readonly Rule[] = [
-  ...[...AMERICAN_IDS, ...WESTERN_IDS, ...SOUTHERN_IDS, ...NORTHERN_IDS, ...ASIAN_IDS].map(nationalIdRule),
-  PASSPORT,
+export const NATIONAL_ID_GROUPS: readonly RuleGroup[] = [
+  group(americanIds),
+  group(westernIds),
+  group(southernIds),
+  group(northernIds),
+  group(asianIds),
+  group(() => [passport()]),
 ];

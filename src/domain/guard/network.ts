@@ -86,7 +86,7 @@ function isPublicV6(text: string): boolean {
   return !RESOLVERS_V6.includes(text.toLowerCase()) && (second !== 0 || rest.some((group) => group !== 0));
 }
 
-export const NETWORK_RULES: readonly Rule[] = [
+export const networkRules = (): readonly Rule[] => [
   {
     id: 'ip-v4',
     class: 'ip',

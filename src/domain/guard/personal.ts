@@ -1,17 +1,17 @@
-import { CARD_RULES } from './card.js';
-import { EMAIL_RULES } from './email.js';
-import { IBAN_RULES } from './iban.js';
-import { NATIONAL_ID_RULES } from './national-id.js';
-import { NETWORK_RULES } from './network.js';
-import { PHONE_RULES } from './phone.js';
-import type { Rule } from './rule.js';
+import { cardRules } from './card.js';
+import { emailRules } from './email.js';
+import { ibanRules } from './iban.js';
+import { NATIONAL_ID_GROUPS } from './national-id.js';
+import { networkRules } from './network.js';
+import { phoneRules } from './phone.js';
+import type { RuleGroup } from './rule.js';
 
 /** What tells of a person: cards, accounts, ids, addresses and numbers. */
-export const PERSONAL_RULES: readonly Rule[] = [
-  ...CARD_RULES,
-  ...IBAN_RULES,
-  ...NATIONAL_ID_RULES,
-  ...EMAIL_RULES,
-  ...PHONE_RULES,
-  ...NETWORK_RULES,
+export const PERSONAL_GROUPS: readonly RuleGroup[] = [
+  cardRules,
+  ibanRules,
+  ...NATIONAL_ID_GROUPS,
+  emailRules,
+  phoneRules,
+  networkRules,
 ];

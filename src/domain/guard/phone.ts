@@ -52,7 +52,7 @@ function isNamed(text: string, match: RegExpExecArray): boolean {
 
 const SOURCE = 'https://www.itu.int/rec/T-REC-E.164';
 
-export const PHONE_RULES: readonly Rule[] = [
+export const phoneRules = (): readonly Rule[] => [
   {
     id: 'phone-international',
     class: 'phone',

@@ -14,12 +14,14 @@ const EXAMPLES =
   'with word xyz you your yours';
 
 /** Longer ones first: "token" is not "to" and a rest. */
-const WORDS = new RegExp(
-  EXAMPLES.split(' ')
-    .sort((a, b) => b.length - a.length)
-    .join('|'),
-  'gi',
-);
+const makeWords = (): RegExp =>
+  new RegExp(
+    EXAMPLES.split(' ')
+      .sort((a, b) => b.length - a.length)
+      .join('|'),
+    'gi',
+  );
+let words: RegExp | undefined;
 
 const SEQUENCES = ['0123456789', '1234567890', 'abcdefghijklmnopqrstuvwxyz', 'qwertyuiop', '9876543210'];
 
@@ -50,7 +52,8 @@ const REFERENCE =
 /** Whether a value written as a password or token is none: a reference, a name for one, or a word from a lesson. */
 export function isPlaceholder(value: string): boolean {
   if (REFERENCE.test(value) || SAYS_SO.test(value) || hasSequence(value)) return true;
-  const left = value.replace(WORDS, '').replace(/[^A-Za-z]/g, '');
+  words ??= makeWords();
+  const left = value.replace(words, '').replace(/[^A-Za-z]/g, '');
   return left.length < 3 && /[A-Za-z]{3}/.test(value) && !isMixed(value);
 }
 

@@ -129,6 +129,3 @@ export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
     );
   });
 }
-
-/** The rules where no owner is known. */
-export const PROPRIETARY_RULES: readonly Rule[] = proprietaryRules([]);

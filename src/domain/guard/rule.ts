@@ -1,3 +1,5 @@
+import type { KeywordIndex } from './keywords.js';
+
 /** What kind of thing a rule finds. The class decides what a hit means, not the rule (docs/guard.md). */
 export type GuardClass =
   | 'secret'
@@ -36,6 +38,21 @@ export interface Rule {
   /** Recognised by what stands beside it only: not sought where words that are apart were joined. */
   isLoose?: boolean;
 }
+
+/** Rules that are made together, when one of them is first needed: a start must be quick, and most texts need none. */
+export type RuleGroup = () => readonly Rule[];
+
+/** Rules in their order, made when asked for, and the index that tells which to ask for. */
+export interface RuleTable {
+  index: KeywordIndex;
+  /** What tells whether a rule is wanted, without making it. */
+  kindAt(rank: number): Kind;
+  ruleAt(rank: number): Rule;
+}
+
+export type Kind = Pick<Rule, 'class' | 'isLoose'>;
+
+export type Rules = readonly Rule[] | RuleTable;
 
 /** What was found, and where: offsets in UTF-16 units of the text that was given, `end` exclusive. */
 export interface Hit {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { ForgeError } from '../../../src/domain/error.js';
-import { INVISIBLE_RULES } from '../../../src/domain/guard/invisible.js';
+import { invisibleRules } from '../../../src/domain/guard/invisible.js';
 import { checkText } from '../../../src/domain/text.js';
 import { NAUGHTY } from '../../cli/naughty.js';
 import { findAll } from '../../support/personal.js';
+
+const INVISIBLE_RULES = invisibleRules();
 
 const found = (text: string): string[] => [...new Set(findAll(INVISIBLE_RULES, text).map((hit) => hit.rule))];
 const tags = (text: string): string =>

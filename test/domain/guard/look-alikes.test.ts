@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { SECRET_RULES } from '../../../src/domain/guard/rules.js';
+import { SECRET_GROUPS } from '../../../src/domain/guard/rules.js';
 import { scanText } from '../../../src/domain/guard/scan.js';
+import { rulesOf } from '../../../src/domain/guard/table.js';
 import { fill, seeded } from '../../support/secrets.js';
+
+const SECRET_RULES = rulesOf(SECRET_GROUPS);
 
 const ROUNDS = 40;
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { CARD_RULES } from '../../../src/domain/guard/card.js';
-import { EMAIL_RULES } from '../../../src/domain/guard/email.js';
-import { IBAN_LENGTHS, IBAN_RULES } from '../../../src/domain/guard/iban.js';
-import { NETWORK_RULES } from '../../../src/domain/guard/network.js';
-import { PERSONAL_RULES } from '../../../src/domain/guard/personal.js';
-import { PHONE_RULES } from '../../../src/domain/guard/phone.js';
+import { cardRules } from '../../../src/domain/guard/card.js';
+import { emailRules } from '../../../src/domain/guard/email.js';
+import { ibanLengths, ibanRules } from '../../../src/domain/guard/iban.js';
+import { networkRules } from '../../../src/domain/guard/network.js';
+import { PERSONAL_GROUPS } from '../../../src/domain/guard/personal.js';
+import { phoneRules } from '../../../src/domain/guard/phone.js';
 import type { Rule } from '../../../src/domain/guard/rule.js';
+import { rulesOf } from '../../../src/domain/guard/table.js';
 import {
   CARDS,
   CONTEXTS,
@@ -20,6 +21,14 @@ import {
   PHONES,
   random,
 } from '../../support/personal.js';
+
+const CARD_RULES = cardRules();
+const EMAIL_RULES = emailRules();
+const IBAN_LENGTHS = ibanLengths();
+const IBAN_RULES = ibanRules();
+const NETWORK_RULES = networkRules();
+const PHONE_RULES = phoneRules();
+const PERSONAL_RULES = rulesOf(PERSONAL_GROUPS);
 
 /** The samples that are not found, of `count` in every context. */
 function missed(rules: readonly Rule[], sample: (n: number) => string, count = 60): string[] {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { findLongCode } from '../../../src/domain/guard/long-code.js';
-import { PROPRIETARY_RULES, proprietaryRules } from '../../../src/domain/guard/proprietary.js';
+import { proprietaryRules } from '../../../src/domain/guard/proprietary.js';
 import { findAll } from '../../support/personal.js';
+
+const PROPRIETARY_RULES = proprietaryRules([]);
 
 const found = (text: string): string[] => [
   ...new Set(findAll(PROPRIETARY_RULES, text).map((hit) => hit.rule)),

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { scanFields } from '../../../src/domain/guard/document.js';
 import type { Field } from '../../../src/domain/guard/fields.js';
 import type { Rule } from '../../../src/domain/guard/rule.js';
-import { SECRET_RULES } from '../../../src/domain/guard/rules.js';
+import { SECRET_GROUPS } from '../../../src/domain/guard/rules.js';
 import { scanText } from '../../../src/domain/guard/scan.js';
-import { guardRules } from '../../../src/domain/guard/table.js';
+import { guardRules, rulesOf } from '../../../src/domain/guard/table.js';
 import { crcBody, fill, run, seeded } from '../../support/secrets.js';
+
+const SECRET_RULES = rulesOf(SECRET_GROUPS);
 
 const random = seeded(5);
 const PAT = `ghp_${crcBody(random)}`;

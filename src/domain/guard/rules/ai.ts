@@ -7,7 +7,7 @@ const HUGGING_FACE = 'https://huggingface.co/docs/hub/security-tokens';
 const WANDB = 'https://docs.wandb.ai/support/find_api_key/';
 const TOGETHER = 'https://docs.together.ai/reference/authentication-1';
 
-export const AI_RULES: readonly Rule[] = [
+export const aiRules = (): readonly Rule[] => [
   token('openai-project-key', 'OpenAI project API key', OPENAI, 'sk-proj-', `${URL64}{40,250}`),
   token(
     'openai-service-key',

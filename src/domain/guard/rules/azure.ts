@@ -8,7 +8,7 @@ const KEY_SIGNATURES =
   'https://learn.microsoft.com/en-us/purview/sit-defn-azure-databricks-personal-access-token';
 const SAS = 'https://learn.microsoft.com/en-us/azure/storage/common/storage-sas-overview';
 
-export const AZURE_RULES: readonly Rule[] = [
+export const azureRules = (): readonly Rule[] => [
   token(
     'azure-storage-key',
     'Azure storage account key',

@@ -21,7 +21,7 @@ const isDiscord = (secret: string): boolean =>
   /^\d{15,22}$/.test(Buffer.from(secret.split('.')[0] ?? '', 'base64').toString('latin1')) &&
   looksRandom(secret);
 
-export const CHAT_RULES: readonly Rule[] = [
+export const chatRules = (): readonly Rule[] => [
   slack('slack-rotating-token', 'rotating token', ['xoxe.xoxb-', 'xoxe.xoxp-', 'xoxe-']),
   slack('slack-bot-token', 'bot token', 'xoxb-'),
   slack('slack-user-token', 'user token', 'xoxp-'),

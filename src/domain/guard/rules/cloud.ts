@@ -18,7 +18,7 @@ const ALIBABA = 'https://www.alibabacloud.com/help/en/ram/user-guide/create-an-a
 const isMixed = (secret: string): boolean =>
   mixtureOf(secret) >= 0.15 && /[A-Z]/.test(secret) && looksRandom(secret);
 
-export const CLOUD_RULES: readonly Rule[] = [
+export const cloudRules = (): readonly Rule[] => [
   token('aws-access-key-id', 'AWS access key id', AWS, ['AKIA', 'ASIA', 'ABIA', 'ACCA'], '[A-Z0-9]{16}'),
   near(
     'aws-secret-access-key',

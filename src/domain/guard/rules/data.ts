@@ -10,7 +10,7 @@ const ONE_PASSWORD = 'https://developer.1password.com/docs/service-accounts/';
 const CONFLUENT =
   'https://docs.confluent.io/cloud/current/security/authenticate/workload-identities/service-accounts/api-keys/overview.html';
 
-export const DATA_RULES: readonly Rule[] = [
+export const dataRules = (): readonly Rule[] => [
   token('vault-service-token', 'Vault service token', VAULT, 'hvs.', `${URL64}{24,400}`),
   token('vault-batch-token', 'Vault batch token', VAULT, 'hvb.', `${URL64}{24,600}`),
   token('vault-recovery-token', 'Vault recovery token', VAULT, 'hvr.', `${URL64}{24,400}`),

@@ -6,7 +6,7 @@ const LAUNCHDARKLY = 'https://launchdarkly.com/docs/home/account/api';
 const OKTA = 'https://developer.okta.com/docs/guides/create-an-api-token/main/';
 const CIRCLECI = 'https://circleci.com/docs/managing-api-tokens/';
 
-export const DEVTOOL_RULES: readonly Rule[] = [
+export const devtoolRules = (): readonly Rule[] => [
   token(
     'postman-key',
     'Postman API key',

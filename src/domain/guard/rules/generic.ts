@@ -29,7 +29,7 @@ const assigned = (id: string, what: string, form: string, accept: NonNullable<Ru
 });
 
 /** The last resort: values that only their name gives away. */
-export const GENERIC_RULES: readonly Rule[] = [
+export const genericRules = (): readonly Rule[] => [
   assigned(
     'secret-assignment',
     'value of a password, token or key',

@@ -19,7 +19,7 @@ const github = (id: string, what: string, prefix: string): Rule =>
 const gitlab = (id: string, what: string, prefix: string): Rule =>
   token(id, `GitLab ${what}`, GITLAB, prefix, '(?:t\\d_)?[\\w-]{20,300}(?:\\.[0-9a-z]{2}\\.[0-9a-z]{9})?');
 
-export const HOST_RULES: readonly Rule[] = [
+export const hostRules = (): readonly Rule[] => [
   github('github-pat', 'personal access token', 'ghp_'),
   github('github-oauth-token', 'OAuth token', 'gho_'),
   github('github-user-token', 'app user token', 'ghu_'),

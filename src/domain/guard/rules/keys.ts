@@ -40,7 +40,7 @@ const isJwtHeader = (part: string): boolean => {
   }
 };
 
-export const KEY_RULES: readonly Rule[] = [
+export const keyRules = (): readonly Rule[] => [
   {
     ...pem('google-service-account-key', 'Google service account key', RFC7468, 'PRIVATE KEY'),
     source: 'https://cloud.google.com/iam/docs/keys-create-delete',
@@ -96,14 +96,16 @@ export const KEY_RULES: readonly Rule[] = [
 ];
 
 /** After the vendors whose tokens are such. */
-export const JWT_RULE: Rule = {
-  id: 'jwt',
-  class: 'secret',
-  what: 'JSON web token',
-  source: 'https://www.rfc-editor.org/rfc/rfc7519',
-  keywords: ['eyj', 'ewog'],
-  // Not inside of a longer run of its characters: so that a run is read once.
-  pattern:
-    /(?<![\w-])(?:eyJ|ewog)[\w-]{10,2000}\.[\w-]{8,8000}\.(?:[\w-]{16,2000}|[\w-]{0,200}\.[\w-]{8,400}\.[\w-]{4,8000}\.[\w-]{16,60})/g,
-  accept: (secret) => isJwtHeader(secret.split('.', 1)[0] ?? ''),
-};
+export const jwtRules = (): readonly Rule[] => [
+  {
+    id: 'jwt',
+    class: 'secret',
+    what: 'JSON web token',
+    source: 'https://www.rfc-editor.org/rfc/rfc7519',
+    keywords: ['eyj', 'ewog'],
+    // Not inside of a longer run of its characters: so that a run is read once.
+    pattern:
+      /(?<![\w-])(?:eyJ|ewog)[\w-]{10,2000}\.[\w-]{8,8000}\.(?:[\w-]{16,2000}|[\w-]{0,200}\.[\w-]{8,400}\.[\w-]{4,8000}\.[\w-]{16,60})/g,
+    accept: (secret) => isJwtHeader(secret.split('.', 1)[0] ?? ''),
+  },
+];

@@ -5,7 +5,7 @@ const MAILGUN = 'https://documentation.mailgun.com/docs/mailgun/api-reference/au
 const TWILIO = 'https://www.twilio.com/docs/iam/api-keys';
 const BREVO = 'https://developers.brevo.com/docs/getting-started';
 
-export const MAIL_RULES: readonly Rule[] = [
+export const mailRules = (): readonly Rule[] => [
   marked(
     'sendgrid-key',
     'SendGrid API key',

@@ -8,7 +8,7 @@ const GRAFANA =
 const DATADOG = 'https://docs.datadoghq.com/account_management/api-app-keys/';
 const AXIOM = 'https://axiom.co/docs/reference/tokens';
 
-export const OBSERVABILITY_RULES: readonly Rule[] = [
+export const observabilityRules = (): readonly Rule[] => [
   near(
     'datadog-key',
     'Datadog API or application key',

@@ -7,7 +7,7 @@ const SHOPIFY = 'https://shopify.dev/docs/apps/build/authentication-authorizatio
 const PLAID = 'https://plaid.com/docs/api/tokens/';
 const COINBASE = 'https://docs.cdp.coinbase.com/get-started/docs/cdp-api-keys';
 
-export const PAYMENT_RULES: readonly Rule[] = [
+export const paymentRules = (): readonly Rule[] => [
   token(
     'paystack-key',
     'Paystack secret key',

@@ -27,7 +27,7 @@ const rule = (
 ): Rule => ({ id, class: 'secret', what, source, keywords, pattern, accept, isLoose: true });
 
 /** Where credentials stand by a format's rules, whatever they look like. */
-export const PLACE_RULES: readonly Rule[] = [
+export const placeRules = (): readonly Rule[] => [
   rule(
     'url-credentials',
     'credentials in a URL',

@@ -6,7 +6,7 @@ import { ALNUM, HEX, near, token, URL64 } from './make.js';
 const DOCKER = 'https://docs.docker.com/security/access-tokens/';
 const JFROG = 'https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens';
 
-export const REGISTRY_RULES: readonly Rule[] = [
+export const registryRules = (): readonly Rule[] => [
   token(
     'npm-token',
     'npm access token',

@@ -15,7 +15,7 @@ const DROPBOX = 'https://developers.dropbox.com/oauth-guide';
 /** No word of that length is written so. */
 const isRandomName = (secret: string): boolean => mixtureOf(secret) >= 0.15 && looksRandom(secret);
 
-export const WORK_RULES: readonly Rule[] = [
+export const workRules = (): readonly Rule[] => [
   token('linear-key', 'Linear API key', LINEAR, 'lin_api_', `${ALNUM}{32,64}`),
   token('linear-oauth-token', 'Linear OAuth token', LINEAR, 'lin_oauth_', `${ALNUM}{32,72}`),
   token('notion-token', 'Notion integration token', NOTION, 'ntn_', `${ALNUM}{40,60}`),

@@ -23,6 +23,8 @@ export interface VerifyWatch {
   /** Its output as it comes. */
   onOutput?(chunk: string): void;
   onResult?(result: FeatureResult): void;
+  /** A command has ended: what it showed. */
+  onRun?(feature: string, run: CommandRun): void;
   signal?: AbortSignal;
 }
 
@@ -145,6 +147,7 @@ async function runTests(
         'interrupted',
         'Interrupted; nothing was recorded for this feature.',
       );
+    watch.onRun?.(feature.id, run);
     runs.push(run);
     if (run.exit_code !== 0) break;
   }

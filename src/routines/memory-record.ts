@@ -27,6 +27,14 @@ export interface RecordedCycle {
   evaluation?: RecordRef;
   /** True when its key was recorded before. */
   known?: true;
+  /** What the consolidation that it made due came to. */
+  consolidation?: {
+    ran: boolean;
+    promoted: { knowledge_id: string; pattern: string }[];
+    contested: { knowledge_id: string; pattern: string }[];
+    /** Cycles until the next one. */
+    due_in?: number;
+  };
 }
 
 /** LTM-02: one cycle. A write that fails is kept and tried again by the next command (LTM-16). */

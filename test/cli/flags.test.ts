@@ -31,6 +31,8 @@ const CALLS: string[][] = [
   ['feature', 'verify', 'A'],
   ['feature', 'import', '-'],
   ['feature', 'remove', 'B'],
+  ['cycle', '--task', 'A', 'true'],
+  ['loop', '--max-cycles', '1', 'true'],
   ['knowledge', 'add', 'invariant', 'i'],
   ['knowledge', 'list'],
   ['knowledge', 'search', 'i'],

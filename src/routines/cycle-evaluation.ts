@@ -1,0 +1,180 @@
+import type { TreeReader } from '../adapters/git-tree.js';
+import type { Classification, Evidence } from '../domain/cycle.js';
+import { classify, type Findings, findViolations } from '../domain/cycle-verdict.js';
+import { ForgeError } from '../domain/error.js';
+import type { Feature } from '../domain/feature.js';
+import { FORGE_FOLDER } from '../store/layout.js';
+import type { Context } from './context.js';
+import type { RunWatch } from './cycle-execution.js';
+import { type CycleFacts, takeFacts } from './cycle-facts.js';
+import { verifyFeatures } from './feature-verify.js';
+import { requireMemory } from './integrity.js';
+
+/** What the stages before it came to. */
+export interface Ran {
+  task: string;
+  before: CycleFacts;
+  /** The working tree before the command; null without git. */
+  trees: { reader: TreeReader; before: string } | null;
+  environment_valid: boolean;
+  /** Null when the command was not run. */
+  exit_code: number | null;
+  ran: boolean;
+}
+
+export interface Evaluation {
+  classification: Classification;
+  violations: string[];
+  regressions: string[];
+  evidence: Evidence[];
+  /** Of features: all, and those that pass. */
+  features: number;
+  passing: number;
+  passing_before: number;
+  files_changed: number | null;
+  /** Memory as it was found after the command. */
+  integrity: 'intact' | 'corrupted' | 'halted';
+  /** What could not be judged, and why. */
+  notes: string[];
+}
+
+/** Re-running what passed before takes no longer than this together; what is left is named. */
+const REGRESSION_BUDGET_MS = 10 * 60_000;
+
+/** Judges by what forge itself sees and runs: memory, what may not be changed, the task's tests, what passed before. */
+export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Promise<Evaluation> {
+  const evidence: Evidence[] = [];
+  const notes: string[] = [];
+  const integrity = await checkMemory(context, notes);
+  const violations = integrity === 'intact' ? [] : notes.splice(0);
+  const facts = look(context, violations);
+  if (facts) violations.push(...findViolations(ran.before, facts));
+  const changed = ran.ran ? await readChanged(ran, notes) : null;
+  const judge: Judge = { context, watch, evidence, notes, tree: changed?.tree ?? null };
+  const usable = facts !== null && integrity === 'intact' && ran.ran;
+  const task = usable ? await judgeTask(judge, ran.task, facts.features) : 'unknown';
+  if (usable && changed?.files.length !== 0) await runAgain(judge, ran, facts.features);
+  const after = look(context, []) ?? ran.before;
+  const regressions = findRegressions(ran.before.features, after.features);
+  const count = (features: readonly Feature[]): number => features.filter(isPassing).length;
+  const improved = count(after.features) > count(ran.before.features);
+  const { environment_valid, exit_code } = ran;
+  const findings: Findings = { violations, regressions, environment_valid, exit_code, task, improved };
+  return {
+    classification: classify(findings),
+    violations,
+    regressions,
+    evidence,
+    features: after.features.length,
+    passing: count(after.features),
+    passing_before: count(ran.before.features),
+    files_changed: changed?.files.length ?? null,
+    integrity,
+    notes,
+  };
+}
+
+const isPassing = ({ status }: Feature): boolean => status === 'passing';
+
+/** LTM-05, once more: whatever the command did to memory is found before anything is judged by it. */
+async function checkMemory(context: Context, notes: string[]): Promise<Evaluation['integrity']> {
+  try {
+    await requireMemory(context);
+    return 'intact';
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
+    notes.push(`memory after the command: ${error.message}`);
+    return error.message.startsWith('Memory is halted') ? 'halted' : 'corrupted';
+  }
+}
+
+/** Null when the command damaged what this is read from; that is named. */
+function look(context: Context, violations: string[]): CycleFacts | null {
+  try {
+    return takeFacts(context);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || !['corrupted', 'refused'].includes(error.kind)) throw error;
+    violations.push(`damaged by the command: ${error.message}`);
+    return null;
+  }
+}
+
+/** What the command changed outside of `.forge/`; null where nobody can tell. */
+async function readChanged(
+  { trees }: Ran,
+  notes: string[],
+): Promise<{ tree: string; files: string[] } | null> {
+  if (!trees) return null;
+  try {
+    const tree = await trees.reader.read();
+    const files = tree === trees.before ? [] : await trees.reader.changed(trees.before, tree);
+    return { tree, files: files.filter((path) => !path.split('/').includes(FORGE_FOLDER)) };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    notes.push(`what changed is not known: ${error.message}`);
+    return null;
+  }
+}
+
+interface Judge {
+  context: Context;
+  watch: RunWatch;
+  evidence: Evidence[];
+  notes: string[];
+  tree: string | null;
+}
+
+async function judgeTask(
+  judge: Judge,
+  task: string,
+  features: readonly Feature[],
+): Promise<Findings['task']> {
+  const feature = features.find(({ id }) => id === task);
+  if (!feature || (feature.tests ?? []).length === 0) return 'untested';
+  return (await verify(judge, task)) ?? 'unknown';
+}
+
+/** Runs a feature's tests and keeps what they showed; null when they could not be run. */
+async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' | null> {
+  const { context, watch, evidence, notes, tree } = judge;
+  const onRun: NonNullable<Parameters<typeof verifyFeatures>[2]>['onRun'] = (feature, run) => {
+    const { argv, exit_code, duration_ms, output_bytes, output_sha256 } = run;
+    evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, output_bytes, output_sha256 });
+  };
+  const { stop: signal, onOutput } = watch;
+  const show = (chunk: string): void => onOutput?.(chunk, false);
+  try {
+    const watching = { onRun, onOutput: show, ...(signal ? { signal } : {}) };
+    const { results } = await verifyFeatures(context, { ids: [id] }, watching);
+    return results[0]?.status === 'passing' ? 'passing' : 'failing';
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    notes.push(`${id}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+    return null;
+  }
+}
+
+/** Which features a change touches cannot be told, so all that passed are run again, as far as the time reaches. */
+async function runAgain(judge: Judge, { task, before }: Ran, features: readonly Feature[]): Promise<void> {
+  const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
+  const wanted = features.filter(
+    ({ id, tests = [], override }) => id !== task && passed.has(id) && tests.length > 0 && !override,
+  );
+  const deadline = performance.now() + REGRESSION_BUDGET_MS;
+  for (const [i, { id }] of wanted.entries()) {
+    if (judge.watch.stop?.aborted) return;
+    if (performance.now() > deadline) {
+      const left = wanted.slice(i).map((feature) => feature.id);
+      judge.notes.push(`not run again, the time was up: ${left.join(', ')}`);
+      return;
+    }
+    await verify(judge, id);
+  }
+}
+
+function findRegressions(before: readonly Feature[], after: readonly Feature[]): string[] {
+  const now = new Map(after.map((feature) => [feature.id, feature]));
+  return before
+    .filter((feature) => isPassing(feature) && now.get(feature.id)?.status === 'failing')
+    .map(({ id }) => id);
+}

@@ -61,13 +61,13 @@ export const GROUPS: readonly GroupEntry[] = [
   {
     name: 'cycle',
     heading: 'Every day',
-    summary: 'Run a command as one governed cycle: judged and recorded by forge',
+    summary: 'Run a command as one governed cycle',
     load: () => import('./commands/cycle.js'),
   },
   {
     name: 'loop',
     heading: 'Every day',
-    summary: 'Run governed cycles until a limit, or until nothing is left to do',
+    summary: 'Run governed cycles, one after the other',
     load: () => import('./commands/loop.js'),
   },
   {

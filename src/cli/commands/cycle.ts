@@ -67,8 +67,7 @@ export const group: Group = {
     command<CycleResult>({
       name: 'cycle',
       args: ['[command...]'],
-      summary:
-        'Run a command as one governed cycle (supervisor, governance, environment, task, execution, evaluation, memory, report, sleep)',
+      summary: 'Run a command as one governed cycle: briefed, watched, judged by its tests and recorded',
       example: 'forge cycle -- npm test',
       options: [
         TIMEOUT,

@@ -33,7 +33,7 @@ export interface Evaluation {
   passing_before: number;
   files_changed: number | null;
   /** Memory as it was found after the command. */
-  integrity: 'intact' | 'corrupted' | 'halted';
+  integrity: 'intact' | 'corrupted' | 'halted' | 'unknown';
   /** What could not be judged, and why. */
   notes: string[];
 }
@@ -46,7 +46,7 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   const evidence: Evidence[] = [];
   const notes: string[] = [];
   const integrity = await checkMemory(context, notes);
-  const violations = integrity === 'intact' ? [] : notes.splice(0);
+  const violations = integrity === 'corrupted' || integrity === 'halted' ? notes.splice(0) : [];
   const facts = look(context, violations);
   if (facts) violations.push(...findViolations(ran.before, facts));
   const changed = ran.ran ? await readChanged(ran, notes) : null;
@@ -82,8 +82,10 @@ async function checkMemory(context: Context, notes: string[]): Promise<Evaluatio
     await requireMemory(context);
     return 'intact';
   } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
+    if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;
     notes.push(`memory after the command: ${error.message}`);
+    // A disk that fails is nobody's doing.
+    if (error.kind === 'outside') return 'unknown';
     return error.message.startsWith('Memory is halted') ? 'halted' : 'corrupted';
   }
 }
@@ -93,7 +95,8 @@ function look(context: Context, violations: string[]): CycleFacts | null {
   try {
     return takeFacts(context);
   } catch (error) {
-    if (!(error instanceof ForgeError) || !['corrupted', 'refused'].includes(error.kind)) throw error;
+    if (!(error instanceof ForgeError) || !['corrupted', 'refused', 'outside'].includes(error.kind))
+      throw error;
     violations.push(`damaged by the command: ${error.message}`);
     return null;
   }

@@ -16,14 +16,13 @@ export interface TreeReader {
  * Reads the working tree through an index and an object folder of its own in `folder`: the repository's index stays as
  * it is, and nothing is left in its objects.
  */
-export async function readTrees(repository: Repository, unsafe: Git, folder: string): Promise<TreeReader> {
+export function readTrees(repository: Repository, unsafe: Git, folder: string): TreeReader {
   const index = join(folder, 'index');
   const objects = join(folder, 'objects');
   mkdirSync(objects, { recursive: true });
   const own = join(repository.gitDir, 'index');
   // With what git knows of unchanged files in it, they are not read.
   copyIndex(own, index);
-  const git = await withoutLocalFilters(unsafe);
   const env = {
     GIT_INDEX_FILE: index,
     GIT_OBJECT_DIRECTORY: objects,
@@ -31,12 +30,14 @@ export async function readTrees(repository: Repository, unsafe: Git, folder: str
   };
   return {
     read: async () => {
+      // Each time anew: what runs between two looks may have set one.
+      const git = await withoutLocalFilters(unsafe);
       await must(git, ['add', '--all', '--', '.'], { env });
       return (await must(git, ['write-tree'], { env })).trim();
     },
     changed: async (before, after) => {
       const args = ['diff-tree', '-r', '--name-only', '--no-renames', '-z', before, after];
-      return (await must(git, args, { env })).split('\0').filter(Boolean);
+      return (await must(unsafe, args, { env })).split('\0').filter(Boolean);
     },
   };
 }

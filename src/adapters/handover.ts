@@ -1,9 +1,8 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
-const PREFIX = 'forge-cycle-';
 
 /** What a command gets its briefing in, and leaves its observations in: a folder that only this user may enter. */
 export interface HandoverFolder {
@@ -12,9 +11,10 @@ export interface HandoverFolder {
   observations: string;
 }
 
-export function makeHandover(): HandoverFolder {
-  // mkdtemp makes it 0700.
-  const path = fs.mkdtempSync(join(tmpdir(), PREFIX));
+export function makeHandover(key: string): HandoverFolder {
+  const path = folderOf(key);
+  // Fails where somebody was there first.
+  fs.mkdirSync(path, { mode: 0o700 });
   return { path, briefing: join(path, 'briefing.md'), observations: join(path, 'observations.jsonl') };
 }
 
@@ -44,9 +44,11 @@ export function readObservations(
   }
 }
 
-/** Takes away such a folder and nothing else, whatever a file says its name is. */
-export function removeHandover(path: string | undefined): void {
-  if (path === undefined || dirname(path) !== tmpdir() || !/^forge-cycle-\w{6}$/.test(basename(path))) return;
+const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
+
+/** By the cycle's key: what a kill left is found as well. */
+export function removeHandover(key: string): void {
+  const path = folderOf(key);
   try {
     if (fs.lstatSync(path).isDirectory()) fs.rmSync(path, { recursive: true, force: true });
   } catch {

@@ -54,7 +54,7 @@ export async function runGroup(argv: readonly string[], options: GroupOptions): 
   });
   const output = gather(child, options.onOutput);
   giveInput(child, options.input);
-  if (child.pid !== undefined) options.onStart?.(identify(child.pid));
+  if (child.pid !== undefined) announce(child.pid, options);
   const ender = endOnDemand(child, options);
   const { code, signal, failure } = await ending(child);
   const ended = failure ?? ender.reason() ?? (signal ? `ended by ${signal}` : undefined);
@@ -65,6 +65,16 @@ export async function runGroup(argv: readonly string[], options: GroupOptions): 
     duration_ms: Math.round(performance.now() - started),
     output: output(),
   };
+}
+
+/** Should it not be possible to say that it runs, it does not run. */
+function announce(pid: number, { onStart }: GroupOptions): void {
+  try {
+    onStart?.(identify(pid));
+  } catch (error) {
+    signalGroup(pid, 'SIGKILL');
+    throw error;
+  }
 }
 
 /** It may end, or close its stdin, without reading what it is given. */

@@ -32,8 +32,6 @@ export const CycleMark = z.looseObject({
   stage: z.enum(STAGES),
   /** What lies behind it. */
   stages: z.array(Stage),
-  /** What the command gets its briefing in. */
-  folder: z.optional(z.string()),
   /** The command while it runs. */
   command: z.optional(ProcessIdentity),
   /** What is to be recorded, once it is known. */

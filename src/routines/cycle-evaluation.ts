@@ -3,6 +3,7 @@ import type { Classification, Evidence } from '../domain/cycle.js';
 import { classify, type Findings, findViolations } from '../domain/cycle-verdict.js';
 import { ForgeError } from '../domain/error.js';
 import type { Feature } from '../domain/feature.js';
+import { readHalt } from '../store/halt.js';
 import { FORGE_FOLDER } from '../store/layout.js';
 import type { Context } from './context.js';
 import type { RunWatch } from './cycle-execution.js';
@@ -43,50 +44,72 @@ const REGRESSION_BUDGET_MS = 10 * 60_000;
 
 /** Judges by what forge itself sees and runs: memory, what may not be changed, the task's tests, what passed before. */
 export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Promise<Evaluation> {
-  const evidence: Evidence[] = [];
   const notes: string[] = [];
-  const integrity = await checkMemory(context, notes);
-  const violations = integrity === 'corrupted' || integrity === 'halted' ? notes.splice(0) : [];
+  // Git works while memory is verified.
+  const changing = ran.ran ? readChanged(ran, notes) : Promise.resolve(null);
+  changing.catch(() => undefined);
+  const memory = await checkMemory(context);
+  const violations = memory.violation === undefined ? [] : [memory.violation];
+  notes.push(...memory.notes);
   const facts = look(context, violations);
   if (facts) violations.push(...findViolations(ran.before, facts));
-  const changed = ran.ran ? await readChanged(ran, notes) : null;
-  const judge: Judge = { context, watch, evidence, notes, tree: changed?.tree ?? null };
-  const usable = facts !== null && integrity === 'intact' && ran.ran;
-  const task = usable ? await judgeTask(judge, ran.task, facts.features) : 'unknown';
-  if (usable && changed?.files.length !== 0) await runAgain(judge, ran, facts.features);
-  const after = look(context, []) ?? ran.before;
-  const regressions = findRegressions(ran.before.features, after.features);
-  const count = (features: readonly Feature[]): number => features.filter(isPassing).length;
-  const improved = count(after.features) > count(ran.before.features);
-  const { environment_valid, exit_code } = ran;
-  const findings: Findings = { violations, regressions, environment_valid, exit_code, task, improved };
+  const changed = await changing;
+  const judge: Judge = { context, watch, evidence: [], notes, tree: changed?.tree ?? null };
+  // Tests prove nothing where the list of them, or memory, is not what it was.
+  const usable = ran.ran && memory.integrity === 'intact';
+  const task = usable && facts ? await judgeTests(judge, ran, facts.features, changed?.files) : 'unknown';
+  const after = (look(context, []) ?? ran.before).features;
+  const { integrity } = memory;
   return {
-    classification: classify(findings),
-    violations,
-    regressions,
-    evidence,
-    features: after.features.length,
-    passing: count(after.features),
-    passing_before: count(ran.before.features),
-    files_changed: changed?.files.length ?? null,
+    ...verdict(ran, after, violations, task),
+    evidence: judge.evidence,
+    ...countFiles(changed),
     integrity,
     notes,
   };
 }
 
+const countFiles = (changed: { files: string[] } | null) => ({
+  files_changed: changed?.files.length ?? null,
+});
+
+function verdict(ran: Ran, after: readonly Feature[], violations: string[], task: Findings['task']) {
+  const before = ran.before.features;
+  const regressions = findRegressions(before, after);
+  const [passing_before, passing] = [before.filter(isPassing).length, after.filter(isPassing).length];
+  const { environment_valid, exit_code } = ran;
+  const improved = passing > passing_before;
+  const findings = { violations, regressions, environment_valid, exit_code, task, improved };
+  return {
+    classification: classify(findings),
+    violations,
+    regressions,
+    features: after.length,
+    passing,
+    passing_before,
+  };
+}
+
 const isPassing = ({ status }: Feature): boolean => status === 'passing';
 
+interface MemoryCheck {
+  integrity: Evaluation['integrity'];
+  violation?: string;
+  notes: string[];
+}
+
 /** LTM-05, once more: whatever the command did to memory is found before anything is judged by it. */
-async function checkMemory(context: Context, notes: string[]): Promise<Evaluation['integrity']> {
+async function checkMemory(context: Context): Promise<MemoryCheck> {
   try {
     await requireMemory(context);
-    return 'intact';
+    return { integrity: 'intact', notes: [] };
   } catch (error) {
     if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;
-    notes.push(`memory after the command: ${error.message}`);
+    const said = `memory after the command: ${error.message}`;
     // A disk that fails is nobody's doing.
-    if (error.kind === 'outside') return 'unknown';
-    return error.message.startsWith('Memory is halted') ? 'halted' : 'corrupted';
+    if (error.kind === 'outside') return { integrity: 'unknown', notes: [said] };
+    const integrity = readHalt(context.disk) === null ? 'corrupted' : 'halted';
+    return { integrity, violation: said, notes: [] };
   }
 }
 
@@ -125,6 +148,18 @@ interface Judge {
   evidence: Evidence[];
   notes: string[];
   tree: string | null;
+}
+
+/** The task's own tests, then what passed before, unless nothing was changed. */
+async function judgeTests(
+  judge: Judge,
+  ran: Ran,
+  features: readonly Feature[],
+  files: readonly string[] | undefined,
+): Promise<Findings['task']> {
+  const task = await judgeTask(judge, ran.task, features);
+  if (files?.length !== 0) await runAgain(judge, ran, features);
+  return task;
 }
 
 async function judgeTask(

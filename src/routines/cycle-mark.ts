@@ -78,19 +78,18 @@ const heldBy = ({ holder, started_at, stage, task_id }: CycleMark, why: string):
 
 /** Records what was cut off, as FAILURE, each once. The mark forgets it afterwards. */
 export async function recordLeft(context: Context, mark: CycleMark): Promise<CycleMark> {
-  const left = interruptedMarks({ ...mark }).filter(({ key }) => key !== mark.key);
-  for (const { command, folder } of left) {
+  const left = interruptedMarks(mark).filter(({ key }) => key !== mark.key);
+  if (left.length === 0) return { ...mark, left: undefined };
+  for (const { command, key } of left) {
     if (command && context.world.liveness(command) === 'alive') endGroup(command);
-    removeHandover(folder);
+    removeHandover(key);
   }
-  if (left.length > 0) {
-    const { cycles } = await recordCycles(context, left.map(interruptedInput));
-    const fresh = cycles.filter(({ known }) => !known).map(({ cycle }) => cycle);
-    if (fresh.length > 0)
-      context.warnings.push(
-        `${plural(fresh.length, 'cycle')} that was cut off is recorded now, as FAILURE: ${fresh.join(', ')}.`,
-      );
-  }
+  const { cycles } = await recordCycles(context, left.map(interruptedInput));
+  const fresh = cycles.filter(({ known }) => !known).map(({ cycle }) => cycle);
+  if (fresh.length > 0)
+    context.warnings.push(
+      `${plural(fresh.length, 'cycle')} that was cut off is recorded now, as FAILURE: ${fresh.join(', ')}.`,
+    );
   return moveMark(context, mark, { left: undefined });
 }
 
@@ -107,7 +106,7 @@ export function moveMark(
 
 /** The cycle is over: recorded, or refused before anything was run. */
 export function dropMark({ disk }: Context, mark: CycleMark): void {
-  removeHandover(mark.folder);
+  removeHandover(mark.key);
   disk.withLock(() => {
     if (readMark(disk)?.key === mark.key) clearMark(disk);
   });
@@ -116,6 +115,6 @@ export function dropMark({ disk }: Context, mark: CycleMark): void {
 
 /** It is left for the next cycle to record. */
 export function leaveMark(mark: CycleMark): void {
-  removeHandover(mark.folder);
+  removeHandover(mark.key);
   running.delete(mark.key);
 }

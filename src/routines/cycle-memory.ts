@@ -81,7 +81,8 @@ function measured({ run, evaluation, observations }: Work): NonNullable<CycleInp
 
 async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> {
   try {
-    run.mark = moveMark(run.context, run.mark as CycleMark, { input });
+    const { stages } = run;
+    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input });
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;

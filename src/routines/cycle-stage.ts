@@ -39,6 +39,9 @@ export interface StageOutcome {
   note?: string | undefined;
 }
 
+/** Of these the record knows no start: memory writes its mark with what it records; then the cycle is over. */
+const UNMARKED: ReadonlySet<StageName> = new Set(['memory', 'report', 'sleep']);
+
 /** Times a stage, and says in the mark where the cycle is. */
 export async function inStage(
   run: CycleRun,
@@ -48,7 +51,7 @@ export async function inStage(
 ): Promise<void> {
   run.watch.onStage?.(name);
   const started = performance.now();
-  if (run.mark && name !== 'report' && name !== 'sleep')
+  if (run.mark && !UNMARKED.has(name))
     run.mark = moveMark(run.context, run.mark, { stage: name, stages: run.stages });
   const { status = 'ok', note } = (await work()) ?? {};
   const duration_ms = Math.round(performance.now() - started);

@@ -47,7 +47,7 @@ async function choose(run: CycleRun): Promise<string> {
   await inStage(run, 'task', async () => {
     const chosen = chooseTask(run.context, run.input.task, listFeatures(run.context).features);
     task = chosen.id;
-    run.mark = moveMark(run.context, run.mark as CycleMark, { task_id: task });
+    run.mark = { ...(run.mark as CycleMark), task_id: task };
     return { note: `${task}: ${chosen.why}` };
   });
   return task;
@@ -103,29 +103,35 @@ async function execute(run: CycleRun, environment_valid: boolean): Promise<Execu
     await launch(run, result);
     const { exit_code, ended } = result.run as NonNullable<Executed['run']>;
     if (ended === undefined && exit_code === 0) return {};
-    return { status: 'failed', note: ended ? `${run.input.command[0]}: ${ended}` : `exit code ${exit_code}` };
+    return { status: 'failed', note: ended ? `${programOf(run)}: ${ended}` : `exit code ${exit_code}` };
   });
   return result;
 }
 
+/** As it may stand in the record. */
+function programOf({ input }: CycleRun): string {
+  const name = input.command[0]?.split('/').at(-1) ?? '';
+  return /^[\w.+-]{1,64}$/.test(name) ? name : 'the command';
+}
+
 async function launch(run: CycleRun, result: Executed): Promise<void> {
   const { context, input } = run;
-  const folder = makeHandover();
-  run.mark = moveMark(context, run.mark as CycleMark, { folder: folder.path });
+  const mark = run.mark as CycleMark;
+  const folder = makeHandover(mark.key);
   const [trees, briefing] = await Promise.all([
     readTreesBefore(context, folder.path),
-    writeBriefing(context, run.mark, folder),
+    writeBriefing(context, mark, folder),
   ]);
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
   result.run = await runCommand(
     context,
-    run.mark,
+    mark,
     { argv: input.command, timeoutMs, folder, briefing },
     {
       onOutput: run.watch.onOutput?.bind(run.watch),
       stop: run.watch.stop,
       onStart: (command) => {
-        run.mark = moveMark(context, run.mark as CycleMark, { command });
+        run.mark = moveMark(context, mark, { command });
       },
     },
   );
@@ -133,7 +139,7 @@ async function launch(run: CycleRun, result: Executed): Promise<void> {
   result.ran = ended !== 'not found' && ended !== 'not executable';
   result.trees = trees;
   result.observations = takeObservations(context, folder);
-  run.mark = moveMark(context, run.mark as CycleMark, { command: undefined });
+  run.mark = mark;
 }
 
 async function readTreesBefore(
@@ -143,7 +149,7 @@ async function readTreesBefore(
   if (!git || !repository) return null;
   const { readTrees } = await import('../adapters/git-tree.js');
   try {
-    const reader = await readTrees(repository, git, folder);
+    const reader = readTrees(repository, git, folder);
     return { reader, before: await reader.read() };
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;

@@ -72,7 +72,7 @@ export async function makeCall(
     get signal() {
       return io.signal;
     },
-    stops: () => makeStops(io, say),
+    stops: (note) => makeStops(io, note),
     cycleView: () =>
       makeCycleView(silent ? null : (text) => io.stderr.write(text), {
         live: io.stderr.isTerminal && io.env.TERM !== 'dumb',
@@ -92,11 +92,11 @@ export async function makeCall(
   return { call, finish };
 }
 
-function makeStops(io: Io, say: (line: string) => void): ReturnType<Call['stops']> {
+function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops']> {
   const [finish, stop] = [new AbortController(), new AbortController()];
   io.onStop?.((now) => {
     if (now || finish.signal.aborted) stop.abort();
-    else say('Interrupted: what runs is finished, judged and recorded. Ctrl-C once more ends it at once.');
+    else note('Interrupted: what runs is finished, judged and recorded. Ctrl-C once more ends it at once.');
     finish.abort();
   });
   return { finish: finish.signal, stop: stop.signal };

@@ -7,6 +7,8 @@ export interface CycleView {
   onStage(name: string): void;
   onStageEnd(stage: Stage): void;
   onOutput(text: string, sampled: boolean): void;
+  /** A line that stays, whatever is drawn below it. */
+  note(line: string): void;
   /** Leaves the last stage line as the last line. */
   end(): void;
 }
@@ -15,7 +17,8 @@ type Write = (text: string) => void;
 
 /** Nothing, lines, or a block that is drawn anew at a terminal. */
 export function makeCycleView(write: Write | null, how: { live: boolean; style: Style }): CycleView {
-  if (!write) return { onStage: () => {}, onStageEnd: () => {}, onOutput: () => {}, end: () => {} };
+  if (!write)
+    return { onStage: () => {}, onStageEnd: () => {}, onOutput: () => {}, note: () => {}, end: () => {} };
   return how.live ? liveView(write, how.style) : plainView(write, how.style);
 }
 
@@ -73,6 +76,10 @@ function plainView(write: Write, style: Style): CycleView {
         cut = true;
       }
     },
+    note: (line) => {
+      buffer.flush();
+      write(`${line}\n`);
+    },
     end: () => buffer.flush(),
   };
 }
@@ -112,6 +119,10 @@ function liveView(write: Write, style: Style): CycleView {
       write(stageLine(ended, style));
     },
     onOutput: (text) => buffer.add(text),
+    note: (line) => {
+      write(`${erase()}${line}\n`);
+      drawn = 0;
+    },
     end,
   };
 }

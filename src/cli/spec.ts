@@ -25,7 +25,7 @@ export interface Call {
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** For what has to end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
-  stops(): { finish: AbortSignal; stop: AbortSignal };
+  stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };
   /** Stages and output of a cycle, on stderr. */
   cycleView(): import('./cycle-view.js').CycleView;
   /** A part of the answer, before the whole is there. */

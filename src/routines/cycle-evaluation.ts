@@ -8,7 +8,7 @@ import { FORGE_FOLDER } from '../store/layout.js';
 import type { Context } from './context.js';
 import type { RunWatch } from './cycle-execution.js';
 import { type CycleFacts, takeFacts } from './cycle-facts.js';
-import { verifyFeatures } from './feature-verify.js';
+import type { VerifyWatch } from './feature-verify.js';
 import { requireMemory } from './integrity.js';
 
 /** What the stages before it came to. */
@@ -175,7 +175,7 @@ async function judgeTask(
 /** Runs a feature's tests and keeps what they showed; null when they could not be run. */
 async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' | null> {
   const { context, watch, evidence, notes, tree } = judge;
-  const onRun: NonNullable<Parameters<typeof verifyFeatures>[2]>['onRun'] = (feature, run) => {
+  const onRun: VerifyWatch['onRun'] = (feature, run) => {
     const { argv, exit_code, duration_ms, output_bytes, output_sha256 } = run;
     evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, output_bytes, output_sha256 });
   };
@@ -183,6 +183,8 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
   const show = (chunk: string): void => onOutput?.(chunk, false);
   try {
     const watching = { onRun, onOutput: show, ...(signal ? { signal } : {}) };
+    // Loaded where there is something to run.
+    const { verifyFeatures } = await import('./feature-verify.js');
     const { results } = await verifyFeatures(context, { ids: [id] }, watching);
     return results[0]?.status === 'passing' ? 'passing' : 'failing';
   } catch (error) {

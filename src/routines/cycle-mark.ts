@@ -105,10 +105,12 @@ export function moveMark(
 }
 
 /** The cycle is over: recorded, or refused before anything was run. */
-export function dropMark({ disk }: Context, mark: CycleMark): void {
+export function dropMark(context: Context, mark: CycleMark): void {
+  const { disk } = context;
   removeHandover(mark.key);
   disk.withLock(() => {
-    if (readMark(disk)?.key === mark.key) clearMark(disk);
+    const found = readLeft(context);
+    if (!found || found.key === mark.key) clearMark(disk);
   });
   running.delete(mark.key);
 }

@@ -115,6 +115,8 @@ export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle
     else leaveMark(run.mark as CycleMark);
   });
   run.stages.push({ name: 'sleep', status: 'skipped', duration_ms: 0 });
+  // Each part that looks at the same thing says the same of it.
+  context.warnings.splice(0, context.warnings.length, ...new Set(context.warnings));
   return result;
 }
 

@@ -8,8 +8,9 @@ import { cycleFile, loopFile } from './layout.js';
 export const readMark = (disk: Disk): CycleMark | null =>
   disk.readDocument<CycleMark | null>(CYCLE_MARK as never, cycleFile(disk.layout), null).value;
 
+/** Without the lock but to take it: while its cycle runs, nobody else writes it. */
 export const writeMark = (disk: Disk, mark: CycleMark): void =>
-  disk.withLock(() => disk.replace(cycleFile(disk.layout), encodeDocument(mark)));
+  disk.replace(cycleFile(disk.layout), encodeDocument(mark));
 
 export const clearMark = (disk: Disk): void => disk.remove(cycleFile(disk.layout));
 

@@ -21,7 +21,8 @@ export function commandOf(words: readonly string[], name: string): Pick<CycleOpt
 
 /** Shows what happens, and lets a person end it in order. */
 export function watchCycle(call: Call): CycleWatch & { end(): void } {
-  return { ...call.cycleView(), ...call.stops() };
+  const view = call.cycleView();
+  return { ...view, ...call.stops(view.note) };
 }
 
 async function run(call: Call, ...words: string[]): Promise<CycleResult> {

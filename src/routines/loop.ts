@@ -1,9 +1,8 @@
 import * as z from 'zod/mini';
-import { runGroup } from '../adapters/process-group.js';
 import { splitCommand } from '../domain/argv.js';
 import { NO_TASK } from '../domain/cycle-mark.js';
 import type { CycleResult } from '../domain/cycle-report.js';
-import { ForgeError, refused } from '../domain/error.js';
+import { ForgeError } from '../domain/error.js';
 import { checkInput } from '../domain/input.js';
 import {
   afterCycle,
@@ -12,16 +11,16 @@ import {
   type LoopState,
   MAX_FAILURES,
   reachedLimit,
-  resumed,
   type StopReason,
 } from '../domain/loop.js';
-import { readLoop, writeLoop } from '../store/cycle.js';
-import { type Context, requireSupervisor, timestamp } from './context.js';
+import { writeLoop } from '../store/cycle.js';
+import { type Context, requireSupervisor } from './context.js';
 import { runCycle } from './cycle.js';
 import { lookAgain } from './cycle-facts.js';
 import type { CycleWatch } from './cycle-stage.js';
 import { chooseTask } from './cycle-task.js';
 import { listFeatures } from './feature.js';
+import { beginLoop, costHookAgrees } from './loop-hold.js';
 
 const Seconds = z.int().check(z.gte(0), z.lte(31_536_000));
 export const LoopOptions = z.strictObject({
@@ -64,7 +63,14 @@ export async function runLoop(
   const { max_cycles, max_time_seconds: max_time, max_failures = MAX_FAILURES } = input;
   const limits = { max_cycles, max_time, max_failures };
   if (context.disk.dryRun) return planned(context, { command: input.command }, limits);
-  const loop: Loop = { context, input, limits, hook, watch, state: begin(context, input.resume === true) };
+  const loop: Loop = {
+    context,
+    input,
+    limits,
+    hook,
+    watch,
+    state: beginLoop(context, input.resume === true),
+  };
   try {
     return await goRound(loop);
   } finally {
@@ -76,37 +82,6 @@ function planned(context: Context, input: LoopOptions, limits: LoopLimits): Loop
   const stop = nothingLeft({ context, limits }) ? 'nothing_left' : 'max_cycles';
   const reason = `dry run: nothing was run (${input.command[0]})`;
   return { cycles: 0, stopped_by: stop, by_classification: {}, reason };
-}
-
-function begin(context: Context, resume: boolean): LoopState {
-  const { disk, world } = context;
-  const me = world.self();
-  return disk.withLock(() => {
-    const before = readLoop(disk);
-    const alive =
-      before?.running && before.holder.pid !== me.pid && world.liveness(before.holder) === 'alive';
-    if (before && alive)
-      throw refused('loop.held', `A loop is under way here: process ${before.holder.pid}; nothing was run.`, {
-        hint: `wait for it, or end it: kill ${before.holder.pid}`,
-      });
-    if (resume && !before)
-      context.warnings.push('There is no loop to resume; this one counts from the start.');
-    const state: LoopState =
-      resume && before
-        ? resumed(before, me)
-        : {
-            schema_version: '1.0',
-            holder: me,
-            started_at: timestamp(context),
-            cycles: 0,
-            failures: 0,
-            by_classification: {},
-            running: true,
-            in_cycle: false,
-          };
-    writeLoop(disk, state);
-    return state;
-  });
 }
 
 async function goRound(loop: Loop): Promise<LoopResult> {
@@ -157,28 +132,9 @@ function nothingLeft({ context, limits }: Pick<Loop, 'context' | 'limits'>): boo
 async function whyStopAfter(loop: Loop, result: CycleResult): Promise<StopReason | null> {
   // What halted memory halts the loop; a disk that failed may work the next time.
   if (result.memory_error && result.memory_error.kind !== 'outside') return 'error';
-  return loop.hook && !(await costHookAgrees(loop, loop.hook, result)) ? 'cost_hook' : null;
-}
-
-const HOOK_TIMEOUT_MS = 60_000;
-
-/** Typed by who started the loop, so it runs with their surroundings. */
-async function costHookAgrees(
-  { context, watch }: Loop,
-  argv: string[],
-  result: CycleResult,
-): Promise<boolean> {
-  const env = Object.entries(context.world.env).filter(([, value]) => value !== undefined);
-  const run = await runGroup(argv, {
-    cwd: context.layout.root,
-    env: Object.fromEntries(env) as Record<string, string>,
-    input: `${JSON.stringify(result)}\n`,
-    timeoutMs: HOOK_TIMEOUT_MS,
-    onOutput: watch.onOutput?.bind(watch),
-    stop: watch.stop,
-  });
-  if (run.ended !== undefined) context.warnings.push(`The cost hook ${argv[0]}: ${run.ended}.`);
-  return run.exit_code === 0;
+  return loop.hook && !(await costHookAgrees(loop.context, loop.hook, result, loop.watch))
+    ? 'cost_hook'
+    : null;
 }
 
 /** Its stage takes the place of the one that a single cycle leaves out. */

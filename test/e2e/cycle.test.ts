@@ -261,6 +261,22 @@ describe('what the command does to forge', () => {
     expect((await storedCycles(project)).length).toBe(1);
   });
 
+  it('GOV-01 a breach that the audit ledger got while it ran is its own: GOVERNANCE_VIOLATION', async () => {
+    const project = await ready();
+    await forgeJson(project, ['session', 'start']);
+    const script = `touch done; ${process.execPath} ${BIN} progress add 'ask bob@corp-mail.org'; exit 0`;
+    const { stdout, exitCode } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
+    const { classification, report } = JSON.parse(stdout) as Record<
+      string,
+      { governance_violations: string[] }
+    >;
+    expect([exitCode, classification]).toEqual([1, 'GOVERNANCE_VIOLATION']);
+    expect(report?.governance_violations.length).toBe(1);
+    // An older breach is nobody's any more.
+    const next = runBinary(project.dir, ['cycle', '--json', '--', 'true']);
+    expect(JSON.parse(next.stdout)).toMatchObject({ task: 'none', classification: 'PARTIAL_SUCCESS' });
+  });
+
   it('B-92 a flood of output neither slows it to a crawl nor fills the record', async () => {
     const project = await ready();
     const bytes = process.env.FORGE_SOAK ? 2 ** 30 : 2 ** 25;

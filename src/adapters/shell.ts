@@ -24,6 +24,8 @@ export interface CommandRun {
 export interface RunOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
+  /** Beside what is passed of it. */
+  add?: Record<string, string> | undefined;
   timeoutMs: number;
   /** Gets the output as it comes. */
   onOutput?: ((chunk: string) => void) | undefined;
@@ -45,7 +47,7 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
   const unwatch = onTermination(kill);
   const child = execa(program, args, {
     cwd: options.cwd,
-    env: commandEnvironment(options.env),
+    env: { ...commandEnvironment(options.env), ...options.add },
     extendEnv: false,
     stdin: 'ignore',
     all: true,

@@ -55,10 +55,12 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   // Tests prove nothing where the list of them, or memory, is not what it was.
   const usable = ran.ran && memory.integrity === 'intact';
   const task = usable && facts ? await judgeTests(judge, ran, facts.features, changed?.files) : 'unknown';
-  const after = (look(context, []) ?? ran.before).features;
+  const end = look(context, facts ? violations : []);
+  // The tests run what the command wrote.
+  if (facts && end) violations.push(...findViolations(facts, end));
   const { integrity } = memory;
   return {
-    ...verdict(ran, after, violations, task),
+    ...verdict(ran, (end ?? ran.before).features, violations, task),
     evidence: judge.evidence,
     ...countFiles(changed),
     integrity,

@@ -34,7 +34,7 @@ export async function runInitScript(context: Context, watch: RunWatch): Promise<
   requireTrust(context, [shown(layout, path)]);
   const options = {
     cwd: layout.root,
-    env: commandEnvironment(world.env),
+    env: { ...commandEnvironment(world.env), FORGE_ROLE: 'builder' },
     timeoutMs: INIT_TIMEOUT_MS,
     ...watch,
   };

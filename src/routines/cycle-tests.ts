@@ -59,7 +59,7 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
   const { stop: signal, onOutput } = watch;
   const show = (chunk: string): void => onOutput?.(chunk, false);
   try {
-    const watching = { onRun, onOutput: show, ...(signal ? { signal } : {}) };
+    const watching = { onRun, asBuilder: true, onOutput: show, ...(signal ? { signal } : {}) };
     // Loaded where there is something to run.
     const { verifyFeatures } = await import('./feature-verify.js');
     const { results } = await verifyFeatures(context, { ids: [id] }, watching);

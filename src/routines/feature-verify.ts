@@ -26,6 +26,8 @@ export interface VerifyWatch {
   /** A command has ended: what it showed. */
   onRun?(feature: string, run: CommandRun): void;
   signal?: AbortSignal;
+  /** In a governed cycle: what a builder wrote has no more rights than a builder when it is run. */
+  asBuilder?: boolean;
 }
 
 export interface FeatureResult {
@@ -139,6 +141,7 @@ async function runTests(
       env,
       timeoutMs: timeout_seconds * 1000,
       onOutput: watch.onOutput,
+      add: watch.asBuilder ? { FORGE_ROLE: 'builder' } : undefined,
     };
     const run = await runCommand(argv, { ...options, signal: watch.signal });
     if (watch.signal?.aborted)

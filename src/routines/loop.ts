@@ -28,7 +28,7 @@ export const LoopOptions = z.strictObject({
   timeout_seconds: z.optional(z.int().check(z.gte(1), z.lte(604_800))),
   max_cycles: z.optional(z.int().check(z.gte(1))),
   max_time_seconds: z.optional(Seconds),
-  sleep_seconds: z.optional(Seconds),
+  sleep_seconds: z.optional(z.int().check(z.gte(0), z.lte(604_800))),
   /** Failed cycles in a row; default 3. */
   max_failures: z.optional(z.int().check(z.gte(1))),
   /** A command, split by POSIX quoting: gets each report on stdin, and says by its exit code whether to go on. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { STAGES } from '../../src/domain/cycle-mark.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 import { cycle, MARK, noteOf, refusal, sh, statuses, storedCycles } from './cycles.js';
 import { HUMAN, segmentOf } from './memory.js';
 import { CONFIG, FEATURES, makeForge, makePlainForge, PROGRESS, storedFeature } from './project.js';
@@ -131,6 +132,23 @@ describe('forge cycle', () => {
     expect(JSON.stringify(stored)).not.toContain('corp-mail');
     expect(project.has('.git/forge/halt.json')).toBe(false);
   });
+
+  it.each(Object.entries(SAMPLES))(
+    'GOV-01 a %s in the output is masked in the record; memory is not halted by it',
+    async (_name, sample) => {
+      const project = await ready();
+      const secret = sample();
+      const result = await cycle(project, ['--', 'echo', secret]);
+      expect(result.report).toMatchObject({
+        memory_write_performed: true,
+        memory_integrity_status: 'intact',
+      });
+      const [stored] = await storedCycles(project);
+      expect(JSON.stringify(stored)).not.toContain(secret);
+      expect(stored?.execution).toMatchObject({ log: { bytes: Buffer.byteLength(secret) + 1 } });
+      expect(result.warnings).toContainEqual(expect.stringMatching(/may not be stored/));
+    },
+  );
 
   it('GOV-01 an init.sh that fails ends it before the command, and what it says is in the record', async () => {
     const project = await ready();

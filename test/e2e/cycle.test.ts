@@ -54,6 +54,9 @@ async function ready(test = 'test -f done'): Promise<Project> {
   return project;
 }
 
+const storedTasks = (cycles: Awaited<ReturnType<typeof storedCycles>>): unknown[] =>
+  cycles.map(({ execution }) => execution.task_id);
+
 /** Approves what stands there now, as a person would. */
 const trust = (project: Project): Promise<unknown> =>
   runForge(project, ['trust', '--yes'], { terminal: true });
@@ -259,6 +262,16 @@ describe('what the command does to forge', () => {
       expect(stderr).toContain(`  | ${said}\n`);
     expect(stdout).toMatch(/^Cycle 1 /);
     expect((await storedCycles(project)).length).toBe(1);
+  });
+
+  it('B-07 nor are those of what it left for the tests and init.sh to run', async () => {
+    const call = `${process.execPath} ${BIN} memory record --task X --exit-code 0`;
+    const project = await ready(`sh -c '${call}; test $? = 3 && test -f done'`);
+    project.write('.forge/init.sh', `#!/bin/sh\n${call}\ntest $? = 3\n`);
+    await trust(project);
+    const { stdout } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'done']);
+    expect(JSON.parse(stdout)).toMatchObject({ exit_code: 0, report: { environment_valid: true } });
+    expect(storedTasks(await storedCycles(project))).toEqual(['A']);
   });
 
   it('GOV-01 a breach that the audit ledger got while it ran is its own: GOVERNANCE_VIOLATION', async () => {

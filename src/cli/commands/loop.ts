@@ -10,7 +10,7 @@ const YEAR = 31_536_000;
 const OPTIONS: readonly OptionSpec[] = [
   { flags: '--max-cycles <n>', help: 'end after so many cycles', number: [1, 1_000_000] },
   { flags: '--max-time <s>', help: 'begin no cycle after so many seconds', number: [1, YEAR] },
-  { flags: '--sleep <s>', help: 'seconds between two cycles (default: 0)', number: [0, YEAR] },
+  { flags: '--sleep <s>', help: 'seconds between two cycles (default: 0)', number: [0, 604_800] },
   {
     flags: '--max-failures <n>',
     help: 'end after so many failed cycles in a row (default: 3)',

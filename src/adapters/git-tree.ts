@@ -26,7 +26,7 @@ export function readTrees(repository: Repository, unsafe: Git, folder: string): 
   const env = {
     GIT_INDEX_FILE: index,
     GIT_OBJECT_DIRECTORY: objects,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: join(repository.commonDir, 'objects'),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(repository.commonDir, 'objects')),
   };
   return {
     read: async () => {
@@ -41,6 +41,9 @@ export function readTrees(repository: Repository, unsafe: Git, folder: string): 
     },
   };
 }
+
+/** A colon in a path would make two of it. */
+const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
 
 /** With its time: by that git tells which files it has to look into once more. */
 function copyIndex(from: string, to: string): void {

@@ -8,6 +8,7 @@ import { MARK, sh, storedCycles } from '../cli/cycles.js';
 import { makeForge } from '../cli/project.js';
 import { BIN, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { isSoak } from './kills.js';
 
 interface Ended {
   code: number | null;
@@ -131,7 +132,7 @@ describe('a cycle that is cut off', () => {
 
   it('GOV-01 by SIGKILL at any moment is recorded exactly once', async () => {
     const project = await ready();
-    for (let ms = 40; ms <= 220; ms += 20) {
+    for (let ms = 40; ms <= 220; ms += isSoak ? 2 : 20) {
       const child = startBinary(project.dir, ['cycle', '--', 'true']);
       const ended = ending(child);
       setTimeout(() => child.kill('SIGKILL'), ms);
@@ -182,6 +183,24 @@ describe('signals', () => {
     expect(stdout).toMatch(/1 cycle \(1 SUCCESS\): interrupted\.\n$/);
     expect(code).toBe(130);
     expect((await storedCycles(project)).length).toBe(1);
+  });
+
+  it('GOV-02 Ctrl-C before the command: it is not run, and that is recorded', async () => {
+    const project = await ready();
+    project.write('.forge/init.sh', '#!/bin/sh\necho begun\nsleep 1\n');
+    await trust(project);
+    const child = startBinary(project.dir, ['cycle', ...sh('touch ran')]);
+    const ended = ending(child);
+    child.stderr?.on('data', (chunk) => {
+      if (String(chunk).includes('| begun')) child.kill('SIGINT');
+    });
+    expect((await ended).code).toBe(130);
+    expect(project.has('ran')).toBe(false);
+    const [stored] = await storedCycles(project);
+    expect(stored?.evaluation).toMatchObject({ classification: 'FAILURE', environment_valid: true });
+    expect(stored?.execution.stages).toContainEqual(
+      expect.objectContaining({ name: 'execution', status: 'skipped', note: 'interrupted' }),
+    );
   });
 
   it.each([
@@ -292,7 +311,7 @@ describe('what the command does to forge', () => {
 
   it('B-92 a flood of output neither slows it to a crawl nor fills the record', async () => {
     const project = await ready();
-    const bytes = process.env.FORGE_SOAK ? 2 ** 30 : 2 ** 25;
+    const bytes = isSoak ? 2 ** 30 : 2 ** 25;
     const command = `ulimit -v unlimited; exec ${process.execPath} ${BIN} cycle -q -- head -c ${bytes} /dev/zero`;
     const begun = performance.now();
     const { status } = spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: 60_000 });

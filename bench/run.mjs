@@ -32,6 +32,12 @@ const FIGURES = [
     argv: forge('memory', 'record', '--task', 'FORGE-001', '--exit-code', '0', '--classification', 'SUCCESS'),
     limit: 1.8,
   },
+  {
+    name: 'cycle -- true',
+    where: 'small',
+    argv: forge('cycle', '--quiet', '--task', 'X-1', '--', 'true'),
+    limit: 3.5,
+  },
   { name: 'feature list, 1,000 features', where: 'features', argv: forge('feature', 'list'), limit: 1.8 },
   { name: 'next, 1,000 features', where: 'features', argv: forge('next'), limit: 1.8 },
 ];

@@ -76,7 +76,7 @@ const LAZY = {
   crypto: ['createHash', 'createHmac', 'createPrivateKey', 'createPublicKey', 'hash', 'randomBytes'],
   child_process: ['execFileSync', 'spawn'],
   tty: ['isatty'],
-  os: ['homedir', 'hostname', 'uptime'],
+  os: ['homedir', 'hostname', 'tmpdir', 'uptime'],
   'timers/promises': ['setTimeout'],
 };
 

@@ -11,19 +11,23 @@ export type { World } from './adapters/world.js';
 export { systemWorld } from './adapters/world.js';
 export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
 export type { CommitMessage } from './domain/commit-message.js';
-export type { CycleInput } from './domain/cycle.js';
+export type { CycleInput, Stage } from './domain/cycle.js';
+export type { StageName } from './domain/cycle-mark.js';
+export type { CycleReport, CycleResult } from './domain/cycle-report.js';
 export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './domain/error.js';
 export type { Feature, FeatureStatus } from './domain/feature.js';
 export type { Finding } from './domain/finding.js';
 export type { Focus } from './domain/focus.js';
 export type { Knowledge, Learning, NewLearning } from './domain/knowledge.js';
 export { TIERS, type Tier } from './domain/ledger.js';
+export type { LoopResult, StopReason } from './domain/loop.js';
 export type { Candidate, Selection } from './domain/next.js';
 export type { ProgressLine } from './domain/progress.js';
 export type { TrustItem } from './domain/trust.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
+export type { CycleOptions, CycleWatch } from './routines/cycle-stage.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
@@ -31,6 +35,7 @@ export type { GuardFinding } from './routines/guard.js';
 export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
 export type { Integrity, TierReport } from './routines/integrity.js';
+export type { LoopOptions, LoopWatch } from './routines/loop.js';
 export type { Compacted } from './routines/memory-compact.js';
 export type { Overridden } from './routines/memory-override.js';
 export type { Promoted } from './routines/memory-promote.js';
@@ -50,6 +55,8 @@ export type { Where } from './routines/where.js';
 const routines = {
   briefing: () => import('./routines/briefing.js'),
   config: () => import('./routines/config.js'),
+  cycle: () => import('./routines/cycle.js'),
+  loop: () => import('./routines/loop.js'),
   feature: () => import('./routines/feature.js'),
   verify: () => import('./routines/feature-verify.js'),
   override: () => import('./routines/feature-override.js'),
@@ -169,6 +176,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       verify: bind('verify', 'verifyFeatures'),
       override: bind('override', 'overrideFeature'),
     },
+    /** GOV-01, GOV-02: governed cycles around a command. */
+    cycle: bind('cycle', 'runCycle'),
+    loop: bind('loop', 'runLoop'),
     knowledge: {
       add: bind('knowledge', 'addLearning'),
       list: bind('knowledge', 'listKnowledge', 'reads'),

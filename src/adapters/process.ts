@@ -62,7 +62,7 @@ function startOf(pid: number): string | null {
   return process.platform === 'darwin' ? output('ps', ['-o', 'lstart=', '-p', String(pid)]) : null;
 }
 
-function identify(pid: number): ProcessIdentity {
+export function identify(pid: number): ProcessIdentity {
   return { pid, started: startOf(pid), boot: bootId(), host: hostId() };
 }
 

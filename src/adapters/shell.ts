@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { execa } from 'execa';
 import { commandEnvironment } from './environment.js';
 
@@ -13,6 +14,9 @@ export interface CommandRun {
   timed_out: boolean;
   /** The end of stdout and stderr together. */
   output: string;
+  /** Of all of it. */
+  output_bytes: number;
+  output_sha256: string;
   /** Why it could not be started. */
   failure?: string;
 }
@@ -20,6 +24,8 @@ export interface CommandRun {
 export interface RunOptions {
   cwd: string;
   env: NodeJS.ProcessEnv;
+  /** Beside what is passed of it. */
+  add?: Record<string, string> | undefined;
   timeoutMs: number;
   /** Gets the output as it comes. */
   onOutput?: ((chunk: string) => void) | undefined;
@@ -41,7 +47,7 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
   const unwatch = onTermination(kill);
   const child = execa(program, args, {
     cwd: options.cwd,
-    env: commandEnvironment(options.env),
+    env: { ...commandEnvironment(options.env), ...options.add },
     extendEnv: false,
     stdin: 'ignore',
     all: true,
@@ -78,7 +84,7 @@ export async function runCommand(argv: readonly string[], options: RunOptions): 
     exit_code: timedOut ? null : (ended ?? null),
     duration_ms: Math.round(performance.now() - started),
     timed_out: timedOut,
-    output: output(),
+    ...output(),
     ...(result.code === 'ENOENT' || result.code === 'EACCES'
       ? { failure: `${program}: ${result.code === 'ENOENT' ? 'not found' : 'not executable'}` }
       : {}),
@@ -112,7 +118,8 @@ function killGroup(pid: number | undefined): void {
 function collect(
   stream: NodeJS.ReadableStream | undefined,
   onOutput?: (chunk: string) => void,
-): () => string {
+): () => Pick<CommandRun, 'output' | 'output_bytes' | 'output_sha256'> {
+  const hash = createHash('sha256');
   let kept = Buffer.alloc(0);
   let shown = 0;
   // A chunk may end in the middle of a character.
@@ -120,7 +127,12 @@ function collect(
   stream?.on('data', (chunk: Buffer) => {
     if (shown < SHOWN_OUTPUT) onOutput?.(decoder.decode(chunk, { stream: true }));
     shown += chunk.length;
+    hash.update(chunk);
     kept = Buffer.concat([kept, chunk]).subarray(-KEPT_OUTPUT);
   });
-  return () => kept.toString('utf8');
+  return () => ({
+    output: kept.toString('utf8'),
+    output_bytes: shown,
+    output_sha256: hash.digest('hex'),
+  });
 }

@@ -70,12 +70,31 @@ if (process.platform !== 'win32') process.on('SIGXFSZ', () => {});
 
 let interrupted = false;
 let interruption: AbortController | undefined;
-process.once('SIGINT', () => {
+let stopping: ((now: boolean) => void) | undefined;
+
+const onInterrupt = (): void => {
   interrupted = true;
+  if (stopping) {
+    stopping(false);
+    return;
+  }
+  // A second one ends this process as the system has it.
+  process.off('SIGINT', onInterrupt);
   interruption?.abort();
   // A running test ends by the signal, then the command by itself; what does not end in time is ended.
   setTimeout(() => process.exit(130), 2000).unref();
-});
+};
+process.on('SIGINT', onInterrupt);
+
+/** A governed cycle ends by itself, whatever the signal: what it launched is ended, and it is recorded. */
+function handOver(handler: (now: boolean) => void): void {
+  stopping = handler;
+  for (const name of ['SIGTERM', 'SIGHUP'] as const)
+    process.on(name, () => {
+      interrupted = true;
+      handler(true);
+    });
+}
 
 void main({
   argv: process.argv.slice(2),
@@ -103,6 +122,7 @@ void main({
     interruption ??= new AbortController();
     return interruption.signal;
   },
+  onStop: handOver,
 }).then((code) => {
   process.exitCode = interrupted ? 130 : code;
 });

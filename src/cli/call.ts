@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { usage } from '../domain/error.js';
 import { escapeControls, plural } from '../domain/text.js';
 import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
+import { makeCycleView } from './cycle-view.js';
 import { type Io, MAX_INPUT_BYTES } from './io.js';
 import type { Invocation } from './program.js';
 import { makeProgressBar } from './progress-bar.js';
@@ -71,6 +72,13 @@ export async function makeCall(
     get signal() {
       return io.signal;
     },
+    stops: (note) => makeStops(io, note),
+    cycleView: () =>
+      makeCycleView(silent ? null : (text) => io.stderr.write(text), {
+        live: io.stderr.isTerminal && io.env.TERM !== 'dumb',
+        style: errorStyle,
+      }),
+    print: (line) => io.stdout.write(`${line}\n`),
     world,
     style: await makeStyle(colour(io.stdout)),
   };
@@ -82,6 +90,16 @@ export async function makeCall(
     );
   };
   return { call, finish };
+}
+
+function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops']> {
+  const [finish, stop] = [new AbortController(), new AbortController()];
+  io.onStop?.((now) => {
+    if (now || finish.signal.aborted) stop.abort();
+    else note('Interrupted: what runs is finished, judged and recorded. Ctrl-C once more ends it at once.');
+    finish.abort();
+  });
+  return { finish: finish.signal, stop: stop.signal };
 }
 
 function colourChoice(choice: unknown = 'auto'): string {

@@ -59,6 +59,18 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/feature.js'),
   },
   {
+    name: 'cycle',
+    heading: 'Every day',
+    summary: 'Run a command as one governed cycle',
+    load: () => import('./commands/cycle.js'),
+  },
+  {
+    name: 'loop',
+    heading: 'Every day',
+    summary: 'Run governed cycles, one after the other',
+    load: () => import('./commands/loop.js'),
+  },
+  {
     name: 'knowledge',
     heading: 'What is known',
     summary: 'Keep what was learned, and the invariants',

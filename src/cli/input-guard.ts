@@ -3,12 +3,14 @@ import type { Field } from '../domain/guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './program.js';
 
-/** Words that name places and ways, not content. */
-const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color']);
+/** Words that name places, ways and programs, not content. */
+const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color', 'costHook']);
+
+type Inputs = Pick<Invocation, 'args' | 'options'> & { spec?: Pick<Invocation['spec'], 'runs'> };
 
 /** The words of a call that a person or an agent chose. */
-export function inputFields({ args, options }: Pick<Invocation, 'args' | 'options'>): Field[] {
-  const fields = args.map((text, i): Field => ({ path: `argument ${i + 1}`, text }));
+export function inputFields({ args, options, spec }: Inputs): Field[] {
+  const fields = (spec?.runs ? [] : args).map((text, i): Field => ({ path: `argument ${i + 1}`, text }));
   for (const [name, value] of Object.entries(options)) {
     if (NO_CONTENT.has(name)) continue;
     for (const text of Array.isArray(value) ? value : [value])
@@ -53,7 +55,8 @@ export async function redactInput(invocation: Invocation): Promise<Invocation> {
   const options: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(invocation.options))
     options[name] = NO_CONTENT.has(name) ? value : await redact(value);
-  return { ...invocation, options, args: (await redact(invocation.args)) as string[] };
+  const args = invocation.spec.runs ? invocation.args : ((await redact(invocation.args)) as string[]);
+  return { ...invocation, options, args };
 }
 
 function openQuietly(forge: () => Forge): Forge | null {

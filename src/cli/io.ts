@@ -11,6 +11,8 @@ export interface Io {
   stderr: { readonly isTerminal: boolean; write(text: string): void };
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** From here on signals are the command's: `now` for all but Ctrl-C, which may be typed again. */
+  onStop?(handler: (now: boolean) => void): void;
   /** Another clock and other processes, for tests. */
   world?: World;
 }

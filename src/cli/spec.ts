@@ -24,6 +24,12 @@ export interface Call {
   interactive: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
+  /** For what has to end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
+  stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };
+  /** Stages and output of a cycle, on stderr. */
+  cycleView(): import('./cycle-view.js').CycleView;
+  /** A part of the answer, before the whole is there. */
+  print(line: string): void;
   world: import('../index.js').World;
   style: Style;
 }
@@ -59,6 +65,8 @@ export interface CommandSpec<T = unknown> {
   options?: readonly OptionSpec[];
   /** Takes -n/--dry-run and --redact. */
   writes?: boolean;
+  /** Its arguments are a command to run: what stands in them is kept nowhere. */
+  runs?: boolean;
   /** Takes --yes. */
   confirms?: boolean;
   run(call: Call, ...args: string[]): Promise<T>;

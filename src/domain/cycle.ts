@@ -46,6 +46,15 @@ export const Evidence = z.strictObject({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
+/** What is kept of a log that nobody holds as a whole. */
+export const Log = z.strictObject({
+  /** At most its last 4 KiB. */
+  tail: z.string().check(z.maxLength(4096)),
+  bytes: z.int().check(z.gte(0)),
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+});
+export type Log = z.infer<typeof Log>;
+
 /** One cycle as `forge memory record` takes it. */
 export const CycleInput = z.strictObject({
   task_id: Text,
@@ -53,8 +62,8 @@ export const CycleInput = z.strictObject({
   exit_code: z.nullable(z.int()),
   started_at: z.optional(z.iso.datetime()),
   finished_at: z.optional(z.iso.datetime()),
-  /** All of it; its last 4 KiB and its digest are kept. */
-  log: z.optional(z.string()),
+  /** All of it, of which the last 4 KiB and the digest are kept; or just these. */
+  log: z.optional(z.union([z.string(), Log])),
   /** The stages before the record was made. */
   stages: z.optional(z.array(Stage).check(z.maxLength(20))),
   classification: z.optional(z.enum(CLASSIFICATIONS)),
@@ -97,13 +106,18 @@ export const cycleNumber = (n: number): number => n - 1;
 /** The number of the execution record that a cycle's label was made of. */
 export const executionNumber = (cycle: number): number => cycle + 1;
 
-function keepLog(log: string): Record<string, unknown> {
+function keepLog(log: string | Log): Log {
+  if (typeof log !== 'string') return log;
   const bytes = Buffer.from(log, 'utf8');
-  let start = Math.max(0, bytes.length - LOG_TAIL_BYTES);
-  // Not in the middle of a character.
-  while (start > 0 && start < bytes.length && ((bytes[start] as number) & 0xc0) === 0x80) start++;
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  return { tail: bytes.subarray(start).toString('utf8'), bytes: bytes.length, sha256 };
+  return { tail: lastBytes(bytes), bytes: bytes.length, sha256 };
+}
+
+/** The end of a log, as text that does not begin in the middle of a character. */
+export function lastBytes(bytes: Buffer, max = LOG_TAIL_BYTES): string {
+  let start = Math.max(0, bytes.length - max);
+  while (start > 0 && start < bytes.length && ((bytes[start] as number) & 0xc0) === 0x80) start++;
+  return bytes.subarray(start).toString('utf8');
 }
 
 const JUDGED = [

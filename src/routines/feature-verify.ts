@@ -23,7 +23,11 @@ export interface VerifyWatch {
   /** Its output as it comes. */
   onOutput?(chunk: string): void;
   onResult?(result: FeatureResult): void;
+  /** A command has ended: what it showed. */
+  onRun?(feature: string, run: CommandRun): void;
   signal?: AbortSignal;
+  /** In a governed cycle: what a builder wrote has no more rights than a builder when it is run. */
+  asBuilder?: boolean;
 }
 
 export interface FeatureResult {
@@ -137,6 +141,7 @@ async function runTests(
       env,
       timeoutMs: timeout_seconds * 1000,
       onOutput: watch.onOutput,
+      add: watch.asBuilder ? { FORGE_ROLE: 'builder' } : undefined,
     };
     const run = await runCommand(argv, { ...options, signal: watch.signal });
     if (watch.signal?.aborted)
@@ -145,6 +150,7 @@ async function runTests(
         'interrupted',
         'Interrupted; nothing was recorded for this feature.',
       );
+    watch.onRun?.(feature.id, run);
     runs.push(run);
     if (run.exit_code !== 0) break;
   }

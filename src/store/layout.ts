@@ -114,6 +114,9 @@ export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
 /** How many cycles wait for consolidation: a cache. */
 export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
+/** The governed cycle that is under way in this worktree, and where a loop stands. */
+export const cycleFile = (layout: Layout): string => join(layout.state, 'cycle.json');
+export const loopFile = (layout: Layout): string => join(layout.state, 'loop.json');
 /** Which session ids were given out in this repository, and their lock. */
 export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');

@@ -10,6 +10,7 @@ const landed: string[] = [
   'KNO-01',
   'KNO-02',
   ...range('LTM', 1, 9),
+  ...range('GOV', 1, 3),
   'LTM-10',
   'LTM-11',
   'LTM-13',

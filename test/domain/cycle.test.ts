@@ -27,6 +27,17 @@ describe('a cycle', () => {
     });
   });
 
+  it('LTM-02 takes the end, the length and the digest of a log that nobody holds as a whole', () => {
+    const log = { tail: 'the end\n', bytes: 2 ** 30, sha256: 'a'.repeat(64) };
+    expect(draft(CycleInput.parse({ task_id: 'A', exit_code: 0, log })).log).toEqual(log);
+    for (const wrong of [
+      { ...log, tail: 'x'.repeat(4097) },
+      { ...log, sha256: 'a' },
+      { ...log, bytes: -1 },
+    ])
+      expect(CycleInput.safeParse({ task_id: 'A', exit_code: 0, log: wrong }).success).toBe(false);
+  });
+
   it('LTM-02 keeps the last 4 KiB of its log, never half a character, and the digest of all of it', () => {
     const text = fc.array(fc.constantFrom('a', 'é', '€', '😀', '\n'), { minLength: 1000, maxLength: 5000 });
     fc.assert(

@@ -1,0 +1,61 @@
+import type { Classification, Evidence, Stage } from './cycle.js';
+import type { ErrorKind } from './error.js';
+import { oneLine } from './text.js';
+
+/** LTM, "Compliance Reporting Extension", of one cycle. */
+export interface CycleReport {
+  memory_write_performed: boolean;
+  knowledge_promoted: { knowledge_id: string; pattern: string }[];
+  knowledge_conflict_detected: boolean;
+  memory_integrity_status: 'intact' | 'corrupted' | 'halted' | 'unknown';
+  /** Records that were written. */
+  execution: string | null;
+  evaluation: string | null;
+  environment_valid: boolean;
+  governance_violations: string[];
+  regression_flags: string[];
+  evidence: Evidence[];
+  features_passing: number;
+  features: number;
+  files_changed: number | null;
+  duration_ms: number;
+}
+
+/** Why the record could not be written. */
+export interface MemoryError {
+  kind: ErrorKind;
+  code: string;
+  message: string;
+  hint?: string;
+  exit: number;
+}
+
+/** One governed cycle. */
+export interface CycleResult {
+  /** Its number; null when it could not be recorded, or nothing was done (--dry-run). */
+  cycle: number | null;
+  task: string;
+  stages: Stage[];
+  /** Null with --dry-run alone. */
+  classification: Classification | null;
+  exit_code: number | null;
+  report: CycleReport | null;
+  memory_error?: MemoryError;
+  warnings: string[];
+}
+
+/** GOV-04: what progress says of a cycle. */
+export function progressLine({ cycle, task, classification, report }: CycleResult): string {
+  const number = cycle === null ? 'Cycle' : `Cycle ${cycle}`;
+  const passing = `${report?.features_passing ?? 0}/${report?.features ?? 0} features passing`;
+  const seconds = Math.round((report?.duration_ms ?? 0) / 1000);
+  return `${number} ${classification}: ${oneLine(task, 100)}, ${passing}, ${seconds} s`;
+}
+
+/** The exit code of `forge cycle`: what hindered its record, else how it was judged. */
+export function exitOf({ classification, memory_error }: CycleResult): number {
+  if (memory_error) return memory_error.exit;
+  return classification === null || classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS'
+    ? 0
+    : 1;
+}

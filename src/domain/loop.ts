@@ -1,0 +1,89 @@
+import * as z from 'zod/mini';
+import type { Classification } from './cycle.js';
+import { hasFailed } from './cycle-verdict.js';
+import type { Format } from './document.js';
+import type { ErrorKind } from './error.js';
+import { ProcessIdentity } from './holder.js';
+
+export interface LoopLimits {
+  max_cycles?: number | undefined;
+  /** Seconds from its start; looked at between cycles. */
+  max_time?: number | undefined;
+  /** Failed cycles in a row. */
+  max_failures: number;
+}
+
+/** So that what goes wrong each time is not paid for all night. */
+export const MAX_FAILURES = 3;
+
+/** `<git dir>/forge/loop.json`: what a resumed loop goes on with. */
+export const LoopState = z.looseObject({
+  schema_version: z.literal('1.0'),
+  holder: ProcessIdentity,
+  started_at: z.iso.datetime(),
+  cycles: z.int().check(z.gte(0)),
+  /** In a row, up to the last cycle. */
+  failures: z.int().check(z.gte(0)),
+  by_classification: z.record(z.string(), z.int()),
+  /** The loop is under way. */
+  running: z.boolean(),
+  /** A cycle is under way. Found by another process, it was cut off. */
+  in_cycle: z.boolean(),
+});
+export type LoopState = z.infer<typeof LoopState>;
+
+export const LOOP_STATE: Format<LoopState> = { name: 'loop', version: '1.0', schema: LoopState };
+
+export type StopReason =
+  | 'max_cycles'
+  | 'max_time'
+  | 'max_failures'
+  | 'nothing_left'
+  | 'cost_hook'
+  | 'interrupted'
+  | 'error';
+
+/** Whether a limit is reached before another cycle; `waiting`: what would be slept before, seconds. */
+export function reachedLimit(
+  state: LoopState,
+  limits: LoopLimits,
+  now: number,
+  waiting = 0,
+): StopReason | null {
+  if (state.failures >= limits.max_failures) return 'max_failures';
+  if (limits.max_cycles !== undefined && state.cycles >= limits.max_cycles) return 'max_cycles';
+  const elapsed = (now - Date.parse(state.started_at)) / 1000 + waiting;
+  return limits.max_time !== undefined && elapsed >= limits.max_time ? 'max_time' : null;
+}
+
+export function afterCycle(state: LoopState, classification: Classification): LoopState {
+  return {
+    ...state,
+    in_cycle: false,
+    cycles: state.cycles + 1,
+    failures: hasFailed(classification) ? state.failures + 1 : 0,
+    by_classification: {
+      ...state.by_classification,
+      [classification]: (state.by_classification[classification] ?? 0) + 1,
+    },
+  };
+}
+
+/** Where another process goes on: a cycle that was cut off counts as the failure that it is recorded as. */
+export function resumed(state: LoopState, holder: ProcessIdentity): LoopState {
+  return { ...(state.in_cycle ? afterCycle(state, 'FAILURE') : state), holder, running: true };
+}
+
+/** What a loop came to, all that it was resumed from included. */
+export interface LoopResult {
+  cycles: number;
+  stopped_by: StopReason;
+  by_classification: Record<string, number>;
+  /** Why, for people. */
+  reason: string;
+  /** With `error`: its exit code decides. */
+  error?: { kind: ErrorKind; code: string; message: string; exit: number };
+}
+
+export const loopExit = ({ stopped_by, error }: LoopResult): number =>
+  error?.exit ?? { max_failures: 1, interrupted: 130 }[stopped_by as string] ?? 0;

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import type { Guarded } from '../domain/cycle-verdict.js';
+import type { Feature } from '../domain/feature.js';
+import { oneLine } from '../domain/text.js';
+import { configFile, initScript, shown } from '../store/layout.js';
+import { type Context, contextAt } from './context.js';
+import { listFeatures } from './feature.js';
+import { readRecords } from './memory-read.js';
+import { showTrust } from './trust.js';
+
+/** What a cycle compares: as it stood before the command, and as it stands after it. */
+export interface CycleFacts extends Guarded {
+  features: Feature[];
+}
+
+const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
+
+export function takeFacts(context: Context): CycleFacts {
+  const { disk, layout } = context;
+  const { features } = listFeatures(context);
+  const { items } = showTrust(context);
+  const config = disk.read(configFile(layout));
+  const init = shown(layout, initScript(layout));
+  const scripts = items
+    .filter(({ kind }) => kind === 'file')
+    .map(({ name, content }) => [name, digest(content)]);
+  return {
+    features,
+    files: {
+      [shown(layout, configFile(layout))]: config && digest(config),
+      [init]: null,
+      ...Object.fromEntries(scripts),
+    },
+    tests: new Map(features.map(({ id, tests }) => [id, JSON.stringify(tests ?? [])])),
+    breaches: readBreaches(context),
+  };
+}
+
+function readBreaches(context: Context): Map<string, string> {
+  const wanted = ({ kind }: { kind: string }): boolean => kind === 'breach';
+  const records = readRecords(context, 'audit', { archived: false, wanted });
+  return new Map(
+    records.map(({ id, record }) => [
+      id,
+      oneLine(String(record.reason ?? 'a governance rule was broken'), 500),
+    ]),
+  );
+}
+
+/** The same project, as after somebody else worked in it: nothing that was looked at before counts as seen. */
+export function lookAgain(context: Context): Context {
+  const { layout, repository, world, disk, warnings } = context;
+  const fresh = contextAt(layout.root, repository, world, disk.dryRun);
+  fresh.warnings = warnings;
+  fresh.disk.guard = disk.guard;
+  return fresh;
+}

@@ -1,0 +1,122 @@
+import { removeHandover } from '../adapters/handover.js';
+import { endGroup } from '../adapters/process-group.js';
+import {
+  type CycleMark,
+  interruptedInput,
+  interruptedMarks,
+  NO_TASK,
+  type StageName,
+} from '../domain/cycle-mark.js';
+import { ForgeError, refused } from '../domain/error.js';
+import { judgeHolder, type Verdict } from '../domain/holder.js';
+import { plural } from '../domain/text.js';
+import { makeToken } from '../domain/token.js';
+import { clearMark, readMark, writeMark } from '../store/cycle.js';
+import { type Context, readConfig, timestamp } from './context.js';
+import { recordCycles } from './memory-record.js';
+
+/** Keys of the cycles that this very process runs. */
+const running = new Set<string>();
+
+/** Takes this worktree for one cycle; exit 3 `cycle.held` names who has it. What was cut off before is kept in it. */
+export function takeMark(context: Context): CycleMark {
+  const { disk, world } = context;
+  const { unknown_host_minutes } = readConfig(context).session;
+  return disk.withLock(() => {
+    const found = readLeft(context);
+    const verdict = found && judge(context, found, unknown_host_minutes);
+    if (found && verdict?.state === 'held') throw heldBy(found, verdict.why);
+    const mark: CycleMark = {
+      schema_version: '1.0',
+      key: makeToken(16),
+      holder: world.self(),
+      started_at: timestamp(context),
+      task_id: NO_TASK,
+      stage: 'supervisor',
+      stages: [],
+      left: found ? interruptedMarks(found) : [],
+    };
+    writeMark(disk, mark);
+    running.add(mark.key);
+    return mark;
+  });
+}
+
+/** What cannot be read names no cycle that could be recorded. */
+function readLeft(context: Context): CycleMark | null {
+  try {
+    return readMark(context.disk);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
+    context.warnings.push(`The mark of an earlier cycle is of no use: ${error.message}`);
+    return null;
+  }
+}
+
+/** A cycle of this process that is not under way any more was given up by an error. */
+function judge({ world, lastActivity }: Context, mark: CycleMark, unknownHostMinutes: number): Verdict {
+  const verdict = judgeHolder({
+    holder: mark.holder,
+    me: world.self(),
+    liveness: world.liveness(mark.holder),
+    activity: lastActivity,
+    now: world.activity(),
+    silenceMinutes: 0,
+    unknownHostMinutes,
+  });
+  if (verdict.state !== 'same') return verdict;
+  const why = `process ${mark.holder.pid} is running it`;
+  return running.has(mark.key) ? { state: 'held', why } : { state: 'interrupted', why: 'it was given up' };
+}
+
+const heldBy = ({ holder, started_at, stage, task_id }: CycleMark, why: string): Error =>
+  refused(
+    'cycle.held',
+    `A cycle is under way here since ${started_at} (${stage}, task ${task_id}): ${why}; nothing was run.`,
+    { hint: `wait for it, or end it: kill ${holder.pid}` },
+  );
+
+/** Records what was cut off, as FAILURE, each once. The mark forgets it afterwards. */
+export async function recordLeft(context: Context, mark: CycleMark): Promise<CycleMark> {
+  const left = interruptedMarks(mark).filter(({ key }) => key !== mark.key);
+  if (left.length === 0) return { ...mark, left: undefined };
+  for (const { command, key } of left) {
+    if (command && context.world.liveness(command) === 'alive') endGroup(command);
+    removeHandover(key);
+  }
+  const { cycles } = await recordCycles(context, left.map(interruptedInput));
+  const fresh = cycles.filter(({ known }) => !known).map(({ cycle }) => cycle);
+  if (fresh.length > 0)
+    context.warnings.push(
+      `${plural(fresh.length, 'cycle')} that was cut off is recorded now, as FAILURE: ${fresh.join(', ')}.`,
+    );
+  return moveMark(context, mark, { left: undefined });
+}
+
+/** Says where the cycle is. */
+export function moveMark(
+  { disk }: Context,
+  mark: CycleMark,
+  change: Partial<CycleMark> & { stage?: StageName },
+): CycleMark {
+  const after = { ...mark, ...change };
+  writeMark(disk, after);
+  return after;
+}
+
+/** The cycle is over: recorded, or refused before anything was run. */
+export function dropMark(context: Context, mark: CycleMark): void {
+  const { disk } = context;
+  removeHandover(mark.key);
+  disk.withLock(() => {
+    const found = readLeft(context);
+    if (!found || found.key === mark.key) clearMark(disk);
+  });
+  running.delete(mark.key);
+}
+
+/** It is left for the next cycle to record. */
+export function leaveMark(mark: CycleMark): void {
+  removeHandover(mark.key);
+  running.delete(mark.key);
+}

@@ -1,0 +1,157 @@
+import type { Classification, CycleInput } from '../domain/cycle.js';
+import type { CycleMark } from '../domain/cycle-mark.js';
+import { type CycleResult, type MemoryError, progressLine } from '../domain/cycle-report.js';
+import { ForgeError } from '../domain/error.js';
+import { readHalt } from '../store/halt.js';
+import { type Context, timestamp } from './context.js';
+import { guardLog } from './cycle-execution.js';
+import { dropMark, leaveMark, moveMark } from './cycle-mark.js';
+import { type CycleRun, inStage } from './cycle-stage.js';
+import type { Work } from './cycle-work.js';
+import { type RecordedCycle, recordCycle } from './memory-record.js';
+import { addProgress } from './progress.js';
+import { readRunning } from './running.js';
+
+/** What became of the record. */
+export interface StoredCycle {
+  classification: Classification;
+  recorded: RecordedCycle | null;
+  error?: MemoryError;
+}
+
+/** GOV-03: after evaluation, with every stage before it. What cannot be written is left for the next cycle. */
+export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle> {
+  const stored: StoredCycle = { classification: work.evaluation.classification, recorded: null };
+  const stages = [...run.stages];
+  await inStage(run, 'memory', async () => {
+    try {
+      stored.recorded = await record(run, { ...(await describe(run, work)), stages });
+      return {};
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      stored.error = toMemoryError(error);
+      // LTM-16, but what broke a rule stays that.
+      if (stored.classification !== 'GOVERNANCE_VIOLATION') stored.classification = 'FAILURE';
+      return { status: 'failed', note: error.message };
+    }
+  });
+  return stored;
+}
+
+const toMemoryError = ({ kind, code, message, hint, exit }: ForgeError): MemoryError => ({
+  kind,
+  code,
+  message,
+  ...(hint === undefined ? {} : { hint }),
+  exit,
+});
+
+async function describe(run: CycleRun, work: Work): Promise<CycleInput> {
+  const { context, mark } = run;
+  const { evaluation, observations, environment_valid } = work;
+  const { key, started_at } = mark as CycleMark;
+  return {
+    task_id: work.task,
+    exit_code: work.run?.exit_code ?? null,
+    started_at,
+    finished_at: timestamp(context),
+    ...(work.run ? { log: await guardLog(context, work.run.output) } : {}),
+    classification: evaluation.classification,
+    environment_valid,
+    governance_violations: evaluation.violations,
+    quality_signals: { ...observations.signals, ...measured(work) },
+    regression_flags: evaluation.regressions,
+    improvement_proposals: observations.proposals,
+    patterns: observations.patterns,
+    evidence: evaluation.evidence,
+    idempotency_key: key,
+  };
+}
+
+function measured({ run, evaluation, observations }: Work): NonNullable<CycleInput['quality_signals']> {
+  return {
+    features: evaluation.features,
+    features_passing_before: evaluation.passing_before,
+    features_passing_after: evaluation.passing,
+    files_changed: evaluation.files_changed,
+    ...(run ? { command_ms: run.duration_ms, output_bytes: run.output.bytes } : {}),
+    ...(observations.problems.length > 0 ? { observations_refused: observations.problems.length } : {}),
+  };
+}
+
+async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> {
+  try {
+    const { stages } = run;
+    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input });
+    return await recordCycle(run.context, input);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;
+    // Something in it may not be stored: that the cycle was, and how it was judged, may.
+    run.context.warnings.push(`The record was cut down to what may be stored: ${error.message}`);
+    const { task_id, exit_code, started_at, classification, environment_valid, idempotency_key } = input;
+    const bare = { task_id, exit_code, started_at, classification, environment_valid, idempotency_key };
+    return recordCycle(run.context, bare as CycleInput);
+  }
+}
+
+/** The report, progress (GOV-04), and the end of the mark. */
+export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle): Promise<CycleResult> {
+  const { context } = run;
+  const { recorded, error, classification } = stored;
+  const result: CycleResult = {
+    cycle: recorded?.cycle ?? null,
+    task: work.task,
+    stages: run.stages,
+    classification,
+    exit_code: work.run?.exit_code ?? null,
+    report: null,
+    ...(error ? { memory_error: error } : {}),
+    warnings: context.warnings,
+  };
+  await inStage(run, 'report', async () => {
+    result.report = report(run, work, stored);
+    noteProgress(context, result);
+    if (recorded) dropMark(context, run.mark as CycleMark);
+    else leaveMark(run.mark as CycleMark);
+  });
+  run.stages.push({ name: 'sleep', status: 'skipped', duration_ms: 0 });
+  // Each part that looks at the same thing says the same of it.
+  context.warnings.splice(0, context.warnings.length, ...new Set(context.warnings));
+  return result;
+}
+
+function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): CycleResult['report'] {
+  const { evaluation, environment_valid } = work;
+  const { promoted = [], contested = [] } = recorded?.consolidation ?? {};
+  return {
+    memory_write_performed: recorded !== null,
+    knowledge_promoted: promoted,
+    knowledge_conflict_detected: contested.length > 0,
+    memory_integrity_status: integrityAfter(run.context, error),
+    execution: recorded?.execution.id ?? null,
+    evaluation: recorded?.evaluation?.id ?? null,
+    environment_valid,
+    governance_violations: evaluation.violations,
+    regression_flags: evaluation.regressions,
+    evidence: evaluation.evidence,
+    features_passing: evaluation.passing,
+    features: evaluation.features,
+    files_changed: evaluation.files_changed,
+    duration_ms: Math.round(performance.now() - run.started),
+  };
+}
+
+function integrityAfter({ disk }: Context, error: MemoryError | undefined) {
+  if (readHalt(disk) !== null) return 'halted';
+  if (error === undefined) return 'intact';
+  return error.kind === 'corrupted' ? 'corrupted' : 'unknown';
+}
+
+function noteProgress(context: Context, result: CycleResult): void {
+  try {
+    if (readRunning(context)) addProgress(context, { text: progressLine(result) });
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    context.warnings.push(`Progress was not written: ${error.message}`);
+  }
+}

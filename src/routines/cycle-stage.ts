@@ -1,0 +1,61 @@
+import * as z from 'zod/mini';
+import type { Stage } from '../domain/cycle.js';
+import type { CycleMark, StageName } from '../domain/cycle-mark.js';
+import { oneLine } from '../domain/text.js';
+import type { Context } from './context.js';
+import { moveMark } from './cycle-mark.js';
+
+export const CycleOptions = z.strictObject({
+  command: z.array(z.string()).check(z.minLength(1)),
+  task: z.optional(z.string()),
+  /** For the command. */
+  timeout_seconds: z.optional(z.int().check(z.gte(1), z.lte(604_800))),
+});
+export type CycleOptions = z.infer<typeof CycleOptions>;
+
+export interface CycleWatch {
+  onStage?(name: StageName): void;
+  onStageEnd?(stage: Stage): void;
+  /** Of init.sh, the command and the tests. `sampled`: there is too much to show all of it. */
+  onOutput?(text: string, sampled: boolean): void;
+  /** Begin nothing more: what runs is finished, judged and recorded. */
+  finish?: AbortSignal;
+  /** End what runs. */
+  stop?: AbortSignal;
+}
+
+/** One cycle on its way. */
+export interface CycleRun {
+  context: Context;
+  input: CycleOptions;
+  watch: CycleWatch;
+  stages: Stage[];
+  mark: CycleMark | null;
+  started: number;
+}
+
+export interface StageOutcome {
+  status?: Stage['status'];
+  note?: string | undefined;
+}
+
+/** Of these the record knows no start: memory writes its mark with what it records; then the cycle is over. */
+const UNMARKED: ReadonlySet<StageName> = new Set(['memory', 'report', 'sleep']);
+
+/** Times a stage, and says in the mark where the cycle is. */
+export async function inStage(
+  run: CycleRun,
+  name: StageName,
+  // biome-ignore lint/suspicious/noConfusingVoidType: most stages have nothing to say
+  work: () => Promise<StageOutcome | void>,
+): Promise<void> {
+  run.watch.onStage?.(name);
+  const started = performance.now();
+  if (run.mark && !UNMARKED.has(name))
+    run.mark = moveMark(run.context, run.mark, { stage: name, stages: run.stages });
+  const { status = 'ok', note } = (await work()) ?? {};
+  const duration_ms = Math.round(performance.now() - started);
+  const stage: Stage = { name, status, duration_ms, ...(note ? { note: oneLine(note, 500) } : {}) };
+  run.stages.push(stage);
+  run.watch.onStageEnd?.(stage);
+}

@@ -1,0 +1,21 @@
+import { CYCLE_MARK, type CycleMark } from '../domain/cycle-mark.js';
+import { encodeDocument } from '../domain/document.js';
+import { LOOP_STATE, type LoopState } from '../domain/loop.js';
+import type { Disk } from './disk.js';
+import { cycleFile, loopFile } from './layout.js';
+
+/** The cycle that is under way here, or was cut off; null without one. */
+export const readMark = (disk: Disk): CycleMark | null =>
+  disk.readDocument<CycleMark | null>(CYCLE_MARK as never, cycleFile(disk.layout), null).value;
+
+/** Without the lock but to take it: while its cycle runs, nobody else writes it. */
+export const writeMark = (disk: Disk, mark: CycleMark): void =>
+  disk.replace(cycleFile(disk.layout), encodeDocument(mark));
+
+export const clearMark = (disk: Disk): void => disk.remove(cycleFile(disk.layout));
+
+export const readLoop = (disk: Disk): LoopState | null =>
+  disk.readDocument<LoopState | null>(LOOP_STATE as never, loopFile(disk.layout), null).value;
+
+export const writeLoop = (disk: Disk, state: LoopState): void =>
+  disk.withLock(() => disk.replace(loopFile(disk.layout), encodeDocument(state)));

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type GroupOptions, runGroup } from '../../src/adapters/process-group.js';
+import { makeFolder } from '../support/project.js';
+
+const env = { PATH: process.env.PATH as string };
+const options = (cwd: string, change: Partial<GroupOptions> = {}): GroupOptions => ({
+  cwd,
+  env,
+  timeoutMs: 20_000,
+  ...change,
+});
+const shell = (script: string): string[] => ['sh', '-c', script];
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return /^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+/** Numbers that a script wrote into `pids`. */
+const pidsIn = (folder: string): number[] =>
+  readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
+
+async function until(check: () => boolean, ms = 8000): Promise<boolean> {
+  for (const end = performance.now() + ms; performance.now() < end; ) {
+    if (check()) return true;
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  return check();
+}
+
+describe('runGroup', () => {
+  it('keeps the exit code, the end of the output and the digest of all of it', async () => {
+    const shown: string[] = [];
+    const folder = makeFolder();
+    const run = await runGroup(
+      shell('cat; printf "%s" "$ONLY$HOME"; echo problem >&2; exit 7'),
+      options(folder, {
+        input: 'briefing\n',
+        env: { ...env, ONLY: 'this' },
+        onOutput: (text) => shown.push(text),
+      }),
+    );
+    expect(run).toMatchObject({ exit_code: 7, output: { bytes: 21 } });
+    expect(run.ended).toBeUndefined();
+    expect(shown.join('')).toContain('briefing\nthis');
+    const long = await runGroup(shell('yes abcdefg | head -c 100000'), options(folder));
+    const all = 'abcdefg\n'.repeat(12_500);
+    expect(long.output).toEqual({
+      tail: all.slice(-4096),
+      bytes: 100_000,
+      sha256: createHash('sha256').update(all).digest('hex'),
+    });
+  });
+
+  it('tolerates a command that never reads its input', async () => {
+    const run = await runGroup(
+      shell('exec 0<&-; exit 0'),
+      options(makeFolder(), { input: 'x'.repeat(1_000_000) }),
+    );
+    expect(run.exit_code).toBe(0);
+  });
+
+  it.each([
+    ['no-such-program', 'not found'],
+    ['./plain', 'not executable'],
+  ])('says that %s is %s', async (program, ended) => {
+    const folder = makeFolder();
+    await runGroup(shell('echo x > plain'), options(folder));
+    expect(await runGroup([program], options(folder))).toMatchObject({ exit_code: null, ended });
+  });
+
+  it('B-92 ends at the time limit what ignores SIGTERM and forks, all of it', async () => {
+    const folder = makeFolder();
+    const script = `trap '' TERM; echo $$ >> pids; sh -c "trap '' TERM; echo \\$\\$ >> pids; while :; do sleep 1; done" & (sh -c 'echo $$ >> pids; sleep 60' &) ; while :; do sleep 1; done`;
+    const run = await runGroup(shell(script), options(folder, { timeoutMs: 500 }));
+    expect(run).toMatchObject({ exit_code: null, ended: 'stopped after 0.5 s' });
+    expect(run.duration_ms).toBeGreaterThan(5000);
+    expect(run.duration_ms).toBeLessThan(9000);
+    const pids = pidsIn(folder);
+    expect(pids.length).toBe(3);
+    expect(await until(() => pids.every(isGone))).toBe(true);
+  });
+
+  it('B-92 gives a command that listens to SIGTERM the time to put things right', async () => {
+    const folder = makeFolder();
+    const stop = new AbortController();
+    const onOutput = (): void => stop.abort();
+    const script = `trap 'echo saved > saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done`;
+    const run = await runGroup(shell(script), options(folder, { stop: stop.signal, onOutput }));
+    expect(run).toMatchObject({ exit_code: null, ended: 'stopped' });
+    expect(existsSync(join(folder, 'saved'))).toBe(true);
+  });
+
+  it('B-92 is not held by what left the group and keeps the pipe open', async () => {
+    const folder = makeFolder();
+    const run = await runGroup(
+      shell('setsid sh -c "echo \\$\\$ > pids; sleep 30" & sleep 0.2; echo done'),
+      options(folder),
+    );
+    expect(run).toMatchObject({ exit_code: 0, output: { tail: 'done\n' } });
+    expect(run.duration_ms).toBeLessThan(5000);
+    for (const pid of pidsIn(folder)) process.kill(pid, 'SIGKILL');
+  });
+
+  it('B-92 reads a flood to its end, and shows the beginning and samples', async () => {
+    const megabytes = process.env.FORGE_SOAK ? 1024 : 64;
+    let [shown, samples] = [0, 0];
+    const onOutput = (text: string, sampled: boolean): void => {
+      if (sampled) samples++;
+      else shown += text.length;
+    };
+    const before = process.memoryUsage().rss;
+    const command = ['head', '-c', String(megabytes * 2 ** 20), '/dev/zero'];
+    const run = await runGroup(command, options(makeFolder(), { timeoutMs: 120_000, onOutput }));
+    expect([run.exit_code, run.output.bytes]).toEqual([0, megabytes * 2 ** 20]);
+    expect(shown).toBeLessThan(2 ** 21);
+    expect(samples).toBeLessThan(run.duration_ms / 150 + 2);
+    expect(run.duration_ms).toBeLessThan(megabytes * 30 + 2000);
+    expect(process.memoryUsage().rss - before).toBeLessThan(100 * 2 ** 20);
+  });
+});

@@ -1,0 +1,329 @@
+import { type ChildProcess, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MARK, sh, storedCycles } from '../cli/cycles.js';
+import { makeForge } from '../cli/project.js';
+import { BIN, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { isSoak } from './kills.js';
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function ending(child: ChildProcess): Promise<Ended> {
+  const ended = { code: null as number | null, stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => (ended.stdout += chunk));
+  child.stderr?.on('data', (chunk) => (ended.stderr += chunk));
+  return once(child, 'close').then(([code]) => ({ ...ended, code }));
+}
+
+async function until(check: () => boolean): Promise<void> {
+  for (const end = performance.now() + 15_000; performance.now() < end; ) {
+    if (check()) return;
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  throw new Error('It did not come to that.');
+}
+
+const stageOf = (project: Project): string => {
+  try {
+    return project.json<{ stage: string }>(MARK).stage;
+  } catch {
+    return '';
+  }
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+/** A feature A that is done when a file `done` is there. */
+async function ready(test = 'test -f done'): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test]);
+  return project;
+}
+
+const storedTasks = (cycles: Awaited<ReturnType<typeof storedCycles>>): unknown[] =>
+  cycles.map(({ execution }) => execution.task_id);
+
+/** Approves what stands there now, as a person would. */
+const trust = (project: Project): Promise<unknown> =>
+  runForge(project, ['trust', '--yes'], { terminal: true });
+
+/** A project in which a cycle stays in one stage for long. */
+const SLOW: Record<string, (project: Project) => Promise<string[]>> = {
+  environment: async (project) => {
+    project.write('.forge/init.sh', '#!/bin/sh\ntest -f quick || sleep 20\n');
+    await trust(project);
+    return ['true'];
+  },
+  execution: async () => ['sh', '-c', 'test -f quick || { echo $$ > pid; sleep 20; }'],
+  evaluation: async (project) => {
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', "sh -c 'test -f quick || sleep 20'"]);
+    return ['true'];
+  },
+};
+
+describe('a cycle that is cut off', () => {
+  it.each(Object.keys(SLOW))(
+    'GOV-01 GOV-03 by SIGKILL in %s: the next records it as FAILURE, once, with the stages it reached',
+    async (stage) => {
+      const project = await ready();
+      const command = (await SLOW[stage]?.(project)) as string[];
+      const child = startBinary(project.dir, ['cycle', '--', ...command]);
+      const ended = ending(child);
+      // The mark names the command a moment after it began.
+      const runs = (): boolean => project.has('pid') && project.read(MARK).includes('"command"');
+      await until(() => stageOf(project) === stage && (stage !== 'execution' || runs()));
+      const { key } = project.json<{ key: string }>(MARK);
+      child.kill('SIGKILL');
+      await ended;
+      project.write('quick', '');
+      const next = runBinary(project.dir, ['cycle', '--', ...command]);
+      expect(next.stderr).toMatch(/1 cycle that was cut off is recorded now, as FAILURE: 1\./);
+      if (stage === 'execution') await until(() => !isAlive(Number(project.read('pid'))));
+      const [first, second, ...more] = await storedCycles(project);
+      expect([more, second?.execution.cycle]).toEqual([[], 2]);
+      expect(first?.execution).toMatchObject({ key, exit_code: null });
+      expect(first?.execution.stages.at(-1)).toMatchObject({
+        name: stage,
+        status: 'failed',
+        note: 'interrupted',
+      });
+      expect(first?.evaluation.classification).toBe('FAILURE');
+      expect(existsSync(join(tmpdir(), `forge-cycle-${key}`))).toBe(false);
+      expect(project.has(MARK)).toBe(false);
+    },
+  );
+
+  it('GOV-03 in any stage leaves a mark from which it is recorded once, before memory or after it', async () => {
+    const project = await ready();
+    const child = startBinary(project.dir, ['cycle', '--', 'sleep', '20']);
+    const ended = ending(child);
+    await until(() => stageOf(project) === 'execution');
+    child.kill('SIGKILL');
+    await ended;
+    const mark = project.json<Record<string, unknown>>(MARK);
+    const stages = ['supervisor', 'governance', 'environment', 'task', 'evaluation', 'memory'];
+    for (const [i, stage] of stages.entries()) {
+      const key = `${i}`.repeat(16);
+      project.write(MARK, JSON.stringify({ ...mark, key, stage }));
+      await runForge(project, ['cycle', '--', 'true']);
+      // A kill after the record and before the mark was gone.
+      project.write(MARK, JSON.stringify({ ...mark, key, stage: 'memory' }));
+      await runForge(project, ['cycle', '--', 'true']);
+      const all = await storedCycles(project);
+      expect(all.filter(({ execution }) => execution.key === key).length).toBe(1);
+    }
+    expect((await storedCycles(project)).length).toBe(3 * stages.length);
+  });
+
+  it('GOV-01 by SIGKILL at any moment is recorded exactly once', async () => {
+    const project = await ready();
+    for (let ms = 40; ms <= 220; ms += isSoak ? 2 : 20) {
+      const child = startBinary(project.dir, ['cycle', '--', 'true']);
+      const ended = ending(child);
+      setTimeout(() => child.kill('SIGKILL'), ms);
+      await ended;
+    }
+    await runForge(project, ['cycle', '--', 'true']);
+    const keys = (await storedCycles(project)).map(({ execution }) => execution.key);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(project.has(MARK)).toBe(false);
+    expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
+  });
+
+  it('GOV-02 in the sleep of a loop lost nothing; --resume goes on with what is left', async () => {
+    const project = await ready();
+    const child = startBinary(project.dir, ['loop', '--max-cycles', '2', '--sleep', '30', '--', 'true']);
+    const ended = ending(child);
+    await until(
+      () => project.has('.git/forge/loop.json') && /"cycles": 1/.test(project.read('.git/forge/loop.json')),
+    );
+    child.kill('SIGKILL');
+    await ended;
+    const { stdout } = runBinary(project.dir, [
+      'loop',
+      '--json',
+      '--resume',
+      '--max-cycles',
+      '2',
+      '--',
+      'true',
+    ]);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) as string)).toMatchObject({ cycles: 2 });
+    expect((await storedCycles(project)).length).toBe(2);
+  });
+});
+
+describe('signals', () => {
+  it('GOV-02 the first Ctrl-C lets the command finish, judges and records it; the loop ends with 130', async () => {
+    const project = await ready();
+    const script = 'echo started; trap "" INT; sleep 1; touch done';
+    const child = startBinary(project.dir, ['loop', '--max-failures', '9', ...sh(script)]);
+    const ended = ending(child);
+    child.stderr?.on('data', (chunk) => {
+      if (String(chunk).includes('| started')) child.kill('SIGINT');
+    });
+    const { code, stdout, stderr } = await ended;
+    expect(stderr).toContain('Interrupted: what runs is finished, judged and recorded.');
+    expect(stdout).toMatch(/^Cycle 1 SUCCESS: A/);
+    expect(stdout).toMatch(/1 cycle \(1 SUCCESS\): interrupted\.\n$/);
+    expect(code).toBe(130);
+    expect((await storedCycles(project)).length).toBe(1);
+  });
+
+  it('GOV-02 Ctrl-C before the command: it is not run, and that is recorded', async () => {
+    const project = await ready();
+    project.write('.forge/init.sh', '#!/bin/sh\necho begun\nsleep 1\n');
+    await trust(project);
+    const child = startBinary(project.dir, ['cycle', ...sh('touch ran')]);
+    const ended = ending(child);
+    child.stderr?.on('data', (chunk) => {
+      if (String(chunk).includes('| begun')) child.kill('SIGINT');
+    });
+    expect((await ended).code).toBe(130);
+    expect(project.has('ran')).toBe(false);
+    const [stored] = await storedCycles(project);
+    expect(stored?.evaluation).toMatchObject({ classification: 'FAILURE', environment_valid: true });
+    expect(stored?.execution.stages).toContainEqual(
+      expect.objectContaining({ name: 'execution', status: 'skipped', note: 'interrupted' }),
+    );
+  });
+
+  it.each([
+    ['the second Ctrl-C', ['SIGINT', 'SIGINT']],
+    ['SIGTERM', ['SIGTERM']],
+  ] as const)(
+    'GOV-02 %s ends the command and what it started, and the cycle is recorded',
+    async (_name, signals) => {
+      const project = await ready();
+      const script = 'sleep 30 & echo $! > pid; echo started; wait';
+      const child = startBinary(project.dir, ['cycle', '--json', ...sh(script)]);
+      const ended = ending(child);
+      await until(() => project.has('pid') && project.read('pid') !== '');
+      for (const signal of signals) {
+        child.kill(signal);
+        await new Promise((done) => setTimeout(done, 100));
+      }
+      const { code, stdout } = await ended;
+      expect(code).toBe(130);
+      expect(JSON.parse(stdout)).toMatchObject({ classification: 'FAILURE', exit_code: null });
+      await until(() => !isAlive(Number(project.read('pid'))));
+      expect((await storedCycles(project))[0]?.execution.stages.at(-2)).toMatchObject({
+        name: 'execution',
+        note: 'sh: stopped',
+      });
+      expect(project.has(MARK)).toBe(false);
+    },
+  );
+});
+
+describe('two cycles at once', () => {
+  it('GOV-01 the second is refused and names the first; other worktrees and records go on', async () => {
+    const project = await ready();
+    const child = startBinary(project.dir, [
+      'cycle',
+      ...sh('touch started; while ! test -f go; do sleep 0.05; done; touch done'),
+    ]);
+    const ended = ending(child);
+    await until(() => project.has('started'));
+    const { exitCode, stderr } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'ran']);
+    const { error } = JSON.parse(stderr) as { error: Record<string, string> };
+    expect([exitCode, error.code]).toEqual([3, 'cycle.held']);
+    expect(error.message).toContain(`process ${child.pid} is running`);
+    expect(error.message).toContain('execution, task A');
+    await forgeJson(project, [
+      'memory',
+      'record',
+      '--task',
+      'X',
+      '--exit-code',
+      '0',
+      '--classification',
+      'SUCCESS',
+    ]);
+    project.write('go', '');
+    expect((await ended).code).toBe(0);
+    expect(project.has('ran')).toBe(false);
+    expect((await storedCycles(project)).length).toBe(2);
+  });
+});
+
+describe('what the command does to forge', () => {
+  it('B-07 its writes to memory are refused, whatever it asks for; progress, focus and verify are its to use', async () => {
+    const project = await ready();
+    await forgeJson(project, ['session', 'start']);
+    const forge = `${process.execPath} ${BIN}`;
+    const script = [
+      `${forge} memory record --task A --exit-code 0; echo "record $?"`,
+      `${forge} knowledge add invariant x; echo "knowledge $?"`,
+      `${forge} config set briefing.budget 900; echo "config $?"`,
+      `${forge} cycle -- true; echo "cycle $?"`,
+      `${forge} progress add "wired it"; echo "progress $?"`,
+      'touch done',
+      `${forge} feature verify A; echo "verify $?"`,
+    ].join('\n');
+    const { stdout, stderr } = runBinary(project.dir, ['cycle', ...sh(script)]);
+    for (const said of ['record 3', 'knowledge 3', 'config 3', 'cycle 3', 'progress 0', 'verify 0'])
+      expect(stderr).toContain(`  | ${said}\n`);
+    expect(stdout).toMatch(/^Cycle 1 /);
+    expect((await storedCycles(project)).length).toBe(1);
+  });
+
+  it('B-07 nor are those of what it left for the tests and init.sh to run', async () => {
+    const call = `${process.execPath} ${BIN} memory record --task X --exit-code 0`;
+    const project = await ready(`sh -c '${call}; test $? = 3 && test -f done'`);
+    project.write('.forge/init.sh', `#!/bin/sh\n${call}\ntest $? = 3\n`);
+    await trust(project);
+    const { stdout } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'done']);
+    expect(JSON.parse(stdout)).toMatchObject({ exit_code: 0, report: { environment_valid: true } });
+    expect(storedTasks(await storedCycles(project))).toEqual(['A']);
+  });
+
+  it('GOV-01 a breach that the audit ledger got while it ran is its own: GOVERNANCE_VIOLATION', async () => {
+    const project = await ready();
+    await forgeJson(project, ['session', 'start']);
+    const script = `touch done; ${process.execPath} ${BIN} progress add 'ask bob@corp-mail.org'; exit 0`;
+    const { stdout, exitCode } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
+    const { classification, report } = JSON.parse(stdout) as Record<
+      string,
+      { governance_violations: string[] }
+    >;
+    expect([exitCode, classification]).toEqual([1, 'GOVERNANCE_VIOLATION']);
+    expect(report?.governance_violations.length).toBe(1);
+    // An older breach is nobody's any more.
+    const next = runBinary(project.dir, ['cycle', '--json', '--', 'true']);
+    expect(JSON.parse(next.stdout)).toMatchObject({ task: 'none', classification: 'PARTIAL_SUCCESS' });
+  });
+
+  it('B-92 a flood of output neither slows it to a crawl nor fills the record', async () => {
+    const project = await ready();
+    const bytes = isSoak ? 2 ** 30 : 2 ** 25;
+    const command = `ulimit -v unlimited; exec ${process.execPath} ${BIN} cycle -q -- head -c ${bytes} /dev/zero`;
+    const begun = performance.now();
+    const { status } = spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: 60_000 });
+    expect(status).toBe(1);
+    expect(performance.now() - begun).toBeLessThan(30_000);
+    expect((await storedCycles(project))[0]?.execution).toMatchObject({ exit_code: 0, log: { bytes } });
+  });
+
+  it('B-09 stdin closed, and nobody who reads what it says: it is recorded all the same', async () => {
+    const project = await ready();
+    const command = `${process.execPath} ${BIN} cycle -- sh -c 'exec 0<&-; yes | head -c 3000000; touch done' 0<&- 2>&1 | true`;
+    spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: 30_000 });
+    expect((await storedCycles(project))[0]?.evaluation.classification).toBe('SUCCESS');
+  });
+});

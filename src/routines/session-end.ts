@@ -17,6 +17,7 @@ import { readFocusText } from './interruption.js';
 import { foldAtSessionEnd } from './memory-fold.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
+import { sealMemory } from './seal.js';
 import { commitSession } from './session-commit.js';
 
 export const SessionEndInput = z.strictObject({
@@ -73,6 +74,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
   });
   if (isVerified) await foldAtSessionEnd(context);
+  if (isVerified && config.supervisor.keys.length > 0) await sealAtEnd(context);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
@@ -85,6 +87,15 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
   };
+}
+
+/** LTM-18: the commit holds a seal over what it holds. A session ends without one all the same. */
+async function sealAtEnd(context: Context): Promise<void> {
+  try {
+    await sealMemory(context);
+  } catch (error) {
+    context.warnings.push(`Not sealed: ${(error as Error).message}`);
+  }
 }
 
 /** A git that refuses to work hinders no session's end: it is told, and false. */

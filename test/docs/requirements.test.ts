@@ -12,10 +12,13 @@ const landed: string[] = [
   ...range('LTM', 1, 5),
   'LTM-10',
   'LTM-11',
+  'LTM-12',
   'LTM-13',
   'LTM-16',
   'LTM-17',
+  'LTM-18',
   ...range('B', 1, 22),
+  'B-36',
   'B-37',
   ...range('B', 38, 45),
   ...range('B', 52, 56),
@@ -24,6 +27,8 @@ const landed: string[] = [
   ...range('B', 85, 88),
   ...range('B', 91, 94),
   'AGT-04',
+  'B-103',
+  'B-104',
   ...range('B', 105, 107),
 ];
 

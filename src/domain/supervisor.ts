@@ -5,8 +5,8 @@ export interface Pins {
   keys: PinnedKey[];
   /** Seals that were made or seen here, the oldest first. */
   seals: string[];
-  /** What the last seal made here covers, by ledger: the same again need not be sealed. */
-  covered: Partial<Record<string, string[]>>;
+  /** A digest of what the last seal made here covers, where that was the last: the same again need not be sealed. */
+  covered: string | null;
 }
 
 export interface PinnedKey extends Record<string, unknown> {
@@ -43,12 +43,28 @@ export function judgeKeys(named: readonly string[], pins: Pins): SupervisorKey[]
 }
 
 /** So many are enough: each covers the ones before it. */
-const MAX_SEALS = 64;
+export const MAX_SEALS = 64;
 
 export function pinSeals(pins: Pins, ids: readonly string[]): Pins {
   const fresh = ids.filter((id) => !pins.seals.includes(id));
-  return fresh.length === 0 ? pins : { ...pins, seals: [...pins.seals, ...fresh].slice(-MAX_SEALS) };
+  if (fresh.length === 0) return pins;
+  return { ...pins, seals: [...pins.seals, ...fresh].slice(-MAX_SEALS), covered: null };
 }
+
+const SEAL_LINE = /^([0-9a-f]{64})(?: ([0-9a-f]{64}))?$/;
+
+/** One line a seal, its id first; what is no such line, as a crash may leave it, is passed over. */
+export function parsePinnedSeals(text: string): Pick<Pins, 'seals' | 'covered'> {
+  const found = text.split('\n').map((line) => SEAL_LINE.exec(line));
+  const lines = found.filter((match) => match !== null);
+  const ids = [...new Set(lines.map(([, id = '']) => id))];
+  return { seals: ids.slice(-MAX_SEALS), covered: lines.at(-1)?.[2] ?? null };
+}
+
+export const formatPinnedSeals = ({ seals, covered }: Pick<Pins, 'seals' | 'covered'>): string =>
+  seals
+    .map((id, i) => (covered !== null && i === seals.length - 1 ? `${id} ${covered}\n` : `${id}\n`))
+    .join('');
 
 export function pinKeys(
   pins: Pins,

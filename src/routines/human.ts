@@ -3,7 +3,7 @@ import { refused, usage } from '../domain/error.js';
 import type { Reserved } from '../domain/role.js';
 import { checkText } from '../domain/text.js';
 import { type Context, requireSupervisor } from './context.js';
-import { repositoryRoots, requireKnown } from './supervisor-keys.js';
+import { repositoryRoots, requireKnown, supervisorKeys } from './supervisor-keys.js';
 
 /** Who decided, and why: kept for good in the audit ledger. */
 export interface Decision {
@@ -33,7 +33,7 @@ export function requireHuman(context: Context, what: string, reserved: Reserved)
   const file = world.env.FORGE_SUPERVISOR_KEY;
   if (file) {
     const key = openKey(file, repositoryRoots(context), keptPassphrase(world.env));
-    requireKnown(context, key);
+    requireKnown(supervisorKeys(context), key);
     return `key ${key.fingerprint}`;
   }
   if (world.terminal) return 'terminal';

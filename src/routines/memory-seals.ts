@@ -23,7 +23,7 @@ import { configFile, shown } from '../store/layout.js';
 import { eachLine, listArchives, listContainers, MOVES, wasMoved } from '../store/ledger-files.js';
 import { type Context, isBuilding, timestamp } from './context.js';
 import { dropElsewhere, findGoneSeals } from './seal-look.js';
-import { knownKeys, pin, pinned, supervisorKeys } from './supervisor-keys.js';
+import { type Keyring, knownKeys, pin, readKeyring, supervisorKeys } from './supervisor-keys.js';
 
 /** One seal, and what is left of what it vouches for. */
 export interface SealReport {
@@ -67,16 +67,19 @@ const COUNTED = 64;
 export async function judgeSeals(context: Context): Promise<{ signatures: Signatures; findings: Finding[] }> {
   const read = readLedgers(context);
   const { graphs, seals } = read;
-  const keys = supervisorKeys(context);
+  const { keys, pins } = readKeyring(context);
   const known = knownKeys(keys);
   const missing = await dropElsewhere(context, new Set(findGaps(read, known).keys()));
   const findings: Finding[] = [];
   const reports = seals.map((seal, i) =>
     judgeSeal(seal, { graphs, known, missing, findings, counts: i >= seals.length - COUNTED }),
   );
-  findings.push(...judgeKeyring(context, keys, seals), ...(await findGoneSeals(context)).map(removedSeal));
+  findings.push(
+    ...judgeKeyring(context, keys, seals),
+    ...(await findGoneSeals(context, pins)).map(removedSeal),
+  );
   const counting = seals.filter((_, i) => reports[i]?.valid && reports[i]?.known);
-  remember(context, keys, counting);
+  remember(context, { keys, pins }, counting);
   return { signatures: { keys, seals: reports, unsealed: countUnsealed(graphs, counting) }, findings };
 }
 
@@ -207,9 +210,9 @@ function judgeKeyring(
 }
 
 /** Where nothing was pinned yet, what is named now is; from then on another key is foreign. */
-function remember(context: Context, keys: readonly SupervisorKey[], counting: readonly StoredSeal[]): void {
+function remember(context: Context, { keys, pins: before }: Keyring, counting: readonly StoredSeal[]): void {
   if (keys.length === 0 || isBuilding(context)) return;
-  const isFirst = pinned(context).keys.length === 0;
+  const isFirst = before.keys.length === 0;
   try {
     pin(context, (pins) => {
       const named = isFirst ? keys.map(({ public_key }) => public_key) : [];

@@ -1,17 +1,17 @@
 import { streamGit } from '../adapters/git.js';
 import { findRecords } from '../adapters/git-memory.js';
 import { recordId } from '../domain/ledger.js';
+import type { Pins } from '../domain/supervisor.js';
 import { journalStamp, readJournal } from '../store/journal.js';
 import { memoryFolder, shownFrom } from '../store/layout.js';
 import { eachLine, listContainers } from '../store/ledger-files.js';
 import type { Context } from './context.js';
-import { pinned } from './supervisor-keys.js';
 
 const SEAL = Buffer.from('"kind":"seal"');
 
 /** Seals that were made or seen here and are nowhere: not in the audit ledger, not in any branch, reflog or the journal. */
-export async function findGoneSeals(context: Context): Promise<string[]> {
-  const wanted = new Set(pinned(context).seals);
+export async function findGoneSeals(context: Context, { seals }: Pins): Promise<string[]> {
+  const wanted = new Set(seals);
   if (wanted.size === 0) return [];
   eachLine(listContainers(context.layout, 'audit'), (bytes) => {
     if (wanted.size > 0 && bytes.includes(SEAL)) wanted.delete(recordId(bytes));

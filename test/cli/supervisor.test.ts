@@ -86,7 +86,7 @@ describe('forge supervisor init', () => {
   it.each([
     ['in the repository', (project: Project) => project.path('key.pem')],
     ['in a folder of it that is not there yet', (project: Project) => project.path('a/b/key.pem')],
-    ['in .forge', (project: Project) => project.path('.forge/local/key.pem')],
+    ['in .forge', (project: Project) => project.path('.forge/memory/key.pem')],
     ['in the git dir', (project: Project) => project.path('.git/key.pem')],
     [
       'behind a link that leads there',

@@ -13,7 +13,14 @@ import {
   sealText,
 } from '../../src/domain/seal.js';
 import { SealGraph } from '../../src/domain/seal-graph.js';
-import { judgeKeys, type Pins, pinKeys, pinSeals } from '../../src/domain/supervisor.js';
+import {
+  formatPinnedSeals,
+  judgeKeys,
+  type Pins,
+  parsePinnedSeals,
+  pinKeys,
+  pinSeals,
+} from '../../src/domain/supervisor.js';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 const KEY = publicKeyOf(publicKey.export({ type: 'spki', format: 'der' }));
@@ -122,7 +129,7 @@ describe('what a seal covers', () => {
 });
 
 describe('which keys count', () => {
-  const none: Pins = { keys: [], seals: [], covered: {} };
+  const none: Pins = { keys: [], seals: [], covered: null };
   const others = [1, 2].map(() =>
     publicKeyOf(generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' })),
   ) as [string, string];
@@ -141,5 +148,9 @@ describe('which keys count', () => {
     const pins = pinSeals(none, ids);
     expect(pins.seals).toEqual(ids.slice(6));
     expect(pinSeals(pins, ids.slice(60))).toBe(pins);
+    const kept = { seals: pins.seals, covered: id('heads') };
+    expect(parsePinnedSeals(formatPinnedSeals(kept))).toEqual(kept);
+    const torn = `${formatPinnedSeals(kept)}\u0000\n${id('x').slice(9)}\n${id('y')}\n${id('z').slice(0, 30)}`;
+    expect(parsePinnedSeals(torn)).toEqual({ seals: [...pins.seals.slice(1), id('y')], covered: null });
   });
 });

@@ -33,7 +33,7 @@ export interface SupervisorReport {
 export function showSupervisor(context: Context): SupervisorReport {
   const last = readRecords(context, 'audit', { wanted: ({ kind }) => kind === 'seal' }).at(-1);
   return {
-    key: keyHere(context),
+    key: keyQuietly(context),
     keys: supervisorKeys(context),
     last_seal: last ? describeSeal(last) : null,
   };
@@ -41,11 +41,22 @@ export function showSupervisor(context: Context): SupervisorReport {
 
 const describeSeal = ({ id, record: { n, at = '', key } }: ReadRecord) => ({ id, n, at, key: String(key) });
 
-function keyHere(context: Context, file = keyFileOf(context.world.env), passphrase?: string): KeyHere | null {
+/** A key that cannot be used is told; everything else is shown all the same. */
+function keyQuietly(context: Context): KeyHere | null {
+  try {
+    return keyHere(context);
+  } catch (error) {
+    context.warnings.push((error as Error).message);
+    return null;
+  }
+}
+
+function keyHere(context: Context): KeyHere | null {
+  const file = keyFileOf(context.world.env);
   const roots = repositoryRoots(context);
   const encrypted = isEncryptedKey(file, roots);
   if (encrypted === null) return null;
-  const secret = passphrase ?? keptPassphrase(context.world.env);
+  const secret = keptPassphrase(context.world.env);
   if (encrypted && secret === undefined) return { fingerprint: null, public_key: null, file, encrypted };
   const { fingerprint, public_key } = openKey(file, roots, secret);
   return { fingerprint, public_key, file, encrypted };

@@ -192,6 +192,16 @@ describe('forge supervisor show and trust', () => {
     );
   });
 
+  it('LTM-18 show says what is wrong with a key that cannot be used, and shows the rest', async () => {
+    const project = await makeForge();
+    const machine = makeMachine();
+    await initKey(project, machine);
+    const env = { ...machine.env, FORGE_SUPERVISOR_KEY: makeKey(project.dir) };
+    const { stdout, stderr, exitCode } = await runForge(project, ['supervisor', 'show'], { ...machine, env });
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/none on this machine\n.*its seals count/)]);
+    expect(stderr).toMatch(/ed25519\.pem cannot be used: it lies in the repository/);
+  });
+
   it('LTM-18 trust needs a reason, and a key that is named or written out', async () => {
     const project = await makeForge();
     const machine = makeMachine();

@@ -117,13 +117,14 @@ commands = ["touch pwned"]
 name = "supervisor"
 [override]
 all = true
-[supervisor]
-key = "abc"
 `;
-    // The file that init writes has a table of that name.
+    // The file that init writes has tables of these names.
     project.write(
       CONFIG,
-      `${project.read(CONFIG).replace('[guard]\n', '[guard]\noff = true\nenabled = false\n')}${evil}`,
+      `${project
+        .read(CONFIG)
+        .replace('[guard]\n', '[guard]\noff = true\nenabled = false\n')
+        .replace('[supervisor]\n', '[supervisor]\nkey = "abc"\n')}${evil}`,
     );
     project.write(
       FEATURES,

@@ -152,7 +152,7 @@ all = true
           'm',
         ),
       );
-      expect(stdout).not.toContain(name);
+      expect(stdout).not.toMatch(new RegExp(`^${name.replace('.', '\\.')} `, 'm'));
       expect(await forgeError(project, ['config', 'set', name, 'true'])).toMatchObject({
         exitCode: 3,
         code: 'config.outside',

@@ -20,6 +20,7 @@ export type { Knowledge, Learning, NewLearning } from './domain/knowledge.js';
 export { TIERS, type Tier } from './domain/ledger.js';
 export type { Candidate, Selection } from './domain/next.js';
 export type { ProgressLine } from './domain/progress.js';
+export type { SealReport, Signatures } from './domain/seal-judge.js';
 export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
 export type { BriefingInput } from './routines/briefing.js';
@@ -35,7 +36,6 @@ export type { Compacted } from './routines/memory-compact.js';
 export type { LogEntry } from './routines/memory-read.js';
 export type { RecordedCycle } from './routines/memory-record.js';
 export type { Mended } from './routines/memory-repair.js';
-export type { SealReport, Signatures } from './routines/memory-seals.js';
 export type { MemoryStats } from './routines/memory-stats.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
@@ -213,6 +213,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       look: bind('supervisor', 'lookForKey', 'reads'),
       init: bind('supervisor', 'initSupervisor'),
       trust: bind('supervisor', 'trustKey'),
+      retire: bind('supervisor', 'retireKey'),
     },
     trust: {
       show: bind('trust', 'showTrust', 'reads'),

@@ -56,7 +56,7 @@ export const foreignKey = ({ fingerprint, public_key }: SignedBy, file: string):
   finding(
     'key_foreign',
     `the key ${fingerprint} is not one that this machine has accepted: what it sealed does not count`,
-    `forge supervisor trust ${public_key} --reason "…"  (if you know whose it is)`,
+    `forge supervisor trust ${public_key} --reason "…"  (if you know whose it is)  or  forge supervisor retire ${public_key} --reason "…"`,
     'audit',
     file,
   );
@@ -66,7 +66,7 @@ export const removedKey = ({ fingerprint, public_key }: SupervisorKey, file: str
   finding(
     'key_removed',
     `the key ${fingerprint}, which this machine has accepted, is not named any more: it was removed or replaced`,
-    `forge supervisor trust ${public_key} --reason "…"  (puts it back)`,
+    `forge supervisor trust ${public_key} --reason "…"  (puts it back)  or  forge supervisor retire ${fingerprint} --reason "…"`,
     'audit',
     file,
   );

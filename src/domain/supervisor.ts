@@ -14,13 +14,15 @@ export interface PinnedKey extends Record<string, unknown> {
   at: string;
   /** By `supervisor init`, accepted by a human with a reason, or named when this machine knew none. */
   how: 'made' | 'accepted' | 'first';
+  /** When a human took it out; its seals do not count any more. */
+  retired_at?: string;
 }
 
 /**
  * `known`: the settings name it and this machine has pinned it. `foreign`: named, but not pinned while others are.
- * `removed`: pinned, but not named any more.
+ * `removed`: pinned, but not named any more. `retired`: the same, and a human has said so.
  */
-export type KeyState = 'known' | 'foreign' | 'removed';
+export type KeyState = 'known' | 'foreign' | 'removed' | 'retired';
 
 export interface SupervisorKey {
   fingerprint: string;
@@ -31,8 +33,13 @@ export interface SupervisorKey {
 /** Where nothing is pinned yet, what the settings name is taken as it is: somebody has to be the first. */
 export function judgeKeys(named: readonly string[], pins: Pins): SupervisorKey[] {
   const pinned = new Set(pins.keys.map(({ public_key }) => public_key));
+  const retired = new Set(
+    pins.keys.filter(({ retired_at }) => retired_at).map(({ public_key }) => public_key),
+  );
   const stateOf = (key: string): KeyState => {
-    if (!named.includes(key)) return 'removed';
+    if (!named.includes(key)) return retired.has(key) ? 'retired' : 'removed';
+    // Somebody put it back into the settings.
+    if (retired.has(key)) return 'foreign';
     return pinned.size === 0 || pinned.has(key) ? 'known' : 'foreign';
   };
   return [...new Set([...named, ...pinned])].map((public_key) => ({
@@ -49,6 +56,11 @@ export function pinSeals(pins: Pins, ids: readonly string[]): Pins {
   const fresh = ids.filter((id) => !pins.seals.includes(id));
   if (fresh.length === 0) return pins;
   return { ...pins, seals: [...pins.seals, ...fresh].slice(-MAX_SEALS), covered: null };
+}
+
+export function retireKey(pins: Pins, key: string, at: string): Pins {
+  const keys = pins.keys.map((known) => (known.public_key === key ? { ...known, retired_at: at } : known));
+  return { ...pins, keys };
 }
 
 const SEAL_LINE = /^([0-9a-f]{64})(?: ([0-9a-f]{64}))?$/;
@@ -73,9 +85,12 @@ export function pinKeys(
   at: string,
   reason?: string,
 ): Pins {
-  const known = new Set(pins.keys.map(({ public_key }) => public_key));
+  const known = new Set(
+    pins.keys.filter(({ retired_at }) => !retired_at).map(({ public_key }) => public_key),
+  );
   const fresh = keys.filter((key) => !known.has(key));
   if (fresh.length === 0) return pins;
   const why = reason === undefined ? {} : { reason };
-  return { ...pins, keys: [...pins.keys, ...fresh.map((public_key) => ({ public_key, at, how, ...why }))] };
+  const others = pins.keys.filter(({ public_key }) => !fresh.includes(public_key));
+  return { ...pins, keys: [...others, ...fresh.map((public_key) => ({ public_key, at, how, ...why }))] };
 }

@@ -3,6 +3,7 @@ import { corrupted } from '../domain/error.js';
 import type { Finding } from '../domain/finding.js';
 import { recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { isBuilder } from '../domain/role.js';
+import type { Signatures } from '../domain/seal-judge.js';
 import { plural } from '../domain/text.js';
 import { readAnchors, writeAnchors } from '../store/anchors.js';
 import { readHalt, refuseHalted, writeHalt } from '../store/halt.js';
@@ -21,7 +22,7 @@ import { type Judgement, judgeMemory } from './memory-judge.js';
 import { type LookOptions, lookAtMemory } from './memory-look.js';
 import { type Restored, restoreRecords } from './memory-restore.js';
 import { scanMemory } from './memory-scan.js';
-import { judgeSeals, type Signatures } from './memory-seals.js';
+import { judgeSeals } from './memory-seals.js';
 
 export interface TierReport {
   tier: Tier;

@@ -3,9 +3,14 @@ import { decodeConfig } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { ForgeError, usage } from '../domain/error.js';
 import { fingerprintOf, isPublicKey } from '../domain/seal.js';
-import { type PinnedKey, pinKeys, type SupervisorKey } from '../domain/supervisor.js';
+import {
+  retireKey as markRetired,
+  type PinnedKey,
+  pinKeys,
+  type SupervisorKey,
+} from '../domain/supervisor.js';
 import { oneLine } from '../domain/text.js';
-import { addTomlItem } from '../domain/toml.js';
+import { addTomlItem, removeTomlItem } from '../domain/toml.js';
 import { configFile, shown } from '../store/layout.js';
 import { type Context, readConfig, timestamp } from './context.js';
 import { requireDecision, requireHuman } from './human.js';
@@ -85,7 +90,7 @@ export async function initSupervisor(
     if (context.disk.dryRun) return showSupervisor(context);
   }
   const { public_key, fingerprint, encrypted } = openKey(file, roots, secret);
-  const added = nameKey(context, public_key);
+  const added = editKeys(context, public_key, true);
   pinKey(context, public_key, 'made');
   if (added)
     storeAudit(context, around, {
@@ -110,7 +115,7 @@ export async function trustKey(
   const public_key = findKey(context, input.key);
   const fingerprint = fingerprintOf(public_key);
   const { around } = await requireMemory(context);
-  nameKey(context, public_key);
+  editKeys(context, public_key, true);
   pinKey(context, public_key, 'accepted', decision.reason);
   const record = { kind: 'supervisor_key', action: 'trusted', key: fingerprint, public_key, ...decision };
   const audit = storeAudit(context, around, record);
@@ -129,29 +134,47 @@ function findKey(context: Context, wanted: string): string {
   });
 }
 
-/** Adds it to `[supervisor] keys`; comments and everything else stay. False when it was there. */
-function nameKey(context: Context, public_key: string): boolean {
+/** A human takes a key out, of the settings and of what counts here: what it sealed is vouched for by nobody any more. */
+export async function retireKey(
+  context: Context,
+  input: { key: string; reason?: string },
+): Promise<{ key: SupervisorKey; audit: RecordRef }> {
+  const decision = requireDecision(context, "Retiring a supervisor's key", input.reason, 'supervisor keys');
+  const public_key = findKey(context, input.key);
+  const fingerprint = fingerprintOf(public_key);
+  const { around } = await requireMemory(context);
+  editKeys(context, public_key, false);
+  pinKey(context, public_key, 'first');
+  pin(context, (pins) => markRetired(pins, public_key, timestamp(context)));
+  const record = { kind: 'supervisor_key', action: 'retired', key: fingerprint, public_key, ...decision };
+  const audit = storeAudit(context, around, record);
+  return { key: { fingerprint, public_key, state: 'retired' }, audit };
+}
+
+/** Puts it into `[supervisor] keys`, or takes it out; comments and everything else stay. False when it was so already. */
+function editKeys(context: Context, public_key: string, wanted: boolean): boolean {
   const { disk, layout } = context;
   const path = configFile(layout);
   const file = shown(layout, path);
   return disk.withLock(() => {
-    if (readConfig(context).supervisor.keys.includes(public_key)) return false;
+    if (readConfig(context).supervisor.keys.includes(public_key) === wanted) return false;
     const bytes = disk.read(path) as Buffer;
-    const after = addTomlItem(decodeUtf8(bytes, file), 'supervisor', 'keys', public_key);
-    if (!isNamed(after, file, public_key))
-      throw usage('config.form', `${file}: the key could not be added to the list in [supervisor].`, {
-        hint: `by hand, below [supervisor]: keys = ["${public_key}"]`,
+    const edit = wanted ? addTomlItem : removeTomlItem;
+    const after = edit(decodeUtf8(bytes, file), 'supervisor', 'keys', public_key);
+    if (isNamed(after, file, public_key) !== wanted)
+      throw usage('config.form', `${file}: the list of keys in [supervisor] could not be changed.`, {
+        hint: `by hand, below [supervisor], ${wanted ? 'add to' : 'take out of'} keys = […]: "${public_key}"`,
       });
     disk.replace(path, Buffer.from(after, 'utf8'), bytes);
     return true;
   });
 }
 
-function isNamed(text: string, file: string, public_key: string): boolean {
+function isNamed(text: string, file: string, public_key: string): boolean | null {
   try {
     return decodeConfig(text, file).config.supervisor.keys.includes(public_key);
   } catch (error) {
-    if (error instanceof ForgeError) return false;
+    if (error instanceof ForgeError) return null;
     throw error;
   }
 }

@@ -67,6 +67,7 @@ const SETTLING: { call: string[]; damage: (project: Project) => Promise<void> }[
   { call: ['memory', 'override', 'acknowledge', '--reason', 'text'], damage: halt },
   { call: ['supervisor', 'init', '--no-input'], damage: async () => {} },
   { call: ['supervisor', 'trust', STRANGER, '--reason', 'text'], damage: async () => {} },
+  { call: ['supervisor', 'retire', STRANGER, '--reason', 'text'], damage: async () => {} },
   { call: ['memory', 'seal'], damage: makeSupervisor },
 ];
 

@@ -38,6 +38,7 @@ const DENIED: string[][] = [
   ['memory', 'seal'],
   ['supervisor', 'init', '--no-input'],
   ['supervisor', 'trust', '3fa9c1d20b7e4a55', '--reason', 'x'],
+  ['supervisor', 'retire', '3fa9c1d20b7e4a55', '--reason', 'x'],
 ];
 const DENIED_IN_PART: string[][] = [
   ['session', 'end', '--learned', 'x'],

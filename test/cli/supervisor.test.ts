@@ -154,7 +154,7 @@ describe('forge supervisor init', () => {
     expect(await forgeError(project, ['supervisor', 'init'], makeMachine())).toMatchObject({
       exitCode: 2,
       code: 'config.form',
-      hint: expect.stringMatching(/keys = \["ed25519:/),
+      hint: expect.stringMatching(/\[supervisor\], add to keys = .*"ed25519:/),
     });
   });
 });

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { addTomlItem, formatTomlValue, lineOfKey, setTomlValue } from '../../src/domain/toml.js';
+import {
+  addTomlItem,
+  formatTomlValue,
+  lineOfKey,
+  removeTomlItem,
+  setTomlValue,
+} from '../../src/domain/toml.js';
 
 const FILE = `# Settings
 schema_version = 1
@@ -141,6 +147,19 @@ describe('lineOfKey', () => {
     [['absent', 'x'], '# Settings'],
   ])('LAY-06 finds %j', (path, found) => {
     expect(line(FILE, lineOfKey(FILE, path))).toBe(found);
+  });
+});
+
+describe('removeTomlItem', () => {
+  it.each([
+    ['keys = ["new"] # mine', 'keys = [] # mine'],
+    ['keys = ["a", "new"]', 'keys = ["a"]'],
+    ['keys = [\'new\', "a"]', 'keys = ["a"]'],
+    ['keys = [\n  "a", # Ada\n  "new",\n]', 'keys = [\n  "a", # Ada\n  \n]'],
+    ['keys = ["a"]', 'keys = ["a"]'],
+  ])('LTM-18 LAY-06 %j', (before, after) => {
+    const text = (list: string): string => `x = "new"\n[supervisor]\n${list}\n`;
+    expect(removeTomlItem(text(before), 'supervisor', 'keys', 'new')).toBe(text(after));
   });
 });
 

@@ -195,6 +195,25 @@ describe('forge memory verify --signatures', () => {
     expect((await verifySeals(project, machine)).codes).toEqual([]);
   });
 
+  it('LTM-18 a key that a human retired is missed no more, its seals do not count, and putting it back is no way in', async () => {
+    const { project, machine, public_key } = await sealedProject();
+    const newer = makeMachine();
+    await initKey(project, {
+      ...machine,
+      env: { ...machine.env, ...newer.env, XDG_STATE_HOME: machine.env?.XDG_STATE_HOME },
+    });
+    await forgeJson(project, ['supervisor', 'retire', public_key, '--reason', 'the laptop is lost'], machine);
+    expect(project.read(CONFIG)).not.toContain(public_key);
+    expect(await forgeError(project, ['memory', 'seal'], machine)).toMatchObject({ code: 'key.unknown' });
+    for (const who of [machine, makeMachine()]) {
+      const { codes, signatures } = await verifySeals(project, who);
+      expect([codes, signatures?.seals.map(({ known }) => known)]).toEqual([[], [false]]);
+      expect(signatures?.unsealed.execution).toBe(3);
+    }
+    project.write(CONFIG, project.read(CONFIG).replace('\nkeys = [', `\nkeys = ["${public_key}", `));
+    expect((await verifySeals(project, machine)).codes).toEqual(['key_foreign']);
+  });
+
   it('LTM-18 is silent where branches, merges, folds and archives only move what was sealed', async () => {
     const { project, machine } = await sealedProject();
     project.git('switch', '-qc', 'work');

@@ -19,6 +19,7 @@ const STATES: Record<SupervisorKey['state'], string> = {
   known: 'its seals count',
   foreign: 'not accepted on this machine: forge supervisor trust KEY --reason "…"',
   removed: 'accepted on this machine, not named in config.toml any more',
+  retired: 'retired',
 };
 
 function render({ key, keys, last_seal }: SupervisorReport, style: Style): string {
@@ -26,7 +27,7 @@ function render({ key, keys, last_seal }: SupervisorReport, style: Style): strin
     ? `${key.file}  ${key.fingerprint ?? ''}${key.encrypted ? '  with a passphrase' : ''}`
     : 'none on this machine';
   const rows = keys.map(({ fingerprint, state, public_key }) => [
-    state === 'known' ? fingerprint : style.bad(fingerprint),
+    state === 'known' || state === 'retired' ? fingerprint : style.bad(fingerprint),
     STATES[state],
     style.dim(public_key),
   ]);
@@ -38,6 +39,25 @@ function render({ key, keys, last_seal }: SupervisorReport, style: Style): strin
       : 'nothing is sealed yet',
   ].join('\n');
 }
+
+type Settled = { key: SupervisorKey; audit: { id: string } };
+
+const settle = (name: 'trust' | 'retire', summary: string, why: string) =>
+  command<Settled>({
+    name,
+    args: ['<key>'],
+    summary,
+    example: `forge supervisor ${name} 3fa9c1d20b7e4a55 --reason "${why}"`,
+    options: [{ flags: '--reason <text>', help: 'why; it is kept in the audit ledger' }],
+    writes: true,
+    run: (call, key) =>
+      call.forge().supervisor[name]({
+        key: key as string,
+        ...(call.options.reason === undefined ? {} : { reason: call.options.reason as string }),
+      }),
+    render: ({ key, audit }) =>
+      `${name === 'trust' ? 'accepted' : 'retired'} ${key.fingerprint}  audit ${audit.id.slice(0, 12)}`,
+  });
 
 export const group: Group = {
   commands: [
@@ -63,19 +83,11 @@ export const group: Group = {
       run: (call) => call.forge().supervisor.show(),
       render,
     }),
-    command<{ key: SupervisorKey; audit: { id: string } }>({
-      name: 'trust',
-      args: ['<key>'],
-      summary: "Accept a supervisor's key on this machine (a human, with a reason)",
-      example: 'forge supervisor trust 3fa9c1d20b7e4a55 --reason "Ada\'s new laptop"',
-      options: [{ flags: '--reason <text>', help: 'why; it is kept in the audit ledger' }],
-      writes: true,
-      run: (call, key) =>
-        call.forge().supervisor.trust({
-          key: key as string,
-          ...(call.options.reason === undefined ? {} : { reason: call.options.reason as string }),
-        }),
-      render: ({ key, audit }) => `accepted ${key.fingerprint}  audit ${audit.id.slice(0, 12)}`,
-    }),
+    settle('trust', "Accept a supervisor's key on this machine (a human, with a reason)", "Ada's new laptop"),
+    settle(
+      'retire',
+      "Take a supervisor's key out: its seals do not count any more (a human, with a reason)",
+      'lost',
+    ),
   ],
 };

@@ -73,7 +73,17 @@ const keepSeparate = {
  * are required when one of their functions is called: the bundle gets functions that do so.
  */
 const LAZY = {
-  crypto: ['createHash', 'createHmac', 'createPrivateKey', 'createPublicKey', 'hash', 'randomBytes'],
+  crypto: [
+    'createHash',
+    'createHmac',
+    'createPrivateKey',
+    'createPublicKey',
+    'generateKeyPairSync',
+    'hash',
+    'randomBytes',
+    'sign',
+    'verify',
+  ],
   child_process: ['execFileSync', 'spawn'],
   tty: ['isatty'],
   os: ['homedir', 'hostname', 'tmpdir', 'uptime'],

@@ -23,6 +23,8 @@ export { TIERS, type Tier } from './domain/ledger.js';
 export type { LoopResult, StopReason } from './domain/loop.js';
 export type { Candidate, Selection } from './domain/next.js';
 export type { ProgressLine } from './domain/progress.js';
+export type { SealReport, Signatures } from './domain/seal-judge.js';
+export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
@@ -46,9 +48,11 @@ export type { MemoryReport } from './routines/memory-report.js';
 export type { MemoryStats } from './routines/memory-stats.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
+export type { Sealed } from './routines/seal.js';
 export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
 export type { SessionDetail, SessionOverview, SessionRow } from './routines/sessions.js';
+export type { KeyHere, SupervisorReport } from './routines/supervisor.js';
 export type { TrustReport } from './routines/trust.js';
 export type { Where } from './routines/where.js';
 
@@ -83,6 +87,8 @@ const routines = {
   sessions: () => import('./routines/sessions.js'),
   end: () => import('./routines/session-end.js'),
   start: () => import('./routines/session-start.js'),
+  seal: () => import('./routines/seal.js'),
+  supervisor: () => import('./routines/supervisor.js'),
   trust: () => import('./routines/trust.js'),
   where: () => import('./routines/where.js'),
 };
@@ -128,6 +134,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       } catch (error) {
         if (error instanceof ForgeError && error.kind === 'secret' && how !== 'reads')
           await (await routines.breach()).recordBreach(context, error);
+        if (error instanceof ForgeError && error.code === 'role.denied')
+          await (await routines.breach()).recordDenied(context, error, String(name));
         const { withRescue } = await import('./routines/rescue.js');
         throw await withRescue(context, error);
       }
@@ -204,6 +212,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       invalidate: bind('decide', 'invalidateKnowledge'),
       freeze: bind('decide', 'freezeConsolidation'),
       report: bind('report', 'reportMemory', 'reads'),
+      seal: bind('seal', 'sealNow'),
       stats: bind('stats', 'memoryStats', 'reads'),
       show: bind('read', 'showRecord', 'reads'),
       log: bind('read', 'logMemory', 'reads'),
@@ -221,6 +230,13 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       get: bind('config', 'getSetting', 'reads'),
       set: bind('config', 'setSetting'),
       list: bind('config', 'listSettings', 'reads'),
+    },
+    supervisor: {
+      show: bind('supervisor', 'showSupervisor', 'reads'),
+      look: bind('supervisor', 'lookForKey', 'reads'),
+      init: bind('supervisor', 'initSupervisor'),
+      trust: bind('supervisor', 'trustKey'),
+      retire: bind('supervisor', 'retireKey'),
     },
     trust: {
       show: bind('trust', 'showTrust', 'reads'),

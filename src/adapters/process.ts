@@ -84,6 +84,33 @@ export function parent(): ProcessIdentity {
   return identify(process.ppid);
 }
 
+/** How far up the tree is looked: nobody nests deeper, and a look must end. */
+const MAX_ABOVE = 32;
+let cachedRoles: string[] | undefined;
+
+/**
+ * What FORGE_ROLE was when the processes above this one were started, the nearest first. Linux alone says; whoever has
+ * left the tree, or belongs to somebody else, is not seen.
+ */
+export function rolesAbove(): string[] {
+  cachedRoles ??= process.platform === 'linux' ? findRoles() : [];
+  return cachedRoles;
+}
+
+function findRoles(): string[] {
+  const roles: string[] = [];
+  let pid = process.ppid;
+  for (let level = 0; level < MAX_ABOVE && pid > 0; level++) {
+    const variables = readText(`/proc/${pid}/environ`)?.split('\0') ?? [];
+    const role = variables.find((variable) => variable.startsWith('FORGE_ROLE='));
+    if (role !== undefined) roles.push(role.slice('FORGE_ROLE='.length));
+    const stat = readText(`/proc/${pid}/stat`);
+    // The parent's number is the second field behind the program's name.
+    pid = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
+  }
+  return roles;
+}
+
 /** `gone` only when that is certain: no such process here, another start time, or another boot. */
 export function liveness(id: ProcessIdentity): Liveness {
   if (id.host !== hostId()) return 'unknown';

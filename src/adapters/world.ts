@@ -1,5 +1,5 @@
 import type { Activity, Holder, Liveness, ProcessIdentity } from '../domain/holder.js';
-import { activityNow, liveness, parent, self } from './process.js';
+import { activityNow, liveness, parent, rolesAbove, self } from './process.js';
 
 /** What a routine may ask of its surroundings. Tests give another one. */
 export interface World {
@@ -13,8 +13,19 @@ export interface World {
   holder(): Holder;
   liveness(id: ProcessIdentity): Liveness;
   activity(): Activity;
+  /** FORGE_ROLE as the processes above this one were given it. Asked only where a builder would be refused. */
+  rolesAbove(): string[];
 }
 
 export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
-  return { now: () => new Date(), env, terminal, self, holder: parent, liveness, activity: activityNow };
+  return {
+    now: () => new Date(),
+    env,
+    terminal,
+    self,
+    holder: parent,
+    liveness,
+    activity: activityNow,
+    rolesAbove,
+  };
 }

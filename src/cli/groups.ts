@@ -101,6 +101,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/trust.js'),
   },
   {
+    name: 'supervisor',
+    heading: 'Set-up',
+    summary: 'Keep the keys that vouch for memory',
+    load: () => import('./commands/supervisor.js'),
+  },
+  {
     name: 'config',
     heading: 'Set-up',
     summary: 'Read and change settings',
@@ -133,7 +139,9 @@ export const ENVIRONMENT_HELP = [
     '"builder": may work, not change memory, knowledge, trust or settings; "supervisor" or unset: may',
   ],
   ['FORGE_SUPERVISOR_KEY', 'the file of an Ed25519 key outside the repository: decides where no terminal is'],
+  ['FORGE_SUPERVISOR_PASSPHRASE_FILE', "a file with that key's passphrase"],
   ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
-  ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],
+  ['XDG_STATE_HOME', 'where approvals, accepted keys and known seals are kept (default: ~/.local/state)'],
+  ['XDG_CONFIG_HOME', "where a supervisor's own key is kept, in forge/supervisor.pem (default: ~/.config)"],
   ['NO_COLOR, FORCE_COLOR', 'colour off, on'],
 ] as const;

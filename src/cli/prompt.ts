@@ -1,4 +1,4 @@
-import { confirm as ask, select } from '@inquirer/prompts';
+import { confirm as ask, password, select } from '@inquirer/prompts';
 
 /** Questions go to stderr: stdout is the answer. */
 const context = { output: process.stderr };
@@ -9,4 +9,9 @@ export function confirm(message: string): Promise<boolean> {
 
 export function choose<T extends string>(message: string, choices: readonly T[], initial: T): Promise<T> {
   return select({ message, choices: choices.map((value) => ({ value })), default: initial }, context);
+}
+
+/** What is typed is not shown. */
+export function secret(message: string): Promise<string> {
+  return password({ message }, context);
 }

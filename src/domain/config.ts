@@ -2,10 +2,14 @@ import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
 import { describeIssue, fieldName } from './document.js';
 import { corrupted, refused, usage } from './error.js';
+import { isPublicKey, PUBLIC_KEY } from './seal.js';
 import { oneLine } from './text.js';
 import { lineOfKey } from './toml.js';
 
 const minutes = (initial: number) => z._default(z.int().check(z.gte(1), z.lte(1440)), initial);
+const PublicKey = z
+  .string()
+  .check(z.regex(PUBLIC_KEY), z.refine(isPublicKey, 'the base64 of a public key is not in its one form'));
 const table = <T extends z.core.$ZodLooseShape>(shape: T) => z.prefault(z.looseObject(shape), {} as never);
 
 /** `.forge/config.toml`. Every setting has a default; unknown ones are kept and named in a warning. */
@@ -38,13 +42,20 @@ export const Config = z.looseObject({
     /** What halts besides being refused: secrets, cards, IBANs and national ids, or everything. Never less. */
     halt_on: z._default(z.enum(['critical', 'all']), 'critical'),
   }),
+  supervisor: table({
+    /** Public halves of the keys whose seals count; written by `forge supervisor init`. */
+    keys: z._default(z.array(PublicKey), []),
+  }),
 });
 export type Config = z.infer<typeof Config>;
 
 /** Far more than all settings with their comments take. */
 export const MAX_CONFIG_BYTES = 64 * 1024;
 
-/** Never read from a repository: whoever could commit them could let themselves in (docs/architecture.md, "Trust"). */
+/**
+ * Never read from a repository: whoever could commit them could let themselves in (docs/architecture.md, "Trust"). Of
+ * supervisors' keys only public halves are, and only those that this machine has pinned count (docs/governance.md).
+ */
 const OUTSIDE_ONLY = /^(trust|role|override|supervisor\.key|guard\.(off|enabled|disabled|rules))(\.|$)/;
 
 export interface LoadedConfig {
@@ -62,6 +73,7 @@ const KNOWN: Record<string, readonly string[]> = {
   features: ['test_command', 'timeout_seconds'],
   memory: ['fold'],
   guard: ['halt_on'],
+  supervisor: ['keys'],
 };
 
 /** Every setting as `table.key`, in the order of the file that `init` writes. */
@@ -98,8 +110,11 @@ function parseToml(text: string, file: string): Record<string, unknown> {
 }
 
 function badSetting(issue: z.core.$ZodIssue, raw: unknown, text: string, file: string): Error {
-  const path = issue.path.map(String);
-  const line = lineOfKey(text, path);
+  // A list's items have no line of their own.
+  const line = lineOfKey(
+    text,
+    issue.path.filter((part) => typeof part === 'string'),
+  );
   const field = fieldName(issue.path);
   return corrupted('config.value', `${file}:${line}: ${field}: ${describeIssue(issue, raw)}.`, {
     file,
@@ -144,6 +159,11 @@ export function readSetting(config: Config, name: string): unknown {
 export function parseSetting(name: string, text: string): string | number | boolean {
   requireSetting(name);
   const example = readSetting(Config.parse({}), name);
+  if (Array.isArray(example))
+    throw usage('config.list', `${name} is a list that "config set" does not change.`, {
+      field: name,
+      hint: 'forge supervisor init  or  forge supervisor trust KEY --reason "…"',
+    });
   if (typeof example === 'string') return text;
   if (typeof example === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   if (typeof example === 'number' && /^\d{1,9}$/.test(text)) return Number(text);

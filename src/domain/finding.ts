@@ -1,5 +1,6 @@
 import type { LedgerRecord, Tier } from './ledger.js';
 import type { LastGood, Problem } from './ledger-problem.js';
+import type { SealCode } from './seal-finding.js';
 import { plural } from './text.js';
 
 /** What a verification finds, and what a human can do about it (docs/format.md, "What verify finds"). */
@@ -23,7 +24,8 @@ export type FindingCode =
   | 'rolled_back'
   | 'dropped'
   | 'redacted_back'
-  | 'secret';
+  | 'secret'
+  | SealCode;
 
 export interface Finding {
   code: FindingCode;

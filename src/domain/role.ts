@@ -5,7 +5,13 @@ import { oneLine } from './text.js';
  * What LTM-12 keeps from a BUILDER (the role that forge gives to what it launches): it works, it does not decide what
  * is known, what may run, or how forge is set up.
  */
-export type Reserved = 'knowledge' | 'memory' | 'trust' | 'config';
+export type Reserved =
+  | 'knowledge'
+  | 'memory'
+  | 'trust'
+  | 'config'
+  | 'supervisor keys'
+  | 'what features are judged by';
 
 const ROLES = ['builder', 'supervisor'];
 
@@ -21,7 +27,12 @@ export function isBuilder(env: Record<string, string | undefined>): boolean {
   return role === 'builder';
 }
 
+/** A process above this one was started as a builder: a child that unsets its own role is one all the same (LTM-12). */
+export const isBelowBuilder = (roles: readonly string[]): boolean =>
+  roles.some((role) => role.trim().toLowerCase() === 'builder');
+
 export const deniedToBuilder = (what: Reserved): ForgeError =>
   refused('role.denied', `A builder may not change ${what}; nothing was written.`, {
     hint: 'Whoever supervises this work does it, without FORGE_ROLE=builder.',
+    data: { what },
   });

@@ -75,6 +75,65 @@ export function setTomlValue(
   return lines.join('\n');
 }
 
+/**
+ * Adds a text to the list `[table] key`, behind its last item, in the form that the list has: on one line or on one each.
+ * Without such a list it is made. Comments stay.
+ */
+export function addTomlItem(text: string, table: string, key: string, item: string): string {
+  const line = lineOfKey(text, [table, key]) - 1;
+  const lines = text.split('\n');
+  if (!keyLine(key).test(lines[line] ?? '')) return makeTomlList(text, table, key, item);
+  const start = lines.slice(0, line).reduce((sum, before) => sum + before.length + 1, 0);
+  const { end, last } = listAt(text, text.indexOf('=', start) + 1);
+  const value = JSON.stringify(item);
+  if (last === null) return `${text.slice(0, end)}${value}${text.slice(end)}`;
+  const indent = /\n([ \t]*)["'][^\n]*$/.exec(text.slice(0, last))?.[1];
+  const isOwnLine =
+    indent !== undefined && text.slice(0, last).lastIndexOf('[') < text.slice(0, last).lastIndexOf('\n');
+  const hasComma = /^\s*,/.test(text.slice(last, end));
+  const gap = isOwnLine ? `\n${indent}` : ' ';
+  if (!hasComma) return `${text.slice(0, last)},${gap}${value}${text.slice(last)}`;
+  const comma = text.indexOf(',', last) + 1;
+  return `${text.slice(0, comma)}${gap}${value},${text.slice(comma)}`;
+}
+
+/** Takes a text out of the list `[table] key`, with its comma; what cannot be found stays. */
+export function removeTomlItem(text: string, table: string, key: string, item: string): string {
+  const line = lineOfKey(text, [table, key]) - 1;
+  const start = text.split('\n', line).reduce((sum, before) => sum + before.length + 1, 0);
+  const { end } = listAt(text, text.indexOf('=', start) + 1);
+  const list = text.slice(start, end);
+  for (const quoted of [JSON.stringify(item), `'${item}'`]) {
+    const at = list.indexOf(quoted);
+    if (at < 0) continue;
+    const [before, behind] = [list.slice(0, at), list.slice(at + quoted.length)];
+    const rest = /^\s*,[ \t]*/.exec(behind)?.[0];
+    const kept = rest ? before + behind.slice(rest.length) : before.replace(/,\s*$/, '') + behind;
+    return text.slice(0, start) + kept + text.slice(end);
+  }
+  return text;
+}
+
+function makeTomlList(text: string, table: string, key: string, item: string): string {
+  const mark = 'forge-list';
+  return setTomlValue(text, table, key, mark).replace(
+    `${key} = "${mark}"`,
+    () => `${key} = [${JSON.stringify(item)}]`,
+  );
+}
+
+/** Where the list that begins behind `from` ends (its bracket), and where its last item ends; null: it has none. */
+function listAt(text: string, from: number): { end: number; last: number | null } {
+  const TOKEN = /"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]]/g;
+  TOKEN.lastIndex = from;
+  let last: number | null = null;
+  for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
+    if (match[0] === ']') return { end: match.index, last };
+    if (/^["']/.test(match[0])) last = TOKEN.lastIndex;
+  }
+  return { end: text.length, last };
+}
+
 /** Of what is set in the table: a comment at its end belongs to the table that follows. */
 function lastLine(lines: readonly string[], { header, end }: Table): number {
   let last = end - 1;

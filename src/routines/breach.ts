@@ -23,6 +23,27 @@ export async function recordBreach(context: Context, error: ForgeError): Promise
   if (critical) halt(context, error);
 }
 
+/** LTM-12: what a builder tried. Critical for its cycle; memory is not damaged, so nothing halts (docs/decisions/0014). */
+export async function recordDenied(context: Context, error: ForgeError, operation: string): Promise<void> {
+  if (context.disk.dryRun) return;
+  try {
+    const { what } = error.details.data as { what: string };
+    const reason = describeBreach(error.message);
+    const record = {
+      kind: 'breach',
+      critical: true,
+      halts: false,
+      code: error.code,
+      what,
+      operation,
+      reason,
+    };
+    storeAudit(context, await surroundings(context), record, { despite: true });
+  } catch (cause) {
+    context.warnings.push(`The refusal could not be recorded: ${(cause as Error).message}`);
+  }
+}
+
 const MAX_NAMED = 20;
 
 function halt(context: Context, error: ForgeError): void {

@@ -6,7 +6,7 @@ import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
 import type { Activity } from '../domain/holder.js';
-import { deniedToBuilder, isBuilder, type Reserved } from '../domain/role.js';
+import { deniedToBuilder, isBelowBuilder, isBuilder, type Reserved } from '../domain/role.js';
 import type { ArchivedSession } from '../domain/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
@@ -98,10 +98,14 @@ export function readConfig(context: Context): Config {
 
 export { refuseHalted } from '../store/halt.js';
 
-/** Throws exit 3 `role.denied` when this process is a BUILDER. */
-export function requireSupervisor({ world }: Context, what: Reserved): void {
-  if (isBuilder(world.env)) throw deniedToBuilder(what);
+/** Throws exit 3 `role.denied` when this process is a BUILDER, or below one. */
+export function requireSupervisor(context: Context, what: Reserved): void {
+  if (isBuilding(context)) throw deniedToBuilder(what);
 }
+
+/** Looks at the processes above, so it is asked only where a builder is refused something. */
+export const isBuilding = ({ world }: Context): boolean =>
+  isBuilder(world.env) || isBelowBuilder(world.rolesAbove());
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
 

@@ -19,7 +19,7 @@ import { ACTIVE_ISSUES } from '../domain/linear.js';
 import { type Selection, selectNext } from '../domain/next.js';
 import { checkText } from '../domain/text.js';
 import { activeIssuesFile, featuresFile } from '../store/layout.js';
-import { type Context, readConfig, timestamp } from './context.js';
+import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
 import { approveTests } from './trust.js';
 
 const Change = {
@@ -83,6 +83,7 @@ export function showFeature(context: Context, { id }: { id: string }): Feature {
 /** FEA-01. A test given here is approved by being entered: whoever typed it could have run it. */
 export function addFeature(context: Context, raw: FeatureInput): FeatureList {
   const { id, ...change } = checkInput(FeatureInput, raw);
+  if (change.tests !== undefined) requireSupervisor(context, 'what features are judged by');
   checkId(id, 'feature id');
   checkChange(context, change);
   const feature = changeFeatures(context, (features) => {
@@ -95,6 +96,8 @@ export function addFeature(context: Context, raw: FeatureInput): FeatureList {
 
 export function editFeature(context: Context, raw: FeatureEdit): FeatureList {
   const { id, ...change } = checkInput(FeatureEdit, raw);
+  // Whoever is judged by the tests does not choose them.
+  if (change.tests !== undefined) requireSupervisor(context, 'what features are judged by');
   if (Object.values(change).every((value) => value === undefined))
     throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
   checkChange(context, change);
@@ -107,6 +110,7 @@ export function editFeature(context: Context, raw: FeatureEdit): FeatureList {
 }
 
 export function removeFeature(context: Context, { id }: { id: string }): { removed: Feature } {
+  requireSupervisor(context, 'what features are judged by');
   return changeFeatures(context, (features) => ({
     features: planRemove(features, id),
     result: { removed: requireRecord(features, id, 'feature') },
@@ -118,6 +122,7 @@ export function importFeatures(
   context: Context,
   { text }: { text: string },
 ): { features: Feature[]; known: string[] } {
+  requireSupervisor(context, 'what features are judged by');
   return changeFeatures(context, (features) => {
     const plan = planImport(features, text, timestamp(context));
     return { features: [...features, ...plan.added], result: { features: plan.added, known: plan.known } };

@@ -3,6 +3,7 @@ import { corrupted } from '../domain/error.js';
 import type { Finding } from '../domain/finding.js';
 import { recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { isBuilder } from '../domain/role.js';
+import type { Signatures } from '../domain/seal-judge.js';
 import { plural } from '../domain/text.js';
 import { readAnchors, writeAnchors } from '../store/anchors.js';
 import { readHalt, refuseHalted, writeHalt } from '../store/halt.js';
@@ -13,7 +14,7 @@ import { MOVES, wasMoved } from '../store/ledger-files.js';
 import { digestContainers } from '../store/ledger-scan.js';
 import { saveState } from '../store/ledger-state.js';
 import { toState } from '../store/ledger-tip.js';
-import { type Context, timestamp, warnFileSystem } from './context.js';
+import { type Context, isBuilding, timestamp, warnFileSystem } from './context.js';
 import { surroundings } from './ledger.js';
 import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
 import type { Look } from './memory-facts.js';
@@ -21,6 +22,7 @@ import { type Judgement, judgeMemory } from './memory-judge.js';
 import { type LookOptions, lookAtMemory } from './memory-look.js';
 import { type Restored, restoreRecords } from './memory-restore.js';
 import { scanMemory } from './memory-scan.js';
+import { judgeSeals } from './memory-seals.js';
 
 export interface TierReport {
   tier: Tier;
@@ -39,6 +41,8 @@ export interface Integrity {
   problems: Finding[];
   /** What was put back on the way. */
   restored: Restored[];
+  /** Who vouched for what, where it was asked for. */
+  signatures?: Signatures;
 }
 
 /** A look and what it means; `look` is null when the last verification still holds. */
@@ -145,7 +149,9 @@ const withoutRestored = (inspection: Inspection, remedy: Remedy): Inspection => 
 });
 
 function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy): Judgement['restorable'] {
+  // A role that is none is refused here already; the processes above are looked at only where it matters.
   if (remedy === 'none' || isBuilder(context.world.env)) return [];
+  if (restorable.length === 0 || isBuilding(context)) return [];
   return restorable.filter(({ source }) => remedy === 'all' || source === 'journal' || source === 'anchor');
 }
 
@@ -245,14 +251,15 @@ export async function requireMemory(
 /** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
 export async function verifyMemory(
   context: Context,
-  input: { tier?: Tier; scan?: boolean } = {},
+  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
   options: LookOptions = {},
 ): Promise<Integrity> {
   warnFileSystem(context);
   const { inspection, restored } = await settleMemory(context, 'journal', true, options);
   const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
   const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
-  const damage = inspection.findings.filter(wanted);
+  const sealed = input.signatures ? await judgeSeals(context) : null;
+  const damage = [...inspection.findings, ...(sealed?.findings ?? [])].filter(wanted);
   const problems = [...damage, ...secrets.filter(wanted)];
   const halted = readHalt(context.disk) !== null;
   return {
@@ -263,6 +270,7 @@ export async function verifyMemory(
     notes: inspection.notes,
     problems,
     restored,
+    ...(sealed ? { signatures: sealed.signatures } : {}),
   };
 }
 

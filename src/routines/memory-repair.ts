@@ -5,11 +5,12 @@ import { clearHalt, readHalt } from '../store/halt.js';
 import { ledgerArchives, shown } from '../store/layout.js';
 import { appendVerbatim } from '../store/ledger.js';
 import { endTornLine, readSlice } from '../store/ledger-mend.js';
-import type { Context } from './context.js';
+import { type Context, requireSupervisor } from './context.js';
 import { type Decision, requireDecision } from './human.js';
 import { describeFinding, type Inspection, inspectMemory, settleMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
 import { type Restored, restoreRecords } from './memory-restore.js';
+import { lostSealedRecords } from './memory-seals.js';
 
 export interface Mended {
   audit: RecordRef | null;
@@ -25,6 +26,7 @@ export interface Mended {
  * reason also what was edited or removed by hand.
  */
 export async function restoreMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
+  requireSupervisor(context, 'memory');
   const before = await inspectMemory(context, true);
   const free = before.findings.every(({ restorable }) => restorable);
   if (free && input.reason === undefined) {
@@ -109,7 +111,8 @@ async function bringBack(
 export async function repairMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
   const decision = requireDecision(context, 'Repairing memory', input.reason);
   const before = await inspectMemory(context, true);
-  if (before.findings.length === 0)
+  const sealed = await lostSealedRecords(context);
+  if (before.findings.length === 0 && sealed.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
       hint: isHalted(context)
         ? 'forge memory override acknowledge --reason "…"  (ends the halt)'
@@ -117,6 +120,8 @@ export async function repairMemory(context: Context, input: { reason?: string } 
     });
   const first = await bringBack(context, before, decision);
   const rest = await inspectMemory(context, true);
+  // What was sealed and is nowhere is named as lost like what a commit names.
+  rest.look?.brokenAnchors.push(...sealed.map((head) => ({ ...head, commit: '', n: 0 })));
   const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision, first.ids));
   const audit =
     repairs.length > 0

@@ -18,6 +18,7 @@ import { compactAtSessionEnd } from './memory-compact.js';
 import { foldAtSessionEnd } from './memory-fold.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
+import { sealMemory } from './seal.js';
 import { commitSession } from './session-commit.js';
 
 export const SessionEndInput = z.strictObject({
@@ -74,6 +75,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
   });
+  // Before the fold, which takes the seal along: it moves records and changes no head.
+  if (isVerified && config.supervisor.keys.length > 0) await sealAtEnd(context);
   if (verified && (await foldAtSessionEnd(context))) compactAtSessionEnd(context, verified.around);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
@@ -87,6 +90,15 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
   };
+}
+
+/** LTM-18: the commit holds a seal over what it holds. A session ends without one all the same. */
+async function sealAtEnd(context: Context): Promise<void> {
+  try {
+    await sealMemory(context);
+  } catch (error) {
+    context.warnings.push(`Not sealed: ${(error as Error).message}`);
+  }
 }
 
 /** A git that refuses to work hinders no session's end: it is told, and null. */

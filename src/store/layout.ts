@@ -125,6 +125,12 @@ export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 
+const stateFile =
+  (folder: string) =>
+  (stateHome: string, identity: string): string =>
+    join(stateHome, folder, `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.json`);
+
+/** Which supervisors' keys and seals this machine has seen in one repository. */
+export const pinsFile = stateFile('supervisor');
 /** Approvals for one repository, in the person's own state folder. */
-export const trustFile = (stateHome: string, identity: string): string =>
-  join(stateHome, 'trust', `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.json`);
+export const trustFile = stateFile('trust');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { outside } from '../domain/error.js';
-import { genesisLine, paddingLines, type Tier } from '../domain/ledger.js';
+import { genesisLine, paddingLines, TIERS, type Tier } from '../domain/ledger.js';
 import { type Draft, type PlannedLine, planLines, type Tip } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
 import type { Disk } from './disk.js';
@@ -172,6 +172,20 @@ const LF = Buffer.from('\n');
 const makeSalt = (): string => makeToken(62).slice(Math.floor(Math.random() * 62));
 
 const tipOf = ({ ledger, heads, maxN }: TierState): Tip => ({ ledger, heads, maxN });
+
+/** Every ledger as it stands. Exit 4 where one is damaged. Takes the lock. */
+export function readTips(
+  disk: Disk,
+  around: Around,
+): Record<Tier, { ledger: string; heads: string[]; records: number }> {
+  return disk.withLock(() => {
+    const tips = TIERS.map((tier) => {
+      const { ledger, heads, records } = tierState(disk, around, tier, false);
+      return [tier, { ledger, heads: [...heads], records }];
+    });
+    return Object.fromEntries(tips);
+  });
+}
 
 /** A segment is closed for good as soon as git may know it, or it is another folder, session or branch. */
 function isOpen(around: Around, open: OpenSegment | null): boolean {

@@ -8,6 +8,7 @@ import { record, segmentOf, verify } from './memory.js';
 import { differences, makeForge, snapshot } from './project.js';
 
 const FOREIGN = 'f'.repeat(64);
+const STRANGER = `ed25519:${Buffer.alloc(32, 1).toString('base64')}`;
 
 /** Every command with arguments that work in `prepared()`. */
 const CALLS: string[][] = [
@@ -52,6 +53,7 @@ const CALLS: string[][] = [
   ['memory', 'fold'],
   ['memory', 'compact'],
   ['guard', 'scan'],
+  ['supervisor', 'show'],
   ['trust', '--show'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
@@ -68,6 +70,10 @@ const SETTLING: { call: string[]; damage: (project: Project) => Promise<void> }[
   { call: ['memory', 'adopt', FOREIGN, '--reason', 'text'], damage: bringForeign },
   { call: ['memory', 'drop', FOREIGN, '--reason', 'text'], damage: bringForeign },
   { call: ['memory', 'override', 'acknowledge', '--reason', 'text'], damage: halt },
+  { call: ['supervisor', 'init', '--no-input'], damage: async () => {} },
+  { call: ['supervisor', 'trust', STRANGER, '--reason', 'text'], damage: async () => {} },
+  { call: ['supervisor', 'retire', STRANGER, '--reason', 'text'], damage: async () => {} },
+  { call: ['memory', 'seal'], damage: makeSupervisor },
 ];
 
 async function tearSegment(project: Project): Promise<void> {
@@ -79,6 +85,10 @@ async function tearSegment(project: Project): Promise<void> {
 
 async function bringForeign(project: Project): Promise<void> {
   project.write('.forge/memory/notes.d/foreign.jsonl', `${genesisLine('notes', FOREIGN)}\n`);
+}
+
+async function makeSupervisor(project: Project): Promise<void> {
+  await runForge(project, ['supervisor', 'init', '--no-input'], { terminal: true });
 }
 
 async function halt(project: Project): Promise<void> {

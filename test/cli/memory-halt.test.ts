@@ -42,6 +42,8 @@ const ARGUMENTS: Record<string, string[]> = {
   'note show': ['NOTE'],
   'memory record': ['--task', 'A', '--exit-code', '0'],
   'memory show': ['NOTE'],
+  'supervisor trust': ['3fa9c1d20b7e4a55'],
+  'supervisor retire': ['3fa9c1d20b7e4a55'],
   'trust ': ['--show'],
   'config get': ['briefing.budget'],
   'config set': ['briefing.budget', '900'],

@@ -303,7 +303,10 @@ describe('forge memory record', () => {
     const builder = { env: { FORGE_ROLE: 'builder' } };
     for (const call of [BASE, ['note', 'add', 'x'], ['memory', 'fold'], ['memory', 'compact']])
       expect(await forgeError(project, call, builder)).toMatchObject({ exitCode: 3, code: 'role.denied' });
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    // The refusals alone are kept.
+    const changed = differences(before, snapshot(project.dir));
+    expect(changed.filter((path) => !/memory\/audit\.d|\.git\/forge\//.test(path))).toEqual([]);
+    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(Array(4).fill('breach'));
     for (const call of [
       ['memory', 'log'],
       ['memory', 'stats'],

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { GROUPS } from '../../src/cli/groups.js';
+import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { changedPaths, makeRepository, type Project } from '../support/project.js';
+import { type Logged, logOf, verify } from './memory.js';
 
 const BUILDER = { env: { FORGE_ROLE: 'builder' } };
 
@@ -14,40 +16,123 @@ async function ready(): Promise<Project> {
   return project;
 }
 
+/** What LTM-12 keeps from a builder, and whatever else lets its own tests pass. */
+const DENIED: string[][] = [
+  ['knowledge', 'add', 'invariant', 'x'],
+  ['knowledge', 'remove', '0123456789'],
+  ['config', 'set', 'briefing.budget', '500'],
+  ['trust', '--revoke'],
+  ['feature', 'add', 'B', 'b', '--test', 'true'],
+  ['feature', 'edit', 'FORGE-001', '--test', 'true'],
+  ['feature', 'remove', 'FORGE-001'],
+  ['feature', 'import', '-'],
+  ['note', 'add', 'x'],
+  ['memory', 'record', '--task', 'A', '--exit-code', '0'],
+  ['memory', 'fold'],
+  ['memory', 'compact'],
+  ['memory', 'restore'],
+  ['memory', 'repair', '--reason', 'x'],
+  ['memory', 'adopt', 'f'.repeat(64), '--reason', 'x'],
+  ['memory', 'drop', 'f'.repeat(64), '--reason', 'x'],
+  ['memory', 'override', 'acknowledge', '--reason', 'x'],
+  ['memory', 'seal'],
+  ['supervisor', 'init', '--no-input'],
+  ['supervisor', 'trust', '3fa9c1d20b7e4a55', '--reason', 'x'],
+  ['supervisor', 'retire', '3fa9c1d20b7e4a55', '--reason', 'x'],
+];
+const DENIED_IN_PART: string[][] = [
+  ['session', 'end', '--learned', 'x'],
+  ['session', 'end', '--failed', 'x'],
+  ['feature', 'edit', 'FORGE-001', '--status', 'passing', '--reason', 'x'],
+];
+
+const ALLOWED: string[][] = [
+  ['where'],
+  ['briefing'],
+  ['next'],
+  ['knowledge', 'list'],
+  ['knowledge', 'search', 'x'],
+  ['note', 'list'],
+  ['memory', 'verify'],
+  ['memory', 'log'],
+  ['memory', 'stats'],
+  ['supervisor', 'show'],
+  ['guard', 'scan'],
+  ['schema'],
+  ['config', 'list'],
+  ['config', 'get', 'briefing.budget'],
+  ['trust', '--show'],
+  ['progress', 'add', 'wired the form'],
+  ['progress', 'next', 'logout'],
+  ['progress', 'show'],
+  ['focus', 'set', '--phase', 'BUILD'],
+  ['focus', 'show'],
+  ['focus', 'clear'],
+  ['feature', 'list'],
+  ['feature', 'add', 'B', 'b'],
+  ['feature', 'edit', 'B', '--priority', '1'],
+  ['feature', 'show', 'FORGE-001'],
+  ['feature', 'verify', 'FORGE-001'],
+  ['session', 'status'],
+  ['session', 'list'],
+  ['session', 'start'],
+  ['session', 'end', '--no-commit'],
+];
+/** Need an id that is there; they read, begin or throw away nothing that is known. */
+const UNTRIED = ['init', 'session show', 'session discard', 'memory show', 'note show'];
+
+async function expectDenied(project: Project, options: RunOptions): Promise<void> {
+  const denied = [...DENIED, ...DENIED_IN_PART];
+  for (const args of denied) {
+    const error = await forgeError(project, args, { ...options, terminal: true, stdin: '- c\n' });
+    expect([error.exitCode, error.code], args.join(' ')).toEqual([3, 'role.denied']);
+  }
+  expect(changedPaths(project).filter((path) => !path.includes('/audit.d/'))).toEqual([]);
+  const { records } = await forgeJson<{ records: Logged[] }>(project, [
+    ...['memory', 'log', '--tier', 'audit', '--limit', '100'],
+  ]);
+  expect(records.map(({ kind }) => kind)).toEqual(denied.map(() => 'breach'));
+  for (const { record } of records)
+    expect(record).toMatchObject({
+      critical: true,
+      halts: false,
+      code: 'role.denied',
+      what: expect.any(String),
+    });
+  expect((await verify(project)).status).toBe('intact');
+}
+
 describe('FORGE_ROLE=builder', () => {
-  it('B-07 LTM-12 refuses knowledge, trust and settings with exit 3 and writes nothing', async () => {
+  it('B-07 B-36 LTM-12 refuses what it denies with exit 3, writes nothing else, and records each attempt', async () => {
     const project = await ready();
-    const denied = [
-      ['knowledge', 'add', 'invariant', 'x'],
-      ['knowledge', 'remove', '0123456789'],
-      ['config', 'set', 'briefing.budget', '500'],
-      ['trust', '--revoke'],
-      ['session', 'end', '--learned', 'x'],
-      ['session', 'end', '--failed', 'x'],
-    ];
-    for (const args of denied) {
-      const error = await forgeError(project, args, BUILDER);
-      expect([error.exitCode, error.code], args.join(' ')).toEqual([3, 'role.denied']);
-    }
-    expect(changedPaths(project)).toEqual([]);
+    await expectDenied(project, BUILDER);
     expect((await forgeJson<{ active: unknown }>(project, ['session', 'status'])).active).not.toBeNull();
   });
 
-  it('lets a builder read, write progress and focus, and verify features', async () => {
+  it('B-07 LTM-12 holds below a builder, whatever its own FORGE_ROLE is', async () => {
     const project = await ready();
-    const allowed = [
-      ['briefing'],
-      ['next'],
-      ['knowledge', 'list'],
-      ['config', 'list'],
-      ['trust', '--show'],
-      ['progress', 'add', 'wired the form'],
-      ['progress', 'next', 'logout'],
-      ['focus', 'set', '--phase', 'BUILD'],
-      ['feature', 'verify', 'FORGE-001'],
-    ];
-    for (const args of allowed)
+    const above = { rolesAbove: () => ['', 'supervisor', ' Builder'] };
+    await expectDenied(project, { env: { FORGE_ROLE: 'supervisor' }, world: above });
+  });
+
+  it('LTM-12 lets a builder read, write progress and focus, and verify features', async () => {
+    const project = await ready();
+    for (const args of ALLOWED)
       expect((await runForge(project, args, BUILDER)).exitCode, args.join(' ')).toBe(0);
+    expect(await logOf(project, 'audit')).toEqual([]);
+  });
+
+  it('LTM-12 each command is denied or allowed', async () => {
+    const groups = await Promise.all(
+      GROUPS.map(async ({ name, load }) => ({ name, ...(await load()).group })),
+    );
+    const all = groups.flatMap(({ name, commands }) =>
+      commands.map((spec) => (spec.name === name ? name : `${name} ${spec.name}`)),
+    );
+    const known = [...DENIED, ...ALLOWED].map(([group = '', word = '']) =>
+      all.includes(group) ? group : `${group} ${word}`,
+    );
+    expect(all.filter((name) => !known.includes(name) && !UNTRIED.includes(name))).toEqual([]);
   });
 });
 

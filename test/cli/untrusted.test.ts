@@ -117,13 +117,14 @@ commands = ["touch pwned"]
 name = "supervisor"
 [override]
 all = true
-[supervisor]
-key = "abc"
 `;
-    // The file that init writes has a table of that name.
+    // The file that init writes has tables of these names.
     project.write(
       CONFIG,
-      `${project.read(CONFIG).replace('[guard]\n', '[guard]\noff = true\nenabled = false\n')}${evil}`,
+      `${project
+        .read(CONFIG)
+        .replace('[guard]\n', '[guard]\noff = true\nenabled = false\n')
+        .replace('[supervisor]\n', '[supervisor]\nkey = "abc"\n')}${evil}`,
     );
     project.write(
       FEATURES,
@@ -151,7 +152,7 @@ key = "abc"
           'm',
         ),
       );
-      expect(stdout).not.toContain(name);
+      expect(stdout).not.toMatch(new RegExp(`^${name.replace('.', '\\.')} `, 'm'));
       expect(await forgeError(project, ['config', 'set', name, 'true'])).toMatchObject({
         exitCode: 3,
         code: 'config.outside',

@@ -9,14 +9,14 @@ const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
  * before it has appeared. Returns all that the terminal showed.
  */
 export function atTerminal(
-  place: Pick<Project, 'dir'>,
+  place: Pick<Project, 'dir'> & { env?: NodeJS.ProcessEnv },
   args: readonly string[],
   answers: readonly (readonly [after: string, keys: string])[] = [],
 ): Promise<{ shown: string; exitCode: number | null }> {
   const line = [process.execPath, BIN, ...args].map(quoted).join(' ');
   const child = spawn('script', ['-qec', line, '/dev/null'], {
     cwd: place.dir,
-    env: { ...process.env, TERM: 'xterm', SHELL: '/bin/sh' },
+    env: { ...process.env, ...place.env, TERM: 'xterm', SHELL: '/bin/sh' },
     stdio: 'pipe',
   });
   let shown = '';

@@ -10,6 +10,7 @@ import {
 } from '../../index.js';
 import { type Call, command, type OptionSpec } from '../spec.js';
 import { columns, type Style } from '../style.js';
+import { renderSignatures } from './memory-seal.js';
 
 const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', ') };
 
@@ -46,7 +47,10 @@ function renderFinding(
   return `${style.bad(`✗ ${code}`)}  ${place}\n    ${message}${good}\n    → ${style.command(hint)}`;
 }
 
-function renderVerify({ status, tiers, notes, problems, duration_ms }: Verified, style: Style): string {
+function renderVerify(
+  { status, tiers, notes, problems, signatures, duration_ms }: Verified,
+  style: Style,
+): string {
   const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
     tier,
     plural(records, 'record'),
@@ -58,6 +62,7 @@ function renderVerify({ status, tiers, notes, problems, duration_ms }: Verified,
     `memory is ${painted(status, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
     columns(rows, '  '),
     ...notes.map((note) => style.dim(`· ${note}`)),
+    ...(signatures ? renderSignatures(signatures, style) : []),
     ...problems.map((problem) => renderFinding(problem, style)),
     ...(status === 'halted'
       ? [
@@ -71,7 +76,11 @@ type Verified = Integrity & { duration_ms: number };
 
 async function verify(call: Call): Promise<Verified> {
   const started = performance.now();
-  const input = { ...tierOption(call), scan: call.options.scan === true };
+  const input = {
+    ...tierOption(call),
+    scan: call.options.scan === true,
+    signatures: call.options.signatures === true,
+  };
   const bar = call.progress('verifying');
   try {
     const integrity = await call.forge().memory.verify(input, { onProgress: bar.show, signal: call.signal });
@@ -144,6 +153,7 @@ export const looking = [
     example: 'forge memory verify',
     options: [
       TIER,
+      { flags: '--signatures', help: 'also check every seal: who vouched for what, and what came since' },
       { flags: '--scan', help: 'also look for secrets and personal data in what is stored (exit 5)' },
     ],
     writes: true,

@@ -5,8 +5,18 @@ import { overriding } from './memory-override.js';
 import { promoting } from './memory-promote.js';
 import { recording } from './memory-record.js';
 import { reporting } from './memory-report.js';
+import { sealing } from './memory-seal.js';
 import { settling } from './memory-settle.js';
 
 export const group: Group = {
-  commands: [...recording, ...promoting, ...reporting, ...looking, ...keeping, ...settling, ...overriding],
+  commands: [
+    ...recording,
+    ...promoting,
+    ...reporting,
+    ...looking,
+    ...keeping,
+    ...sealing,
+    ...settling,
+    ...overriding,
+  ],
 };

@@ -33,6 +33,7 @@ export type { Integrity, TierReport } from './routines/integrity.js';
 export type { Compacted } from './routines/memory-compact.js';
 export type { LogEntry } from './routines/memory-read.js';
 export type { RecordedCycle } from './routines/memory-record.js';
+export type { Redaction } from './routines/memory-redact.js';
 export type { Mended } from './routines/memory-repair.js';
 export type { MemoryStats } from './routines/memory-stats.js';
 export type { Note } from './routines/note.js';
@@ -61,6 +62,7 @@ const routines = {
   compact: () => import('./routines/memory-compact.js'),
   repair: () => import('./routines/memory-repair.js'),
   settle: () => import('./routines/memory-settle.js'),
+  redact: () => import('./routines/memory-redact.js'),
   read: () => import('./routines/memory-read.js'),
   stats: () => import('./routines/memory-stats.js'),
   note: () => import('./routines/note.js'),
@@ -180,6 +182,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       restore: bind('repair', 'restoreMemory', 'settles'),
       repair: bind('repair', 'repairMemory', 'settles'),
       settleLedger: bind('settle', 'settleLedger', 'settles'),
+      redact: bind('redact', 'redactRecords', 'settles'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
       stats: bind('stats', 'memoryStats', 'reads'),
       show: bind('read', 'showRecord', 'reads'),

@@ -74,6 +74,7 @@ const ROUTINE_ORDER = [
   'memory-compact',
   'memory-repair',
   'memory-settle',
+  'memory-redact',
   'memory-stats',
   'note',
   'feature',

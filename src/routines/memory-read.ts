@@ -11,6 +11,8 @@ import {
   MOVES,
   wasMoved,
 } from '../store/ledger-files.js';
+import { findHidden } from '../store/ledger-hidden.js';
+import { listTombstones } from '../store/ledger-redact.js';
 import type { Context } from './context.js';
 
 /** A record as readers get it. */
@@ -41,15 +43,16 @@ export function readRecords(context: Context, tier: Tier, options: ReadOptions =
 
 function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecord[] {
   const containers = containersOf(context, tier, options.archived ?? true);
-  const { hidden, dropped } = findHidden(containers);
+  const { ids: hidden, ledgers: dropped } = findHidden(context.layout, containers);
   const roots = new Map<string, string>();
   const records = new Map<string, LedgerRecord>();
   eachLine(containers, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind === 'tombstone') noteRoot(roots, parsed.tombstone.redacted, parsed.tombstone);
     if (parsed.kind !== 'record' || parsed.record.tier !== tier) return;
     const { record } = parsed;
     const id = recordId(bytes);
-    if (dropped.size > 0) roots.set(id, record.ledger ?? roots.get(record.prev ?? '') ?? '');
+    if (dropped.size > 0) noteRoot(roots, id, record);
     if (options.wanted?.(record, id) !== false) records.set(id, record);
   });
   return [...records]
@@ -58,28 +61,19 @@ function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecor
     .sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
 }
 
+/** Which ledger a record belongs to: what its segment's first one says, also where that was redacted. */
+function noteRoot(
+  roots: Map<string, string>,
+  id: string,
+  { ledger, prev }: Pick<LedgerRecord, 'prev' | 'ledger'>,
+): void {
+  roots.set(id, ledger ?? roots.get(prev ?? '') ?? '');
+}
+
 /** Archives last: compaction moves lines there. */
 function containersOf({ layout }: Context, tier: Tier, archived: boolean): Container[] {
   const live = listContainers(layout, tier);
   return [...(archived ? listArchives(layout) : []), ...live];
-}
-
-const HIDING = ['"redacted":"', '"kind":"repair"', '"kind":"drop"'].map((text) => Buffer.from(text));
-
-/** Which records are not to be shown, and which ledgers were dropped. Few lines say so; only those are parsed. */
-function findHidden(containers: readonly Container[]): { hidden: Set<string>; dropped: Set<string> } {
-  const hidden = new Set<string>();
-  const dropped = new Set<string>();
-  eachLine(containers, (bytes) => {
-    if (!HIDING.some((mark) => bytes.includes(mark))) return;
-    const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind === 'tombstone') hidden.add(parsed.tombstone.redacted);
-    if (parsed.kind !== 'record') return;
-    const { kind, voided, subject } = parsed.record;
-    if (kind === 'repair' && Array.isArray(voided)) for (const id of voided) hidden.add(id);
-    if (kind === 'drop' && typeof subject === 'string') dropped.add(subject);
-  });
-  return { hidden, dropped };
 }
 
 /**
@@ -156,12 +150,30 @@ export function showRecord(context: Context, { id: wanted }: { id: string }): Lo
     throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', {
       hint: 'forge memory log',
     });
-  const found = TIERS.flatMap((tier) =>
-    readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }),
-  );
+  const found = [
+    ...TIERS.flatMap((tier) =>
+      readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }),
+    ).map(({ id, record }) => toEntry(id, record)),
+    ...findRedacted(context, wanted),
+  ];
   const [first] = found;
   if (!first) throw usage('record.unknown', `There is no record ${wanted}.`, { hint: 'forge memory log' });
   if (found.length > 1)
     throw usage('record.ambiguous', `${wanted} means ${found.length} records; give more digits.`);
-  return toEntry(first.id, first.record);
+  return first;
+}
+
+/** What is left of redacted records: their links, and who took the rest out, when and why. */
+function findRedacted(context: Context, wanted: string): LogEntry[] {
+  const stones = listTombstones(context.layout).filter(({ redacted }) => redacted.startsWith(wanted));
+  if (stones.length === 0) return [];
+  const audits = readRecords(context, 'audit', { wanted: ({ kind }) => kind === 'redacted' });
+  return stones.map((stone) => {
+    const last = audits.findLast(({ record }) => record.subject === stone.redacted);
+    const said: Partial<LedgerRecord> = last?.record ?? {};
+    const words = last ? { by: said.by, reason: said.reason, audit: last.id } : {};
+    const when = { at: said.at ?? null, session: said.session ?? null };
+    const record = { ...stone, kind: 'redacted', ...when, ...words } as unknown as LedgerRecord;
+    return { id: stone.redacted, tier: stone.tier, n: stone.n, kind: 'redacted', ...when, record };
+  });
 }

@@ -127,7 +127,8 @@ function takeOut(
     return { ...target, audit };
   });
   keepRedacted(disk, stones);
-  buryAll(disk, plan);
+  // The audit record has gone into a segment and the journal meanwhile.
+  buryAll(disk, planBurial(disk, graves));
   if (contents.length > 0) dropDrafts(disk);
   for (const path of pending) disk.remove(path);
   const files = [...plan.map(({ file }) => file.path), ...pending].map((path) => shown(layout, path));

@@ -212,8 +212,8 @@ describe('forge memory redact', () => {
     expect((await logOf(project, 'notes')).map((entry) => entry.id)).not.toContain(id);
     expect(project.has(HALT)).toBe(false);
     // Work goes on, and says so.
-    const { warnings } = await forgeJson<{ warnings: string[] }>(project, ['note', 'add', 'more']);
-    expect(warnings.join()).toMatch(/redacted content is back.*forge memory redact/);
+    const { stderr } = await runForge(project, ['note', 'add', 'more']);
+    expect(stderr).toMatch(/redacted content is back.*forge memory redact/);
     commit(project);
     project.git('switch', '-q', 'main');
     project.git('merge', '-q', '--no-edit', 'side');

@@ -35,6 +35,7 @@ export type { LogEntry } from './routines/memory-read.js';
 export type { RecordedCycle } from './routines/memory-record.js';
 export type { Redaction } from './routines/memory-redact.js';
 export type { Mended } from './routines/memory-repair.js';
+export type { Reset } from './routines/memory-reset.js';
 export type { MemoryStats } from './routines/memory-stats.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
@@ -62,6 +63,7 @@ const routines = {
   compact: () => import('./routines/memory-compact.js'),
   repair: () => import('./routines/memory-repair.js'),
   settle: () => import('./routines/memory-settle.js'),
+  reset: () => import('./routines/memory-reset.js'),
   redact: () => import('./routines/memory-redact.js'),
   read: () => import('./routines/memory-read.js'),
   stats: () => import('./routines/memory-stats.js'),
@@ -182,6 +184,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       restore: bind('repair', 'restoreMemory', 'settles'),
       repair: bind('repair', 'repairMemory', 'settles'),
       settleLedger: bind('settle', 'settleLedger', 'settles'),
+      reset: bind('reset', 'resetTier'),
       redact: bind('redact', 'redactRecords', 'settles'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
       stats: bind('stats', 'memoryStats', 'reads'),

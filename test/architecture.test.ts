@@ -75,6 +75,7 @@ const ROUTINE_ORDER = [
   'memory-repair',
   'memory-settle',
   'memory-redact',
+  'memory-reset',
   'memory-stats',
   'note',
   'feature',

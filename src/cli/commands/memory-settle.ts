@@ -1,6 +1,6 @@
 import { usage } from '../../domain/error.js';
 import { oneLine, plural } from '../../domain/text.js';
-import type { Mended } from '../../index.js';
+import type { Mended, Reset } from '../../index.js';
 import { type Call, command, type OptionSpec } from '../spec.js';
 
 const REASON: OptionSpec = { flags: '--reason <text>', help: 'why; it is kept in the audit ledger' };
@@ -50,14 +50,26 @@ const settle = (how: 'adopt' | 'drop', summary: string) =>
 
 type Acknowledged = { audit: { id: string; n: number }; reasons: string[] };
 
-async function override(call: Call, action: string): Promise<Acknowledged> {
+async function override(call: Call, action: string, subject?: string): Promise<Acknowledged | Reset> {
+  if (action === 'reset') return call.forge().memory.reset({ tier: subject, ...reasonOf(call) });
   if (action !== 'acknowledge')
     throw usage(
       'override.unknown',
-      `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: acknowledge.`,
+      `Action: found ${JSON.stringify(oneLine(action, 40))}, allowed: acknowledge | reset.`,
       { field: 'action' },
     );
   return call.forge().memory.acknowledge(reasonOf(call));
+}
+
+const describeAcknowledged = ({ reasons, audit }: Acknowledged): string =>
+  `acknowledged: ${reasons.map((reason) => oneLine(reason, 200)).join('; ')}\naudit ${audit.id.slice(0, 12)}; memory takes records again`;
+
+function describeReset({ tier, count, archive, audit }: Reset): string {
+  if (archive !== null)
+    return `${tier}: ${plural(count, 'record')} sealed in .forge/memory/archive/${archive}.jsonl, not read any more\naudit ${audit?.id.slice(0, 12)}`;
+  return count > 0
+    ? `${tier}: the reset that was interrupted is done (${plural(count, 'record')})`
+    : `${tier}: there is nothing to reset.`;
 }
 
 export const settling = [
@@ -81,15 +93,15 @@ export const settling = [
   }),
   settle('adopt', "Take a foreign ledger's records in (a human, with a reason)"),
   settle('drop', "Show a foreign ledger's records no more (a human, with a reason)"),
-  command<Acknowledged>({
+  command<Acknowledged | Reset>({
     name: 'override',
-    args: ['<action>'],
-    summary: 'Say what a human decided: acknowledge ends a halt once memory is intact again',
+    args: ['<action>', '[subject]'],
+    summary:
+      'Say what a human decided: acknowledge ends a halt once memory is intact again; reset TIER begins a ledger anew',
     example: 'forge memory override acknowledge --reason "restored from the last commit"',
     options: [REASON],
     writes: true,
-    run: override,
-    render: ({ reasons, audit }) =>
-      `acknowledged: ${reasons.map((reason) => oneLine(reason, 200)).join('; ')}\naudit ${audit.id.slice(0, 12)}; memory takes records again`,
+    run: (call, action, subject) => override(call, action as string, subject as string | undefined),
+    render: (value) => ('tier' in value ? describeReset(value) : describeAcknowledged(value)),
   }),
 ];

@@ -6,6 +6,7 @@ import type { Tier } from '../../src/domain/ledger.js';
 import type { Redaction } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 import {
   commitFolded,
   fixedOf,
@@ -342,6 +343,18 @@ describe('forge memory redact', () => {
     await redact(project, id);
     expect(traces(project)).toEqual([]);
     expect(project.has(HALT)).toBe(true);
+    await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'text'], HUMAN);
+    // What an older tool or a hand left there.
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    const secret = SAMPLES.secret();
+    project.write(JOURNAL, '');
+    project.write(file, project.read(file).replace('"task_id":"A"', `"task_id":"${secret}"`));
+    const { problems, exitCode } = await verify(project, '--scan');
+    expect([exitCode, problems.map(({ code }) => code)]).toEqual([5, ['secret']]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project, '--scan')).toMatchObject({ status: 'intact', exitCode: 0 });
+    expect(project.read(file)).not.toContain(secret);
   });
 
   it('LTM-19 says which commits have it, and a recipe that takes it out of them', async () => {

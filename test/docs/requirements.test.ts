@@ -13,6 +13,7 @@ const landed: string[] = [
   'LTM-10',
   'LTM-11',
   'LTM-13',
+  'LTM-19',
   'LTM-16',
   'LTM-17',
   ...range('B', 1, 22),

@@ -45,7 +45,7 @@ done
   awk '{ print "M " NR " " FILENAME ":" FNR " " $0 }' "$@" | sed -E '
     /\}\{"v":1,/b bad
     s/^([^{]*) \{"v":1,"tier":"'"$tier"'","n":[1-9][0-9]*,"prev":([^,]*),"seen":\[([^]]*)\],.*"kind":"[^"]+".*\}$/\1 record \2 \3/; t links
-    s/^([^{]*) \{"v":1,"redacted":"('"$hex"')","n":[1-9][0-9]*,"prev":([^,]*),"seen":\[([^]]*)\].*\}$/\1 \2 \3 \4/; t links
+    s/^([^{]*) \{"v":1,("tier":"'"$tier"'",)?"redacted":"('"$hex"')","n":[1-9][0-9]*,"prev":([^,]*),"seen":\[([^]]*)\].*\}$/\1 \3 \4 \5/; t links
     # Padding beside records that were put back holds nothing.
     / \{"v":1,"pad":"'"$hex"'","noise":"[A-Za-z0-9+\/=]*"\}$/d
     :bad

@@ -43,8 +43,10 @@ export type { Overridden } from './routines/memory-override.js';
 export type { Promoted } from './routines/memory-promote.js';
 export type { LogEntry } from './routines/memory-read.js';
 export type { RecordedCycle } from './routines/memory-record.js';
+export type { Redaction } from './routines/memory-redact.js';
 export type { Mended } from './routines/memory-repair.js';
 export type { MemoryReport } from './routines/memory-report.js';
+export type { Reset } from './routines/memory-reset.js';
 export type { MemoryStats } from './routines/memory-stats.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
@@ -79,6 +81,8 @@ const routines = {
   promote: () => import('./routines/memory-promote.js'),
   decide: () => import('./routines/memory-override.js'),
   report: () => import('./routines/memory-report.js'),
+  reset: () => import('./routines/memory-reset.js'),
+  redact: () => import('./routines/memory-redact.js'),
   read: () => import('./routines/memory-read.js'),
   stats: () => import('./routines/memory-stats.js'),
   note: () => import('./routines/note.js'),
@@ -205,6 +209,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       restore: bind('repair', 'restoreMemory', 'settles'),
       repair: bind('repair', 'repairMemory', 'settles'),
       settleLedger: bind('settle', 'settleLedger', 'settles'),
+      reset: bind('reset', 'resetTier'),
+      redact: bind('redact', 'redactRecords', 'settles'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
       promote: bind('promote', 'promotePattern', 'reads'),
       consolidate: bind('promote', 'consolidateMemory'),

@@ -84,6 +84,8 @@ const ROUTINE_ORDER = [
   'supervisor',
   'memory-repair',
   'memory-settle',
+  'memory-redact',
+  'memory-reset',
   'memory-stats',
   'memory-report',
   'note',

@@ -1,4 +1,4 @@
-import { recordId } from '../domain/ledger.js';
+import { identify } from '../domain/tombstone.js';
 import { type Git, type GitStream, must } from './git.js';
 import { readBlobs } from './git-blobs.js';
 import { ledgersIn, readRaw } from './git-raw.js';
@@ -9,7 +9,7 @@ export interface FoundRecord {
   /** `main`, `origin/x`, `v1`, `stash@{0}`; empty when no ref leads there, only the reflog. */
   ref: string;
   path: string;
-  /** Without the LF. */
+  /** Without the LF. Of a record that was redacted there, its tombstone. */
   bytes: Buffer;
 }
 
@@ -65,7 +65,7 @@ async function searchBlobs(
   for (let at = 0, count = 32; at < oids.length && found.size < wanted.size; at += count, count *= 2)
     await readBlobs(stream, oids.slice(at, at + count), (oid, bytes) => {
       if (found.size === wanted.size) return;
-      const id = recordId(bytes);
+      const id = identify(bytes);
       const place = places.get(oid);
       // A copy: the chunk that it is a part of is not to be kept with it.
       if (place && wanted.has(id) && !found.has(id)) found.set(id, { ...place, bytes: Buffer.from(bytes) });

@@ -63,7 +63,12 @@ export interface MissingRecord {
   file: string;
   /** The commit that dropped or had it. */
   commit: string;
+  /** The line that stands for it, if its content was redacted: that alone comes back. */
+  tombstone?: Buffer;
 }
+
+/** What is whole but should not be here is no damage: memory goes on, and verify says so with exit 5. */
+export const isDamage = ({ code }: Finding): boolean => code !== 'secret' && code !== 'redacted_back';
 
 /** The first records of two segments may have the same number; then their time and session tell them apart. */
 export const markOf = ({

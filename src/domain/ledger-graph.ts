@@ -1,7 +1,8 @@
 import * as crypto from 'node:crypto';
 import { IdTable } from './id-table.js';
-import { type LedgerRecord, type ParsedLine, parseLine, type Tier } from './ledger.js';
+import { type LedgerRecord, type ParsedLine, parseLine, type Tier, type Tombstone } from './ledger.js';
 import {
+  type ArchiveSeal,
   ConvertedLines,
   codeOf,
   type Digest,
@@ -17,7 +18,7 @@ import {
   unauthorised,
   wrongTier,
 } from './ledger-problem.js';
-import { isSettlement, Settlements } from './ledger-settlement.js';
+import { isSeal, isSettlement, Settlements } from './ledger-settlement.js';
 
 interface Pending {
   parent: string;
@@ -40,6 +41,10 @@ const REDACTED = 4;
 const LOST = 8;
 const COMMITTED = 16;
 const VOID = 32;
+/** Redacted once in this repository, whether a tombstone is here or not. */
+const BANNED = 64;
+/** HEAD's tree has its tombstone. */
+const BURIED = 128;
 const HERE = PRESENT | REDACTED;
 
 /** `end`: where the next line begins, in bytes. */
@@ -58,12 +63,18 @@ export class LedgerGraph {
   private readonly beginnings: { ledger: string; index: number; place: Place }[] = [];
   private readonly settlements = new Settlements();
   private readonly converted = new ConvertedLines();
+  private readonly tombstones: Tombstone[] = [];
+  /** What this ledger says of its archives. */
+  readonly seals: ArchiveSeal[] = [];
   private maxN = 0;
 
   constructor(
     readonly tier: Tier,
     private readonly onRecord: OnRecord = () => {},
-  ) {}
+    redacted: Iterable<string> = [],
+  ) {
+    for (const id of redacted) this.table.mark(this.table.add(id), BANNED);
+  }
 
   /** A record that is here, was redacted, or that a repair names as lost: nobody has to look for it. */
   has(id: string): boolean {
@@ -79,7 +90,13 @@ export class LedgerGraph {
   /** HEAD's tree has it, so the journal need not keep it. */
   isCommitted(id: string): boolean {
     const index = this.table.find(id);
-    return index >= 0 && this.table.has(index, COMMITTED | LOST | REDACTED);
+    return index >= 0 && this.table.has(index, COMMITTED | LOST | REDACTED | BANNED);
+  }
+
+  /** The same for a tombstone. */
+  isBuried(id: string): boolean {
+    const index = this.table.find(id);
+    return index >= 0 && this.table.has(index, BURIED | LOST);
   }
 
   /** Adds one line (bytes without the LF). Returns what the next line's `last_good` is. */
@@ -116,6 +133,7 @@ export class LedgerGraph {
     if (record.prev === null) this.beginnings.push({ ledger: record.ledger as string, index, place });
     if (record.actor === 'builder') this.problems.push({ ...unauthorised(place, lastGood), id });
     if (isSettlement(record)) this.settle(record);
+    if (isSeal(record)) this.seals.push(record);
     this.onRecord(record, id, place, end);
   }
 
@@ -145,9 +163,12 @@ export class LedgerGraph {
     lastGood: LastGood,
   ): LastGood {
     const index = this.table.add(tombstone.redacted);
+    if (this.source.committed) this.table.mark(index, BURIED);
     if (!this.table.has(index, REDACTED)) {
       this.table.mark(index, REDACTED);
       this.noteLinks(tombstone, index, place, lastGood);
+      this.tombstones.push(tombstone);
+      if (tombstone.ledger !== undefined) this.beginnings.push({ ledger: tombstone.ledger, index, place });
     }
     return { id: tombstone.redacted, line: place.line, offset: place.offset, n: tombstone.n };
   }
@@ -183,6 +204,7 @@ export class LedgerGraph {
       unreadable,
       missing,
       unseen,
+      tombstones: this.tombstones,
       ledgers: this.ledgersFound(),
     };
   }
@@ -195,7 +217,7 @@ export class LedgerGraph {
       if (!this.table.has(index, HERE)) continue;
       records++;
       if (!this.table.has(index, FOLLOWED)) heads.push(this.table.hex(index));
-      if (this.table.has(index, PRESENT) && this.table.has(index, REDACTED))
+      if (this.table.has(index, PRESENT) && this.table.has(index, REDACTED | BANNED))
         returned.push(this.table.hex(index));
     }
     return { records, heads: heads.sort(), returned };

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Tier } from './ledger.js';
+import type { Tier, Tombstone } from './ledger.js';
 
 /** Where a line stands. */
 export interface Place {
@@ -37,6 +37,17 @@ export interface MissingParent extends Problem {
   child: number;
 }
 
+/** What a ledger keeps of an archive: enough to see that nothing in it changed. */
+export interface ArchiveSeal {
+  /** SHA-256 of the archive's bytes: its name, until something in it was redacted. */
+  archive: string;
+  count: number;
+  /** SHA-256 of the sorted ids, each followed by LF. */
+  ids_sha256: string;
+  from: number;
+  to: number;
+}
+
 /** What stands in a ledger, and what is wrong with it. */
 export interface GraphResult {
   records: number;
@@ -52,6 +63,8 @@ export interface GraphResult {
   unseen: number;
   /** Ids whose content was redacted but is back. */
   returned: string[];
+  /** One of each redacted record that has one here. */
+  tombstones: Tombstone[];
   /** The ledgers that segments here begin with, and where; without those that were adopted or dropped. */
   ledgers: Map<string, Place>;
 }

@@ -1,9 +1,13 @@
 import type { LedgerRecord } from './ledger.js';
-import type { Digest } from './ledger-problem.js';
+import type { ArchiveSeal, Digest } from './ledger-problem.js';
 
 /** Records that say how a finding was settled. */
 const KINDS: ReadonlySet<string> = new Set(['repair', 'adopt', 'drop']);
 export const isSettlement = ({ kind }: LedgerRecord): boolean => KINDS.has(kind);
+
+/** Records that say what an archive holds. */
+export const isSeal = (record: LedgerRecord): record is LedgerRecord & ArchiveSeal =>
+  (record.kind === 'archive' || record.kind === 'reset') && typeof record.ids_sha256 === 'string';
 
 interface Settlement {
   bytes?: Digest[];

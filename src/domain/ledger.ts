@@ -40,10 +40,14 @@ export interface LedgerRecord {
 /** What stands where a redacted record stood (LTM-19). */
 export interface Tombstone {
   v: 1;
+  /** So that an archive which begins with it says whose it is. */
+  tier?: Tier;
   redacted: string;
   n: number;
   prev: string | null;
   seen: string[];
+  /** Of the first record of a segment: what follows belongs to that ledger. */
+  ledger?: string;
 }
 
 /** The id of a record: SHA-256 of its line's bytes, without the LF. */
@@ -107,16 +111,22 @@ export function parseLine(text: string): ParsedLine {
   if (line.pad !== undefined) return parsePadding(line);
   const problem = linkProblem(line);
   if (problem) return bad(problem);
-  if (line.redacted !== undefined)
-    return isRecordId(line.redacted)
-      ? { kind: 'tombstone', tombstone: line as unknown as Tombstone }
-      : bad('its "redacted" is no record id');
+  if (line.redacted !== undefined) return parseTombstone(line);
   if (!(TIERS as readonly unknown[]).includes(line.tier))
     return bad(`its tier is ${JSON.stringify(line.tier)}`);
   if (typeof line.kind !== 'string') return bad('it has no kind');
   if (line.prev === null && !isRecordId(line.ledger))
     return bad('it is a first record without its ledger id');
   return { kind: 'record', record: line as LedgerRecord };
+}
+
+function parseTombstone(line: Record<string, unknown>): ParsedLine {
+  const { redacted, tier, ledger } = line;
+  if (!isRecordId(redacted)) return bad('its "redacted" is no record id');
+  if (tier !== undefined && !(TIERS as readonly unknown[]).includes(tier))
+    return bad(`its tier is ${JSON.stringify(tier)}`);
+  if (ledger !== undefined && !isRecordId(ledger)) return bad('its "ledger" is no ledger id');
+  return { kind: 'tombstone', tombstone: line as unknown as Tombstone };
 }
 
 function parsePadding({ pad, noise: found }: Record<string, unknown>): ParsedLine {

@@ -1,10 +1,11 @@
 import { rootCommit } from '../adapters/git-memory.js';
 import { corrupted } from '../domain/error.js';
-import type { Finding } from '../domain/finding.js';
+import { type Finding, isDamage } from '../domain/finding.js';
 import { recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { isBuilder } from '../domain/role.js';
 import type { Signatures } from '../domain/seal-judge.js';
 import { plural } from '../domain/text.js';
+import { redactedIn } from '../domain/tombstone.js';
 import { readAnchors, writeAnchors } from '../store/anchors.js';
 import { readHalt, refuseHalted, writeHalt } from '../store/halt.js';
 import { journalStamp, pruneJournal } from '../store/journal.js';
@@ -14,6 +15,7 @@ import { MOVES, wasMoved } from '../store/ledger-files.js';
 import { digestContainers } from '../store/ledger-scan.js';
 import { saveState } from '../store/ledger-state.js';
 import { toState } from '../store/ledger-tip.js';
+import { keepRedacted, redactedStamp } from '../store/redacted.js';
 import { type Context, isBuilding, timestamp, warnFileSystem } from './context.js';
 import { surroundings } from './ledger.js';
 import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
@@ -34,7 +36,7 @@ export interface TierReport {
 
 /** The answer of a verification. */
 export interface Integrity {
-  /** `secret`: intact, but the guard would refuse some of it today. */
+  /** `secret`: intact, but the guard would refuse some of it today, or it was redacted and is back. */
   status: 'intact' | 'corrupted' | 'halted' | 'secret';
   tiers: TierReport[];
   notes: string[];
@@ -159,7 +161,9 @@ function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy
 const PASSING: ReadonlySet<string> = new Set(['conflict_marker', 'crlf', 'foreign_ledger', 'set_back']);
 
 function haltUnlessRestorable(context: Context, { findings }: Inspection): void {
-  const grave = findings.filter(({ restorable, code }) => !restorable && !PASSING.has(code));
+  const grave = findings.filter(
+    (finding) => isDamage(finding) && !finding.restorable && !PASSING.has(finding.code),
+  );
   const at = timestamp(context);
   haltFor(
     context,
@@ -201,7 +205,13 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
           open,
         );
       }
-      const verdict = { head: around.head, archives: digestContainers(cut.archives), notes };
+      // What somebody else redacted is known here from now on, whatever is checked out next.
+      keepRedacted(
+        disk,
+        TIERS.flatMap((tier) => look.scans[tier].result.tombstones.map((stone) => ({ ...stone, tier }))),
+      );
+      const archives = digestContainers(cut.archives);
+      const verdict = { head: around.head, archives, redacted: redactedStamp(context.layout), notes };
       saveState(disk, { ...cut.state, home: around.home, verdict });
     });
   } catch {
@@ -221,8 +231,12 @@ function anchorsAfter({ disk }: Context, { git, settled }: Look) {
 function prune({ layout }: Context, { scans, git }: Look, cut: Cut): void {
   if (!git || git.branch === null || journalStamp(layout).stat !== cut.journal.stat) return;
   pruneJournal(layout, cut.journal.size, (bytes) => {
-    const id = recordId(bytes);
-    return !TIERS.some((tier) => scans[tier].graph.isCommitted(id));
+    const grave = redactedIn(bytes);
+    const id = grave ?? recordId(bytes);
+    return !TIERS.some((tier) => {
+      const { graph } = scans[tier];
+      return grave === null ? graph.isCommitted(id) : graph.isBuried(id);
+    });
   });
 }
 
@@ -233,8 +247,10 @@ export async function requireMemory(
   refuseHalted(context.disk);
   const { inspection } = await settleMemory(context, 'all', false);
   // A breach that a merge brought along halts here too.
-  if (inspection.findings.length === 0) refuseHalted(context.disk);
-  const [first] = inspection.findings;
+  if (!inspection.findings.some(isDamage)) refuseHalted(context.disk);
+  const first = inspection.findings.find(isDamage);
+  for (const { message, hint } of inspection.findings)
+    if (!first) context.warnings.push(`${message}; remove it: ${hint}`);
   if (!first)
     return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };
   throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {
@@ -259,11 +275,11 @@ export async function verifyMemory(
   const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
   const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
   const sealed = input.signatures ? await judgeSeals(context) : null;
-  const damage = [...inspection.findings, ...(sealed?.findings ?? [])].filter(wanted);
-  const problems = [...damage, ...secrets.filter(wanted)];
+  const problems = [...inspection.findings, ...(sealed?.findings ?? []), ...secrets].filter(wanted);
+  const damaged = problems.some(isDamage);
   const halted = readHalt(context.disk) !== null;
   return {
-    status: damage.length > 0 ? 'corrupted' : halted ? 'halted' : problems.length > 0 ? 'secret' : 'intact',
+    status: damaged ? 'corrupted' : halted ? 'halted' : problems.length > 0 ? 'secret' : 'intact',
     tiers: reportTiers(context, inspection).filter(
       ({ tier }) => input.tier === undefined || tier === input.tier,
     ),

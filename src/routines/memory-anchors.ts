@@ -8,8 +8,9 @@ import {
   notReachable,
   readBlobs,
 } from '../adapters/git-memory.js';
-import { recordId, TIERS } from '../domain/ledger.js';
+import { TIERS } from '../domain/ledger.js';
 import { plural } from '../domain/text.js';
+import { identify } from '../domain/tombstone.js';
 import { readJournal } from '../store/journal.js';
 import type { Context } from './context.js';
 import type { GitFacts, Look } from './memory-facts.js';
@@ -80,7 +81,7 @@ export async function dropHeadsElsewhere(context: Context, look: Look): Promise<
   const { git, brokenAnchors } = look;
   const wanted = new Set(brokenAnchors.map(({ head }) => head));
   if (!git || wanted.size === 0) return;
-  readJournal(context.layout, look.cut.journal.size, (bytes) => wanted.delete(recordId(bytes)));
+  readJournal(context.layout, look.cut.journal.size, (bytes) => wanted.delete(identify(bytes)));
   const stream = streamGit(context.repository?.root ?? '', context.world.env);
   const query = { folder: git.folder, wanted, where: 'everywhere' as const };
   for (const id of (await findRecords(gitOf(context), stream, query)).keys()) wanted.delete(id);
@@ -104,7 +105,7 @@ async function isHere(
 ): Promise<boolean> {
   const lines = new Map<string, Parameters<OnLine>>();
   await eachLineOf(context, git, commit, (bytes, path) => {
-    const id = recordId(bytes);
+    const id = identify(bytes);
     if (!Object.values(look.scans).some(({ graph }) => graph.has(id)))
       lines.set(id, [Buffer.from(bytes), path, commit]);
   });

@@ -13,6 +13,7 @@ import {
   type TierState,
 } from '../store/ledger-state.js';
 import { followOpen, isSamePrefix } from '../store/ledger-tip.js';
+import { redactedStamp } from '../store/redacted.js';
 import type { Context } from './context.js';
 
 /** Everything that holds records, at one moment. */
@@ -22,6 +23,8 @@ export interface Cut {
   tiers: Record<Tier, Container[]>;
   archives: Container[];
   journal: { size: number; stat: string };
+  /** As redactedStamp has it. */
+  redacted: string;
 }
 
 /** Lists under the lock, so that no append is in the middle; reading goes on without it, up to these sizes. */
@@ -33,6 +36,7 @@ export function takeCut(context: Context, around: Around): Cut {
     tiers: Object.fromEntries(TIERS.map((tier) => [tier, listContainers(layout, tier)])) as Cut['tiers'],
     archives: listArchives(layout),
     journal: journalStamp(layout),
+    redacted: redactedStamp(layout),
   });
   try {
     return disk.withLock(() => {
@@ -57,9 +61,9 @@ const CLOCK_TICK_MS = 20;
  * file, untouched but for what forge itself appended, and HEAD has not moved (docs/format.md, "Start-up"). Brings the
  * state up to the present.
  */
-export function isTrusted({ around, state, tiers, archives }: Cut): boolean {
+export function isTrusted({ around, state, tiers, archives, redacted }: Cut): boolean {
   const { verdict } = state;
-  if (verdict === null || verdict.head !== around.head) return false;
+  if (verdict === null || verdict.head !== around.head || verdict.redacted !== redacted) return false;
   if (verdict.archives !== digestContainers(archives)) return false;
   return TIERS.every((tier) => {
     const known = trustTier(tiers[tier], state.tiers[tier], state.at);

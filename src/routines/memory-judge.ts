@@ -134,7 +134,7 @@ function foreignLedgers(
 }
 
 function returned(tier: Tier, id: string): Finding {
-  const message = `redacted content is back: record ${id.slice(0, 12)}…`;
+  const message = `redacted content is back: record ${id.slice(0, 12)}… (another branch, an older commit or a copy brought it)`;
   return {
     code: 'redacted_back',
     tier,
@@ -143,7 +143,7 @@ function returned(tier: Tier, id: string): Finding {
     offset: 0,
     message,
     last_good: null,
-    hint: hintFor('redacted_back', '', false),
+    hint: `forge memory redact ${id.slice(0, 12)} --reason "…"`,
   };
 }
 

@@ -3,9 +3,10 @@ import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../adapte
 import { OpenBreaches } from '../domain/breach.js';
 import { EarnedPromotions } from '../domain/earned.js';
 import { type MissingRecord, markOf } from '../domain/finding.js';
-import { isRecordId, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { isRecordId, parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import type { OnRecord } from '../domain/ledger-graph.js';
 import { plural } from '../domain/text.js';
+import { identify } from '../domain/tombstone.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
 import { scanTier } from '../store/ledger-scan.js';
@@ -27,7 +28,10 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   /** The executions that evaluations are of. */
   const judged: string[] = [];
   const earned = new EarnedPromotions();
+  /** The records that the audit ledger says were redacted. */
+  const redacted = new Set<unknown>();
   const scans = scanAll(context, cut, git, options, (record, id, place) => {
+    if (record.tier === 'audit' && record.kind === 'redacted') redacted.add(record.subject);
     if (record.tier === 'audit') breaches.add(record, id);
     else if (record.tier === 'knowledge') earned.addPromotion(record, id, place);
     else {
@@ -52,6 +56,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   await addFromJournal(context, look);
   await dropHeadsElsewhere(context, look);
   addNotes(look, judged.filter((id) => !scans.execution.graph.has(id)).length);
+  noteUnsaid(look, redacted);
   return look;
 }
 
@@ -107,7 +112,7 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
   const paths = new Map(git.changed.map(({ path, oid }) => [oid, path]));
   await readBlobs(stream, [...paths.keys()], (oid, bytes) => {
     const path = paths.get(oid) ?? '';
-    look.knownIds.add(recordId(bytes));
+    look.knownIds.add(identify(bytes));
     note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
   });
   look.settled = await addFromAnchors(
@@ -147,9 +152,14 @@ async function addSetBack(context: Context, git: GitFacts, { missing }: Look): P
 function note(look: Look, bytes: Buffer, from: Pick<MissingRecord, 'source' | 'file' | 'commit'>): void {
   const tier = tierOf(bytes);
   if (!tier) return;
-  const id = recordId(bytes);
+  const id = identify(bytes);
   if (look.scans[tier].graph.has(id) || look.missing.has(id)) return;
   const parsed = parseLine(bytes.toString('utf8'));
+  if (parsed.kind === 'tombstone') {
+    const { n, prev } = parsed.tombstone;
+    const mark = markOf({ n, prev: prev ?? id });
+    look.missing.set(id, { id, tier, n, prev, mark, tombstone: Buffer.from(bytes), ...from });
+  }
   if (parsed.kind !== 'record') return;
   const { n, prev } = parsed.record;
   look.missing.set(id, { id, tier, n, prev, mark: markOf(parsed.record), ...from });
@@ -178,7 +188,7 @@ async function addFromJournal(context: Context, look: Look): Promise<void> {
   readJournal(context.layout, look.cut.journal.size, (bytes) => {
     const tier = tierOf(bytes);
     if (!tier) return;
-    const id = recordId(bytes);
+    const id = identify(bytes);
     look.knownIds.add(id);
     if (!look.scans[tier].graph.has(id) && !look.missing.has(id)) gone.set(id, Buffer.from(bytes));
   });
@@ -241,4 +251,15 @@ function addNotes({ scans, git, notes }: Look, unmatched: number): void {
   const sparse = git?.leftOut.size ?? 0;
   if (sparse > 0)
     notes.push(`this checkout leaves out ${plural(sparse, 'memory file')}; their records were not read`);
+}
+
+/** A tombstone that no audit record explains: cut by hand, or the audit ledger of another branch says it. */
+function noteUnsaid({ scans, notes }: Look, redacted: ReadonlySet<unknown>): void {
+  const unsaid = TIERS.flatMap((tier) => scans[tier].result.tombstones).filter(
+    (tombstone) => !redacted.has(tombstone.redacted),
+  ).length;
+  if (unsaid > 0)
+    notes.push(
+      `${plural(unsaid, 'record')} ${unsaid === 1 ? 'was' : 'were'} redacted, and no audit record here says by whom`,
+    );
 }

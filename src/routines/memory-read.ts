@@ -19,6 +19,8 @@ import {
   MOVES,
   wasMoved,
 } from '../store/ledger-files.js';
+import { Hiding } from '../store/ledger-hidden.js';
+import { listTombstones } from '../store/ledger-redact.js';
 import type { Context } from './context.js';
 
 /** A record as readers get it. */
@@ -54,7 +56,7 @@ export function readRecords(context: Context, tier: Tier, options: ReadOptions =
 function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecord[] {
   const containers = containersOf(context, tier, options.archived ?? true);
   const { wanted, links, keep } = options;
-  const hiding = new Hiding();
+  const hiding = new Hiding(context.layout);
   const records = new Map<string, LedgerRecord>();
   eachLine(containers, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
@@ -66,10 +68,11 @@ function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecor
     const id = recordId(bytes);
     if (wanted?.(record, id) !== false) records.set(id, keep ? keep(record) : record);
   });
-  const dropped = hiding.dropped.size > 0 ? findDropped(containers, hiding.dropped) : NONE;
+  const { ids, ledgers } = hiding.finish();
+  const dropped = ledgers.size > 0 ? findDropped(containers, ledgers) : NONE;
   const read: ReadRecord[] = [];
   for (const [id, record] of records)
-    if (!hiding.hidden.has(id) && !dropped.has(id)) read.push({ id, record });
+    if (!ids.has(id) && !dropped.has(id)) read.push({ id, record });
     else if (links) read.push({ id, record: hide(record) });
   return read.sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
 }
@@ -85,39 +88,26 @@ const hide = ({ v, tier, n, prev, seen }: LedgerRecord): LedgerRecord => ({
   kind: 'hidden',
 });
 
-/** Archives last: compaction moves lines there. */
-function containersOf({ layout }: Context, tier: Tier, archived: boolean): Container[] {
-  const live = listContainers(layout, tier);
-  return [...(archived ? listArchives(layout) : []), ...live];
-}
-
-/** Gathers which records are not to be shown, and which ledgers were dropped. */
-class Hiding {
-  readonly hidden = new Set<string>();
-  readonly dropped = new Set<string>();
-
-  add(parsed: ParsedLine): void {
-    if (parsed.kind === 'tombstone') this.hidden.add(parsed.tombstone.redacted);
-    if (parsed.kind !== 'record') return;
-    const { kind, voided, subject } = parsed.record;
-    if (kind === 'repair' && Array.isArray(voided)) for (const id of voided) this.hidden.add(id);
-    if (kind === 'drop' && typeof subject === 'string') this.dropped.add(subject);
-  }
-}
-
-/** The records of ledgers that were dropped: which one a record is of stands in the first of its segment. */
+/** Records of dropped ledgers: which one they are of stands in the first of their segment, also where that was redacted. */
 function findDropped(containers: readonly Container[], dropped: ReadonlySet<string>): Set<string> {
   const ledgers = new Map<string, string>();
   const found = new Set<string>();
   eachLine(containers, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind !== 'record') return;
-    const { ledger, prev } = parsed.record;
+    if (parsed.kind !== 'record' && parsed.kind !== 'tombstone') return;
+    const { ledger, prev } = parsed.kind === 'record' ? parsed.record : parsed.tombstone;
+    const id = parsed.kind === 'record' ? recordId(bytes) : parsed.tombstone.redacted;
     const root = ledger ?? ledgers.get(prev ?? '') ?? '';
-    ledgers.set(recordId(bytes), root);
-    if (dropped.has(root)) found.add(recordId(bytes));
+    ledgers.set(id, root);
+    if (dropped.has(root)) found.add(id);
   });
   return found;
+}
+
+/** Archives last: compaction moves lines there. */
+function containersOf({ layout }: Context, tier: Tier, archived: boolean): Container[] {
+  const live = listContainers(layout, tier);
+  return [...(archived ? listArchives(layout) : []), ...live];
 }
 
 /**
@@ -194,12 +184,30 @@ export function showRecord(context: Context, { id: wanted }: { id: string }): Lo
     throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', {
       hint: 'forge memory log',
     });
-  const found = TIERS.flatMap((tier) =>
-    readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }),
-  );
+  const found = [
+    ...TIERS.flatMap((tier) =>
+      readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }),
+    ).map(({ id, record }) => toEntry(id, record)),
+    ...findRedacted(context, wanted),
+  ];
   const [first] = found;
   if (!first) throw usage('record.unknown', `There is no record ${wanted}.`, { hint: 'forge memory log' });
   if (found.length > 1)
     throw usage('record.ambiguous', `${wanted} means ${found.length} records; give more digits.`);
-  return toEntry(first.id, first.record);
+  return first;
+}
+
+/** What is left of redacted records: their links, and who took the rest out, when and why. */
+function findRedacted(context: Context, wanted: string): LogEntry[] {
+  const stones = listTombstones(context.layout).filter(({ redacted }) => redacted.startsWith(wanted));
+  if (stones.length === 0) return [];
+  const audits = readRecords(context, 'audit', { wanted: ({ kind }) => kind === 'redacted' });
+  return stones.map((stone) => {
+    const last = audits.findLast(({ record }) => record.subject === stone.redacted);
+    const said: Partial<LedgerRecord> = last?.record ?? {};
+    const words = last ? { by: said.by, reason: said.reason, audit: last.id } : {};
+    const when = { at: said.at ?? null, session: said.session ?? null };
+    const record = { ...stone, kind: 'redacted', ...when, ...words } as unknown as LedgerRecord;
+    return { id: stone.redacted, tier: stone.tier, n: stone.n, kind: 'redacted', ...when, record };
+  });
 }

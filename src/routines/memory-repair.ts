@@ -1,5 +1,5 @@
 import { corrupted, usage } from '../domain/error.js';
-import type { Finding } from '../domain/finding.js';
+import { type Finding, isDamage } from '../domain/finding.js';
 import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import { clearHalt, readHalt } from '../store/halt.js';
 import { ledgerArchives, shown } from '../store/layout.js';
@@ -28,7 +28,7 @@ export interface Mended {
 export async function restoreMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
   requireSupervisor(context, 'memory');
   const before = await inspectMemory(context, true);
-  const free = before.findings.every(({ restorable }) => restorable);
+  const free = before.findings.filter(isDamage).every(({ restorable }) => restorable);
   if (free && input.reason === undefined) {
     const { restored, inspection } = await settleMemory(context, 'all', true);
     refuseFindings(inspection);
@@ -112,7 +112,7 @@ export async function repairMemory(context: Context, input: { reason?: string } 
   const decision = requireDecision(context, 'Repairing memory', input.reason);
   const before = await inspectMemory(context, true);
   const sealed = await lostSealedRecords(context);
-  if (before.findings.length === 0 && sealed.length === 0)
+  if (!before.findings.some(isDamage) && sealed.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
       hint: isHalted(context)
         ? 'forge memory override acknowledge --reason "…"  (ends the halt)'
@@ -204,7 +204,7 @@ async function finish(context: Context, isRecorded: boolean, hint: string): Prom
 }
 
 function refuseFindings({ findings }: Pick<Inspection, 'findings'>, hint = 'forge memory verify'): void {
-  const [first] = findings;
+  const first = findings.find(isDamage);
   if (first)
     throw corrupted('memory.corrupted', `${describeFinding(first)}.`, { hint, data: { problems: findings } });
 }

@@ -14,7 +14,7 @@ export interface MemoryReport extends Reported {
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
-  memory_integrity_status: 'intact' | 'corrupted' | 'halted';
+  memory_integrity_status: 'intact' | 'corrupted' | 'halted' | 'secret';
   counts: {
     cycles: number;
     evaluated: number;

@@ -1,10 +1,12 @@
 import { streamGit } from '../adapters/git.js';
 import { findRecords } from '../adapters/git-memory.js';
 import type { MissingRecord } from '../domain/finding.js';
-import { byNumber, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { byNumber, TIERS, type Tier } from '../domain/ledger.js';
+import { identify } from '../domain/tombstone.js';
 import { readJournal } from '../store/journal.js';
 import { memoryFolder, shownFrom } from '../store/layout.js';
 import { type Around, appendVerbatim } from '../store/ledger.js';
+import { readRedacted } from '../store/redacted.js';
 import type { Context } from './context.js';
 import { type RecordRef, storeAudit } from './ledger.js';
 
@@ -23,20 +25,30 @@ interface Line {
   bytes: Buffer;
 }
 
-type Wanted = Pick<MissingRecord, 'id' | 'tier' | 'n' | 'source'>;
+type Wanted = Pick<MissingRecord, 'id' | 'tier' | 'n' | 'source' | 'tombstone'>;
 
-/** From git what was committed; from the journal the rest, and what git has no more. */
+/**
+ * From git what was committed; from the journal the rest, and what git has no more. Of what was redacted only the
+ * tombstone, whoever has the content.
+ */
 async function gather(
   context: Context,
   journalSize: number,
   wanted: readonly Wanted[],
 ): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>();
-  const committed = wanted.filter(({ source }) => source !== 'journal').map(({ id }) => id);
+  const graves = readRedacted(context.layout);
+  for (const { id, tombstone } of wanted) {
+    const grave = graves.get(id) ?? tombstone;
+    if (grave) found.set(id, grave);
+  }
+  const committed = wanted
+    .filter(({ id, source }) => source !== 'journal' && !found.has(id))
+    .map(({ id }) => id);
   await addFromGit(context, new Set(committed), found);
   const rest = new Set(wanted.map(({ id }) => id).filter((id) => !found.has(id)));
   readJournal(context.layout, journalSize, (bytes) => {
-    const id = recordId(bytes);
+    const id = identify(bytes);
     if (rest.has(id)) found.set(id, Buffer.from(bytes));
   });
   return found;
@@ -104,8 +116,9 @@ function readChains(context: Context, journalSize: number, lines: readonly Buffe
   if (lines.every((line) => prevOf(line) === null)) return chains;
   readJournal(context.layout, journalSize, (line) => {
     const bytes = Buffer.from(line);
-    if (bytes.includes('"prev":')) chains.set(recordId(bytes), { prev: prevOf(bytes), bytes });
+    if (bytes.includes('"prev":')) chains.set(identify(bytes), { prev: prevOf(bytes), bytes });
   });
+  for (const [id, bytes] of readRedacted(context.layout)) chains.set(id, { prev: prevOf(bytes), bytes });
   return chains;
 }
 

@@ -3,6 +3,7 @@ import type { Found } from '../domain/guard/document.js';
 import { recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { shown } from '../store/layout.js';
 import { type Container, scanContainer } from '../store/ledger-files.js';
+import { tierOfArchive } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
 import { loadGuard, toFinding } from './guard.js';
 import type { Cut } from './memory-cut.js';
@@ -35,7 +36,7 @@ export async function scanMemory(
     scanContainer(path, size, { line, long: ignore, tail: ignore });
   };
   for (const tier of TIERS) for (const container of cut.tiers[tier]) scan(tier, container);
-  for (const archive of cut.archives) scan('execution', archive);
+  for (const archive of cut.archives) scan(tierOfArchive(archive), archive);
   return [...found.values()];
 }
 
@@ -50,6 +51,6 @@ function describe(
   const [first] = guard;
   const more = guard.length > 1 ? ` and ${guard.length - 1} more` : '';
   const message = `its ${first?.field} holds ${first?.what}${more} (rule ${first?.rule}, fingerprint ${first?.fingerprint})`;
-  const hint = `forge memory redact ${recordId(bytes).slice(0, 12)} --reason "…"  (planned; until then revoke what it was)`;
+  const hint = `forge memory redact ${recordId(bytes).slice(0, 12)} --reason "…"  (and revoke what it was)`;
   return { code: 'secret', tier, ...place, message, last_good: null, hint, guard };
 }

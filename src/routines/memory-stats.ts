@@ -1,3 +1,4 @@
+import { isDamage } from '../domain/finding.js';
 import type { Tier } from '../domain/ledger.js';
 import { readHalt } from '../store/halt.js';
 import { journalStamp } from '../store/journal.js';
@@ -9,7 +10,7 @@ import { inspectMemory, reportTiers } from './integrity.js';
 import { type Growth, growthOf } from './memory-growth.js';
 
 export interface MemoryStats {
-  status: 'intact' | 'corrupted' | 'halted';
+  status: 'intact' | 'corrupted' | 'halted' | 'secret';
   tiers: { tier: Tier; records: number; bytes: number; segments: number; heads: number }[];
   bytes: number;
   archives: { count: number; bytes: number };
@@ -36,7 +37,13 @@ export async function memoryStats(context: Context): Promise<MemoryStats> {
   const archives = listArchives(layout);
   const growth = growthOf(bytes);
   const halted = readHalt(disk) !== null;
-  const status = inspection.findings.length > 0 ? 'corrupted' : halted ? 'halted' : 'intact';
+  const status = inspection.findings.some(isDamage)
+    ? 'corrupted'
+    : halted
+      ? 'halted'
+      : inspection.findings.length > 0
+        ? 'secret'
+        : 'intact';
   return {
     status,
     tiers,

@@ -219,7 +219,8 @@ export class Disk {
 
   /** What was written past this door is told like the rest. Forge's own bookkeeping is not worth telling. */
   note(path: string): void {
-    if (this.noted.has(path) || path.startsWith(this.layout.state + sep)) return;
+    const own = [this.layout.state, this.layout.shared].some((folder) => path.startsWith(folder + sep));
+    if (own || this.noted.has(path)) return;
     this.noted.add(path);
     const name = shown(this.layout, path);
     if (!this.written.includes(name)) this.written.push(name);

@@ -122,6 +122,8 @@ export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 's
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');
 /** The key of this repository's fingerprints of what the guard refused. */
 export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
+/** The tombstones of all that was redacted in this repository: another checkout may have it again. */
+export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 

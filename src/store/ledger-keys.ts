@@ -25,7 +25,7 @@ function findVoided(layout: Layout, tier: Tier): Set<string> {
     if (parsed.kind !== 'record' || parsed.record.kind !== 'repair') return;
     for (const id of parsed.record.voided as string[]) voided.add(id);
   };
-  eachLine(listContainers(layout, tier), line);
+  eachLine([...listContainers(layout, tier), ...listArchives(layout)], line);
   return voided;
 }
 

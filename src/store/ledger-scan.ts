@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { corrupted } from '../domain/error.js';
-import { TIERS, type Tier } from '../domain/ledger.js';
+import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import { LedgerGraph, type OnRecord, type Source } from '../domain/ledger-graph.js';
-import { digestOf, type GraphResult, type LastGood, type Place } from '../domain/ledger-problem.js';
+import {
+  type ArchiveSeal,
+  digestOf,
+  type GraphResult,
+  type LastGood,
+  type Place,
+} from '../domain/ledger-problem.js';
+import { identify, redactedIn } from '../domain/tombstone.js';
 import { type Layout, shown } from './layout.js';
-import { type Container, readRange, scanContainer } from './ledger-files.js';
+import { type Container, eachLine, readRange, scanContainer } from './ledger-files.js';
+import { readRedacted } from './redacted.js';
 
 export interface ScanOptions {
   /** Containers that HEAD's tree has as they are, as shown paths. */
@@ -29,28 +37,32 @@ export function scanTier(
   archives: readonly Container[],
   options: ScanOptions = {},
 ): Scanned {
-  const graph = new LedgerGraph(tier, options.onRecord);
-  for (const container of archives)
-    if (tierOfArchive(container) === tier) scanInto(graph, layout, container, true, options);
+  const graph = new LedgerGraph(tier, options.onRecord, readRedacted(layout).keys());
+  const own = archives.filter((container) => tierOfArchive(container) === tier);
+  const rewritten = own.filter((container) => scanInto(graph, layout, container, true, options));
   for (const container of live) scanInto(graph, layout, container, false, options);
+  checkSeals(graph, layout, rewritten);
   return { graph, result: graph.finish(), bytes: live.reduce((sum, { size }) => sum + size, 0) };
 }
 
+/** True when something in it was redacted. */
 function scanInto(
   graph: LedgerGraph,
   layout: Layout,
   { path, size }: Container,
   archived: boolean,
   { committed, onProgress }: ScanOptions,
-): void {
+): boolean {
   const file = shown(layout, path);
   graph.source = { committed: committed?.has(file) ?? false } satisfies Source;
   let last: LastGood = null;
+  let wasRedacted = false;
   const place = (line: number, offset: number): Place => ({ file, line, offset });
   const name = archived ? createHash('sha256') : null;
   scanContainer(path, size, {
     line: (bytes, line, offset) => {
       name?.update(bytes).update(LF);
+      wasRedacted ||= redactedIn(bytes) !== null;
       last = graph.add(bytes, place(line, offset), last);
       onProgress?.(bytes.length + 1);
     },
@@ -73,6 +85,51 @@ function scanInto(
       place(0, 0),
       null,
     );
+  return wasRedacted;
+}
+
+/**
+ * An archive is named by its bytes, so once something in it was redacted it has another name than its seal says. Its
+ * ids are the same: some seal of this ledger must have their digest, or more was changed than that.
+ */
+function checkSeals(graph: LedgerGraph, layout: Layout, rewritten: readonly Container[]): void {
+  for (const { path, size } of rewritten) {
+    const { count, ids_sha256 } = sealOf([{ path, size }]);
+    if (graph.seals.some((seal) => seal.ids_sha256 === ids_sha256 && seal.count === count)) continue;
+    const message = 'its records are not those of any archive that this ledger sealed';
+    const sha256 = createHash('sha256')
+      .update(readRange(path, 0, size))
+      .digest('hex');
+    graph.report(
+      'archive',
+      message,
+      { length: size, sha256 },
+      { file: shown(layout, path), line: 0, offset: 0 },
+      null,
+    );
+  }
+}
+
+/** How many records some containers hold, and the digest of their ids; what was redacted counts. */
+export function sealOf(
+  containers: readonly Pick<Container, 'path' | 'size'>[],
+): Omit<ArchiveSeal, 'archive'> {
+  const numbers: number[] = [];
+  const ids: string[] = [];
+  eachLine(containers, (bytes) => {
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind !== 'record' && parsed.kind !== 'tombstone') return;
+    numbers.push(parsed.kind === 'record' ? parsed.record.n : parsed.tombstone.n);
+    ids.push(identify(bytes));
+  });
+  numbers.sort((a, b) => a - b);
+  return { count: ids.length, ids_sha256: digestIds(ids), from: numbers[0] ?? 0, to: numbers.at(-1) ?? 0 };
+}
+
+/** SHA-256 of the sorted ids, each followed by LF. */
+export function digestIds(ids: readonly string[]): string {
+  const lines = ids.map((id) => `${id}\n`).sort();
+  return createHash('sha256').update(lines.join('')).digest('hex');
 }
 
 const LF = Buffer.from('\n');
@@ -84,7 +141,7 @@ function describeTail(bytes: Buffer): string {
 }
 
 /** An archive holds records of one tier; its start says which. One that was damaged there is somebody's too. */
-function tierOfArchive({ path, size }: Container): Tier {
+export function tierOfArchive({ path, size }: Container): Tier {
   const start = readRange(path, 0, Math.min(size, 64)).toString('latin1');
   const name = /^\{"v":1,"tier":"([a-z]+)"/.exec(start)?.[1];
   return TIERS.find((tier) => tier === name) ?? 'execution';

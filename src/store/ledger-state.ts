@@ -40,6 +40,7 @@ const { O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
 export interface Verdict {
   head: string;
   archives: string;
+  redacted: string;
   notes: string[];
 }
 

@@ -65,7 +65,7 @@ const CALLS: string[][] = [
 ];
 
 /** What settles damage, with the damage that it settles. */
-const SETTLING: { call: string[]; damage: (project: Project) => Promise<void> }[] = [
+const SETTLING: { call: string[]; damage: (project: Project) => Promise<string | void> }[] = [
   { call: ['memory', 'repair', '--reason', 'text'], damage: tearSegment },
   { call: ['memory', 'adopt', FOREIGN, '--reason', 'text'], damage: bringForeign },
   { call: ['memory', 'drop', FOREIGN, '--reason', 'text'], damage: bringForeign },
@@ -74,6 +74,8 @@ const SETTLING: { call: string[]; damage: (project: Project) => Promise<void> }[
   { call: ['supervisor', 'trust', STRANGER, '--reason', 'text'], damage: async () => {} },
   { call: ['supervisor', 'retire', STRANGER, '--reason', 'text'], damage: async () => {} },
   { call: ['memory', 'seal'], damage: makeSupervisor },
+  { call: ['memory', 'override', 'reset', 'notes', '--reason', 'text'], damage: addNote },
+  { call: ['memory', 'redact', 'RECORD', '--reason', 'text'], damage: addNote },
 ];
 
 async function tearSegment(project: Project): Promise<void> {
@@ -81,6 +83,12 @@ async function tearSegment(project: Project): Promise<void> {
   const file = segmentOf(project, 'execution');
   project.write(file, project.read(file).slice(0, -1));
   await verify(project);
+}
+
+/** The id of a record that is not to stay. */
+async function addNote(project: Project): Promise<string> {
+  const { stdout } = await runForge(project, ['note', 'add', 'known', '--json']);
+  return (JSON.parse(stdout) as { id: string }).id;
 }
 
 async function bringForeign(project: Project): Promise<void> {
@@ -141,9 +149,10 @@ describe('flags that every command takes', () => {
 
   it.each(SETTLING)(
     'B-01 $call: --dry-run writes nothing; --json prints the value',
-    async ({ call, damage }) => {
+    async ({ call: words, damage }) => {
       const project = await makeForge();
-      await damage(project);
+      const id = await damage(project);
+      const call = words.map((word) => (word === 'RECORD' && id ? id : word));
       const before = snapshot(project.dir);
       const dry = await runForge(project, [...call, '-n'], { terminal: true });
       expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringMatching(/nothing was written/)]);

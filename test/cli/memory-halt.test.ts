@@ -18,6 +18,7 @@ const WORKING = [
   'memory adopt',
   'memory drop',
   'memory override',
+  'memory redact',
 ];
 /** `init` repairs the folder. It says nothing of memory, and writes none where there is one. */
 const FREE = [...WORKING, 'init'];

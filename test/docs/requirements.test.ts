@@ -17,6 +17,7 @@ const landed: string[] = [
   'LTM-13',
   'LTM-14',
   'LTM-15',
+  'LTM-19',
   'LTM-16',
   'LTM-17',
   'LTM-18',

@@ -128,6 +128,11 @@ function describe(record: Record<string, unknown>): string {
   return parts.filter((part) => part !== undefined && part !== null).join('  ');
 }
 
+function describeRedacted({ by, at, reason }: Record<string, unknown>): string {
+  if (by === undefined) return 'This record was redacted; no audit record here says by whom.';
+  return `This record was redacted by ${by} at ${at}: ${oneLine(String(reason), 500)}`;
+}
+
 function renderStats(stats: MemoryStats, style: Style): string {
   const paint = { green: style.good, yellow: style.warn, red: style.bad }[stats.color];
   const rows = stats.tiers.map(({ tier, records, bytes, segments, heads }) => [
@@ -179,7 +184,8 @@ export const looking = [
     summary: 'Show one record whole',
     example: 'forge memory show 3fa9c1d2',
     run: (call, id) => call.forge().memory.show({ id: id as string }),
-    render: ({ id, record }, style) => `${style.dim(id)}\n${JSON.stringify(record, null, 2)}`,
+    render: ({ id, kind, record }, style) =>
+      `${style.dim(id)}${kind === 'redacted' ? `\n${describeRedacted(record)}` : ''}\n${JSON.stringify(record, null, 2)}`,
   }),
   command<MemoryStats>({
     name: 'stats',

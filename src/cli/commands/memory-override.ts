@@ -1,6 +1,6 @@
 import { usage } from '../../domain/error.js';
-import { oneLine } from '../../domain/text.js';
-import type { Overridden } from '../../index.js';
+import { oneLine, plural } from '../../domain/text.js';
+import type { Overridden, Reset } from '../../index.js';
 import { type Call, command } from '../spec.js';
 import type { Style } from '../style.js';
 
@@ -8,9 +8,9 @@ interface Acknowledged {
   audit: { id: string; n: number };
   reasons: string[];
 }
-type Result = Overridden | Acknowledged;
+type Result = Overridden | Acknowledged | Reset;
 
-const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'acknowledge'] as const;
+const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'reset', 'acknowledge'] as const;
 
 async function override(call: Call, action: string, subject?: string): Promise<Result> {
   const { memory } = call.forge();
@@ -24,6 +24,8 @@ async function override(call: Call, action: string, subject?: string): Promise<R
     case 'unfreeze':
       refuseSubject(subject, action);
       return memory.freeze({ end: action === 'unfreeze', ...reason });
+    case 'reset':
+      return memory.reset({ tier: subject, ...reason });
     case 'acknowledge':
       refuseSubject(subject, action);
       return memory.acknowledge(reason);
@@ -58,6 +60,7 @@ function refuseSubject(subject: string | undefined, action: string): void {
 }
 
 function render(result: Result, style: Style): string {
+  if ('tier' in result) return describeReset(result);
   const audit = style.dim(`audit ${result.audit.id.slice(0, 12)}`);
   if ('reasons' in result)
     return `acknowledged: ${result.reasons.map((reason) => oneLine(reason, 200)).join('; ')}\n${audit}; memory takes records again`;
@@ -72,11 +75,19 @@ function render(result: Result, style: Style): string {
   return `${said}\n${audit}`;
 }
 
+function describeReset({ tier, count, archive, audit }: Reset): string {
+  if (archive !== null)
+    return `${tier}: ${plural(count, 'record')} sealed in .forge/memory/archive/${archive}.jsonl, not read any more\naudit ${audit?.id.slice(0, 12)}`;
+  return count > 0
+    ? `${tier}: the reset that was interrupted is done (${plural(count, 'record')})`
+    : `${tier}: there is nothing to reset.`;
+}
+
 export const overriding = [
   command<Result>({
     name: 'override',
     args: ['<action>', '[subject]'],
-    summary: 'Say what a human decided: append TEXT, invalidate ID, freeze, unfreeze, acknowledge a halt',
+    summary: 'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt',
     example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
     options: [
       { flags: '--reason <text>', help: 'why; it is kept in the audit ledger' },

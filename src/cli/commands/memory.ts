@@ -4,6 +4,7 @@ import { looking } from './memory-look.js';
 import { overriding } from './memory-override.js';
 import { promoting } from './memory-promote.js';
 import { recording } from './memory-record.js';
+import { redacting } from './memory-redact.js';
 import { reporting } from './memory-report.js';
 import { sealing } from './memory-seal.js';
 import { settling } from './memory-settle.js';
@@ -17,6 +18,7 @@ export const group: Group = {
     ...keeping,
     ...sealing,
     ...settling,
+    ...redacting,
     ...overriding,
   ],
 };

@@ -1,0 +1,62 @@
+import { plural } from '../../domain/text.js';
+import type { Redaction } from '../../index.js';
+import { command } from '../spec.js';
+
+const short = (id: string): string => id.slice(0, 12);
+
+function render({ redacted, files, history, replacements }: Redaction): string {
+  const lines = redacted.map(({ id, tier, n, audit }) =>
+    audit
+      ? `redacted ${short(id)}… (${tier}, number ${n})  audit ${short(audit.id)}`
+      : `${short(id)}… (${tier}, number ${n}) was redacted before; nothing here has its content`,
+  );
+  return [
+    ...lines,
+    ...files.map((file) => `  taken out of ${file}`),
+    ...describeHistory(history, replacements),
+  ].join('\n');
+}
+
+/** What a person has to do themselves: forge does not rewrite history. */
+function describeHistory(history: Redaction['history'], replacements: readonly string[]): string[] {
+  if (!history) return [];
+  const { held, complete } = history;
+  const more = complete ? [] : ['History was not searched to its end; there may be more.'];
+  if (held.length === 0) return complete ? ['No commit has the content.'] : more;
+  return [
+    'Git history still has the content:',
+    ...held.map(
+      ({ path, commits, first }) =>
+        `  ${path}: ${plural(commits, 'commit')} wrote it, the first ${short(first)}`,
+    ),
+    ...more,
+    'To purge it (first revoke or change what it was: whoever has a clone has it):',
+    '  1. commit .forge/, on every branch that has the record',
+    ...(replacements.length > 0
+      ? ['  2. put into a file outside of the repository:', ...replacements.map((line) => `${line}`)]
+      : [
+          '  2. put its line into a file outside of the repository, as git filter-repo --replace-text wants it',
+        ]),
+    '  3. git filter-repo --replace-text FILE --force',
+    '  4. git reflog expire --expire=now --all && git gc --prune=now',
+    '  5. git push --force --all && git push --force --tags',
+    'Every clone, fork and cache of a hosting service keeps its copy, and so does the reflog until step 4: clone anew.',
+  ];
+}
+
+export const redacting = [
+  command<Redaction>({
+    name: 'redact',
+    args: ['<ids...>'],
+    summary: 'Take the content of records out for good; id and links stay (a human, with a reason)',
+    example: 'forge memory redact 3fa9c1d20b7e --reason "a token was recorded; it is revoked"',
+    options: [{ flags: '--reason <text>', help: 'why; it is kept in the audit ledger' }],
+    writes: true,
+    run: (call, ...ids) =>
+      call.forge().memory.redact({
+        ids: ids as string[],
+        ...(call.options.reason === undefined ? {} : { reason: call.options.reason as string }),
+      }),
+    render,
+  }),
+];

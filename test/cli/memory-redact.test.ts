@@ -1,0 +1,398 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Tier } from '../../src/domain/ledger.js';
+import type { Redaction } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+import {
+  commitFolded,
+  fixedOf,
+  HALT,
+  HUMAN,
+  JOURNAL,
+  linesOf,
+  logOf,
+  putLines,
+  record,
+  segmentOf,
+  segmentsOf,
+  typeHint,
+  verify,
+} from './memory.js';
+import { makeForge, makePlainForge } from './project.js';
+
+const WORD = 'swordfish-plover-mandolin';
+const ARCHIVE = '.forge/memory/archive';
+const SCRIPT = new URL('../../docs/check-ledger.sh', import.meta.url).pathname;
+
+const note = async (project: Project, text: string): Promise<string> =>
+  (await forgeJson<{ id: string }>(project, ['note', 'add', text])).id;
+const redact = (project: Project, ...ids: string[]): Promise<Redaction> =>
+  forgeJson(project, ['memory', 'redact', ...ids, '--reason', 'it had to go'], HUMAN);
+
+/** Files of the working tree and of forge in the git dir that have the word. */
+function traces(project: Project): string[] {
+  const { stdout } = spawnSync('grep', ['-rl', WORD, '.', '--exclude-dir=objects'], {
+    cwd: project.dir,
+    encoding: 'utf8',
+  });
+  return stdout.split('\n').filter(Boolean);
+}
+
+function checkByHand(project: Project, tier: Tier): void {
+  const { status, stdout } = spawnSync('sh', [SCRIPT, tier, project.path('.forge')], { encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${tier}: `))]);
+}
+
+/** The content is gone everywhere, and the ledger is what it was. */
+async function expectGone(project: Project, id: string, tier: Tier = 'notes'): Promise<void> {
+  expect(traces(project)).toEqual([]);
+  const { status, exitCode, problems } = await verify(project);
+  expect({ status, exitCode, problems }).toEqual({ status: 'intact', exitCode: 0, problems: [] });
+  checkByHand(project, tier);
+  expect((await logOf(project, tier)).map((entry) => entry.id)).not.toContain(id);
+  expect((await runForge(project, ['memory', 'show', id])).stdout).toMatch(
+    /This record was redacted by terminal at \d{4}-.*: it had to go/,
+  );
+}
+
+function commit(project: Project, message = 'Work'): string {
+  project.git('add', '-A');
+  project.git('commit', '-qm', message);
+  return project.git('rev-parse', 'HEAD');
+}
+
+describe('forge memory redact', () => {
+  it.each<[string, (project: Project) => Promise<string>]>([
+    ['an open segment, as its last record', async (p) => (await note(p, 'a'), note(p, WORD))],
+    [
+      'an open segment, with records behind it',
+      async (p) => {
+        await note(p, 'a');
+        const id = await note(p, WORD);
+        await note(p, 'b');
+        return id;
+      },
+    ],
+    [
+      'the first record of a segment',
+      async (p) => {
+        const id = await note(p, WORD);
+        await note(p, 'b');
+        return id;
+      },
+    ],
+    [
+      'a committed segment',
+      async (p) => {
+        const id = await note(p, WORD);
+        commit(p);
+        await note(p, 'b');
+        return id;
+      },
+    ],
+    [
+      'the fixed file',
+      async (p) => {
+        await note(p, 'a');
+        const id = await note(p, WORD);
+        await note(p, 'b');
+        await commitFolded(p);
+        return id;
+      },
+    ],
+    [
+      'two containers',
+      async (p) => {
+        const id = await note(p, WORD);
+        await note(p, 'b');
+        const segment = p.read(segmentOf(p, 'notes'));
+        await forgeJson(p, ['memory', 'fold']);
+        p.write('.forge/memory/notes.d/solo-00000001.jsonl', segment);
+        return id;
+      },
+    ],
+    [
+      'the journal alone',
+      async (p) => {
+        const id = await note(p, WORD);
+        rmSync(p.path(segmentOf(p, 'notes')));
+        return id;
+      },
+    ],
+  ])('LTM-19 takes the content out of %s', async (_, prepare) => {
+    const project = await makeForge();
+    const id = await prepare(project);
+    const before = (await verify(project)).tiers.find(({ tier }) => tier === 'notes');
+    expect(traces(project)).not.toEqual([]);
+    const { redacted, audit, files } = await redact(project, id.slice(0, 12));
+    expect(redacted).toMatchObject([{ id, tier: 'notes', audit }]);
+    expect(files).not.toEqual([]);
+    await expectGone(project, id);
+    const after = (await verify(project)).tiers.find(({ tier }) => tier === 'notes');
+    expect([after?.records, after?.heads]).toEqual([before?.records, before?.heads]);
+    expect((await logOf(project, 'audit')).at(-1)).toMatchObject({
+      id: audit?.id,
+      record: { kind: 'redacted', subject: id, of: 'notes', by: 'terminal', reason: 'it had to go' },
+    });
+    // It goes on: append, fold, commit, and again.
+    const next = await note(project, 'after');
+    await commitFolded(project);
+    await expectGone(project, id);
+    expect((await logOf(project, 'notes')).map((entry) => entry.id)).toContain(next);
+    const again = await redact(project, id);
+    expect([again.audit, again.files, again.redacted[0]?.audit]).toEqual([null, [], null]);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'end']);
+    await expectGone(project, id);
+  });
+
+  it('LTM-19 LTM-10 takes it out of an archive, whose seal still holds', async () => {
+    const project = await makeForge();
+    const lines = Array.from({ length: 1010 }, (_, i) =>
+      JSON.stringify({ task_id: i === 4 ? WORD : `T${i}`, exit_code: 0, idempotency_key: `key-${i}` }),
+    );
+    const { records } = await forgeJson<{ records: { execution: { id: string } }[] }>(
+      project,
+      ['memory', 'record', '-'],
+      { stdin: lines.join('\n') },
+    );
+    const id = records[4]?.execution.id as string;
+    const { archive } = await forgeJson<{ archive: string }>(project, ['memory', 'compact']);
+    commit(project);
+    await redact(project, id);
+    const [name = '', ...more] = readdirSync(project.path(ARCHIVE));
+    expect([more, name === `${archive}.jsonl`]).toEqual([[], false]);
+    await expectGone(project, id, 'execution');
+    commit(project);
+    await expectGone(project, id, 'execution');
+    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(['compacted', 'redacted']);
+    expect(await forgeJson(project, ['memory', 'compact'])).toMatchObject({ archived: 0 });
+    // The first record of an archive says whose it is; so does what stands for it.
+    const first = records[0]?.execution.id as string;
+    await redact(project, first);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    checkByHand(project, 'execution');
+    // One more line gone, with a name that fits, is found.
+    const [left = ''] = readdirSync(project.path(ARCHIVE));
+    const kept = linesOf(project, `${ARCHIVE}/${left}`).slice(0, -1);
+    rmSync(project.path(`${ARCHIVE}/${left}`));
+    const bytes = kept.map((line) => `${line}\n`).join('');
+    const { createHash } = await import('node:crypto');
+    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    project.write(`${ARCHIVE}/${sha256}.jsonl`, bytes);
+    const { problems, exitCode } = await verify(project);
+    expect(exitCode).toBe(4);
+    expect(problems.map(({ code }) => code)).toContain('archive');
+  }, 60_000);
+
+  it('LTM-19 a merge that brings the content back is found, and the hint takes it out again', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    await commitFolded(project);
+    project.git('switch', '-qc', 'side');
+    await note(project, 'on the side');
+    commit(project);
+    project.git('switch', '-q', 'main');
+    await redact(project, id);
+    await note(project, 'on main');
+    await commitFolded(project);
+    await expectGone(project, id);
+    // The branch has it still.
+    project.git('switch', '-q', 'side');
+    const found = await verify(project);
+    expect([found.exitCode, found.status, found.problems.map(({ code }) => code)]).toEqual([
+      5,
+      'secret',
+      ['redacted_back'],
+    ]);
+    expect((await logOf(project, 'notes')).map((entry) => entry.id)).not.toContain(id);
+    expect(project.has(HALT)).toBe(false);
+    // Work goes on, and says so.
+    const { stderr } = await runForge(project, ['note', 'add', 'more']);
+    expect(stderr).toMatch(/redacted content is back.*forge memory redact/);
+    commit(project);
+    project.git('switch', '-q', 'main');
+    project.git('merge', '-q', '--no-edit', 'side');
+    const merged = await verify(project);
+    if (merged.exitCode === 5) await typeHint(project, merged.problems[0]?.hint ?? '');
+    expect(traces(project)).toEqual([]);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
+    checkByHand(project, 'notes');
+    project.git('switch', '-q', 'side');
+    await typeHint(project, (await verify(project)).problems[0]?.hint ?? '');
+    expect(traces(project)).toEqual([]);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('LTM-19 a second clone gets the tombstone by a pull, and knows the content when it comes back', async () => {
+    const project = await makeForge();
+    const id = await note(project, WORD);
+    await note(project, 'b');
+    await commitFolded(project);
+    const old = project.git('rev-parse', 'HEAD');
+    const { projectAt, makeFolder } = await import('../support/project.js');
+    const server = projectAt(`${makeFolder()}/server.git`);
+    project.git('clone', '-q', '--bare', project.dir, server.dir);
+    const clone = projectAt(`${makeFolder()}/clone`);
+    project.git('clone', '-q', server.dir, clone.dir);
+    await note(clone, 'beside');
+    await redact(project, id);
+    commit(project, 'Redact');
+    project.git('push', '-q', server.dir, 'main');
+    commit(clone);
+    clone.git('pull', '-q', '--no-rebase', '--no-edit');
+    expect(await verify(clone)).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
+    expect(traces(clone)).toEqual([]);
+    clone.git('checkout', '-q', old);
+    const { status, problems } = await verify(clone);
+    expect([status, problems.map(({ code }) => code)]).toEqual(['secret', ['redacted_back']]);
+    clone.git('checkout', '-q', 'main');
+    expect(await verify(clone)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('LTM-19 nothing that puts records back brings the content: the tombstone comes', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    await note(project, 'b');
+    await redact(project, id);
+    // Git clean takes the segment: the journal has the tombstone.
+    project.git('clean', '-fdxq');
+    await verify(project);
+    await expectGone(project, id);
+    await commitFolded(project);
+    // A commit drops all: history has record and tombstone.
+    const lines = linesOf(project, fixedOf('notes'));
+    putLines(project, fixedOf('notes'), lines.slice(0, 1));
+    commit(project, 'Drop');
+    await runForge(project, ['memory', 'restore', '--reason', 'text'], HUMAN);
+    await runForge(project, ['memory', 'override', 'acknowledge', '--reason', 'text'], HUMAN);
+    await expectGone(project, id);
+  });
+
+  it('LTM-19 what was committed before comes back as its tombstone, too', async () => {
+    const project = await makeForge();
+    const id = await note(project, WORD);
+    await note(project, 'b');
+    await commitFolded(project);
+    const start = project.git('rev-parse', 'HEAD~1');
+    await verify(project);
+    await redact(project, id);
+    commit(project, 'Redact');
+    await verify(project);
+    project.git('reset', '-q', '--hard', start);
+    await forgeJson(project, ['session', 'start']);
+    await expectGone(project, id);
+  });
+
+  it('LTM-19 is refused for what holds the ledger together, and to whoever is no human', async () => {
+    const project = await makeForge();
+    await record(project);
+    const genesis = execFileSync('sh', ['-c', `head -n1 ${fixedOf('notes')} | tr -d '\\n' | sha256sum`], {
+      cwd: project.dir,
+      encoding: 'utf8',
+    }).slice(0, 64);
+    const call = (id: string): string[] => ['memory', 'redact', id, '--reason', 'text'];
+    expect(await forgeError(project, call(genesis), HUMAN)).toMatchObject({
+      exitCode: 3,
+      code: 'redact.kept',
+      message: expect.stringContaining('genesis'),
+    });
+    const id = await note(project, WORD);
+    await redact(project, id);
+    const [audit] = await logOf(project, 'audit');
+    expect((await forgeError(project, call(audit?.id ?? ''), HUMAN)).message).toMatch(/audit record/);
+    const other = await note(project, 'b');
+    expect(await forgeError(project, call(other))).toMatchObject({ exitCode: 3, code: 'human.required' });
+    expect(
+      await forgeError(project, call(other), { ...HUMAN, env: { FORGE_ROLE: 'builder' } }),
+    ).toMatchObject({ exitCode: 3, code: 'role.denied' });
+    expect(await forgeError(project, ['memory', 'redact', other], HUMAN)).toMatchObject({ exitCode: 2 });
+    expect(await forgeError(project, call('abc'), HUMAN)).toMatchObject({ exitCode: 2, code: 'record.id' });
+    expect(await forgeError(project, call('f'.repeat(64)), HUMAN)).toMatchObject({
+      exitCode: 2,
+      code: 'record.unknown',
+    });
+  });
+
+  it('LTM-19 --dry-run writes nothing and says what would change', async () => {
+    const project = await makeForge();
+    const id = await note(project, WORD);
+    const before = project.git('status', '--porcelain', '-uall');
+    const journal = project.read(JOURNAL);
+    const { files } = await forgeJson<Redaction>(
+      project,
+      ['memory', 'redact', id, '-n', '--reason', 'text'],
+      HUMAN,
+    );
+    expect(files).toEqual([segmentOf(project, 'notes'), JOURNAL]);
+    expect(project.git('status', '--porcelain', '-uall')).toBe(before);
+    expect([project.read(JOURNAL), project.has('.git/forge/redacted')]).toEqual([journal, false]);
+    expect(segmentsOf(project, 'audit')).toEqual([]);
+  });
+
+  it('LTM-19 B-37 works while memory is halted, and a stored secret is settled by its hint', async () => {
+    const project = await makeForge();
+    const id = await note(project, WORD);
+    project.write(HALT, JSON.stringify({ at: '2026-03-01T00:00:00.000Z', reasons: ['text'] }));
+    await redact(project, id);
+    expect(traces(project)).toEqual([]);
+    expect(project.has(HALT)).toBe(true);
+    await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'text'], HUMAN);
+    // What an older tool or a hand left there.
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    const secret = SAMPLES.secret();
+    project.write(JOURNAL, '');
+    project.write(file, project.read(file).replace('"task_id":"A"', `"task_id":"${secret}"`));
+    const { problems, exitCode } = await verify(project, '--scan');
+    expect([exitCode, problems.map(({ code }) => code)]).toEqual([5, ['secret']]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project, '--scan')).toMatchObject({ status: 'intact', exitCode: 0 });
+    expect(project.read(file)).not.toContain(secret);
+  });
+
+  it('LTM-19 says which commits have it, and a recipe that takes it out of them', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    await note(project, 'b');
+    const first = commit(project);
+    await commitFolded(project);
+    const segment = basename(
+      project.git('ls-tree', '-r', '--name-only', first, '.forge/memory/notes.d/').split('\n').at(-1) ?? '',
+    );
+    const { history, replacements } = await redact(project, id);
+    expect(history?.complete).toBe(true);
+    const paths = history?.held.map(({ path }) => path);
+    expect(paths).toContain(fixedOf('notes'));
+    expect(paths).toContain(`.forge/memory/notes.d/${segment}`);
+    expect(history?.held.find(({ path }) => path.endsWith(segment))?.first).toBe(first);
+    // As git filter-repo does it: Python's regular expressions over each blob.
+    const [, pattern = '', stone = ''] = /^regex:(.*)==>(.*)$/.exec(replacements[0] ?? '') ?? [];
+    const blob = project.git('show', `HEAD:${fixedOf('notes')}`);
+    const script =
+      'import re,sys; sys.stdout.buffer.write(re.sub(sys.argv[1].encode(), sys.argv[2].encode(), sys.stdin.buffer.read()))';
+    const purged = execFileSync('python3', ['-c', script, pattern, stone], { input: blob, encoding: 'utf8' });
+    expect(purged).not.toContain(WORD);
+    expect(purged.trimEnd()).toBe(readFileSync(project.path(fixedOf('notes')), 'utf8').trimEnd());
+    const { stdout } = await runForge(project, ['memory', 'redact', id, '--reason', 'text'], HUMAN);
+    expect(stdout).toMatch(
+      /was redacted before; nothing here has its content\nGit history still has the content:/,
+    );
+  });
+
+  it('LTM-19 works without git', async () => {
+    const project = await makePlainForge();
+    const id = await note(project, WORD);
+    await note(project, 'b');
+    expect((await redact(project, id)).history).toBeNull();
+    expect(traces(project)).toEqual([]);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+});

@@ -42,6 +42,8 @@ const ARGUMENTS: Record<string, string[]> = {
   'note show': ['NOTE'],
   'memory record': ['--task', 'A', '--exit-code', '0'],
   'memory show': ['NOTE'],
+  'cycle ': ['true'],
+  'loop ': ['--max-cycles', '1', 'true'],
   'trust ': ['--show'],
   'config get': ['briefing.budget'],
   'config set': ['briefing.budget', '900'],

@@ -3,8 +3,8 @@ import type { Field } from '../domain/guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './program.js';
 
-/** Words that name places, ways and programs, not content. */
-const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color', 'costHook']);
+/** Words that name places and ways, not content. */
+const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color']);
 
 type Inputs = Pick<Invocation, 'args' | 'options'> & { spec?: Pick<Invocation['spec'], 'runs'> };
 

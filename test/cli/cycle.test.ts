@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -145,6 +146,7 @@ describe('forge cycle', () => {
       });
       const [stored] = await storedCycles(project);
       expect(JSON.stringify(stored)).not.toContain(secret);
+      expect(spawnSync('grep', ['-rqF', secret, project.dir]).status).toBe(1);
       expect(stored?.execution).toMatchObject({ log: { bytes: Buffer.byteLength(secret) + 1 } });
       expect(result.warnings).toContainEqual(expect.stringMatching(/may not be stored/));
     },

@@ -20,7 +20,8 @@ async function textSlots(): Promise<{ call: string[]; slot: string }[]> {
       if (!spec.writes) continue;
       const words = spec.name === name ? [name] : [name, spec.name];
       const args = spec.args ?? [];
-      for (const [i, arg] of args.entries())
+      // A command to run may say what it has to: its words are kept nowhere.
+      for (const [i, arg] of spec.runs ? [] : args.entries())
         slots.push({ call: [...words, ...args.map((_, k) => (k === i ? TEXT : 'x'))], slot: arg });
       for (const { flags, number } of spec.options ?? []) {
         const option = new Option(flags);

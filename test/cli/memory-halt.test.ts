@@ -45,6 +45,8 @@ const ARGUMENTS: Record<string, string[]> = {
   'memory show': ['NOTE'],
   'supervisor trust': ['3fa9c1d20b7e4a55'],
   'supervisor retire': ['3fa9c1d20b7e4a55'],
+  'cycle ': ['true'],
+  'loop ': ['--max-cycles', '1', 'true'],
   'trust ': ['--show'],
   'config get': ['briefing.budget'],
   'config set': ['briefing.budget', '900'],

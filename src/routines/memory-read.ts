@@ -1,14 +1,6 @@
 import { changedMemory } from '../adapters/git-memory.js';
 import { usage } from '../domain/error.js';
-import {
-  byNumber,
-  type LedgerRecord,
-  type ParsedLine,
-  parseLine,
-  recordId,
-  TIERS,
-  type Tier,
-} from '../domain/ledger.js';
+import { byNumber, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { compareText, plural } from '../domain/text.js';
 import { fixedFile, memoryFolder, shownFrom } from '../store/layout.js';
 import {

@@ -99,22 +99,23 @@ describe('forge memory override reset', () => {
 
   it('LTM-14 a reset of the knowledge ledger names what was weighed before it', async () => {
     const project = await makeForge();
-    await record(project, '--classification', 'SUCCESS');
-    // What stands in that ledger is written by others; any record will do.
-    const { openForge } = await import('../../src/index.js');
-    const { storeRecords, surroundings } = await import('../../src/routines/ledger.js');
-    const { openContext } = await import('../../src/routines/context.js');
-    const { systemWorld } = await import('../../src/index.js');
-    expect(openForge(project.dir).root).toBeTruthy();
-    const context = openContext(project.dir, systemWorld(process.env, true), false);
-    await (await import('../../src/routines/guard.js')).installGuard(context);
-    storeRecords(context, await surroundings(context), 'knowledge', [{ kind: 'knowledge', pattern: 'text' }]);
+    const clean = ['--classification', 'SUCCESS', '--environment-valid', 'true', '--pattern', 'tests first'];
+    for (let i = 0; i < 10; i++) await record(project, ...clean);
+    expect((await logOf(project, 'knowledge')).map(({ kind }) => kind)).toEqual([
+      'knowledge',
+      'consolidation',
+    ]);
     const heads = (await verify(project)).tiers.find(({ tier }) => tier === 'evaluation')?.heads;
     await reset(project, 'knowledge');
     expect((await logOf(project, 'knowledge')).map(({ record: { kind, covers } }) => [kind, covers])).toEqual(
       [['reset', heads]],
     );
     await expectIntact(project, 'knowledge');
+    expect(await forgeJson(project, ['memory', 'promote'])).toMatchObject({
+      due_in: 10,
+      known: [],
+      rejected: [],
+    });
   });
 
   it('LTM-14 what is recorded after it counts, also beside it on another branch; what was sealed stays away', async () => {

@@ -30,7 +30,6 @@ export function investigationOf(
     title: `Investigate: is this still true? ${oneLine(pattern, 120)}`,
     type: 'investigation',
     state: 'unstarted',
-    priority: 2,
     labels: ['investigation', 'memory'],
     memory_trace: { created_from: `contested knowledge ${knowledge_id.slice(0, 12)}`, knowledge_id },
     description: `${plural(contradicts.length, 'evaluation')} contradicts what was learned (scope ${scope}): ${oneLine(pattern, 400)}`,

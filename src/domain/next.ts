@@ -95,7 +95,8 @@ function issueCandidates(features: readonly Feature[], issues: readonly Unit[]):
         source: 'linear' as const,
         status:
           issue.state === 'in_progress' || issue.state === 'started' ? 'in_progress' : 'not_implemented',
-        linear_issue: issue.linear_id,
+        // What forge itself asks for takes its turn: it goes before no feature that is older.
+        linear_issue: issue.type === 'investigation' ? null : issue.linear_id,
         blocked_by: [],
         // Linear counts "no priority" as 0.
         priority: issue.priority || null,

@@ -275,6 +275,30 @@ describe('forge memory redact', () => {
     await expectGone(project, id);
   });
 
+  it('LTM-19 a clone that never saw the tombstone restores it, not the content, out of history', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    await commitFolded(project);
+    const base = project.git('rev-parse', 'HEAD');
+    await redact(project, id);
+    commit(project, 'Redact');
+    // Another branch drops it at the same time, and whoever merges takes that side.
+    project.git('switch', '-qc', 'side', base);
+    putLines(project, fixedOf('notes'), linesOf(project, fixedOf('notes')).slice(0, 1));
+    commit(project, 'Drop');
+    project.git('switch', '-q', 'main');
+    project.git('merge', '-q', '--no-edit', '-s', 'ours', 'side');
+    putLines(project, fixedOf('notes'), linesOf(project, fixedOf('notes')).slice(0, 1));
+    commit(project, 'Drop more');
+    const { projectAt, makeFolder } = await import('../support/project.js');
+    const clone = projectAt(`${makeFolder()}/clone`);
+    project.git('clone', '-q', project.dir, clone.dir);
+    await runForge(clone, ['memory', 'restore'], HUMAN);
+    await expectGone(clone, id);
+    expect((await logOf(clone, 'notes')).map(({ record }) => record.text)).toEqual(['a']);
+  });
+
   it('LTM-19 what was committed before comes back as its tombstone, too', async () => {
     const project = await makeForge();
     const id = await note(project, WORD);

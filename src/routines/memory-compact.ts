@@ -1,5 +1,7 @@
 import { refused } from '../domain/error.js';
+import { TIERS } from '../domain/ledger.js';
 import { compactExecution } from '../store/ledger-compact.js';
+import { dropReset } from '../store/ledger-reset.js';
 import { type Context, requireSupervisor } from './context.js';
 import { requireMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
@@ -27,6 +29,8 @@ export async function compactMemory(context: Context): Promise<Compacted> {
   const { around } = await requireMemory(context);
   return context.disk.withLock(() => {
     foldAll(context);
+    // What a merge brought back of what was reset.
+    for (const tier of TIERS) dropReset(context.disk, tier);
     const sealed = compactExecution(context.disk, LIVE_CYCLES, (anchor) => {
       storeRecords(context, around, 'execution', [{ kind: 'archive', ...anchor }]);
       foldAll(context);

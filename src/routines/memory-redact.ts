@@ -128,7 +128,7 @@ function takeOut(
   });
   keepRedacted(disk, stones);
   // The audit record has gone into a segment and the journal meanwhile.
-  buryAll(disk, planBurial(disk, graves));
+  buryAll(disk, planBurial(disk, graves), around.gitMayKnow);
   if (contents.length > 0) dropDrafts(disk);
   for (const path of pending) disk.remove(path);
   const files = [...plan.map(({ file }) => file.path), ...pending].map((path) => shown(layout, path));

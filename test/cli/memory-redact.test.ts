@@ -47,6 +47,13 @@ function checkByHand(project: Project, tier: Tier): void {
   expect([status, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${tier}: `))]);
 }
 
+async function expectKeptGone(project: Project, id: string): Promise<void> {
+  expect(traces(project)).toEqual([]);
+  expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
+  checkByHand(project, 'notes');
+  expect((await runForge(project, ['memory', 'show', id])).stdout).toContain('was redacted by terminal');
+}
+
 /** The content is gone everywhere, and the ledger is what it was. */
 async function expectGone(project: Project, id: string, tier: Tier = 'notes'): Promise<void> {
   expect(traces(project)).toEqual([]);
@@ -227,6 +234,34 @@ describe('forge memory redact', () => {
     await typeHint(project, (await verify(project)).problems[0]?.hint ?? '');
     expect(traces(project)).toEqual([]);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('LTM-19 LTM-17 a redaction on one side and a fold on the other merge without conflict', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    commit(project);
+    const { projectAt, makeFolder } = await import('../support/project.js');
+    const clone = projectAt(`${makeFolder()}/clone`);
+    project.git('clone', '-q', project.dir, clone.dir);
+    await note(clone, 'beside');
+    await commitFolded(clone);
+    const before = segmentOf(project, 'notes');
+    await redact(project, id);
+    expect([project.has(before), segmentsOf(project, 'notes').length]).toEqual([false, 1]);
+    commit(project, 'Redact');
+    project.git('pull', '-q', '--no-rebase', '--no-edit', clone.dir, 'main');
+    const { status, problems } = await verify(project);
+    expect([status, problems.map(({ code, file }) => [code, file])]).toEqual([
+      'secret',
+      [['redacted_back', fixedOf('notes')]],
+    ]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    await expectKeptGone(project, id);
+    commit(project, 'Redact again');
+    clone.git('pull', '-q', '--no-rebase', '--no-edit', project.dir, 'main');
+    await expectKeptGone(clone, id);
+    expect((await logOf(clone, 'notes')).map(({ record }) => record.text)).toEqual(['a', 'beside']);
   });
 
   it('LTM-19 a second clone gets the tombstone by a pull, and knows the content when it comes back', async () => {

@@ -1,7 +1,7 @@
 import { streamGit } from '../adapters/git.js';
-import { findHeld, type Held } from '../adapters/git-memory.js';
+import { findHeld, type Held, type HeldFiles } from '../adapters/git-memory.js';
 import { refused, usage } from '../domain/error.js';
-import type { Tier } from '../domain/ledger.js';
+import { type LedgerRecord, parseLine, type Tier } from '../domain/ledger.js';
 import { oneLine } from '../domain/text.js';
 import { replacementFor, tombstoneOf, whyNotRedact } from '../domain/tombstone.js';
 import { memoryFolder, shown, shownFrom } from '../store/layout.js';
@@ -64,11 +64,19 @@ export async function redactRecords(
   const done = context.disk.withLock(() => takeOut(context, around, targets, decision));
   // What was verified before does not hold any more; a halt for something else stays.
   if (!context.disk.dryRun && done.files.length > 0) await settleMemory(context, 'none', true);
-  const wanted = new Set(targets.map(({ id }) => id));
-  const replacements = targets.flatMap(({ content }) =>
-    content ? [replacementFor(content.id, content.record)] : [],
-  );
-  return { ...done, history: await askGit(context, wanted), replacements };
+  const known = await askGit(context, new Set(targets.map(({ id }) => id)));
+  const replacements = targets.flatMap(({ id, content }) => {
+    const record = content?.record ?? recordIn(known?.lines.get(id));
+    return record ? [replacementFor(id, record)] : [];
+  });
+  const history = known && { held: known.held, complete: known.complete };
+  return { ...done, history, replacements };
+}
+
+/** Of what was redacted before only git still has the line. */
+function recordIn(line: Buffer | undefined): LedgerRecord | null {
+  const parsed = parseLine(line?.toString('utf8') ?? '');
+  return parsed.kind === 'record' ? parsed.record : null;
 }
 
 function findTarget({ layout }: Context, start: string): Target {
@@ -166,12 +174,16 @@ const SEARCH_MS = 10_000;
 async function askGit(
   { git, layout, repository, world }: Context,
   wanted: ReadonlySet<string>,
-): Promise<Redaction['history']> {
+): Promise<HeldFiles | null> {
   if (!git || !repository) return null;
   const until = performance.now() + SEARCH_MS;
   const isOver = (): boolean => performance.now() > until;
   const folder = shownFrom(repository.root, memoryFolder(layout));
   const stream = streamGit(repository.root, world.env);
   // What was done is done, whatever git says.
-  return findHeld(stream, { folder, wanted, isOver }).catch(() => ({ held: [], complete: false }));
+  return findHeld(stream, { folder, wanted, isOver }).catch(() => ({
+    held: [],
+    complete: false,
+    lines: new Map(),
+  }));
 }

@@ -441,6 +441,7 @@ describe('forge memory redact', () => {
     expect(purged).not.toContain(WORD);
     expect(purged.trimEnd()).toBe(readFileSync(project.path(fixedOf('notes')), 'utf8').trimEnd());
     const { stdout } = await runForge(project, ['memory', 'redact', id, '--reason', 'text'], HUMAN);
+    expect(stdout).toContain(`\n${replacements[0]}\n`);
     expect(stdout).toMatch(
       /was redacted before; nothing here has its content\nGit history still has the content:/,
     );

@@ -13,6 +13,7 @@ import {
   type Content,
   dropDrafts,
   findContent,
+  findGlued,
   listTombstones,
   pendingOf,
   planBurial,
@@ -139,6 +140,13 @@ function takeOut(
   buryAll(disk, planBurial(disk, graves), around.gitMayKnow);
   if (contents.length > 0) dropDrafts(disk);
   for (const path of pending) disk.remove(path);
+  for (const path of findGlued(
+    disk,
+    contents.map(({ line }) => line),
+  ))
+    context.warnings.push(
+      `${shown(layout, path)} holds it once more, inside of bytes that are no record: take it out by hand, then: forge memory repair --reason "…"`,
+    );
   const files = [...plan.map(({ file }) => file.path), ...pending].map((path) => shown(layout, path));
   return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files };
 }

@@ -26,6 +26,8 @@ export interface Content {
   id: string;
   tier: Tier;
   record: LedgerRecord;
+  /** Its line, without the LF. */
+  line: Buffer;
 }
 
 /** Everything that holds lines of ledgers: the containers of all tiers, the archives and the journal. */
@@ -46,7 +48,9 @@ export function findContent(layout: Layout, start: string): Content[] {
     const id = recordId(line);
     if (!id.startsWith(start) || found.has(id)) return;
     const parsed = parseLine(line.toString('utf8'));
-    if (parsed.kind === 'record') found.set(id, { id, tier: parsed.record.tier, record: parsed.record });
+    if (parsed.kind !== 'record') return;
+    const { record } = parsed;
+    found.set(id, { id, tier: record.tier, record, line: Buffer.from(line) });
   });
   return [...found.values()];
 }
@@ -115,6 +119,16 @@ export function planBurial(
     const bytes = bury(disk.read(file.path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0), graves);
     return bytes ? [{ file, bytes }] : [];
   });
+}
+
+/** Files that hold such a line inside of bytes that are no record: two glued together, which a repair may vouch for. */
+export function findGlued({ layout }: Disk, lines: readonly Buffer[]): string[] {
+  const files = new Set<string>();
+  for (const file of everyContainer(layout))
+    eachLine([file], (bytes) => {
+      if (lines.some((line) => bytes.length > line.length + 1 && bytes.includes(line))) files.add(file.path);
+    });
+  return [...files];
 }
 
 /** Archives of which a record is to be taken out. */

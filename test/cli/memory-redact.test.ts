@@ -447,6 +447,25 @@ describe('forge memory redact', () => {
     );
   });
 
+  it('LTM-19 says where the content stands inside of bytes that are no record', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    const file = segmentOf(project, 'notes');
+    const [first = '', second = ''] = linesOf(project, file);
+    project.write('.forge/memory/notes.d/solo-00000001.jsonl', `${first}${second}\n`);
+    await verify(project);
+    await forgeJson(project, ['memory', 'repair', '--reason', 'text'], HUMAN);
+    const { stderr } = await runForge(project, ['memory', 'redact', id, '--reason', 'text'], HUMAN);
+    expect(stderr).toMatch(/solo-00000001\.jsonl holds it once more, inside of bytes that are no record/);
+    expect(traces(project)).toEqual(['./.forge/memory/notes.d/solo-00000001.jsonl']);
+    project.write('.forge/memory/notes.d/solo-00000001.jsonl', 'gone\n');
+    await verify(project);
+    await forgeJson(project, ['memory', 'repair', '--reason', 'text'], HUMAN);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    expect(traces(project)).toEqual([]);
+  });
+
   it('LTM-19 works without git', async () => {
     const project = await makePlainForge();
     const id = await note(project, WORD);

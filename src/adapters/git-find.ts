@@ -1,4 +1,5 @@
-import { identify } from '../domain/tombstone.js';
+import { recordId } from '../domain/ledger.js';
+import { redactedIn } from '../domain/tombstone.js';
 import { type Git, type GitStream, must } from './git.js';
 import { readBlobs } from './git-blobs.js';
 import { ledgersIn, readRaw } from './git-raw.js';
@@ -64,11 +65,13 @@ async function searchBlobs(
   const oids = [...places.keys()];
   for (let at = 0, count = 32; at < oids.length && found.size < wanted.size; at += count, count *= 2)
     await readBlobs(stream, oids.slice(at, at + count), (oid, bytes) => {
-      if (found.size === wanted.size) return;
-      const id = identify(bytes);
+      const grave = redactedIn(bytes);
+      if (found.size === wanted.size && grave === null) return;
+      const id = grave ?? recordId(bytes);
       const place = places.get(oid);
+      if (!place || !wanted.has(id) || (grave === null && found.has(id))) return;
       // A copy: the chunk that it is a part of is not to be kept with it.
-      if (place && wanted.has(id) && !found.has(id)) found.set(id, { ...place, bytes: Buffer.from(bytes) });
+      found.set(id, { ...place, bytes: Buffer.from(bytes) });
     });
 }
 

@@ -22,18 +22,27 @@ export interface HeldQuery {
 /** By blob, the commits that wrote it and under which path, newest first. */
 type Versions = Map<string, { commit: string; path: string }[]>;
 
-/** Where branches, tags, stashes and the reflog still have the content of records. Not `complete` when time was over. */
-export async function findHeld(
-  stream: GitStream,
-  { folder, wanted, isOver }: HeldQuery,
-): Promise<{ held: Held[]; complete: boolean }> {
+export interface HeldFiles {
+  held: Held[];
+  /** False when time was over before all was looked at. */
+  complete: boolean;
+  /** The lines of the records that were found, by id. */
+  lines: Map<string, Buffer>;
+}
+
+/** Where branches, tags, stashes and the reflog still have the content of records. */
+export async function findHeld(stream: GitStream, { folder, wanted, isOver }: HeldQuery): Promise<HeldFiles> {
   const versions = await listVersions(stream, folder);
   const oids = [...versions.keys()];
   const found = new Set<string>();
+  const lines = new Map<string, Buffer>();
   let at = 0;
   for (; at < oids.length && !isOver(); at += CHUNK)
     await readBlobs(stream, oids.slice(at, at + CHUNK), (oid, bytes) => {
-      if (wanted.has(identify(bytes)) && redactedIn(bytes) === null) found.add(oid);
+      const id = identify(bytes);
+      if (!wanted.has(id) || redactedIn(bytes) !== null) return;
+      found.add(oid);
+      if (!lines.has(id)) lines.set(id, Buffer.from(bytes));
     });
   const files = new Map<string, Set<string>>();
   for (const oid of oids.filter((oid) => found.has(oid)))
@@ -42,7 +51,7 @@ export async function findHeld(
   const held = [...files].map(([path, commits]) => {
     return { path, commits: commits.size, first: [...commits].at(-1) ?? '' };
   });
-  return { held, complete: at >= oids.length };
+  return { held, complete: at >= oids.length, lines };
 }
 
 const CHUNK = 256;

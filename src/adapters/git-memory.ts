@@ -10,7 +10,7 @@ import type { Repository } from './repository.js';
 
 export { readBlobs } from './git-blobs.js';
 export { type FoundRecord, findRecords, type RecordQuery } from './git-find.js';
-export { findHeld, type Held } from './git-held.js';
+export { findHeld, type Held, type HeldFiles } from './git-held.js';
 export { type HistoryOutcome, type HistoryQuery, readRemovedLines } from './git-history.js';
 export type { RemovedLine } from './git-moves.js';
 export { findSetBack, type SetBack } from './git-set-back.js';

@@ -1,8 +1,10 @@
 import { refused } from '../domain/error.js';
+import { TIERS } from '../domain/ledger.js';
 import { fixedFile } from '../store/layout.js';
 import type { Around } from '../store/ledger.js';
 import { compactExecution } from '../store/ledger-compact.js';
 import { describeContainer, eachLine } from '../store/ledger-files.js';
+import { dropReset } from '../store/ledger-reset.js';
 import { type Context, requireSupervisor } from './context.js';
 import { requireMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
@@ -59,6 +61,8 @@ const CYCLE = Buffer.from('"kind":"cycle"');
 function seal(context: Context, around: Around): Compacted {
   return context.disk.withLock(() => {
     foldAll(context);
+    // What a merge brought back of what was reset.
+    for (const tier of TIERS) dropReset(context.disk, tier);
     const sealed = compactExecution(context.disk, LIVE_CYCLES, (anchor) => {
       storeRecords(context, around, 'execution', [{ kind: 'archive', ...anchor }]);
       foldAll(context);

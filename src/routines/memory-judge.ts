@@ -10,6 +10,7 @@ import {
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import { type Place, withoutConsequences } from '../domain/ledger-problem.js';
 import { compareText, plural } from '../domain/text.js';
+import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
 import type { Look } from './memory-facts.js';
 import { editedFiles, findCut } from './memory-survey.js';
@@ -55,7 +56,7 @@ function judgeTier(
   judgement.findings.push(
     ...lines.map((problem) => toFinding(tier, problem, differs(problem.file))),
     ...foreignLedgers(ledgers, look.cut.state.tiers[tier]?.ledger, tier, root),
-    ...result.returned.map((id) => returned(tier, id)),
+    ...returned(context, look, tier),
     ...cut.edits,
   );
   judgement.strangers.push(...cut.strangers.map((stranger) => ({ ...stranger, tier })));
@@ -133,18 +134,22 @@ function foreignLedgers(
     });
 }
 
-function returned(tier: Tier, id: string): Finding {
-  const message = `redacted content is back: record ${id.slice(0, 12)}… (another branch, an older commit or a copy brought it)`;
-  return {
+/** Content that a tombstone, or the git dir, says is not to be here; where the first of it stands. */
+function returned({ layout }: Context, { scans, cut }: Look, tier: Tier): Finding[] {
+  const ids = new Set(scans[tier].result.returned);
+  const places = new Map<string, Place>();
+  if (ids.size > 0)
+    scanTier(layout, tier, cut.tiers[tier], cut.archives, {
+      onRecord: (_record, id, place) => ids.has(id) && places.set(id, place),
+    });
+  return [...places].map(([id, place]) => ({
     code: 'redacted_back',
     tier,
-    file: '',
-    line: 0,
-    offset: 0,
-    message,
+    ...place,
+    message: `redacted content is back: record ${id.slice(0, 12)}… (another branch, an older commit or a copy brought it)`,
     last_good: null,
     hint: `forge memory redact ${id.slice(0, 12)} --reason "…"`,
-  };
+  }));
 }
 
 function judgeAnchors({ brokenAnchors }: Look, { findings }: Judgement): void {

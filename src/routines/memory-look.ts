@@ -6,7 +6,7 @@ import { type MissingRecord, markOf } from '../domain/finding.js';
 import { isRecordId, parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import type { OnRecord } from '../domain/ledger-graph.js';
 import { plural } from '../domain/text.js';
-import { identify } from '../domain/tombstone.js';
+import { identify, redactedIn } from '../domain/tombstone.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
 import { scanTier } from '../store/ledger-scan.js';
@@ -148,17 +148,19 @@ async function addSetBack(context: Context, git: GitFacts, { missing }: Look): P
     git.setBack.set(fromTop(context, found.path), found);
 }
 
-/** Only a record, and only one that is not here. The first source that names it counts. */
+/** Only a record, and only one that is not here. The first source that names it counts; of what was redacted, none. */
 function note(look: Look, bytes: Buffer, from: Pick<MissingRecord, 'source' | 'file' | 'commit'>): void {
   const tier = tierOf(bytes);
   if (!tier) return;
   const id = identify(bytes);
-  if (look.scans[tier].graph.has(id) || look.missing.has(id)) return;
+  if (look.scans[tier].graph.has(id)) return;
+  const known = look.missing.get(id);
+  if (known && (known.tombstone || redactedIn(bytes) === null)) return;
   const parsed = parseLine(bytes.toString('utf8'));
   if (parsed.kind === 'tombstone') {
     const { n, prev } = parsed.tombstone;
     const mark = markOf({ n, prev: prev ?? id });
-    look.missing.set(id, { id, tier, n, prev, mark, tombstone: Buffer.from(bytes), ...from });
+    look.missing.set(id, { id, tier, n, prev, mark, ...from, tombstone: Buffer.from(bytes) });
   }
   if (parsed.kind !== 'record') return;
   const { n, prev } = parsed.record;

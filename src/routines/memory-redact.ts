@@ -1,7 +1,7 @@
 import { streamGit } from '../adapters/git.js';
-import { findHeld, type Held } from '../adapters/git-memory.js';
+import { findHeld, type Held, type HeldFiles } from '../adapters/git-memory.js';
 import { refused, usage } from '../domain/error.js';
-import type { Tier } from '../domain/ledger.js';
+import { type LedgerRecord, parseLine, type Tier } from '../domain/ledger.js';
 import { oneLine } from '../domain/text.js';
 import { replacementFor, tombstoneOf, whyNotRedact } from '../domain/tombstone.js';
 import { memoryFolder, shown, shownFrom } from '../store/layout.js';
@@ -13,6 +13,7 @@ import {
   type Content,
   dropDrafts,
   findContent,
+  findGlued,
   listTombstones,
   pendingOf,
   planBurial,
@@ -64,11 +65,19 @@ export async function redactRecords(
   const done = context.disk.withLock(() => takeOut(context, around, targets, decision));
   // What was verified before does not hold any more; a halt for something else stays.
   if (!context.disk.dryRun && done.files.length > 0) await settleMemory(context, 'none', true);
-  const wanted = new Set(targets.map(({ id }) => id));
-  const replacements = targets.flatMap(({ content }) =>
-    content ? [replacementFor(content.id, content.record)] : [],
-  );
-  return { ...done, history: await askGit(context, wanted), replacements };
+  const known = await askGit(context, new Set(targets.map(({ id }) => id)));
+  const replacements = targets.flatMap(({ id, content }) => {
+    const record = content?.record ?? recordIn(known?.lines.get(id));
+    return record ? [replacementFor(id, record)] : [];
+  });
+  const history = known && { held: known.held, complete: known.complete };
+  return { ...done, history, replacements };
+}
+
+/** Of what was redacted before only git still has the line. */
+function recordIn(line: Buffer | undefined): LedgerRecord | null {
+  const parsed = parseLine(line?.toString('utf8') ?? '');
+  return parsed.kind === 'record' ? parsed.record : null;
 }
 
 function findTarget({ layout }: Context, start: string): Target {
@@ -128,9 +137,16 @@ function takeOut(
   });
   keepRedacted(disk, stones);
   // The audit record has gone into a segment and the journal meanwhile.
-  buryAll(disk, planBurial(disk, graves));
+  buryAll(disk, planBurial(disk, graves), around.gitMayKnow);
   if (contents.length > 0) dropDrafts(disk);
   for (const path of pending) disk.remove(path);
+  for (const path of findGlued(
+    disk,
+    contents.map(({ line }) => line),
+  ))
+    context.warnings.push(
+      `${shown(layout, path)} holds it once more, inside of bytes that are no record: take it out by hand, then: forge memory repair --reason "…"`,
+    );
   const files = [...plan.map(({ file }) => file.path), ...pending].map((path) => shown(layout, path));
   return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files };
 }
@@ -166,12 +182,16 @@ const SEARCH_MS = 10_000;
 async function askGit(
   { git, layout, repository, world }: Context,
   wanted: ReadonlySet<string>,
-): Promise<Redaction['history']> {
+): Promise<HeldFiles | null> {
   if (!git || !repository) return null;
   const until = performance.now() + SEARCH_MS;
   const isOver = (): boolean => performance.now() > until;
   const folder = shownFrom(repository.root, memoryFolder(layout));
   const stream = streamGit(repository.root, world.env);
   // What was done is done, whatever git says.
-  return findHeld(stream, { folder, wanted, isOver }).catch(() => ({ held: [], complete: false }));
+  return findHeld(stream, { folder, wanted, isOver }).catch(() => ({
+    held: [],
+    complete: false,
+    lines: new Map(),
+  }));
 }

@@ -1,12 +1,14 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type LedgerRecord,
+  paddingLines,
   parseLine,
   recordId,
   TIERS,
   type Tier,
   type Tombstone,
 } from '../domain/ledger.js';
+import { makeToken } from '../domain/token.js';
 import { redactedIn } from '../domain/tombstone.js';
 import type { Disk } from './disk.js';
 import { fixedFile, journalFile, type Layout, pendingFile, segmentFolder } from './layout.js';
@@ -24,6 +26,8 @@ export interface Content {
   id: string;
   tier: Tier;
   record: LedgerRecord;
+  /** Its line, without the LF. */
+  line: Buffer;
 }
 
 /** Everything that holds lines of ledgers: the containers of all tiers, the archives and the journal. */
@@ -44,7 +48,9 @@ export function findContent(layout: Layout, start: string): Content[] {
     const id = recordId(line);
     if (!id.startsWith(start) || found.has(id)) return;
     const parsed = parseLine(line.toString('utf8'));
-    if (parsed.kind === 'record') found.set(id, { id, tier: parsed.record.tier, record: parsed.record });
+    if (parsed.kind !== 'record') return;
+    const { record } = parsed;
+    found.set(id, { id, tier: record.tier, record, line: Buffer.from(line) });
   });
   return [...found.values()];
 }
@@ -115,6 +121,16 @@ export function planBurial(
   });
 }
 
+/** Files that hold such a line inside of bytes that are no record: two glued together, which a repair may vouch for. */
+export function findGlued({ layout }: Disk, lines: readonly Buffer[]): string[] {
+  const files = new Set<string>();
+  for (const file of everyContainer(layout))
+    eachLine([file], (bytes) => {
+      if (lines.some((line) => bytes.length > line.length + 1 && bytes.includes(line))) files.add(file.path);
+    });
+  return [...files];
+}
+
 /** Archives of which a record is to be taken out. */
 export const archivesIn = (layout: Layout, files: readonly Container[]): Container[] => {
   const archives = new Set(listArchives(layout).map(({ path }) => path));
@@ -123,9 +139,14 @@ export const archivesIn = (layout: Layout, files: readonly Container[]): Contain
 
 /**
  * Takes content out of the files. An archive is named by its bytes, so it gets another name: the new one is there before
- * the old one goes. The caller holds the lock.
+ * the old one goes. So does a segment that git knows: another branch may fold it, and a file that one side changes and
+ * the other removes is a conflict. The caller holds the lock.
  */
-export function buryAll(disk: Disk, plan: ReturnType<typeof planBurial>): void {
+export function buryAll(
+  disk: Disk,
+  plan: ReturnType<typeof planBurial>,
+  gitMayKnow: (name: string) => boolean,
+): void {
   const archives = new Set(
     archivesIn(
       disk.layout,
@@ -133,13 +154,26 @@ export function buryAll(disk: Disk, plan: ReturnType<typeof planBurial>): void {
     ).map(({ path }) => path),
   );
   for (const { file, bytes } of plan) {
-    if (archives.has(file.path)) {
-      writeArchive(disk, bytes);
-      disk.remove(file.path);
-    } else disk.replaceMoved(file.path, bytes);
+    const isSegment = dirname(file.path) === segmentFolder(disk.layout, file.tier);
+    const moves = archives.has(file.path) || (isSegment && gitMayKnow(basename(file.path)));
+    if (archives.has(file.path)) writeArchive(disk, bytes);
+    else if (moves) writeRestored(disk, file.tier, bytes);
+    else disk.replaceMoved(file.path, bytes);
+    if (moves) disk.remove(file.path);
     if (!disk.dryRun) forgetTier(disk, file.tier);
   }
 }
+
+/** Beside new padding, like records that were put back: else git takes it for the old one, renamed. */
+function writeRestored(disk: Disk, tier: Tier, bytes: Buffer): void {
+  const lines = [...splitLines(bytes)].filter((line) => !line.subarray(0, PAD.length).equals(PAD));
+  const kept = Buffer.concat(lines);
+  const name = `restored-${disk.dryRun ? '…' : makeToken(8)}.jsonl`;
+  const padding = disk.dryRun ? [] : [paddingLines(kept.length, makeToken(32))];
+  disk.replaceMoved(join(segmentFolder(disk.layout, tier), name), Buffer.concat([...padding, kept]));
+}
+
+const PAD = Buffer.from('{"v":1,"pad":');
 
 /** What waits to be recorded under the same key has the same content. */
 export function pendingOf(disk: Disk, keys: ReadonlySet<string>): string[] {

@@ -47,6 +47,13 @@ function checkByHand(project: Project, tier: Tier): void {
   expect([status, stdout]).toEqual([0, expect.stringMatching(new RegExp(`^${tier}: `))]);
 }
 
+async function expectKeptGone(project: Project, id: string): Promise<void> {
+  expect(traces(project)).toEqual([]);
+  expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
+  checkByHand(project, 'notes');
+  expect((await runForge(project, ['memory', 'show', id])).stdout).toContain('was redacted by terminal');
+}
+
 /** The content is gone everywhere, and the ledger is what it was. */
 async function expectGone(project: Project, id: string, tier: Tier = 'notes'): Promise<void> {
   expect(traces(project)).toEqual([]);
@@ -229,6 +236,34 @@ describe('forge memory redact', () => {
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
+  it('LTM-19 LTM-17 a redaction on one side and a fold on the other merge without conflict', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    commit(project);
+    const { projectAt, makeFolder } = await import('../support/project.js');
+    const clone = projectAt(`${makeFolder()}/clone`);
+    project.git('clone', '-q', project.dir, clone.dir);
+    await note(clone, 'beside');
+    await commitFolded(clone);
+    const before = segmentOf(project, 'notes');
+    await redact(project, id);
+    expect([project.has(before), segmentsOf(project, 'notes').length]).toEqual([false, 1]);
+    commit(project, 'Redact');
+    project.git('pull', '-q', '--no-rebase', '--no-edit', clone.dir, 'main');
+    const { status, problems } = await verify(project);
+    expect([status, problems.map(({ code, file }) => [code, file])]).toEqual([
+      'secret',
+      [['redacted_back', fixedOf('notes')]],
+    ]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    await expectKeptGone(project, id);
+    commit(project, 'Redact again');
+    clone.git('pull', '-q', '--no-rebase', '--no-edit', project.dir, 'main');
+    await expectKeptGone(clone, id);
+    expect((await logOf(clone, 'notes')).map(({ record }) => record.text)).toEqual(['a', 'beside']);
+  });
+
   it('LTM-19 a second clone gets the tombstone by a pull, and knows the content when it comes back', async () => {
     const project = await makeForge();
     const id = await note(project, WORD);
@@ -273,6 +308,30 @@ describe('forge memory redact', () => {
     await runForge(project, ['memory', 'restore', '--reason', 'text'], HUMAN);
     await runForge(project, ['memory', 'override', 'acknowledge', '--reason', 'text'], HUMAN);
     await expectGone(project, id);
+  });
+
+  it('LTM-19 a clone that never saw the tombstone restores it, not the content, out of history', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    await commitFolded(project);
+    const base = project.git('rev-parse', 'HEAD');
+    await redact(project, id);
+    commit(project, 'Redact');
+    // Another branch drops it at the same time, and whoever merges takes that side.
+    project.git('switch', '-qc', 'side', base);
+    putLines(project, fixedOf('notes'), linesOf(project, fixedOf('notes')).slice(0, 1));
+    commit(project, 'Drop');
+    project.git('switch', '-q', 'main');
+    project.git('merge', '-q', '--no-edit', '-s', 'ours', 'side');
+    putLines(project, fixedOf('notes'), linesOf(project, fixedOf('notes')).slice(0, 1));
+    commit(project, 'Drop more');
+    const { projectAt, makeFolder } = await import('../support/project.js');
+    const clone = projectAt(`${makeFolder()}/clone`);
+    project.git('clone', '-q', project.dir, clone.dir);
+    await runForge(clone, ['memory', 'restore'], HUMAN);
+    await expectGone(clone, id);
+    expect((await logOf(clone, 'notes')).map(({ record }) => record.text)).toEqual(['a']);
   });
 
   it('LTM-19 what was committed before comes back as its tombstone, too', async () => {
@@ -382,9 +441,29 @@ describe('forge memory redact', () => {
     expect(purged).not.toContain(WORD);
     expect(purged.trimEnd()).toBe(readFileSync(project.path(fixedOf('notes')), 'utf8').trimEnd());
     const { stdout } = await runForge(project, ['memory', 'redact', id, '--reason', 'text'], HUMAN);
+    expect(stdout).toContain(`\n${replacements[0]}\n`);
     expect(stdout).toMatch(
       /was redacted before; nothing here has its content\nGit history still has the content:/,
     );
+  });
+
+  it('LTM-19 says where the content stands inside of bytes that are no record', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    const file = segmentOf(project, 'notes');
+    const [first = '', second = ''] = linesOf(project, file);
+    project.write('.forge/memory/notes.d/solo-00000001.jsonl', `${first}${second}\n`);
+    await verify(project);
+    await forgeJson(project, ['memory', 'repair', '--reason', 'text'], HUMAN);
+    const { stderr } = await runForge(project, ['memory', 'redact', id, '--reason', 'text'], HUMAN);
+    expect(stderr).toMatch(/solo-00000001\.jsonl holds it once more, inside of bytes that are no record/);
+    expect(traces(project)).toEqual(['./.forge/memory/notes.d/solo-00000001.jsonl']);
+    project.write('.forge/memory/notes.d/solo-00000001.jsonl', 'gone\n');
+    await verify(project);
+    await forgeJson(project, ['memory', 'repair', '--reason', 'text'], HUMAN);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    expect(traces(project)).toEqual([]);
   });
 
   it('LTM-19 works without git', async () => {

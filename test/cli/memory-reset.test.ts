@@ -143,7 +143,11 @@ describe('forge memory override reset', () => {
     await forgeJson(project, ['memory', 'fold']);
     expect((await notes(project)).sort()).toEqual([beside, fresh].sort());
     expect(project.read(fixedOf('notes'))).toContain('"old"');
-    // The next reset takes it out, and seals only what is new.
+    await forgeJson(project, ['memory', 'compact']);
+    expect(project.read(fixedOf('notes'))).not.toContain('"old"');
+    await expectIntact(project, 'notes');
+    project.write('.forge/memory/notes.d/solo-00000001.jsonl', before);
+    // The next reset takes it out too, and seals only what is new.
     const second = await reset(project, 'notes');
     expect(second.count).toBe(2);
     expect(await notes(project)).toEqual([]);

@@ -20,7 +20,7 @@ const REASON = ['--reason', 'it had to go'];
 
 interface Rig {
   project: Project;
-  /** What has the word: a cycle in an archive, a note in the open segment. */
+  /** What has the word: a cycle in an archive, a note in a segment that git has, one in the open segment. */
   ids: string[];
 }
 
@@ -36,12 +36,13 @@ function makeRig(): Rig {
     { input },
   );
   typed(project, ['memory', 'compact']);
+  const committed = typedJson<{ id: string }>(project, ['note', 'add', `${WORD} once`]);
   project.git('add', '.');
   project.git('commit', '-qm', 'Memory');
   typed(project, ['note', 'add', 'before']);
   const { id } = typedJson<{ id: string }>(project, ['note', 'add', WORD]);
   typed(project, ['note', 'add', 'after']);
-  return { project, ids: [records[1]?.execution.id ?? '', id] };
+  return { project, ids: [records[1]?.execution.id ?? '', committed.id, id] };
 }
 
 function copyOf({ project }: Rig): Project {

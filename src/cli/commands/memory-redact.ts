@@ -32,11 +32,8 @@ function describeHistory(history: Redaction['history'], replacements: readonly s
     ...more,
     'To purge it (first revoke or change what it was: whoever has a clone has it):',
     '  1. commit .forge/, on every branch that has the record',
-    ...(replacements.length > 0
-      ? ['  2. put into a file outside of the repository:', ...replacements.map((line) => `${line}`)]
-      : [
-          '  2. put its line into a file outside of the repository, as git filter-repo --replace-text wants it',
-        ]),
+    '  2. put into a file outside of the repository:',
+    ...replacements,
     '  3. git filter-repo --replace-text FILE --force',
     '  4. git reflog expire --expire=now --all && git gc --prune=now',
     '  5. git push --force --all && git push --force --tags',

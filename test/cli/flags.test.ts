@@ -58,7 +58,7 @@ const CALLS: string[][] = [
 ];
 
 /** What settles damage, with the damage that it settles. */
-const SETTLING: { call: string[]; damage: (project: Project) => Promise<string | void> }[] = [
+const SETTLING: { call: string[]; damage: (project: Project) => Promise<unknown> }[] = [
   { call: ['memory', 'repair', '--reason', 'text'], damage: tearSegment },
   { call: ['memory', 'adopt', FOREIGN, '--reason', 'text'], damage: bringForeign },
   { call: ['memory', 'drop', FOREIGN, '--reason', 'text'], damage: bringForeign },
@@ -135,7 +135,7 @@ describe('flags that every command takes', () => {
     async ({ call: words, damage }) => {
       const project = await makeForge();
       const id = await damage(project);
-      const call = words.map((word) => (word === 'RECORD' && id ? id : word));
+      const call = words.map((word) => (word === 'RECORD' ? String(id) : word));
       const before = snapshot(project.dir);
       const dry = await runForge(project, [...call, '-n'], { terminal: true });
       expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringMatching(/nothing was written/)]);

@@ -74,7 +74,13 @@ function commit(project: Project, message = 'Work'): string {
 
 describe('forge memory redact', () => {
   it.each<[string, (project: Project) => Promise<string>]>([
-    ['an open segment, as its last record', async (p) => (await note(p, 'a'), note(p, WORD))],
+    [
+      'an open segment, as its last record',
+      async (p) => {
+        await note(p, 'a');
+        return note(p, WORD);
+      },
+    ],
     [
       'an open segment, with records behind it',
       async (p) => {

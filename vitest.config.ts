@@ -2,18 +2,23 @@ import { defineConfig } from 'vitest/config';
 
 /** What takes long runs in `npm run soak`, a part of which `.ci/run` runs as well. */
 const LONG = [
-  'session-commit-busy',
-  'repository',
-  'ledger-limits',
-  'ledger-power',
-  'ledger-flows-clones',
-  'ledger-writers',
+  'cli/loop',
+  'e2e/cycle',
+  'e2e/governed-loop',
+  'e2e/ledger-flows-clones',
+  'e2e/ledger-limits',
+  'e2e/ledger-power',
+  'e2e/ledger-writers',
+  'e2e/redact-kills',
+  'e2e/repository',
+  'e2e/seals',
+  'e2e/session-commit-busy',
 ];
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: process.env.FORGE_SOAK ? [] : LONG.map((name) => `test/e2e/${name}.test.ts`),
+    exclude: process.env.FORGE_SOAK ? [] : LONG.map((name) => `test/${name}.test.ts`),
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/sealed.ts'],
     testTimeout: 60_000,

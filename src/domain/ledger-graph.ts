@@ -87,6 +87,12 @@ export class LedgerGraph {
     return this.table.has(this.table.find(id), VOID);
   }
 
+  /** The record itself is here, not only what stands for it. */
+  hasContent(id: string): boolean {
+    const index = this.table.find(id);
+    return index >= 0 && this.table.has(index, PRESENT);
+  }
+
   /** HEAD's tree has it, so the journal need not keep it. */
   isCommitted(id: string): boolean {
     const index = this.table.find(id);

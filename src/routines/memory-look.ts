@@ -57,6 +57,7 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   await dropHeadsElsewhere(context, look);
   addNotes(look, judged.filter((id) => !scans.execution.graph.has(id)).length);
   noteUnsaid(look, redacted);
+  addUnfinished(look, redacted);
   return look;
 }
 
@@ -264,4 +265,11 @@ function noteUnsaid({ scans, notes }: Look, redacted: ReadonlySet<unknown>): voi
     notes.push(
       `${plural(unsaid, 'record')} ${unsaid === 1 ? 'was' : 'were'} redacted, and no audit record here says by whom`,
     );
+}
+
+/** Content that the audit ledger says is gone: who took it out was interrupted, or this clone has never seen the tombstone. */
+function addUnfinished({ scans }: Look, redacted: ReadonlySet<unknown>): void {
+  const ids = [...redacted].filter(isRecordId);
+  for (const { graph, result } of Object.values(scans))
+    for (const id of ids) if (graph.hasContent(id) && !result.returned.includes(id)) result.returned.push(id);
 }

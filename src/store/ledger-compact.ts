@@ -1,9 +1,19 @@
-import { byNumber, recordId } from '../domain/ledger.js';
+import { byNumber } from '../domain/ledger.js';
 import type { ArchiveSeal } from '../domain/ledger-problem.js';
+import { identify } from '../domain/tombstone.js';
 import type { Disk } from './disk.js';
 import { fixedFile } from './layout.js';
-import { describeContainer, eachLine, listArchives, listContainers } from './ledger-files.js';
-import { dropFromFixed, isGrave, type Line, planArchive, readLines, writeArchive } from './ledger-seal.js';
+import { archiveFileOf, describeContainer, eachLine, listArchives, listContainers } from './ledger-files.js';
+import { sealOf } from './ledger-scan.js';
+import {
+  dropFromFixed,
+  isGrave,
+  type Line,
+  planArchive,
+  readLines,
+  readSeals,
+  writeArchive,
+} from './ledger-seal.js';
 import { readRedacted } from './redacted.js';
 
 /**
@@ -47,8 +57,14 @@ const firstOfEach = (lines: readonly Line[]): Line[] => [
   ...new Map(lines.map((line) => [line.id, line])).values(),
 ];
 
-function idsInArchives(disk: Disk): Set<string> {
+/** An archive without a seal is what a kill left before its record was stored: it is sealed now. */
+function idsInArchives({ layout }: Disk): Set<string> {
+  const archives = listArchives(layout);
+  const seals = readSeals([...listContainers(layout, 'execution'), ...archives]);
+  const names = new Set(seals.map(({ archive }) => archiveFileOf(layout, archive)));
+  const digests = new Set(seals.map(({ ids_sha256 }) => ids_sha256));
   const ids = new Set<string>();
-  eachLine(listArchives(disk.layout), (bytes) => ids.add(recordId(bytes)));
+  const sealed = archives.filter((file) => names.has(file.path) || digests.has(sealOf([file]).ids_sha256));
+  eachLine(sealed, (bytes) => ids.add(identify(bytes)));
   return ids;
 }

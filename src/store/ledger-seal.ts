@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseLine, recordId, type Tier } from '../domain/ledger.js';
 import type { ArchiveSeal } from '../domain/ledger-problem.js';
+import { isSeal } from '../domain/ledger-settlement.js';
 import { redactedIn } from '../domain/tombstone.js';
 import type { Disk } from './disk.js';
 import { fixedFile } from './layout.js';
@@ -34,6 +35,19 @@ export function readLines(container: Pick<Container, 'path' | 'size'> | null): L
   });
   return lines;
 }
+
+/** What records say of archives. */
+export function readSeals(containers: readonly Pick<Container, 'path' | 'size'>[]): ArchiveSeal[] {
+  const seals: ArchiveSeal[] = [];
+  eachLine(containers, (bytes) => {
+    if (!bytes.includes(SEALING)) return;
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind === 'record' && isSeal(parsed.record)) seals.push(parsed.record);
+  });
+  return seals;
+}
+
+const SEALING = Buffer.from('"ids_sha256":"');
 
 /** What an archive of these lines would be. */
 export function planArchive(lines: readonly Line[]): { seal: ArchiveSeal; bytes: Buffer } {

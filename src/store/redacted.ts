@@ -1,8 +1,10 @@
-import { TIERS, type Tier, type Tombstone } from '../domain/ledger.js';
+import { outside } from '../domain/error.js';
+import { parseLine, type Tombstone } from '../domain/ledger.js';
 import { redactedIn } from '../domain/tombstone.js';
 import type { Disk } from './disk.js';
 import { type Layout, redactedFile } from './layout.js';
-import { describeContainer, eachLine } from './ledger-files.js';
+import { appendLines } from './ledger-append.js';
+import { describeContainer, eachLine, readRange } from './ledger-files.js';
 
 /**
  * What was redacted in this repository, by id: the line of its tombstone. It lies where all worktrees see it and no
@@ -13,7 +15,9 @@ export function readRedacted(layout: Layout): Map<string, Buffer> {
   const file = describeContainer(redactedFile(layout));
   eachLine(file ? [file] : [], (bytes) => {
     const id = redactedIn(bytes);
-    if (id !== null) found.set(id, Buffer.from(bytes));
+    // A kill may have left half a line.
+    if (id !== null && parseLine(bytes.toString('utf8')).kind === 'tombstone')
+      found.set(id, Buffer.from(bytes));
   });
   return found;
 }
@@ -21,21 +25,31 @@ export function readRedacted(layout: Layout): Map<string, Buffer> {
 /** Tells whether it is as it was at an earlier look; empty when nothing was ever redacted. */
 export const redactedStamp = (layout: Layout): string => describeContainer(redactedFile(layout))?.stat ?? '';
 
-/** Adds what is new; on the disk on return. The caller holds the lock. */
+/**
+ * Adds what is new; on the disk on return. Other worktrees, under locks of their own, may add at the same time: so it is
+ * appended, and what is there twice counts once.
+ */
 export function keepRedacted(disk: Disk, tombstones: readonly Tombstone[]): void {
-  const known = readRedacted(disk.layout);
-  const fresh = tombstones.filter(({ redacted }) => !known.has(redacted));
-  if (fresh.length === 0) return;
-  for (const tombstone of fresh) known.set(tombstone.redacted, lineOf(tombstone));
-  disk.replace(redactedFile(disk.layout), Buffer.concat([...known.values()].flatMap((line) => [line, LF])));
+  const path = redactedFile(disk.layout);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const known = readRedacted(disk.layout);
+    const fresh = tombstones.filter(({ redacted }) => !known.has(redacted));
+    if (fresh.length === 0 || disk.dryRun) return;
+    const size = describeContainer(path)?.size ?? 0;
+    // A kill between making the file and writing to it.
+    if (size === 0) disk.remove(path);
+    const isTorn = size > 0 && readRange(path, size - 1, size)[0] !== 0x0a;
+    const lines = fresh.flatMap((tombstone) => [lineOf(tombstone), LF]);
+    if (appendLines(path, Buffer.concat(isTorn ? [LF, ...lines] : lines), size)) return;
+  }
+  throw outside('redacted.moved', `${path} was changed each time it was to be written.`, {
+    file: path,
+    hint: 'Run the command again when the other program has finished.',
+  });
 }
+
+const ATTEMPTS = 5;
 
 export const lineOf = (tombstone: Tombstone): Buffer => Buffer.from(JSON.stringify(tombstone));
-
-/** The ledger that a tombstone's line names. */
-export function tierOfGrave(line: Buffer): Tier | undefined {
-  const { tier } = JSON.parse(line.toString('utf8')) as Tombstone;
-  return TIERS.find((name) => name === tier);
-}
 
 const LF = Buffer.from('\n');

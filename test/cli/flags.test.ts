@@ -152,7 +152,7 @@ describe('flags that every command takes', () => {
     async ({ call: words, damage }) => {
       const project = await makeForge();
       const id = await damage(project);
-      const call = words.map((word) => (word === 'RECORD' && typeof id === 'string' ? id : word));
+      const call = words.map((word) => (word === 'RECORD' ? String(id) : word));
       const before = snapshot(project.dir);
       const dry = await runForge(project, [...call, '-n'], { terminal: true });
       expect([dry.exitCode, dry.stderr]).toEqual([0, expect.stringMatching(/nothing was written/)]);

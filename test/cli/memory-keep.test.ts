@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -6,7 +7,7 @@ import { genesisLine } from '../../src/domain/ledger.js';
 import { planLines } from '../../src/domain/segment.js';
 import { growthOf } from '../../src/routines/memory-growth.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import type { Project } from '../support/project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
 import {
   fixedOf,
   flipByte,
@@ -119,6 +120,23 @@ describe('forge memory compact', () => {
     );
     expect(await verify(project)).toMatchObject({ status: 'intact', tiers: { 0: { records: 1103 } } });
   }, 20_000);
+
+  it('LTM-10 seals an archive that a kill left without its record', async () => {
+    const project = await makeForge();
+    await recordMany(project, 1003);
+    const copy = projectAt(makeFolder());
+    execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
+    const { archive } = await forgeJson<Compacted>(copy, ['memory', 'compact']);
+    const file = `${ARCHIVE}/${archive}.jsonl`;
+    project.write(file, copy.read(file));
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    expect(await forgeJson<Compacted>(project, ['memory', 'compact'])).toMatchObject({
+      archived: 3,
+      archive,
+    });
+    expect(linesOf(project, fixedOf('execution')).join('\n')).toContain(`"archive":"${archive}"`);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  }, 60_000);
 
   it('LTM-10 is done on the default branch, by whoever may write memory', async () => {
     const project = await makeForge();

@@ -74,7 +74,13 @@ function commit(project: Project, message = 'Work'): string {
 
 describe('forge memory redact', () => {
   it.each<[string, (project: Project) => Promise<string>]>([
-    ['an open segment, as its last record', async (p) => (await note(p, 'a'), note(p, WORD))],
+    [
+      'an open segment, as its last record',
+      async (p) => {
+        await note(p, 'a');
+        return note(p, WORD);
+      },
+    ],
     [
       'an open segment, with records behind it',
       async (p) => {
@@ -464,6 +470,27 @@ describe('forge memory redact', () => {
     await forgeJson(project, ['memory', 'repair', '--reason', 'text'], HUMAN);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
     expect(traces(project)).toEqual([]);
+  });
+
+  it('LTM-19 what was interrupted behind its audit record is due, in every clone that has that record', async () => {
+    const project = await makeForge();
+    await note(project, 'a');
+    const id = await note(project, WORD);
+    commit(project);
+    const before = segmentOf(project, 'notes');
+    const bytes = project.read(before);
+    await redact(project, id);
+    for (const segment of segmentsOf(project, 'notes')) rmSync(project.path(segment));
+    project.write(before, bytes);
+    rmSync(project.path('.git/forge/redacted'));
+    const { exitCode, problems } = await verify(project);
+    expect([exitCode, problems.map(({ code, file }) => [code, file])]).toEqual([
+      5,
+      [['redacted_back', before]],
+    ]);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(traces(project)).toEqual([]);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
   it('LTM-19 works without git', async () => {

@@ -70,6 +70,7 @@ describe('the parts of the briefing', () => {
       'focus',
       'next',
       'features',
+      'proven',
       'patterns',
       'invariants',
       'commits',
@@ -83,6 +84,7 @@ describe('the parts of the briefing', () => {
       'commits',
       'issues',
       'patterns',
+      'proven',
       'invariants',
       'features',
       'next',
@@ -107,7 +109,9 @@ describe('the parts of the briefing', () => {
 
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
-      expect(command).toMatch(/^(git log|forge (focus show|session list|feature list|knowledge list|next))$/);
+      expect(command).toMatch(
+        /^(git log|forge (focus show|session list|feature list|knowledge list|memory promote|next))$/,
+      );
   });
 
   it('SES-03 say what to do when there is no task', () => {

@@ -6,6 +6,8 @@ const LONG = [
   'e2e/cycle',
   'e2e/governed-loop',
   'e2e/ledger-flows-clones',
+  'e2e/ledger-flows-merge',
+  'e2e/ledger-flows-place',
   'e2e/ledger-limits',
   'e2e/ledger-power',
   'e2e/ledger-writers',

@@ -6,7 +6,8 @@ export const SAMPLES: Record<Exclude<GuardClass, 'invisible'>, () => string> = {
   secret: () => `${['glp', 'at'].join('')}-${random(20)}`,
   card: () => withLuhn(`4${digits(14)}`),
   iban: () => withMod97('DE', digits(18)),
-  'national-id': () => spanishId(digits(8)),
+  // Not what could be a date.
+  'national-id': () => spanishId(`7${digits(7)}`),
   email: () => `${random(8)}@${random(8)}.com`,
   phone: () => `+49 30 ${['2', digits(3)].join('')} ${digits(4)}`,
   ip: () => [...randomBytes(2)].reduce((ip, byte) => `${ip}.${byte}`, '93.184'),

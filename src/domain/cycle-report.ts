@@ -5,9 +5,12 @@ import { oneLine } from './text.js';
 /** LTM, "Compliance Reporting Extension", of one cycle. */
 export interface CycleReport {
   memory_write_performed: boolean;
-  knowledge_promoted: { knowledge_id: string; pattern: string }[];
+  knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
   memory_integrity_status: 'intact' | 'corrupted' | 'halted' | 'unknown';
+  /** What the consolidation that it made due came to. */
+  promoted: { knowledge_id: string; pattern: string }[];
+  contested: { knowledge_id: string; pattern: string }[];
   /** Records that were written. */
   execution: string | null;
   evaluation: string | null;

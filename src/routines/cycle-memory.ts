@@ -125,9 +125,11 @@ function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): Cy
   const { promoted = [], contested = [] } = recorded?.consolidation ?? {};
   return {
     memory_write_performed: recorded !== null,
-    knowledge_promoted: promoted,
+    knowledge_promoted: promoted.length > 0,
     knowledge_conflict_detected: contested.length > 0,
     memory_integrity_status: integrityAfter(run.context, error),
+    promoted,
+    contested,
     execution: recorded?.execution.id ?? null,
     evaluation: recorded?.evaluation?.id ?? null,
     environment_valid,

@@ -26,7 +26,7 @@ describe('forge cycle', () => {
     expect(statuses(result)).toMatchObject({ supervisor: 'ok', report: 'ok', sleep: 'skipped' });
     expect(result.report).toMatchObject({
       memory_write_performed: true,
-      knowledge_promoted: [],
+      knowledge_promoted: false,
       knowledge_conflict_detected: false,
       memory_integrity_status: 'intact',
       files_changed: 1,

@@ -53,7 +53,8 @@ export function renderCycle(value: CycleResult, style: Style): string {
     `  memory ${report.memory_write_performed ? 'written' : 'NOT written'}, ${report.memory_integrity_status}`,
     ...report.governance_violations.map((text) => style.bad(`  violation: ${oneLine(text, 300)}`)),
     ...report.regression_flags.map((id) => style.bad(`  regression: ${oneLine(id, 100)}`)),
-    ...report.knowledge_promoted.map(({ pattern }) => `  promoted: ${oneLine(pattern, 300)}`),
+    ...report.promoted.map(({ pattern }) => style.good(`  promoted: ${oneLine(pattern, 300)}`)),
+    ...report.contested.map(({ pattern }) => style.warn(`  contested: ${oneLine(pattern, 300)}`)),
     ...(memory_error
       ? [
           style.bad(`  ${oneLine(memory_error.message, 500)}`),

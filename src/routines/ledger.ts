@@ -14,9 +14,13 @@ export interface RecordRef {
   n: number;
 }
 
+/** A look at git that is younger than this is not repeated. */
+const FRESH_MS = 2;
+
 /** What the ledgers must know of the repository. Git is asked only where a ledger has to be begun. */
 export async function surroundings(context: Context): Promise<Around> {
   const { repository, disk, layout } = context;
+  let lookedAt = performance.now();
   let stamp = repository && stampGit(repository);
   const git = repository ? readGitState(repository) : { head: '', index: '' };
   const known = TIERS.every((tier) => disk.exists(fixedFile(layout, tier)));
@@ -28,7 +32,8 @@ export async function surroundings(context: Context): Promise<Around> {
     gitMayKnow: (name) => repository !== null && indexMayKnow(repository, name),
     ledger: (tier) => ledgerId(tier, root ?? makeToken(32)),
     hasMoved: () => {
-      if (!repository) return false;
+      if (!repository || performance.now() - lookedAt < FRESH_MS) return false;
+      lookedAt = performance.now();
       const [before, { head, index }] = [stamp, around];
       stamp = stampGit(repository);
       if (stamp !== null && stamp === before) return false;

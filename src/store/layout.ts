@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import type { Tier } from '../domain/ledger.js';
 
 /** Every path that forge makes is made here. RFC-9060 §2.1. */
@@ -38,8 +38,12 @@ export function layoutOf(
 export const shown = (layout: Layout, path: string): string => shownFrom(layout.root, path);
 
 /** A path from another folder, as git wants it. */
-export const shownFrom = (folder: string, path: string): string =>
-  relative(folder, path).replaceAll('\\', '/');
+export function shownFrom(folder: string, path: string): string {
+  // Nearly all of them; each append asks.
+  const inside = path.startsWith(folder + sep) && !path.includes('..');
+  const name = inside ? path.slice(folder.length + 1) : relative(folder, path);
+  return sep === '/' ? name : name.replaceAll('\\', '/');
+}
 
 /** Put together once for a layout: a loop of appends asks for the same paths thousands of times. */
 function once<A extends [] | [Tier]>(

@@ -64,7 +64,11 @@ function readOnce({ layout }: Context): ReadSeals {
   const containers = [...listArchives(layout), ...TIERS.flatMap((tier) => listContainers(layout, tier))];
   eachLine(containers, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind === 'tombstone') for (const graph of Object.values(graphs)) graph.add(parsed, () => '');
+    if (parsed.kind === 'tombstone') {
+      // One that does not say where it belongs is nobody's in particular.
+      const { tier } = parsed.tombstone;
+      for (const graph of tier ? [graphs[tier]] : Object.values(graphs)) graph.add(parsed, () => '');
+    }
     if (parsed.kind !== 'record') return;
     const { record } = parsed;
     const id = recordId(bytes);

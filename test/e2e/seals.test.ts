@@ -52,6 +52,21 @@ describe('forge memory verify --signatures', () => {
     );
   });
 
+  it('LTM-18 LTM-19 holds over what is redacted later; only the redaction is unsealed then', async () => {
+    const { project, machine } = await sealedProject();
+    const note = await forgeJson<{ id: string }>(
+      project,
+      ['note', 'add', 'what should not be kept'],
+      machine,
+    );
+    await seal(project, machine);
+    const human = { ...machine, ...HUMAN };
+    await forgeJson(project, ['memory', 'redact', note.id, '--reason', 'it was private'], human);
+    const { status, signatures } = await verifySeals(project, machine);
+    expect([status, signatures?.seals.every(({ valid }) => valid)]).toEqual(['intact', true]);
+    expect(signatures?.unsealed).toEqual({ execution: 0, evaluation: 0, knowledge: 0, audit: 1, notes: 0 });
+  });
+
   it('LTM-18 catches a rewrite of the whole chain, which passes as a graph', async () => {
     const { project, machine, public_key } = await sealedProject();
     rewriteAll(project, (line) => (line.kind === 'cycle' ? { ...line, task_id: 'B' } : line));

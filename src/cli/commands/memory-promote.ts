@@ -24,6 +24,8 @@ function renderWhen({ due, due_in, ran, waits }: Promoted, style: Style): string
     : `consolidation is due in ${plural(due_in, 'cycle')}; until then nothing is promoted`;
 }
 
+const SHOWN = 40;
+
 /** Every line says what becomes of one pattern, and why. */
 function render(result: Promoted, style: Style): string {
   const { ran, promoted, contested, reinstated, rejected, known } = result;
@@ -58,8 +60,15 @@ function render(result: Promoted, style: Style): string {
         `${entry.kind === 'correction' ? 'by a human' : 'proven'}, ${style.dim(entry.knowledge_id.slice(0, 12))}`,
       ]),
   ] as [string, { pattern: string; scope: string }, string][];
-  const lines = rows.map(([what, { pattern, scope }, why]) => [what, scope, oneLine(pattern, 80), why]);
-  return [renderWhen(result, style), ...(lines.length > 0 ? [columns(lines, '  ')] : [])].join('\n');
+  const lines = rows
+    .slice(0, SHOWN)
+    .map(([what, { pattern, scope }, why]) => [what, scope, oneLine(pattern, 80), why]);
+  const more = rows.length - lines.length;
+  return [
+    renderWhen(result, style),
+    ...(lines.length > 0 ? [columns(lines, '  ')] : []),
+    ...(more > 0 ? [style.dim(`  … ${more} more: forge memory promote "…" shows one, --json all`)] : []),
+  ].join('\n');
 }
 
 export const promoting = [

@@ -88,8 +88,13 @@ export interface Handover {
   observations: string;
 }
 
-/** Forge's own words to itself: a key that makes a supervisor, approvals, and a folder that is meant from elsewhere. */
-const OWN_KEYS: ReadonlySet<string> = new Set(['FORGE_SUPERVISOR_KEY', 'FORGE_TRUST', 'FORGE_DIR']);
+/** Forge's own words to itself: what makes a supervisor, approvals, and a folder that is meant from elsewhere. */
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  'FORGE_SUPERVISOR_KEY',
+  'FORGE_SUPERVISOR_PASSPHRASE_FILE',
+  'FORGE_TRUST',
+  'FORGE_DIR',
+]);
 
 /** The caller's environment as the command gets it: without forge's own keys, and as a BUILDER. */
 export function builderEnvironment(

@@ -36,7 +36,7 @@ export type { FocusInput } from './routines/focus.js';
 export type { GuardFinding } from './routines/guard.js';
 export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
-export type { Integrity, TierReport } from './routines/integrity.js';
+export type { TierReport } from './routines/integrity.js';
 export type { LoopOptions, LoopWatch } from './routines/loop.js';
 export type { Compacted } from './routines/memory-compact.js';
 export type { Overridden } from './routines/memory-override.js';
@@ -48,6 +48,7 @@ export type { Mended } from './routines/memory-repair.js';
 export type { MemoryReport } from './routines/memory-report.js';
 export type { Reset } from './routines/memory-reset.js';
 export type { MemoryStats } from './routines/memory-stats.js';
+export type { Integrity } from './routines/memory-verify.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
 export type { Sealed } from './routines/seal.js';
@@ -69,7 +70,7 @@ const routines = {
   focus: () => import('./routines/focus.js'),
   init: () => import('./routines/init.js'),
   knowledge: () => import('./routines/knowledge.js'),
-  integrity: () => import('./routines/integrity.js'),
+  check: () => import('./routines/memory-verify.js'),
   record: () => import('./routines/memory-record.js'),
   fold: () => import('./routines/memory-fold.js'),
   guard: () => import('./routines/guard.js'),
@@ -202,7 +203,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       recordMany: bind('record', 'recordCycles'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
       parse: async (text: string) => (await routines.record()).parseCycles(text),
-      verify: bind('integrity', 'verifyMemory', 'settles'),
+      verify: bind('check', 'verifyMemory', 'settles'),
       fold: bind('fold', 'foldMemory'),
       compact: bind('compact', 'compactMemory'),
       // What settles a halt has to work while it stands.

@@ -70,6 +70,7 @@ const ROUTINE_ORDER = [
   'seal-look',
   'memory-seals',
   'integrity',
+  'memory-verify',
   'memory-read',
   'memory-growth',
   'execution-find',

@@ -132,7 +132,12 @@ const REPAIRS: ReadonlySet<string> = new Set([
   'compacted',
   'governance_warning',
 ]);
-const OVERRIDES: ReadonlySet<string> = new Set(['override', 'acknowledged', 'feature_override']);
+const OVERRIDES: ReadonlySet<string> = new Set([
+  'override',
+  'acknowledged',
+  'feature_override',
+  'supervisor_key',
+]);
 
 function describeEvents(
   audit: readonly Identified[],

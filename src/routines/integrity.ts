@@ -3,11 +3,10 @@ import { corrupted } from '../domain/error.js';
 import { type Finding, isDamage } from '../domain/finding.js';
 import { recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { isBuilder } from '../domain/role.js';
-import type { Signatures } from '../domain/seal-judge.js';
 import { plural } from '../domain/text.js';
 import { redactedIn } from '../domain/tombstone.js';
 import { readAnchors, writeAnchors } from '../store/anchors.js';
-import { readHalt, refuseHalted, writeHalt } from '../store/halt.js';
+import { refuseHalted, writeHalt } from '../store/halt.js';
 import { journalStamp, pruneJournal } from '../store/journal.js';
 import { shown } from '../store/layout.js';
 import type { Around } from '../store/ledger.js';
@@ -16,15 +15,13 @@ import { digestContainers } from '../store/ledger-scan.js';
 import { saveState } from '../store/ledger-state.js';
 import { toState } from '../store/ledger-tip.js';
 import { keepRedacted, redactedStamp } from '../store/redacted.js';
-import { type Context, isBuilding, timestamp, warnFileSystem } from './context.js';
+import { type Context, isBuilding, timestamp, } from './context.js';
 import { surroundings } from './ledger.js';
 import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
 import type { Look } from './memory-facts.js';
 import { type Judgement, judgeMemory } from './memory-judge.js';
 import { type LookOptions, lookAtMemory } from './memory-look.js';
 import { type Restored, restoreRecords } from './memory-restore.js';
-import { scanMemory } from './memory-scan.js';
-import { judgeSeals } from './memory-seals.js';
 
 export interface TierReport {
   tier: Tier;
@@ -32,19 +29,6 @@ export interface TierReport {
   bytes: number;
   heads: string[];
   containers: string[];
-}
-
-/** The answer of a verification. */
-export interface Integrity {
-  /** `secret`: intact, but the guard would refuse some of it today, or it was redacted and is back. */
-  status: 'intact' | 'corrupted' | 'halted' | 'secret';
-  tiers: TierReport[];
-  notes: string[];
-  problems: Finding[];
-  /** What was put back on the way. */
-  restored: Restored[];
-  /** Who vouched for what, where it was asked for. */
-  signatures?: Signatures;
 }
 
 /** A look and what it means; `look` is null when the last verification still holds. */
@@ -262,32 +246,6 @@ export async function requireMemory(
       : 'forge memory verify  (says what it means and what a human can run)',
     data: { problems: inspection.findings },
   });
-}
-
-/** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
-export async function verifyMemory(
-  context: Context,
-  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
-  options: LookOptions = {},
-): Promise<Integrity> {
-  warnFileSystem(context);
-  const { inspection, restored } = await settleMemory(context, 'journal', true, options);
-  const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
-  const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
-  const sealed = input.signatures ? await judgeSeals(context) : null;
-  const problems = [...inspection.findings, ...(sealed?.findings ?? []), ...secrets].filter(wanted);
-  const damaged = problems.some(isDamage);
-  const halted = readHalt(context.disk) !== null;
-  return {
-    status: damaged ? 'corrupted' : halted ? 'halted' : problems.length > 0 ? 'secret' : 'intact',
-    tiers: reportTiers(context, inspection).filter(
-      ({ tier }) => input.tier === undefined || tier === input.tier,
-    ),
-    notes: inspection.notes,
-    problems,
-    restored,
-    ...(sealed ? { signatures: sealed.signatures } : {}),
-  };
 }
 
 export function reportTiers({ layout }: Context, { cut, look }: Inspection): TierReport[] {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { MemoryReport } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { initKey, makeMachine } from '../support/seals.js';
 import { flipByte, HUMAN, segmentOf } from './memory.js';
 import { makeForge } from './project.js';
 
@@ -75,6 +76,14 @@ describe('forge memory report', () => {
     expect(markdown.stdout).toContain('| knowledge\\_promoted | yes (1) |');
     expect(markdown.stdout).toContain(`| 10 |`);
     expect(await forgeError(project, ['memory', 'report', '--format', 'html'])).toMatchObject({ exit: 2 });
+  });
+
+  it('LTM-15 names what humans decided, keys included', async () => {
+    const project = await makeStory();
+    const machine = makeMachine();
+    await initKey(project, machine);
+    const { overrides } = await forgeJson<MemoryReport>(project, ['memory', 'report'], machine);
+    expect(overrides).toMatchObject([{ kind: 'supervisor_key' }]);
   });
 
   it('LTM-15 says when memory is not intact, and still reports', async () => {

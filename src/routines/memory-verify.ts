@@ -1,0 +1,49 @@
+import { type Finding, isDamage } from '../domain/finding.js';
+import type { Tier } from '../domain/ledger.js';
+import type { Signatures } from '../domain/seal-judge.js';
+import { readHalt } from '../store/halt.js';
+import { type Context, warnFileSystem } from './context.js';
+import { reportTiers, settleMemory, type TierReport } from './integrity.js';
+import type { LookOptions } from './memory-look.js';
+import type { Restored } from './memory-restore.js';
+import { scanMemory } from './memory-scan.js';
+import { judgeSeals } from './memory-seals.js';
+
+/** The answer of a verification. */
+export interface Integrity {
+  /** `secret`: intact, but the guard would refuse some of it today, or it was redacted and is back. */
+  status: 'intact' | 'corrupted' | 'halted' | 'secret';
+  tiers: TierReport[];
+  notes: string[];
+  problems: Finding[];
+  /** What was put back on the way. */
+  restored: Restored[];
+  /** Who vouched for what, where it was asked for. */
+  signatures?: Signatures;
+}
+
+/** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
+export async function verifyMemory(
+  context: Context,
+  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
+  options: LookOptions = {},
+): Promise<Integrity> {
+  warnFileSystem(context);
+  const { inspection, restored } = await settleMemory(context, 'journal', true, options);
+  const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
+  const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
+  const sealed = input.signatures ? await judgeSeals(context) : null;
+  const problems = [...inspection.findings, ...(sealed?.findings ?? []), ...secrets].filter(wanted);
+  const damaged = problems.some(isDamage);
+  const halted = readHalt(context.disk) !== null;
+  return {
+    status: damaged ? 'corrupted' : halted ? 'halted' : problems.length > 0 ? 'secret' : 'intact',
+    tiers: reportTiers(context, inspection).filter(
+      ({ tier }) => input.tier === undefined || tier === input.tier,
+    ),
+    notes: inspection.notes,
+    problems,
+    restored,
+    ...(sealed ? { signatures: sealed.signatures } : {}),
+  };
+}

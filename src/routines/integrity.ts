@@ -15,7 +15,7 @@ import { digestContainers } from '../store/ledger-scan.js';
 import { saveState } from '../store/ledger-state.js';
 import { toState } from '../store/ledger-tip.js';
 import { keepRedacted, redactedStamp } from '../store/redacted.js';
-import { type Context, isBuilding, timestamp, } from './context.js';
+import { type Context, isBuilding, timestamp } from './context.js';
 import { surroundings } from './ledger.js';
 import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
 import type { Look } from './memory-facts.js';

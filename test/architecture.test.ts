@@ -72,6 +72,7 @@ const ROUTINE_ORDER = [
   'integrity',
   'memory-verify',
   'memory-read',
+  'evaluation-read',
   'memory-growth',
   'execution-find',
   'investigation',

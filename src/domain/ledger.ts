@@ -9,14 +9,16 @@ export const MAX_RECORD_BYTES = 1024 * 1024;
 /** How many other heads one record names; the rest stay heads and are named later. */
 export const MAX_SEEN = 64;
 
-/** 64 small hex digits. By hand: every line has some of them. */
+/** 1 for what is no small hex digit. */
+const NO_DIGIT = new Uint8Array(0x10000).fill(1);
+for (const digit of '0123456789abcdef') NO_DIGIT[digit.charCodeAt(0)] = 0;
+
+/** 64 small hex digits. By a table and without a branch: every line has some of them. */
 export function isRecordId(text: unknown): text is string {
   if (typeof text !== 'string' || text.length !== 64) return false;
-  for (let i = 0; i < 64; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 0x30 || code > 0x66 || (code > 0x39 && code < 0x61)) return false;
-  }
-  return true;
+  let wrong = 0;
+  for (let i = 0; i < 64; i++) wrong |= NO_DIGIT[text.charCodeAt(i)] as number;
+  return wrong === 0;
 }
 
 /** What every record has; its own fields follow. */

@@ -1,9 +1,11 @@
-import { countUncovered, markAncestors } from '../domain/ancestry.js';
-import { coveredHeads, type Plan, planConsolidation, recordsOf, WINDOW } from '../domain/consolidation.js';
-import { type Identified, keepEvidence } from '../domain/evidence.js';
+import { countUncovered, type Plan, planConsolidation, WINDOW } from '../domain/consolidation.js';
+import { coveredHeads, recordsOf } from '../domain/consolidation-record.js';
+import type { EvaluationTable } from '../domain/evaluation-table.js';
+import type { Identified } from '../domain/evidence.js';
 import { type Around, tierHeads } from '../store/ledger.js';
 import { readWindow, writeWindow } from '../store/window.js';
 import type { Context } from './context.js';
+import { readEvaluations } from './evaluation-read.js';
 import { findExecutions } from './execution-find.js';
 import { closeInvestigations, openInvestigations } from './investigation.js';
 import { type RecordRef, storeRecords } from './ledger.js';
@@ -12,54 +14,57 @@ import { readRecords } from './memory-read.js';
 
 /** Where consolidation stands, and what it would do now. */
 export interface Assessment {
-  /** Cycles that no consolidation covers. */
+  /** Cycles that no consolidation covers; not counted beyond those that make it due. */
   uncovered: number;
   /** How many more make it due; 0 when it is. */
   due_in: number;
   plan: Plan;
-  evaluations: readonly Identified[];
+  evaluations: EvaluationTable;
 }
 
 /** Reads both ledgers and weighs all of it (LTM-06 to LTM-09). Reads only. */
 export function assess(context: Context): Assessment {
-  const all = readRecords(context, 'evaluation', { links: true, keep: keepEvidence });
+  const evaluations = readEvaluations(context);
   const knowledge = readRecords(context, 'knowledge');
-  const marks = markAncestors(all, coveredHeads(knowledge));
-  const uncovered = countUncovered(all, marks);
-  const evaluations = afterReset(all, knowledge);
+  const uncovered = countUncovered(evaluations, coveredHeads(knowledge));
   const plan = planWithRuns(context, evaluations, knowledge);
-  return { uncovered, due_in: Math.max(0, WINDOW - uncovered), plan, evaluations: all };
-}
-
-/** What was weighed before the knowledge ledger was reset is not weighed again. */
-function afterReset(all: readonly Identified[], knowledge: readonly Identified[]): readonly Identified[] {
-  const resets = knowledge.filter(({ record }) => record.kind === 'reset');
-  if (resets.length === 0) return all;
-  const marks = markAncestors(all, coveredHeads(resets));
-  return all.filter((_, at) => marks[at] === 0);
+  return { uncovered, due_in: Math.max(0, WINDOW - uncovered), plan, evaluations };
 }
 
 /** An evaluation whose cycle never ran is no evidence. Only what would be believed is looked for. */
 function planWithRuns(
   context: Context,
-  evaluations: readonly Identified[],
+  evaluations: EvaluationTable,
   knowledge: readonly Identified[],
 ): Plan {
+  // What was weighed before the knowledge ledger was reset is not weighed again.
+  const resets = knowledge.filter(({ record }) => record.kind === 'reset');
+  const settled = evaluations.ancestorsOf(coveredHeads(resets));
   const known = new Set<string>();
   const missing = new Set<string>();
   for (;;) {
     const hasRun = missing.size === 0 ? undefined : (id: string): boolean => !missing.has(id);
-    const plan = planConsolidation({ evaluations, knowledge, hasRun });
-    const believed = new Set([...plan.promoted, ...plan.reinstated].flatMap(({ evidence }) => evidence));
-    const wanted = new Map<string, number>();
-    for (const { id, record } of evaluations)
-      if (believed.has(id) && !known.has(String(record.execution)))
-        wanted.set(String(record.execution), Number(record.cycle));
+    const { plan, believed } = planConsolidation({ evaluations, knowledge, settled, hasRun });
+    const wanted = executionsOf(evaluations, believed, known);
     if (wanted.size === 0) return plan;
     const found = findExecutions(context, wanted);
     for (const id of wanted.keys()) (found.has(id) ? known : missing).add(id);
     if (found.size === wanted.size) return plan;
   }
+}
+
+/** The executions that some rows name, with their cycles. */
+function executionsOf(
+  { execution, cycle }: EvaluationTable,
+  rows: readonly number[],
+  known: ReadonlySet<string>,
+): Map<string, number> {
+  const wanted = new Map<string, number>();
+  for (const row of rows) {
+    const id = execution[row] as string;
+    if (!known.has(id)) wanted.set(id, cycle[row] as number);
+  }
+  return wanted;
 }
 
 /** What a consolidation did. */
@@ -119,8 +124,8 @@ export function readFreezes(context: Context): string[] {
 
 function write(context: Context, around: Around, { plan, evaluations }: Assessment): Consolidated {
   const heads = tierHeads(context.disk, around, 'evaluation');
-  const cycles = evaluations.filter(({ record }) => record.kind === 'cycle');
-  const last_cycle = Number(cycles.at(-1)?.record.cycle ?? 0);
+  const cycles = evaluations.cycles();
+  const last_cycle = evaluations.cycle[cycles.at(-1) ?? -1] ?? 0;
   // The work is there before the record that calls for it: a crash in between leaves no contest that nobody looks into.
   openInvestigations(context, plan.contested);
   const records = recordsOf(plan, { covers: heads, cycles: cycles.length, last_cycle });

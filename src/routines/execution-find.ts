@@ -13,12 +13,24 @@ export function findExecutions({ layout }: Context, wanted: ReadonlyMap<string, 
   const numbers = new Set([...wanted.values()].map(executionNumber));
   const found = new Set<string>();
   eachLine([...listContainers(layout, 'execution'), ...listArchives(layout)], (bytes) => {
-    const n = /"n":(\d{1,15})/.exec(bytes.toString('latin1', 0, 160))?.[1];
-    if (n === undefined || !numbers.has(Number(n))) return;
+    if (!numbers.has(numberIn(bytes))) return;
     const id = idOf(bytes);
     if (wanted.has(id)) found.add(id);
   });
   return found;
+}
+
+const BEGINNING = Buffer.from('{"v":1,"tier":"execution","n":');
+
+/** The number of a record by its first bytes, as forge writes them; 0 when there is none. */
+function numberIn(bytes: Buffer): number {
+  let at = BEGINNING.length;
+  if (bytes.compare(BEGINNING, 0, at, 0, at) !== 0)
+    return Number(/"n":(\d{1,15})/.exec(bytes.toString('latin1', 0, 160))?.[1] ?? 0);
+  let n = 0;
+  for (let digit = (bytes[at] as number) - 48; digit >= 0 && digit <= 9; digit = (bytes[++at] as number) - 48)
+    n = n * 10 + digit;
+  return n;
 }
 
 function idOf(bytes: Buffer): string {

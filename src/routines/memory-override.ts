@@ -8,6 +8,7 @@ import { type Proven, readProven } from '../domain/proven.js';
 import { checkText, oneLine } from '../domain/text.js';
 import { readFreezes } from './consolidation.js';
 import { type Context, timestamp } from './context.js';
+import { readEvaluations } from './evaluation-read.js';
 import { requireDecision } from './human.js';
 import { requireMemory } from './integrity.js';
 import { closeInvestigations } from './investigation.js';
@@ -63,12 +64,18 @@ export async function appendCorrection(
         audit: audit.id,
         settles: [...(known?.contested ?? []), ...(known?.invalidated ?? [])],
         // What spoke against it until now was known to the human.
-        contradicts: weighEvidence(readRecords(context, 'evaluation')).get(knowledge_id)?.against ?? [],
+        contradicts: findAgainst(context, knowledge_id),
       },
     ]);
     closeInvestigations(context, [knowledge_id]);
     return { audit, action: 'append', knowledge_id, pattern, scope, ...(record ? { record } : {}) };
   });
+}
+
+function findAgainst(context: Context, knowledge_id: string): string[] {
+  const evaluations = readEvaluations(context);
+  const against = weighEvidence(evaluations).get(knowledge_id)?.against ?? [];
+  return against.map((row) => evaluations.ids[row] as string);
 }
 
 /** LTM-14: a human says that something is not true any more. The record stays; readers show it as invalid. */

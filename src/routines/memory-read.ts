@@ -26,10 +26,6 @@ export interface ReadOptions {
   archived?: boolean;
   /** Keeps memory small: only what it accepts is held. */
   wanted?: (record: LedgerRecord, id: string) => boolean;
-  /** What of a record is kept; all of it by default. `tier`, `n`, `prev` and `seen` stay. */
-  keep?: (record: LedgerRecord) => LedgerRecord;
-  /** Whether what is not shown is there with its links alone, of kind `hidden`: for who follows them. */
-  links?: boolean;
 }
 
 /**
@@ -37,48 +33,53 @@ export interface ReadOptions {
  * over, and what was redacted, declared void or dropped is not shown.
  */
 export function readRecords(context: Context, tier: Tier, options: ReadOptions = {}): ReadRecord[] {
+  return untilSettled(() => {
+    const records = new Map<string, LedgerRecord>();
+    const hidden = eachRecord(context, tier, options, (id, record) => {
+      if (options.wanted?.(record, id) !== false) records.set(id, record);
+    });
+    const read: ReadRecord[] = [];
+    for (const [id, record] of records) if (!hidden?.(id)) read.push({ id, record });
+    return read.sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
+  });
+}
+
+/** Lines that are moved elsewhere while they are read are read again. */
+export function untilSettled<T>(read: () => T): T {
   for (let tries = 1; ; tries++)
     try {
-      return readOnce(context, tier, options);
+      return read();
     } catch (error) {
       if (!wasMoved(error) || tries === MOVES) throw error;
     }
 }
 
-function readOnce(context: Context, tier: Tier, options: ReadOptions): ReadRecord[] {
-  const containers = containersOf(context, tier, options.archived ?? true);
-  const { wanted, links, keep } = options;
+/**
+ * Hands over the records of a tier in the order of their lines, copies and all; what stands where one was redacted comes
+ * with its links alone. Returns what tells the ids that are not to be shown; null when all are.
+ */
+export function eachRecord(
+  context: Context,
+  tier: Tier,
+  { archived = true }: ReadOptions,
+  take: (id: string, record: LedgerRecord) => void,
+): ((id: string) => boolean) | null {
+  const containers = containersOf(context, tier, archived);
   const hiding = new Hiding(context.layout);
-  const records = new Map<string, LedgerRecord>();
   eachLine(containers, (bytes) => {
-    const parsed = parseLine(bytes.toString('utf8'));
+    const parsed = parseLine(bytes.toString());
     hiding.add(parsed);
-    if (parsed.kind === 'tombstone' && links)
-      records.set(parsed.tombstone.redacted, hide({ ...parsed.tombstone, tier, kind: 'hidden' }));
-    if (parsed.kind !== 'record' || parsed.record.tier !== tier) return;
-    const { record } = parsed;
-    const id = recordId(bytes);
-    if (wanted?.(record, id) !== false) records.set(id, keep ? keep(record) : record);
+    if (parsed.kind === 'tombstone')
+      take(parsed.tombstone.redacted, { ...parsed.tombstone, tier, kind: 'hidden' });
+    else if (parsed.kind === 'record' && parsed.record.tier === tier) take(recordId(bytes), parsed.record);
   });
   const { ids, ledgers } = hiding.finish();
+  if (ids.size === 0 && ledgers.size === 0) return null;
   const dropped = ledgers.size > 0 ? findDropped(containers, ledgers) : NONE;
-  const read: ReadRecord[] = [];
-  for (const [id, record] of records)
-    if (!ids.has(id) && !dropped.has(id)) read.push({ id, record });
-    else if (links) read.push({ id, record: hide(record) });
-  return read.sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
+  return (id) => ids.has(id) || dropped.has(id);
 }
 
 const NONE: ReadonlySet<string> = new Set();
-
-const hide = ({ v, tier, n, prev, seen }: LedgerRecord): LedgerRecord => ({
-  v,
-  tier,
-  n,
-  prev,
-  seen,
-  kind: 'hidden',
-});
 
 /** Records of dropped ledgers: which one they are of stands in the first of their segment, also where that was redacted. */
 function findDropped(containers: readonly Container[], dropped: ReadonlySet<string>): Set<string> {

@@ -7,7 +7,7 @@ import { ProcessIdentity } from './holder.js';
 
 export interface LoopLimits {
   max_cycles?: number | undefined;
-  /** Seconds from its start; looked at between cycles. */
+  /** Seconds that it runs, pauses before a resume left out; looked at between cycles. */
   max_time?: number | undefined;
   /** Failed cycles in a row. */
   max_failures: number;
@@ -21,6 +21,10 @@ export const LoopState = z.looseObject({
   schema_version: z.literal('1.0'),
   holder: ProcessIdentity,
   started_at: z.iso.datetime(),
+  /** When this was written: from then on it may not have run. */
+  updated_at: z.optional(z.iso.datetime()),
+  /** Seconds between its stops and its resumes. */
+  paused: z.optional(z.number().check(z.gte(0))),
   cycles: z.int().check(z.gte(0)),
   /** In a row, up to the last cycle. */
   failures: z.int().check(z.gte(0)),
@@ -52,7 +56,7 @@ export function reachedLimit(
 ): StopReason | null {
   if (state.failures >= limits.max_failures) return 'max_failures';
   if (limits.max_cycles !== undefined && state.cycles >= limits.max_cycles) return 'max_cycles';
-  const elapsed = (now - Date.parse(state.started_at)) / 1000 + waiting;
+  const elapsed = (now - Date.parse(state.started_at)) / 1000 - (state.paused ?? 0) + waiting;
   return limits.max_time !== undefined && elapsed >= limits.max_time ? 'max_time' : null;
 }
 
@@ -69,9 +73,15 @@ export function afterCycle(state: LoopState, classification: Classification): Lo
   };
 }
 
-/** Where another process goes on: a cycle that was cut off counts as the failure that it is recorded as. */
-export function resumed(state: LoopState, holder: ProcessIdentity): LoopState {
-  return { ...(state.in_cycle ? afterCycle(state, 'FAILURE') : state), holder, running: true };
+/**
+ * Where another process goes on: a cycle that was cut off counts as the failure that it is recorded as. Failures before
+ * a stop are forgiven: who resumes has seen them.
+ */
+export function resumed(state: LoopState, holder: ProcessIdentity, now: number): LoopState {
+  const { updated_at, paused = 0, in_cycle, running, failures } = state;
+  const pause = updated_at === undefined ? 0 : Math.max(0, now - Date.parse(updated_at)) / 1000;
+  const before = { ...state, failures: running ? failures : 0, paused: paused + pause };
+  return { ...(in_cycle ? afterCycle(before, 'FAILURE') : before), holder, running: true };
 }
 
 /** What a loop came to, all that it was resumed from included. */

@@ -5,12 +5,11 @@ export type Scope = (typeof SCOPES)[number];
 
 /** Who wrote it how makes no other pattern: case, width, white space and a final mark do not count. */
 export function normalisePattern(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/\s+/g, ' ')
-    .trim()
-    .replace(/[.!; ]+$/, '');
+  const plain = text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+  // By hand: a regular expression tries each run of marks again from each of its characters.
+  let end = plain.length;
+  while (end > 0 && '.!; '.includes(plain[end - 1] as string)) end--;
+  return plain.slice(0, end);
 }
 
 /** The id of a piece of knowledge: the same on every machine that learns it (LTM-07). */

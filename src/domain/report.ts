@@ -8,6 +8,8 @@ export interface CycleReport {
   /** Its execution record. */
   execution: string;
   task_id: string;
+  started_at: string;
+  /** When it was over. */
   at: string;
   exit_code: number | null;
   classification: string | null;
@@ -95,6 +97,7 @@ function describeCycle(
     cycle: Number(record.cycle),
     execution: id,
     task_id: String(record.task_id),
+    started_at: String(record.started_at ?? record.at ?? ''),
     at: String(record.finished_at ?? record.at ?? ''),
     exit_code: typeof record.exit_code === 'number' ? record.exit_code : null,
     classification: typeof judged?.classification === 'string' ? judged.classification : null,
@@ -108,19 +111,27 @@ function describeCycle(
   };
 }
 
-/** From the first of these cycles until the one after the last; open where no bound was given. */
+/** When some of the cycles ran: after the one, up to the other; open where no bound was given. */
 function timesOf(
   all: readonly CycleReport[],
   cycles: readonly CycleReport[],
   from: number | undefined,
   to: number | undefined,
-): { since: string; until: string } {
+): { after: string; until: string } {
   const [first, last] = [cycles[0], cycles.at(-1)];
-  const next = last && all[all.indexOf(last) + 1];
+  const place = (cycle: CycleReport | undefined): number => (cycle ? all.indexOf(cycle) : all.length);
   return {
-    since: from === undefined ? '' : (first?.at ?? '~'),
-    until: to === undefined ? '~' : (next?.at ?? '~'),
+    after: from === undefined ? '' : beginningOf(all, place(first), '~'),
+    until: to === undefined ? '~' : beginningOf(all, place(last) + 1, last ? '~' : ''),
   };
+}
+
+/** One that was recorded when it was over begins where the one before it ended. */
+function beginningOf(all: readonly CycleReport[], place: number, beyond: string): string {
+  const cycle = all[place];
+  if (!cycle) return beyond;
+  if (cycle.started_at < cycle.at) return cycle.started_at;
+  return all[place - 1]?.at ?? '';
 }
 
 const REPAIRS: ReadonlySet<string> = new Set([
@@ -141,9 +152,9 @@ const OVERRIDES: ReadonlySet<string> = new Set([
 
 function describeEvents(
   audit: readonly Identified[],
-  { since, until }: { since: string; until: string },
+  { after, until }: { after: string; until: string },
 ): Pick<Reported, 'breaches' | 'overrides' | 'repairs'> {
-  const within = audit.filter(({ record: { at = '' } }) => at >= since && at < until);
+  const within = audit.filter(({ record: { at = '' } }) => at > after && at <= until);
   const pick = (isWanted: (kind: string) => boolean): ReportedEvent[] =>
     within.filter(({ record }) => isWanted(record.kind)).map(describeEvent);
   return {

@@ -79,13 +79,13 @@ export interface Consolidated {
   waits?: string;
 }
 
-export const nothingDone = (uncovered: number, waits?: string): Consolidated => ({
+export const nothingDone = (uncovered: number, waits: string | null = null): Consolidated => ({
   ran: false,
   promoted: [],
   contested: [],
   reinstated: [],
   due_in: Math.max(0, WINDOW - uncovered),
-  ...(waits === undefined ? {} : { waits }),
+  ...(waits === null ? {} : { waits }),
 });
 
 /** Runs it if it is due and nothing holds it back. The caller holds the lock and has verified memory. */
@@ -94,13 +94,11 @@ export function consolidateIfDue(
   around: Around,
 ): Consolidated & { assessment: Assessment } {
   const assessment = assess(context);
-  if (assessment.due_in > 0) {
-    remember(context, around, assessment.uncovered);
-    return { ...nothingDone(assessment.uncovered), assessment };
-  }
-  const waits = whyWaiting(context);
-  if (waits !== null) return { ...nothingDone(assessment.uncovered, waits), assessment };
-  return { ...write(context, around, assessment), assessment };
+  const { uncovered, due_in } = assessment;
+  const waits = due_in > 0 ? null : whyWaiting(context);
+  if (due_in === 0 && waits === null) return { ...write(context, around, assessment), assessment };
+  remember(context, around, uncovered);
+  return { ...nothingDone(uncovered, waits), assessment };
 }
 
 /** LTM-11, LTM-14: too much memory, or a human, holds consolidation back. Null when nothing does. */
@@ -180,9 +178,14 @@ export function afterRecording(
   before: number | null,
   added: number,
 ): Consolidated {
-  if (before !== null && before + added < WINDOW) {
-    remember(context, around, before + added);
-    return nothingDone(before + added);
+  if (before !== null) {
+    const uncovered = Math.min(before + added, WINDOW);
+    // While something holds it back, weighing would be for nothing each time, and memory is largest then.
+    const waits = uncovered < WINDOW ? null : whyWaiting(context);
+    if (uncovered < WINDOW || waits !== null) {
+      remember(context, around, uncovered);
+      return nothingDone(uncovered, waits);
+    }
   }
   const { assessment: _, ...done } = consolidateIfDue(context, around);
   return done;

@@ -22,7 +22,7 @@ export function beginLoop(context: Context, resume: boolean): LoopState {
       context.warnings.push('There is no loop to resume; this one counts from the start.');
     const state: LoopState =
       resume && before
-        ? resumed(before, me)
+        ? resumed(before, me, world.now().getTime())
         : {
             schema_version: '1.0',
             holder: me,
@@ -33,10 +33,13 @@ export function beginLoop(context: Context, resume: boolean): LoopState {
             running: true,
             in_cycle: false,
           };
-    writeLoop(disk, state);
+    saveLoop(context, state);
     return state;
   });
 }
+
+export const saveLoop = (context: Context, state: LoopState): void =>
+  writeLoop(context.disk, { ...state, updated_at: timestamp(context) });
 
 const HOOK_TIMEOUT_MS = 60_000;
 

@@ -13,14 +13,13 @@ import {
   reachedLimit,
   type StopReason,
 } from '../domain/loop.js';
-import { writeLoop } from '../store/cycle.js';
 import { type Context, requireSupervisor } from './context.js';
 import { runCycle } from './cycle.js';
 import { lookAgain } from './cycle-facts.js';
 import type { CycleWatch } from './cycle-stage.js';
 import { chooseTask } from './cycle-task.js';
 import { listFeatures } from './feature.js';
-import { beginLoop, costHookAgrees } from './loop-hold.js';
+import { beginLoop, costHookAgrees, saveLoop } from './loop-hold.js';
 
 const Seconds = z.int().check(z.gte(0), z.lte(31_536_000));
 export const LoopOptions = z.strictObject({
@@ -74,7 +73,7 @@ export async function runLoop(
   try {
     return await goRound(loop);
   } finally {
-    writeLoop(context.disk, { ...loop.state, running: false });
+    saveLoop(context, { ...loop.state, running: false });
   }
 }
 
@@ -106,12 +105,12 @@ async function goRound(loop: Loop): Promise<LoopResult> {
 async function oneCycle(loop: Loop): Promise<CycleResult> {
   const { context, input, watch } = loop;
   loop.state = { ...loop.state, in_cycle: true };
-  writeLoop(context.disk, loop.state);
+  saveLoop(context, loop.state);
   const { command, timeout_seconds } = input;
   const fresh = { ...lookAgain(context), warnings: [] };
   const result = await runCycle(fresh, { command, ...(timeout_seconds ? { timeout_seconds } : {}) }, watch);
   loop.state = afterCycle(loop.state, result.classification ?? 'FAILURE');
-  writeLoop(context.disk, loop.state);
+  saveLoop(context, loop.state);
   return result;
 }
 

@@ -137,6 +137,11 @@ describe('consolidation', () => {
     expect(knowledgeId('environment', P)).not.toBe(knowledgeId('execution', P));
   });
 
+  it('LTM-07 normalises a pattern of 400,000 marks without trying each run of them again', () => {
+    const marks = '.'.repeat(400_000);
+    expect(knowledgeId('execution', `a${marks}x${marks}`)).toBe(knowledgeId('execution', `a${marks}x`));
+  });
+
   it('LTM-09 contests what new evidence contradicts, once, and keeps the original', () => {
     const before = evaluations(...three);
     const known = written([], plan(before));

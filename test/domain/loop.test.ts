@@ -41,14 +41,29 @@ describe('a loop', () => {
     });
   });
 
+  it('GOV-02 resumed forgives the failures before a stop, but not before a kill, and leaves the pause out of its time', () => {
+    const at = Date.parse('2026-03-01T11:00:00Z');
+    const stopped = state({
+      failures: 3,
+      running: false,
+      started_at: '2026-03-01T10:00:00Z',
+      updated_at: '2026-03-01T10:01:00Z',
+    });
+    const again = resumed(stopped, me, at);
+    expect(again.failures).toBe(0);
+    expect(reachedLimit(again, { max_failures: 3, max_time: 90 }, at)).toBeNull();
+    expect(reachedLimit(again, { max_failures: 3, max_time: 90 }, at + 31_000)).toBe('max_time');
+    expect(resumed({ ...stopped, running: true }, me, at).failures).toBe(3);
+  });
+
   it('GOV-02 resumed counts a cycle that was cut off as the failure that it is', () => {
     const other = { ...me, pid: 2 };
-    expect(resumed(state({ cycles: 4, running: false }), other)).toMatchObject({
+    expect(resumed(state({ cycles: 4, running: false }), other, 0)).toMatchObject({
       cycles: 4,
       failures: 0,
       holder: other,
     });
-    expect(resumed(state({ cycles: 4, in_cycle: true }), other)).toMatchObject({
+    expect(resumed(state({ cycles: 4, in_cycle: true }), other, 0)).toMatchObject({
       cycles: 5,
       failures: 1,
       in_cycle: false,

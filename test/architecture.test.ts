@@ -45,6 +45,7 @@ const ALLOWED: Record<string, readonly string[]> = {
 /** The written order: a routine calls only what stands further left. */
 const ROUTINE_ORDER = [
   'context',
+  'commits',
   'guard-engine',
   'guard',
   'guard-scan',

@@ -38,6 +38,34 @@ function parseCommit(record: string): Commit {
   return { hash, short, at, author, subject };
 }
 
+/**
+ * The commit that HEAD names, from the files alone; null where they do not tell (an unborn branch, a reftable
+ * repository), or where history may change under the same commit (shallow clones, replaced commits).
+ */
+export function readTip({ gitDir, commonDir }: Repository): string | null {
+  if (existsSync(join(commonDir, 'shallow')) || existsSync(join(commonDir, 'refs', 'replace'))) return null;
+  const head = readText(join(gitDir, 'HEAD')).trim();
+  const ref = /^ref: (refs\/heads\/\S+)$/.exec(head)?.[1];
+  const tip = ref === undefined ? head : readText(join(commonDir, ref)).trim() || packedTip(commonDir, ref);
+  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(tip) ? tip : null;
+}
+
+function packedTip(commonDir: string, ref: string): string {
+  const packed = readText(join(commonDir, 'packed-refs'));
+  // Replaced commits may be packed too.
+  if (packed.includes(' refs/replace/')) return '';
+  const line = packed.split('\n').find((candidate) => candidate.endsWith(` ${ref}`));
+  return line?.split(' ')[0] ?? '';
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** The branch checked out, from the HEAD file; null when detached. An unborn branch has its name too. */
 export async function readBranch(repository: Repository, git: Git): Promise<string | null> {
   const head = readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { type Commit, readLog } from '../adapters/git-read.js';
+import type { Commit } from '../adapters/git-read.js';
 import { type Briefing, cutBriefing } from '../domain/briefing.js';
 import { briefingSections } from '../domain/briefing-sections.js';
 import { FEATURES, type Feature } from '../domain/feature.js';
@@ -13,6 +13,7 @@ import { type ArchivedSession, sessionName } from '../domain/session.js';
 import { makeToken } from '../domain/token.js';
 import { activeIssuesFile, featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
 import { recentArchives } from './archive.js';
+import { recentCommits } from './commits.js';
 import { type Context, readConfig } from './context.js';
 import { believe } from './feature.js';
 import { readRecords } from './memory-read.js';
@@ -63,7 +64,7 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const config = readConfig(context);
-  const log = context.git ? readLog(context.git, config.briefing.commits) : Promise.resolve([]);
+  const log = recentCommits(context, config.briefing.commits, false);
   log.catch(() => undefined);
   const state = readState(context);
   const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;

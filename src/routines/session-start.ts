@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readBranch, readLog } from '../adapters/git-read.js';
+import { readBranch } from '../adapters/git-read.js';
 import type { Briefing } from '../domain/briefing.js';
 import { encodeDocument } from '../domain/document.js';
 import { refused, usage } from '../domain/error.js';
@@ -10,6 +10,7 @@ import { checkText } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
+import { recentCommits } from './commits.js';
 import { type Context, noteActivity, readConfig, warnFileSystem } from './context.js';
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
@@ -56,7 +57,7 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   warnFileSystem(context);
   const { repository, git } = context;
   // Git works while the guard is loaded and the files are read.
-  const log = git ? readLog(git, config.briefing.commits) : Promise.resolve([]);
+  const log = recentCommits(context, config.briefing.commits, true);
   log.catch(() => undefined);
   await installGuard(context);
   const { ledgers, notes } = await verifyFirst(context);

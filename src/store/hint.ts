@@ -4,13 +4,15 @@ import { readPlain } from './durable.js';
 
 /** Room for what a hint says, in bytes. */
 const LENGTH = 160;
+/** The most that is read of one. */
+const MAX_LENGTH = 64 * 1024;
 
 const { O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
 
 /** What a hint file says; null when there is none, or nothing that can be read. */
 export function readHint<T>(path: string): T | null {
   try {
-    return JSON.parse(readPlain(path, 4096)?.toString('utf8') ?? '') as T;
+    return JSON.parse(readPlain(path, MAX_LENGTH)?.toString('utf8') ?? '') as T;
   } catch {
     return null;
   }
@@ -18,27 +20,31 @@ export function readHint<T>(path: string): T | null {
 
 /**
  * Remembers what costs little to find out again: neither locked nor synced, and never an error (a read-only place can be
- * read). At most 159 bytes of JSON.
+ * read). JSON of less than `length` bytes.
  */
-export function writeHint(path: string, value: object): void {
+export function writeHint(path: string, value: object, length = LENGTH): void {
   try {
     const folder = dirname(path);
     fs.mkdirSync(folder, { recursive: true });
     // Without git it lies in .forge/, which may have come with links in it.
-    if (fs.lstatSync(folder).isDirectory()) overwrite(path, JSON.stringify(value));
+    const bytes = Buffer.from(JSON.stringify(value), 'utf8');
+    if (bytes.length >= length || !fs.lstatSync(folder).isDirectory()) return;
+    overwrite(path, Buffer.concat([bytes, Buffer.alloc(length - bytes.length - 1, ' '), LF]));
   } catch {
     // Then the next one finds it out again.
   }
 }
 
-function overwrite(path: string, text: string): void {
+const LF = Buffer.from('\n');
+
+function overwrite(path: string, bytes: Buffer): void {
   const file = fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
   try {
     const stat = fs.fstatSync(file);
     if (!stat.isFile() || stat.nlink > 1) return;
     // Always the same length: cutting a file to nothing first makes some file systems wait for the disk.
-    if (stat.size > LENGTH) fs.ftruncateSync(file);
-    fs.writeSync(file, `${text.padEnd(LENGTH - 1)}\n`, 0);
+    if (stat.size > bytes.length) fs.ftruncateSync(file);
+    fs.writeSync(file, bytes, 0);
   } finally {
     fs.closeSync(file);
   }

@@ -117,6 +117,8 @@ export const pendingFolder = (layout: Layout): string => join(layout.state, 'pen
 export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
 /** How many cycles wait for consolidation: a cache. */
+/** The last commits, as git told them: a cache. */
+export const commitsFile = (layout: Layout): string => join(layout.state, 'commits.json');
 export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
 /** The governed cycle that is under way in this worktree, and where a loop stands. */
 export const cycleFile = (layout: Layout): string => join(layout.state, 'cycle.json');

@@ -5,6 +5,7 @@ import {
   evaluationBody,
   executionDraft,
   isEvaluated,
+  judgedLate,
 } from '../domain/cycle.js';
 import { ForgeError, usage } from '../domain/error.js';
 import { checkInput } from '../domain/input.js';
@@ -185,7 +186,7 @@ function retryPending(context: Context, around: Around): void {
       context.warnings.push(
         cycle?.known
           ? `Cycle ${cycle.cycle}, whose writing was not confirmed before, is in memory.`
-          : `Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as FAILURE.`,
+          : `Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as ${retried.classification}.`,
       );
     }
     dropPending(context.disk, key);
@@ -215,7 +216,7 @@ function keepForRetry(
     inputs.length === 1 &&
     inputs.every(({ key, input }) => keepPending(context.disk, key, { idempotency_key: key, ...input }));
   const fate = kept
-    ? 'The cycle counts as FAILURE; it is kept and recorded by the next forge memory record.'
+    ? `The cycle counts as ${judgedLate(inputs[0]?.input.classification)}; it is kept and recorded by the next forge memory record.`
     : 'Nothing is kept: record it again when the disk works.';
   return new ForgeError('outside', error.code, `${error.message} ${fate}`, error.details);
 }

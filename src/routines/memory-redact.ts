@@ -24,6 +24,7 @@ import type { Context } from './context.js';
 import { type Decision, requireDecision } from './human.js';
 import { settleMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords, surroundings } from './ledger.js';
+import { findRemnants, type Remnant } from './memory-remnants.js';
 
 /** One record whose content is gone. */
 export interface RedactedRecord {
@@ -39,6 +40,8 @@ export interface Redaction {
   redacted: RedactedRecord[];
   /** The files that had the content. */
   files: string[];
+  /** What else here still has text of it. */
+  remnants: Remnant[];
   /** What git still has of it; null without git. */
   history: { held: Held[]; complete: boolean } | null;
   /** Lines for `git filter-repo --replace-text`, which put the tombstones into history as well. */
@@ -115,7 +118,7 @@ function takeOut(
   around: Around,
   targets: readonly Target[],
   decision: Decision,
-): Pick<Redaction, 'audit' | 'redacted' | 'files'> {
+): Pick<Redaction, 'audit' | 'redacted' | 'files' | 'remnants'> {
   const { disk, layout } = context;
   const contents = targets.flatMap(({ content }) => (content ? [content] : []));
   const stones = contents.map(({ id, record }) => tombstoneOf(id, record));
@@ -148,7 +151,8 @@ function takeOut(
       `${shown(layout, path)} holds it once more, inside of bytes that are no record: take it out by hand, then: forge memory repair --reason "…"`,
     );
   const files = [...plan.map(({ file }) => file.path), ...pending].map((path) => shown(layout, path));
-  return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files };
+  const remnants = findRemnants(context, new Map(contents.map(({ id, record }) => [id, record])));
+  return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files, remnants };
 }
 
 const storeRedacted = (

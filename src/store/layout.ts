@@ -76,9 +76,10 @@ export const sessionFile = within('memory', 'short-term', 'session.json');
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');
 
+export const doneIssuesFolder = within('linear', 'history');
 /** A unit that is done. */
 export const doneIssueFile = (layout: Layout, id: string): string =>
-  join(layout.dir, 'linear', 'history', `${id}.json`);
+  join(doneIssuesFolder(layout), `${id}.json`);
 
 export const memoryFolder = within('memory');
 /** Sealed records, named by the SHA-256 of their bytes. */

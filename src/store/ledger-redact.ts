@@ -31,7 +31,7 @@ export interface Content {
 }
 
 /** Everything that holds lines of ledgers: the containers of all tiers, the archives and the journal. */
-function everyContainer(layout: Layout): (Container & { tier: Tier })[] {
+export function everyContainer(layout: Layout): (Container & { tier: Tier })[] {
   const live = TIERS.flatMap((tier) => listContainers(layout, tier).map((file) => ({ ...file, tier })));
   const archives = listArchives(layout).map((file) => ({ ...file, tier: tierOfArchive(file) }));
   const journal = describeContainer(journalFile(layout));

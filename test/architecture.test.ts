@@ -86,6 +86,7 @@ const ROUTINE_ORDER = [
   'supervisor',
   'memory-repair',
   'memory-settle',
+  'memory-purge',
   'memory-remnants',
   'memory-redact',
   'memory-reset',

@@ -71,6 +71,14 @@ export function interruptedInput(mark: CycleMark): CycleInput {
   };
 }
 
+/** The same mark without what it says of cycles that are to be gone (LTM-19); the mark itself where it says nothing. */
+export function withoutCycles(mark: CycleMark, isGone: (key: string) => boolean): CycleMark {
+  const left = mark.left?.filter((other) => !isGone(String((other as { key?: unknown } | null)?.key)));
+  const says = mark.input !== undefined || mark.task_id !== NO_TASK || mark.stages.length > 0;
+  const own = isGone(mark.key) && says ? { task_id: NO_TASK, stages: [], input: undefined } : null;
+  return own || left?.length !== mark.left?.length ? { ...mark, ...own, left } : mark;
+}
+
 /** What one cycle's command is told by its environment. */
 export interface Handover {
   key: string;

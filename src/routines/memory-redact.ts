@@ -15,7 +15,6 @@ import {
   findContent,
   findGlued,
   listTombstones,
-  pendingOf,
   planBurial,
 } from '../store/ledger-redact.js';
 import { scanTier, sealOf, tierOfArchive } from '../store/ledger-scan.js';
@@ -24,6 +23,7 @@ import type { Context } from './context.js';
 import { type Decision, requireDecision } from './human.js';
 import { settleMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords, surroundings } from './ledger.js';
+import { purgeWaiting } from './memory-purge.js';
 import { findRemnants, type Remnant } from './memory-remnants.js';
 
 /** One record whose content is gone. */
@@ -124,8 +124,6 @@ function takeOut(
   const stones = contents.map(({ id, record }) => tombstoneOf(id, record));
   const graves = new Map(stones.map((stone) => [stone.redacted, lineOf(stone)]));
   const plan = planBurial(disk, graves);
-  const keys = contents.flatMap(({ record: { key } }) => (typeof key === 'string' ? [key] : []));
-  const pending = pendingOf(disk, new Set(keys));
   sealAnew(
     context,
     around,
@@ -139,10 +137,10 @@ function takeOut(
     return { ...target, audit };
   });
   keepRedacted(disk, stones);
+  const waiting = purgeWaiting(context, contents);
   // The audit record has gone into a segment and the journal meanwhile.
   buryAll(disk, planBurial(disk, graves), around.gitMayKnow);
   if (contents.length > 0) dropDrafts(disk);
-  for (const path of pending) disk.remove(path);
   for (const path of findGlued(
     disk,
     contents.map(({ line }) => line),
@@ -150,7 +148,7 @@ function takeOut(
     context.warnings.push(
       `${shown(layout, path)} holds it once more, inside of bytes that are no record: take it out by hand, then: forge memory repair --reason "…"`,
     );
-  const files = [...plan.map(({ file }) => file.path), ...pending].map((path) => shown(layout, path));
+  const files = [...plan.map(({ file }) => file.path), ...waiting].map((path) => shown(layout, path));
   const remnants = findRemnants(context, new Map(contents.map(({ id, record }) => [id, record])));
   return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files, remnants };
 }

@@ -129,6 +129,8 @@ export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 's
 export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 /** The tombstones of all that was redacted in this repository: another checkout may have it again. */
 export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
+/** The cycles whose records were redacted, by a digest of their keys: none of them is recorded again. */
+export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 

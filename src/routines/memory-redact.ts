@@ -24,6 +24,7 @@ import { type Decision, requireDecision } from './human.js';
 import { settleMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords, surroundings } from './ledger.js';
 import { purgeWaiting } from './memory-purge.js';
+import { untilSettled } from './memory-read.js';
 import { findRemnants, type Remnant } from './memory-remnants.js';
 
 /** One record whose content is gone. */
@@ -66,6 +67,11 @@ export async function redactRecords(
   const targets = [...new Map(ids.map((id) => findTarget(context, id)).map((one) => [one.id, one])).values()];
   const around = await surroundings(context);
   const done = context.disk.withLock(() => takeOut(context, around, targets, decision));
+  const said = new Map(
+    targets.flatMap(({ id, content }) => (content ? [[id, content.record] as const] : [])),
+  );
+  // Without the lock: reading all there is takes long where there is much.
+  const remnants = untilSettled(() => findRemnants(context, said));
   // What was verified before does not hold any more; a halt for something else stays.
   if (!context.disk.dryRun && done.files.length > 0) await settleMemory(context, 'none', true);
   const known = await askGit(context, new Set(targets.map(({ id }) => id)));
@@ -74,7 +80,7 @@ export async function redactRecords(
     return record ? [replacementFor(id, record)] : [];
   });
   const history = known && { held: known.held, complete: known.complete };
-  return { ...done, history, replacements };
+  return { ...done, remnants, history, replacements };
 }
 
 /** Of what was redacted before only git still has the line. */
@@ -118,7 +124,7 @@ function takeOut(
   around: Around,
   targets: readonly Target[],
   decision: Decision,
-): Pick<Redaction, 'audit' | 'redacted' | 'files' | 'remnants'> {
+): Pick<Redaction, 'audit' | 'redacted' | 'files'> {
   const { disk, layout } = context;
   const contents = targets.flatMap(({ content }) => (content ? [content] : []));
   const stones = contents.map(({ id, record }) => tombstoneOf(id, record));
@@ -149,8 +155,7 @@ function takeOut(
       `${shown(layout, path)} holds it once more, inside of bytes that are no record: take it out by hand, then: forge memory repair --reason "…"`,
     );
   const files = [...plan.map(({ file }) => file.path), ...waiting].map((path) => shown(layout, path));
-  const remnants = findRemnants(context, new Map(contents.map(({ id, record }) => [id, record])));
-  return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files, remnants };
+  return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files };
 }
 
 const storeRedacted = (

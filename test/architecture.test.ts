@@ -87,6 +87,8 @@ const ROUTINE_ORDER = [
   'supervisor',
   'memory-repair',
   'memory-settle',
+  'memory-purge',
+  'memory-remnants',
   'memory-redact',
   'memory-reset',
   'memory-stats',

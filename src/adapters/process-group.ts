@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from '../domain/cycle.js';
 import { systemCode } from '../domain/error.js';
 import type { ProcessIdentity } from '../domain/holder.js';
-import { identify } from './process.js';
+import { identify, leadsGroup } from './process.js';
 
 /** After this much, output is shown as a sample: nobody reads it, and a flood must not slow the command. */
 const SHOWN_OUTPUT = 1024 * 1024;
@@ -151,8 +151,10 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
-/** Ends what a forge that is gone left running: the very same process, told by its start. */
-export const endGroup = ({ pid }: ProcessIdentity): void => signalGroup(pid, 'SIGKILL');
+/** Ends what a forge that is gone left running. A file says what that is, so it must be the very same process. */
+export function endGroup(command: ProcessIdentity): void {
+  if (leadsGroup(command)) signalGroup(command.pid, 'SIGKILL');
+}
 
 /** Always drains both pipes, and holds only the end. */
 function gather(child: ChildProcess, onOutput: GroupOptions['onOutput']): () => Log {

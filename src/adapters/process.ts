@@ -120,6 +120,26 @@ export function liveness(id: ProcessIdentity): Liveness {
   return started !== null && started !== id.started ? 'gone' : 'alive';
 }
 
+/** The very process, and the first of a group of its own; false as well where the system does not say. */
+export function leadsGroup(id: ProcessIdentity): boolean {
+  const { pid, started } = id;
+  return (
+    pid > 1 &&
+    liveness(id) === 'alive' &&
+    started !== null &&
+    startOf(pid) === started &&
+    groupOf(pid) === pid
+  );
+}
+
+function groupOf(pid: number): number | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  const text = stat
+    ? stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]
+    : process.platform === 'darwin' && output('ps', ['-o', 'pgid=', '-p', String(pid)]);
+  return text ? Number(text) : null;
+}
+
 /** A process that has ended stays listed until its parent collects it; it holds nothing any more. */
 function hasEnded(pid: number): boolean {
   const stat = readText(`/proc/${pid}/stat`);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import { CycleInput, Stage } from './cycle.js';
+import { CycleInput, recordedLate, Stage } from './cycle.js';
 import type { Format } from './document.js';
-import { ProcessIdentity } from './holder.js';
+import { CommandProcess, ForgeProcess } from './holder.js';
 
 /** LTM, "Architectural Position": the governed loop, in its order. */
 export const STAGES = [
@@ -25,7 +25,7 @@ export const CycleMark = z.looseObject({
   schema_version: z.literal('1.0'),
   /** Of its record: however often it is tried, there is one. */
   key: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
-  holder: ProcessIdentity,
+  holder: ForgeProcess,
   started_at: z.iso.datetime(),
   task_id: z.string().check(z.minLength(1)),
   /** Where it is. */
@@ -33,7 +33,7 @@ export const CycleMark = z.looseObject({
   /** What lies behind it. */
   stages: z.array(Stage),
   /** The command while it runs. */
-  command: z.optional(ProcessIdentity),
+  command: z.optional(CommandProcess),
   /** What is to be recorded, once it is known. */
   input: z.optional(z.unknown()),
   /** Cycles that were found interrupted and are not recorded yet. */
@@ -52,10 +52,13 @@ export function interruptedMarks(mark: CycleMark): CycleMark[] {
   return [...left, { ...mark, left: undefined }];
 }
 
-/** What is recorded of a cycle whose process is gone: a FAILURE that nothing is learned from. */
+/** What is recorded of a cycle whose process is gone: nothing is learned from it. */
 export function interruptedInput(mark: CycleMark): CycleInput {
   const known = CycleInput.safeParse(mark.input);
-  if (known.success) return afterInterruption(known.data, mark.key);
+  if (known.success) {
+    const quality_signals = { ...known.data.quality_signals, interrupted_in: 'memory' };
+    return recordedLate(known.data, { quality_signals, idempotency_key: mark.key });
+  }
   const cut: Stage = { name: mark.stage, status: 'failed', duration_ms: 0, note: 'interrupted' };
   return {
     task_id: mark.task_id,
@@ -68,16 +71,12 @@ export function interruptedInput(mark: CycleMark): CycleInput {
   };
 }
 
-/** It was judged already; what broke a rule stays that, whatever came then. */
-function afterInterruption(input: CycleInput, key: string): CycleInput {
-  const { patterns: _patterns, improvement_proposals: _proposals, ...kept } = input;
-  const isViolation = input.classification === 'GOVERNANCE_VIOLATION';
-  return {
-    ...kept,
-    classification: isViolation ? 'GOVERNANCE_VIOLATION' : 'FAILURE',
-    quality_signals: { ...input.quality_signals, interrupted_in: 'memory' },
-    idempotency_key: key,
-  };
+/** The same mark without what it says of cycles that are to be gone (LTM-19); the mark itself where it says nothing. */
+export function withoutCycles(mark: CycleMark, isGone: (key: string) => boolean): CycleMark {
+  const left = mark.left?.filter((other) => !isGone(String((other as { key?: unknown } | null)?.key)));
+  const says = mark.input !== undefined || mark.task_id !== NO_TASK || mark.stages.length > 0;
+  const own = isGone(mark.key) && says ? { task_id: NO_TASK, stages: [], input: undefined } : null;
+  return own || left?.length !== mark.left?.length ? { ...mark, ...own, left } : mark;
 }
 
 /** What one cycle's command is told by its environment. */

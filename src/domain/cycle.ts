@@ -160,12 +160,16 @@ export function evaluationBody(
 /** The violation of a cycle whose record came late. */
 export const LATE_WRITE = 'memory write failed; recorded by a later command';
 
-/** LTM-16: a cycle whose record could not be written failed, and nothing may be learned from it. */
-export function afterFailedWrite(input: CycleInput): CycleInput {
+/** What a cycle counts as whose record did not come in time: it failed, but what broke a rule stays that. */
+export const judgedLate = (classification: CycleInput['classification']): Classification =>
+  classification === 'GOVERNANCE_VIOLATION' ? classification : 'FAILURE';
+
+/** LTM-16: nothing may be learned or improved from a cycle whose record did not come in time. */
+export function recordedLate(input: CycleInput, change: Partial<CycleInput>): CycleInput {
   const { patterns: _patterns, improvement_proposals: _proposals, ...kept } = input;
-  return {
-    ...kept,
-    classification: 'FAILURE',
-    governance_violations: [...(input.governance_violations ?? []), LATE_WRITE],
-  };
+  return { ...kept, ...change, classification: judgedLate(input.classification) };
 }
+
+/** A cycle whose record could not be written. */
+export const afterFailedWrite = (input: CycleInput): CycleInput =>
+  recordedLate(input, { governance_violations: [...(input.governance_violations ?? []), LATE_WRITE] });

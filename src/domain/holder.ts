@@ -1,14 +1,25 @@
 import * as z from 'zod/mini';
+import { oneLine } from './text.js';
 
-/** A process, told apart from a later one with the same number by its start time and the machine's boot. */
-export const ProcessIdentity = z.looseObject({
-  pid: z.int(),
-  /** Start time as the system counts it; null where it cannot be had. */
-  started: z.nullable(z.string()),
-  boot: z.nullable(z.string()),
-  host: z.string(),
-});
+const identityFrom = (least: number) =>
+  z.looseObject({
+    pid: z.int().check(z.gte(least)),
+    /** Start time as the system counts it; null where it cannot be had. */
+    started: z.nullable(z.string()),
+    boot: z.nullable(z.string()),
+    host: z.string(),
+  });
+
+/**
+ * A process, told apart from a later one with the same number by its start time and the machine's boot. Number 0 is a
+ * parent outside of this container; to a negative one, `kill` would mean a whole group.
+ */
+export const ProcessIdentity = identityFrom(0);
 export type ProcessIdentity = z.infer<typeof ProcessIdentity>;
+/** A forge, which may be the first process of a container. */
+export const ForgeProcess = identityFrom(1);
+/** What forge started: never number 1, and to end group 1 would be to end everything (`kill(-1)`). */
+export const CommandProcess = identityFrom(2);
 
 /** Who holds a session: the agent that a hook names, else the parent of the forge that started it. */
 export const Holder = z.looseObject({ ...ProcessIdentity.shape, agent: z.optional(z.string()) });
@@ -78,6 +89,12 @@ function silenceSeconds({ activity, now }: HolderQuestion): number {
 function judgeForeign({ holder, activity, now, unknownHostMinutes }: HolderQuestion): Verdict {
   const minutes = activity ? (now.at - activity.at) / 60_000 : Number.POSITIVE_INFINITY;
   if (minutes >= unknownHostMinutes)
-    return { state: 'interrupted', why: `nothing was heard from host ${holder.host}` };
-  return { state: 'held', why: `it runs on another host (${holder.host}), where nobody can look from here` };
+    return { state: 'interrupted', why: `nothing was heard from host ${hostOf(holder)}` };
+  return {
+    state: 'held',
+    why: `it runs on another host (${hostOf(holder)}), where nobody can look from here`,
+  };
 }
+
+/** From a file that anyone here may have written. */
+const hostOf = ({ host }: Holder): string => oneLine(host, 100);

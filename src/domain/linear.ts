@@ -32,7 +32,7 @@ export function investigationOf(
     state: 'unstarted',
     labels: ['investigation', 'memory'],
     memory_trace: { created_from: `contested knowledge ${knowledge_id.slice(0, 12)}`, knowledge_id },
-    description: `${plural(contradicts.length, 'evaluation')} contradicts what was learned (scope ${scope}): ${oneLine(pattern, 400)}`,
+    description: `${plural(contradicts.length, 'evaluation contradicts', 'evaluations contradict')} what was learned (scope ${scope}): ${oneLine(pattern, 400)}`,
     acceptance_criteria: [
       'Three clean cycles in a row observe the pattern again, or a human says: forge memory override invalidate',
     ],

@@ -3,7 +3,7 @@ import type { Classification } from './cycle.js';
 import { hasFailed } from './cycle-verdict.js';
 import type { Format } from './document.js';
 import type { ErrorKind } from './error.js';
-import { ProcessIdentity } from './holder.js';
+import { ForgeProcess, type ProcessIdentity } from './holder.js';
 
 export interface LoopLimits {
   max_cycles?: number | undefined;
@@ -19,7 +19,7 @@ export const MAX_FAILURES = 3;
 /** `<git dir>/forge/loop.json`: what a resumed loop goes on with. */
 export const LoopState = z.looseObject({
   schema_version: z.literal('1.0'),
-  holder: ProcessIdentity,
+  holder: ForgeProcess,
   started_at: z.iso.datetime(),
   /** When this was written: from then on it may not have run. */
   updated_at: z.optional(z.iso.datetime()),

@@ -79,3 +79,11 @@ const statusOf = ({ contested, invalidated }: Proven): Proven['status'] =>
 
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+
+/** The words of knowledge by its id. */
+export const namesOf = (knowledge: readonly Identified[]): Map<string, string> =>
+  new Map(
+    knowledge
+      .filter(({ record }) => typeof record.pattern === 'string')
+      .map(({ record }) => [String(record.knowledge_id), String(record.pattern)]),
+  );

@@ -1,6 +1,6 @@
 import { LATE_WRITE } from './cycle.js';
 import type { Identified } from './evidence.js';
-import { textsOf } from './proven.js';
+import { namesOf, textsOf } from './proven.js';
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */
 export interface CycleReport {
@@ -59,7 +59,7 @@ export function buildReport(input: ReportInput): Reported {
     const name = classification ?? 'not evaluated';
     by_classification[name] = (by_classification[name] ?? 0) + 1;
   }
-  const events = describeEvents(input.audit, timesOf(all, cycles, input.from, input.to));
+  const events = describeEvents(input, timesOf(all, cycles, input.from, input.to));
   return { cycles, by_classification, ...events };
 }
 
@@ -79,13 +79,6 @@ function describeCycles({ executions, evaluations, knowledge }: ReportInput): Cy
   }
   return reports;
 }
-
-const namesOf = (knowledge: readonly Identified[]): Map<string, string> =>
-  new Map(
-    knowledge
-      .filter(({ record }) => typeof record.pattern === 'string')
-      .map(({ record }) => [String(record.knowledge_id), String(record.pattern)]),
-  );
 
 function describeCycle(
   id: string,
@@ -151,12 +144,13 @@ const OVERRIDES: ReadonlySet<string> = new Set([
 ]);
 
 function describeEvents(
-  audit: readonly Identified[],
+  { audit, knowledge }: ReportInput,
   { after, until }: { after: string; until: string },
 ): Pick<Reported, 'breaches' | 'overrides' | 'repairs'> {
+  const names = namesOf(knowledge);
   const within = audit.filter(({ record: { at = '' } }) => at > after && at <= until);
   const pick = (isWanted: (kind: string) => boolean): ReportedEvent[] =>
-    within.filter(({ record }) => isWanted(record.kind)).map(describeEvent);
+    within.filter(({ record }) => isWanted(record.kind)).map((event) => describeEvent(event, names));
   return {
     breaches: pick((kind) => kind === 'breach'),
     overrides: pick((kind) => OVERRIDES.has(kind)),
@@ -164,9 +158,12 @@ function describeEvents(
   };
 }
 
-function describeEvent({ id, record }: Identified): ReportedEvent {
-  const { at = '', kind, action, pattern, message, reason, subject, of, by } = record;
-  const words = [action, of, pattern ?? subject, message, reason, by === undefined ? undefined : `(${by})`];
+/** Knowledge is called by the words that its own ledger has: what was redacted there is an id. */
+function describeEvent({ id, record }: Identified, names: ReadonlyMap<string, string>): ReportedEvent {
+  const { at = '', kind, action, knowledge_id, message, reason, subject, of, by } = record;
+  const known =
+    typeof knowledge_id === 'string' ? (names.get(knowledge_id) ?? knowledge_id.slice(0, 12)) : null;
+  const words = [action, of, known ?? subject, message, reason, by === undefined ? undefined : `(${by})`];
   const text = words.filter((word) => typeof word === 'string' && word !== '').join(' ');
   return { id, at, kind, text };
 }

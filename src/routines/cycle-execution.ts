@@ -107,3 +107,11 @@ export async function guardLog(context: Context, log: Log): Promise<Log> {
   context.warnings.push('The end of the output may not be stored; only its digest is kept.');
   return { ...log, tail: '' };
 }
+
+/** A text as it may be stored: as it is, with what the guard refuses masked, or named as left out. */
+export async function guardText(context: Context, text: string): Promise<string> {
+  const isFine = (shown: string): boolean => whyRefused(context, JSON.stringify({ text: shown })) === null;
+  if (isFine(text)) return text;
+  const masked = await redactText(await maskText(escapeControls(text)));
+  return isFine(masked) ? masked : 'left out: it may not be stored';
+}

@@ -9,7 +9,7 @@ import {
 } from '../domain/cycle-mark.js';
 import { ForgeError, refused } from '../domain/error.js';
 import { judgeHolder, type Verdict } from '../domain/holder.js';
-import { plural } from '../domain/text.js';
+import { oneLine, plural } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { clearMark, readMark, writeMark } from '../store/cycle.js';
 import { type Context, readConfig, timestamp } from './context.js';
@@ -72,24 +72,28 @@ function judge({ world, lastActivity }: Context, mark: CycleMark, unknownHostMin
 const heldBy = ({ holder, started_at, stage, task_id }: CycleMark, why: string): Error =>
   refused(
     'cycle.held',
-    `A cycle is under way here since ${started_at} (${stage}, task ${task_id}): ${why}; nothing was run.`,
+    `A cycle is under way here since ${started_at} (${stage}, task ${oneLine(task_id, 100)}): ${why}; nothing was run.`,
     { hint: `wait for it, or end it: kill ${holder.pid}` },
   );
 
-/** Records what was cut off, as FAILURE, each once. The mark forgets it afterwards. */
+/** Records what was cut off, each once; none of it succeeded. The mark forgets it afterwards. */
 export async function recordLeft(context: Context, mark: CycleMark): Promise<CycleMark> {
   const left = interruptedMarks(mark).filter(({ key }) => key !== mark.key);
   if (left.length === 0) return { ...mark, left: undefined };
   for (const { command, key } of left) {
-    if (command && context.world.liveness(command) === 'alive') endGroup(command);
+    if (command) endGroup(command);
     removeHandover(key);
   }
-  const { cycles } = await recordCycles(context, left.map(interruptedInput));
-  const fresh = cycles.filter(({ known }) => !known).map(({ cycle }) => cycle);
-  if (fresh.length > 0)
-    context.warnings.push(
-      `${plural(fresh.length, 'cycle')} that was cut off is recorded now, as FAILURE: ${fresh.join(', ')}.`,
-    );
+  const inputs = left.map(interruptedInput);
+  const { cycles } = await recordCycles(context, inputs);
+  const fresh = cycles.flatMap(({ cycle, known }, i) =>
+    known ? [] : [{ cycle, as: inputs[i]?.classification }],
+  );
+  for (const as of new Set(fresh.map((each) => each.as))) {
+    const numbers = fresh.filter((each) => each.as === as).map(({ cycle }) => cycle);
+    const what = plural(numbers.length, 'cycle that was cut off is', 'cycles that were cut off are');
+    context.warnings.push(`${what} recorded now, as ${as}: ${numbers.join(', ')}.`);
+  }
   return moveMark(context, mark, { left: undefined });
 }
 

@@ -1,10 +1,10 @@
-import type { Classification, CycleInput } from '../domain/cycle.js';
+import { type Classification, type CycleInput, judgedLate } from '../domain/cycle.js';
 import type { CycleMark } from '../domain/cycle-mark.js';
 import { type CycleResult, type MemoryError, progressLine } from '../domain/cycle-report.js';
 import { ForgeError } from '../domain/error.js';
 import { readHalt } from '../store/halt.js';
 import { type Context, timestamp } from './context.js';
-import { guardLog } from './cycle-execution.js';
+import { guardLog, guardText } from './cycle-execution.js';
 import { dropMark, leaveMark, moveMark } from './cycle-mark.js';
 import { type CycleRun, inStage } from './cycle-stage.js';
 import type { Work } from './cycle-work.js';
@@ -30,8 +30,7 @@ export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       stored.error = toMemoryError(error);
-      // LTM-16, but what broke a rule stays that.
-      if (stored.classification !== 'GOVERNANCE_VIOLATION') stored.classification = 'FAILURE';
+      stored.classification = judgedLate(stored.classification);
       return { status: 'failed', note: error.message };
     }
   });
@@ -86,12 +85,28 @@ async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> 
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;
-    // Something in it may not be stored: that the cycle was, and how it was judged, may.
     run.context.warnings.push(`The record was cut down to what may be stored: ${error.message}`);
-    const { task_id, exit_code, started_at, classification, environment_valid, idempotency_key } = input;
-    const bare = { task_id, exit_code, started_at, classification, environment_valid, idempotency_key };
-    return recordCycle(run.context, bare as CycleInput);
+    return recordCycle(run.context, await cutDown(run.context, input));
   }
+}
+
+/** Something in it may not be stored: that the cycle was, how it went and how it was judged, may. */
+async function cutDown(context: Context, input: CycleInput): Promise<CycleInput> {
+  const { exit_code, started_at, finished_at, classification, environment_valid, idempotency_key } = input;
+  const guarded = (texts: readonly string[] = []): Promise<string[]> =>
+    Promise.all(texts.map((text) => guardText(context, text)));
+  return {
+    task_id: await guardText(context, input.task_id),
+    exit_code,
+    started_at,
+    finished_at,
+    stages: input.stages?.map(({ note: _note, ...stage }) => stage),
+    classification,
+    environment_valid,
+    governance_violations: await guarded(input.governance_violations),
+    regression_flags: await guarded(input.regression_flags),
+    idempotency_key,
+  } as CycleInput;
 }
 
 /** The report, progress (GOV-04), and the end of the mark. */

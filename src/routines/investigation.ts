@@ -38,7 +38,20 @@ function keepDone({ disk, layout, world }: Context, unit: Unit): void {
     state: 'done',
     updated_at: world.now().toISOString(),
   };
-  disk.replace(doneIssueFile(layout, unit.linear_id), encodeDocument(done));
+  disk.replace(findDoneFile({ disk, layout }, unit), encodeDocument(done));
+}
+
+/** The same knowledge may be contested again: each investigation keeps a file of its own, also where a kill repeats its end. */
+function findDoneFile(
+  { disk, layout }: Pick<Context, 'disk' | 'layout'>,
+  { linear_id, created_at }: Unit,
+): string {
+  const opened = `"created_at": ${JSON.stringify(created_at)}`;
+  for (let turn = 1; ; turn++) {
+    const path = doneIssueFile(layout, turn === 1 ? linear_id : `${linear_id}-${turn}`);
+    const bytes = disk.read(path);
+    if (bytes === null || bytes.includes(opened)) return path;
+  }
 }
 
 function changeActive({ disk, layout }: Context, change: (issues: Unit[]) => Unit[]): void {

@@ -49,7 +49,8 @@ export async function appendCorrection(
       throw refused('knowledge.known', `That is known and valid already (${knowledge_id.slice(0, 12)}).`, {
         hint: 'forge memory promote',
       });
-    const about = { action: 'append', knowledge_id, pattern, scope };
+    // The words stand in the knowledge ledger alone: an audit record is kept for good (LTM-19).
+    const about = { action: 'append', knowledge_id, scope };
     const audit = storeAudit(context, around, { kind: 'override', ...about, ...decision });
     const [record] = storeRecords(context, around, 'knowledge', [
       {
@@ -91,13 +92,13 @@ export async function invalidateKnowledge(
       throw refused('knowledge.invalid', `${knowledge_id.slice(0, 12)} is invalid already.`, {
         hint: 'forge memory promote',
       });
-    const about = { action: 'invalidate' as const, knowledge_id, pattern, scope };
+    const about = { action: 'invalidate' as const, knowledge_id, scope };
     const audit = storeAudit(context, around, { kind: 'override', ...about, ...decision });
     const [record] = storeRecords(context, around, 'knowledge', [
       { kind: 'invalidated', knowledge_id, audit: audit.id },
     ]);
     closeInvestigations(context, [knowledge_id]);
-    return { audit, ...about, ...(record ? { record } : {}) };
+    return { audit, ...about, pattern, ...(record ? { record } : {}) };
   });
 }
 

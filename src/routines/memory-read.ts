@@ -1,6 +1,7 @@
 import { changedMemory } from '../adapters/git-memory.js';
 import { usage } from '../domain/error.js';
 import { byNumber, type LedgerRecord, parseLine, recordId, TIERS, type Tier } from '../domain/ledger.js';
+import { namesOf } from '../domain/proven.js';
 import { compareText, plural } from '../domain/text.js';
 import { fixedFile, memoryFolder, shownFrom } from '../store/layout.js';
 import {
@@ -128,6 +129,8 @@ export interface LogEntry {
   kind: string;
   at: string | null;
   session: string | null;
+  /** What the knowledge that it is about says, while its ledger has that. */
+  pattern?: string;
   record: LedgerRecord;
 }
 
@@ -143,7 +146,19 @@ export async function logMemory(
   const entries = tiers.flatMap((tier) => lastOf(context, tier, limit));
   if (!input.tier) entries.sort((a, b) => compareText(a.at ?? '', b.at ?? '') || a.n - b.n);
   await warnMissing(context, tiers, entries.length === 0);
-  return { records: entries.slice(-limit), warnings: context.warnings };
+  return { records: nameKnowledge(context, entries.slice(-limit)), warnings: context.warnings };
+}
+
+/** Records that name knowledge by its id alone, with its words. */
+function nameKnowledge(context: Context, entries: LogEntry[]): LogEntry[] {
+  const isNamed = ({ tier, record }: LogEntry): boolean =>
+    typeof record.knowledge_id === 'string' && (tier === 'audit' || typeof record.pattern !== 'string');
+  if (!entries.some(isNamed)) return entries;
+  const names = namesOf(readRecords(context, 'knowledge'));
+  return entries.map((entry) => {
+    const pattern = isNamed(entry) ? names.get(String(entry.record.knowledge_id)) : undefined;
+    return pattern === undefined ? entry : { ...entry, pattern };
+  });
 }
 
 /** Holds little more than is asked for, however long the ledger is: first only the numbers are read. */

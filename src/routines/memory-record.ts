@@ -5,16 +5,19 @@ import {
   evaluationBody,
   executionDraft,
   isEvaluated,
+  judgedLate,
 } from '../domain/cycle.js';
 import { ForgeError, usage } from '../domain/error.js';
 import { checkInput } from '../domain/input.js';
 import { JsonProblem, parseJson } from '../domain/json.js';
 import type { Tier } from '../domain/ledger.js';
 import { checkBody } from '../domain/segment.js';
+import { plural } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { type Around, appendVerbatim } from '../store/ledger.js';
 import { findKeyed } from '../store/ledger-keys.js';
 import { dropPending, keepPending, readPending } from '../store/pending.js';
+import { readRedactedKeys } from '../store/redacted-keys.js';
 import { afterRecording, type Consolidated, countBefore } from './consolidation.js';
 import { type Context, requireSupervisor, timestamp } from './context.js';
 import { requireMemory } from './integrity.js';
@@ -28,6 +31,8 @@ export interface RecordedCycle {
   evaluation?: RecordRef;
   /** True when its key was recorded before. */
   known?: true;
+  /** True when what its key stood for was redacted: nothing of it is recorded again (LTM-19). */
+  redacted?: true;
   /** What it led to: every tenth evaluated cycle consolidates (LTM-08). */
   consolidation?: Consolidated;
 }
@@ -119,7 +124,8 @@ interface Keyed {
 function storeCycles(context: Context, around: Around, wanted: readonly Keyed[]): RecordedCycle[] {
   // Only keys that somebody chose, or that are tried again, can have been recorded before.
   const chosen = wanted.filter(({ input }) => input.idempotency_key !== undefined).map(({ key }) => key);
-  const known = findRefs(context, 'execution', chosen);
+  const gone = findGone(context, chosen);
+  const known = new Map([...findRefs(context, 'execution', chosen), ...gone.execution]);
   const fresh = firstOfEach(wanted.filter(({ key }) => !known.has(key)));
   const now = timestamp(context);
   const stored = storeRecords(
@@ -132,7 +138,10 @@ function storeCycles(context: Context, around: Around, wanted: readonly Keyed[])
     ...known,
     ...fresh.map(({ key }, i) => [key, stored[i] as RecordRef] as const),
   ]);
-  const evaluations = storeEvaluations(context, around, wanted, executions, known.size > 0);
+  const evaluations = storeEvaluations(context, around, wanted, executions, {
+    retried: known.size > 0,
+    gone,
+  });
   return wanted.map(({ key }) => {
     const execution = executions.get(key) as RecordRef;
     const evaluation = evaluations.get(key);
@@ -141,8 +150,33 @@ function storeCycles(context: Context, around: Around, wanted: readonly Keyed[])
       execution,
       ...(evaluation ? { evaluation } : {}),
       ...(known.has(key) ? { known: true as const } : {}),
+      ...(gone.all.has(key) ? { redacted: true as const } : {}),
     };
   });
+}
+
+interface Gone {
+  /** Keys under which something was redacted. */
+  all: ReadonlySet<string>;
+  execution: ReadonlyMap<string, RecordRef>;
+  evaluation: ReadonlyMap<string, RecordRef>;
+}
+
+/** LTM-19: content that a human took out does not come back with the next try of the same cycle. */
+function findGone({ disk, warnings }: Context, keys: readonly string[]): Gone {
+  const find = readRedactedKeys(disk);
+  const gone = new Map(keys.map((key) => [key, find(key)] as const).filter(([, found]) => found.length > 0));
+  const of = (wanted: Tier): Map<string, RecordRef> =>
+    new Map(
+      [...gone].flatMap(([key, found]) =>
+        found.flatMap(({ tier, id, n }) => (tier === wanted ? [[key, { id, n }] as const] : [])),
+      ),
+    );
+  if (gone.size > 0)
+    warnings.push(
+      `${plural(gone.size, 'cycle')} came again under ${gone.size === 1 ? 'its' : 'their'} key, of which something was redacted: that is not recorded anew.`,
+    );
+  return { all: new Set(gone.keys()), execution: of('execution'), evaluation: of('evaluation') };
 }
 
 function findRefs({ layout }: Context, tier: Tier, keys: readonly string[]): Map<string, RecordRef> {
@@ -161,11 +195,12 @@ function storeEvaluations(
   around: Around,
   wanted: readonly Keyed[],
   executions: ReadonlyMap<string, RecordRef>,
-  retried: boolean,
+  { retried, gone }: { retried: boolean; gone: Gone },
 ): Map<string, RecordRef> {
   const judged = firstOfEach(wanted.filter(({ input }) => isEvaluated(input)));
-  const known = findRefs(context, 'evaluation', retried ? judged.map(({ key }) => key) : []);
-  const fresh = judged.filter(({ key }) => !known.has(key));
+  const before = findRefs(context, 'evaluation', retried ? judged.map(({ key }) => key) : []);
+  const known = new Map([...before, ...gone.evaluation]);
+  const fresh = judged.filter(({ key }) => !known.has(key) && !gone.all.has(key));
   const drafts = fresh.map(({ key, input }) => evaluationBody(input, key, executions.get(key) as RecordRef));
   const stored = storeRecords(context, around, 'evaluation', drafts);
   return new Map([...known, ...fresh.map(({ key }, i) => [key, stored[i] as RecordRef] as const)]);
@@ -182,11 +217,13 @@ function retryPending(context: Context, around: Around): void {
       };
       writeAgain(context, retried.idempotency_key);
       const [cycle] = storeCycles(context, around, [{ key: retried.idempotency_key, input: retried }]);
-      context.warnings.push(
-        cycle?.known
-          ? `Cycle ${cycle.cycle}, whose writing was not confirmed before, is in memory.`
-          : `Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as FAILURE.`,
-      );
+      // What was redacted was named already.
+      if (!cycle?.redacted)
+        context.warnings.push(
+          cycle?.known
+            ? `Cycle ${cycle.cycle}, whose writing was not confirmed before, is in memory.`
+            : `Cycle ${cycle?.cycle}, which could not be written before, is recorded now, as ${retried.classification}.`,
+        );
     }
     dropPending(context.disk, key);
   }
@@ -215,7 +252,7 @@ function keepForRetry(
     inputs.length === 1 &&
     inputs.every(({ key, input }) => keepPending(context.disk, key, { idempotency_key: key, ...input }));
   const fate = kept
-    ? 'The cycle counts as FAILURE; it is kept and recorded by the next forge memory record.'
+    ? `The cycle counts as ${judgedLate(inputs[0]?.input.classification)}; it is kept and recorded by the next forge memory record.`
     : 'Nothing is kept: record it again when the disk works.';
   return new ForgeError('outside', error.code, `${error.message} ${fate}`, error.details);
 }

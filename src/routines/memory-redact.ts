@@ -15,7 +15,6 @@ import {
   findContent,
   findGlued,
   listTombstones,
-  pendingOf,
   planBurial,
 } from '../store/ledger-redact.js';
 import { scanTier, sealOf, tierOfArchive } from '../store/ledger-scan.js';
@@ -24,6 +23,9 @@ import type { Context } from './context.js';
 import { type Decision, requireDecision } from './human.js';
 import { settleMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords, surroundings } from './ledger.js';
+import { purgeWaiting } from './memory-purge.js';
+import { untilSettled } from './memory-read.js';
+import { findRemnants, type Remnant } from './memory-remnants.js';
 
 /** One record whose content is gone. */
 export interface RedactedRecord {
@@ -39,6 +41,8 @@ export interface Redaction {
   redacted: RedactedRecord[];
   /** The files that had the content. */
   files: string[];
+  /** What else here still has text of it. */
+  remnants: Remnant[];
   /** What git still has of it; null without git. */
   history: { held: Held[]; complete: boolean } | null;
   /** Lines for `git filter-repo --replace-text`, which put the tombstones into history as well. */
@@ -63,6 +67,11 @@ export async function redactRecords(
   const targets = [...new Map(ids.map((id) => findTarget(context, id)).map((one) => [one.id, one])).values()];
   const around = await surroundings(context);
   const done = context.disk.withLock(() => takeOut(context, around, targets, decision));
+  const said = new Map(
+    targets.flatMap(({ id, content }) => (content ? [[id, content.record] as const] : [])),
+  );
+  // Without the lock: reading all there is takes long where there is much.
+  const remnants = untilSettled(() => findRemnants(context, said));
   // What was verified before does not hold any more; a halt for something else stays.
   if (!context.disk.dryRun && done.files.length > 0) await settleMemory(context, 'none', true);
   const known = await askGit(context, new Set(targets.map(({ id }) => id)));
@@ -71,7 +80,7 @@ export async function redactRecords(
     return record ? [replacementFor(id, record)] : [];
   });
   const history = known && { held: known.held, complete: known.complete };
-  return { ...done, history, replacements };
+  return { ...done, remnants, history, replacements };
 }
 
 /** Of what was redacted before only git still has the line. */
@@ -121,8 +130,6 @@ function takeOut(
   const stones = contents.map(({ id, record }) => tombstoneOf(id, record));
   const graves = new Map(stones.map((stone) => [stone.redacted, lineOf(stone)]));
   const plan = planBurial(disk, graves);
-  const keys = contents.flatMap(({ record: { key } }) => (typeof key === 'string' ? [key] : []));
-  const pending = pendingOf(disk, new Set(keys));
   sealAnew(
     context,
     around,
@@ -136,10 +143,10 @@ function takeOut(
     return { ...target, audit };
   });
   keepRedacted(disk, stones);
+  const waiting = purgeWaiting(context, contents);
   // The audit record has gone into a segment and the journal meanwhile.
   buryAll(disk, planBurial(disk, graves), around.gitMayKnow);
   if (contents.length > 0) dropDrafts(disk);
-  for (const path of pending) disk.remove(path);
   for (const path of findGlued(
     disk,
     contents.map(({ line }) => line),
@@ -147,7 +154,7 @@ function takeOut(
     context.warnings.push(
       `${shown(layout, path)} holds it once more, inside of bytes that are no record: take it out by hand, then: forge memory repair --reason "…"`,
     );
-  const files = [...plan.map(({ file }) => file.path), ...pending].map((path) => shown(layout, path));
+  const files = [...plan.map(({ file }) => file.path), ...waiting].map((path) => shown(layout, path));
   return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files };
 }
 

@@ -1,4 +1,4 @@
-import { CYCLE_MARK, type CycleMark } from '../domain/cycle-mark.js';
+import { CYCLE_MARK, type CycleMark, withoutCycles } from '../domain/cycle-mark.js';
 import { encodeDocument } from '../domain/document.js';
 import { LOOP_STATE, type LoopState } from '../domain/loop.js';
 import type { Disk } from './disk.js';
@@ -11,6 +11,16 @@ export const readMark = (disk: Disk): CycleMark | null =>
 /** Without the lock but to take it: while its cycle runs, nobody else writes it. */
 export const writeMark = (disk: Disk, mark: CycleMark): void =>
   disk.replace(cycleFile(disk.layout), encodeDocument(mark));
+
+/** Takes out of it what it says of these cycles; whether it said anything. While its cycle runs, that may write it too. */
+export function purgeMark(disk: Disk, isGone: (key: string) => boolean): boolean {
+  const path = cycleFile(disk.layout);
+  const { value, bytes } = disk.readDocument<CycleMark | null>(CYCLE_MARK as never, path, null);
+  const purged = value && withoutCycles(value, isGone);
+  if (!purged || purged === value) return false;
+  disk.replace(path, encodeDocument(purged), bytes);
+  return true;
+}
 
 export const clearMark = (disk: Disk): void => disk.remove(cycleFile(disk.layout));
 

@@ -76,9 +76,10 @@ export const sessionFile = within('memory', 'short-term', 'session.json');
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');
 
+export const doneIssuesFolder = within('linear', 'history');
 /** A unit that is done. */
 export const doneIssueFile = (layout: Layout, id: string): string =>
-  join(layout.dir, 'linear', 'history', `${id}.json`);
+  join(doneIssuesFolder(layout), `${id}.json`);
 
 export const memoryFolder = within('memory');
 /** Sealed records, named by the SHA-256 of their bytes. */
@@ -130,6 +131,8 @@ export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 's
 export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 /** The tombstones of all that was redacted in this repository: another checkout may have it again. */
 export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
+/** The cycles whose records were redacted, by a digest of their keys: none of them is recorded again. */
+export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 

@@ -31,7 +31,7 @@ export interface Content {
 }
 
 /** Everything that holds lines of ledgers: the containers of all tiers, the archives and the journal. */
-function everyContainer(layout: Layout): (Container & { tier: Tier })[] {
+export function everyContainer(layout: Layout): (Container & { tier: Tier })[] {
   const live = TIERS.flatMap((tier) => listContainers(layout, tier).map((file) => ({ ...file, tier })));
   const archives = listArchives(layout).map((file) => ({ ...file, tier: tierOfArchive(file) }));
   const journal = describeContainer(journalFile(layout));
@@ -175,12 +175,12 @@ function writeRestored(disk: Disk, tier: Tier, bytes: Buffer): void {
 
 const PAD = Buffer.from('{"v":1,"pad":');
 
-/** What waits to be recorded under the same key has the same content. */
-export function pendingOf(disk: Disk, keys: ReadonlySet<string>): string[] {
+/** What waits to be recorded under such a key has the same content. */
+export function pendingOf(disk: Disk, isGone: (key: string) => boolean): string[] {
   return readPending(disk)
     .filter(({ key, input }) => {
-      const chosen = (input as { idempotency_key?: string } | null)?.idempotency_key;
-      return keys.has(key) || (chosen !== undefined && keys.has(chosen));
+      const chosen = (input as { idempotency_key?: unknown } | null)?.idempotency_key;
+      return isGone(key) || (typeof chosen === 'string' && isGone(chosen));
     })
     .map(({ key }) => pendingFile(disk.layout, key));
 }

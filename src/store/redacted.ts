@@ -25,21 +25,27 @@ export function readRedacted(layout: Layout): Map<string, Buffer> {
 /** Tells whether it is as it was at an earlier look; empty when nothing was ever redacted. */
 export const redactedStamp = (layout: Layout): string => describeContainer(redactedFile(layout))?.stat ?? '';
 
-/**
- * Adds what is new; on the disk on return. Other worktrees, under locks of their own, may add at the same time: so it is
- * appended, and what is there twice counts once.
- */
+/** Adds what is new; on the disk on return. */
 export function keepRedacted(disk: Disk, tombstones: readonly Tombstone[]): void {
-  const path = redactedFile(disk.layout);
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+  appendShared(disk, redactedFile(disk.layout), () => {
     const known = readRedacted(disk.layout);
-    const fresh = tombstones.filter(({ redacted }) => !known.has(redacted));
+    return tombstones.filter(({ redacted }) => !known.has(redacted)).map(lineOf);
+  });
+}
+
+/**
+ * Adds lines that are not there yet to a file of all worktrees. Others, under locks of their own, may add at the same
+ * time: so it is appended, and what is there twice counts once.
+ */
+export function appendShared(disk: Disk, path: string, missing: () => readonly Buffer[]): void {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const fresh = missing();
     if (fresh.length === 0 || disk.dryRun) return;
     const size = describeContainer(path)?.size ?? 0;
     // A kill between making the file and writing to it.
     if (size === 0) disk.remove(path);
     const isTorn = size > 0 && readRange(path, size - 1, size)[0] !== 0x0a;
-    const lines = fresh.flatMap((tombstone) => [lineOf(tombstone), LF]);
+    const lines = fresh.flatMap((line) => [line, LF]);
     if (appendLines(path, Buffer.concat(isTorn ? [LF, ...lines] : lines), size)) return;
   }
   throw outside('redacted.moved', `${path} was changed each time it was to be written.`, {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   builderEnvironment,
-  type CycleMark,
+  CycleMark,
   interruptedInput,
   interruptedMarks,
 } from '../../src/domain/cycle-mark.js';
@@ -9,7 +9,7 @@ import {
 const mark: CycleMark = {
   schema_version: '1.0',
   key: '0123456789abcdef',
-  holder: { pid: 1, started: '1', boot: 'b', host: 'h' },
+  holder: { pid: 7, started: '1', boot: 'b', host: 'h' },
   started_at: '2026-03-01T10:00:00.000Z',
   task_id: 'A',
   stage: 'execution',
@@ -40,6 +40,18 @@ describe('a cycle that was cut off', () => {
     const recorded = interruptedInput({ ...mark, stage: 'memory', input });
     expect(recorded).toMatchObject({ exit_code: 0, classification: expected, idempotency_key: mark.key });
     expect([recorded.patterns, recorded.improvement_proposals]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['holder', 0],
+    ['holder', -1],
+    ['command', -1],
+    ['command', 0],
+    ['command', 1],
+  ])('GOV-01 GOV-03 names no process that a signal would take for many: %s %d', (name, pid) => {
+    const wrong = { ...mark, [name]: { ...mark.holder, pid } };
+    expect(CycleMark.safeParse(wrong).success).toBe(false);
+    expect(CycleMark.safeParse({ ...mark, command: mark.holder }).success).toBe(true);
   });
 
   it('GOV-03 stays known when the one that found it is cut off as well', () => {

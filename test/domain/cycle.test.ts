@@ -6,6 +6,7 @@ import {
   evaluationBody,
   executionDraft,
   isEvaluated,
+  judgedLate,
   LOG_TAIL_BYTES,
 } from '../../src/domain/cycle.js';
 import { recordId } from '../../src/domain/ledger.js';
@@ -104,6 +105,15 @@ describe('a cycle', () => {
       quality_signals: { coverage: 1 },
     });
     expect(CycleInput.safeParse(after).success).toBe(true);
+  });
+
+  it.each([
+    ['REGRESSION', 'FAILURE'],
+    ['GOVERNANCE_VIOLATION', 'GOVERNANCE_VIOLATION'],
+  ] as const)('LTM-16 a %s whose first write failed is a %s', (classification, expected) => {
+    const after = afterFailedWrite({ task_id: 'A', exit_code: 0, classification });
+    expect(after.classification).toBe(expected);
+    expect(judgedLate(classification)).toBe(expected);
   });
 
   it.each(['a b', 'a"b', 'a\\b', 'é', '', 'x'.repeat(201), '\n'])(

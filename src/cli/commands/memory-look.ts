@@ -94,16 +94,20 @@ function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
   if (records.length === 0)
     return 'Nothing is recorded yet. Start with: forge memory record --task ID --exit-code 0';
   return columns(
-    records.map(({ id, tier, n, kind, at, record }) => [
+    records.map(({ id, tier, n, kind, at, pattern, record }) => [
       style.dim(id.slice(0, 12)),
       (at ?? '').slice(0, 16).replace('T', ' '),
       tier,
       String(n),
       kind,
-      oneLine(describe(record), 120),
+      oneLine(describe({ ...record, ...wordsOf(tier, record, pattern) }), 120),
     ]),
   );
 }
+
+/** An audit record is no place for the words of knowledge, which may have been redacted. */
+const wordsOf = (tier: Tier, record: Record<string, unknown>, pattern: string | undefined) =>
+  tier === 'audit' || record.pattern === undefined ? { pattern } : {};
 
 /** The words of a record that tell most. */
 function describe(record: Record<string, unknown>): string {

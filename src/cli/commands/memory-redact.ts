@@ -4,7 +4,7 @@ import { command } from '../spec.js';
 
 const short = (id: string): string => id.slice(0, 12);
 
-function render({ redacted, files, history, replacements }: Redaction): string {
+function render({ redacted, files, remnants, history, replacements }: Redaction): string {
   const lines = redacted.map(({ id, tier, n, audit }) =>
     audit
       ? `redacted ${short(id)}… (${tier}, number ${n})  audit ${short(audit.id)}`
@@ -13,8 +13,28 @@ function render({ redacted, files, history, replacements }: Redaction): string {
   return [
     ...lines,
     ...files.map((file) => `  taken out of ${file}`),
+    ...describeRemnants(remnants),
     ...describeHistory(history, replacements),
   ].join('\n');
+}
+
+const SHOWN = 20;
+
+/** Where the same text stands once more: what copied it, or says the same. */
+function describeRemnants(remnants: Redaction['remnants']): string[] {
+  if (remnants.length === 0) return [];
+  const left = remnants.length - SHOWN;
+  return [
+    'The same text still stands in:',
+    ...remnants
+      .slice(0, SHOWN)
+      .map(({ id, tier, n, fields, file, why, hint }) =>
+        id === null
+          ? `  ${file}: take it out by hand`
+          : `  ${short(id)}… (${tier}, number ${n}: ${fields.join(', ')})  ${why === null ? hint : `cannot be redacted: ${why}`}`,
+      ),
+    ...(left > 0 ? [`  and ${left} more: --json has them all`] : []),
+  ];
 }
 
 /** What a person has to do themselves: forge does not rewrite history. */

@@ -55,10 +55,10 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
     const { argv, exit_code, duration_ms, output_bytes, output_sha256 } = run;
     evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, output_bytes, output_sha256 });
   };
-  const { stop: signal, onOutput } = watch;
+  const { stop: signal, onOutput, onStart: onProcess } = watch;
   const show = (chunk: string): void => onOutput?.(chunk, false);
   try {
-    const watching = { onRun, asBuilder: true, onOutput: show, ...(signal ? { signal } : {}) };
+    const watching = { onRun, onProcess, asBuilder: true, onOutput: show, ...(signal ? { signal } : {}) };
     // Loaded where there is something to run.
     const { verifyFeatures } = await import('./feature-verify.js');
     const { results } = await verifyFeatures(context, { ids: [id] }, watching);

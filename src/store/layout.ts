@@ -130,6 +130,8 @@ export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
+/** A folder to look at the working tree from; a random word is added. */
+export const treeFolder = (layout: Layout): string => join(layout.state, 'tree');
 
 const stateFile =
   (folder: string) =>

@@ -1,5 +1,6 @@
 import type { TreeReader } from '../adapters/git-tree.js';
-import type { Classification, Evidence } from '../domain/cycle.js';
+import type { Classification } from '../domain/cycle.js';
+import { type BoundEvidence, boundEvidence, boundTexts } from '../domain/cycle-evidence.js';
 import { classify, type Findings, findViolations } from '../domain/cycle-verdict.js';
 import { ForgeError } from '../domain/error.js';
 import { findClaims, findForged, findRegressions, hasImproved, isPassing } from '../domain/feature-claim.js';
@@ -26,7 +27,7 @@ export interface Evaluation {
   classification: Classification;
   violations: string[];
   regressions: string[];
-  evidence: Evidence[];
+  runs: BoundEvidence;
   /** Of features: all, and those that pass. */
   features: number;
   passing: number;
@@ -59,7 +60,7 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   if (judged) violations.push(...findFalse(ran.before, [facts, ...(end ? [end] : [])], judge));
   return {
     ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
-    evidence: judge.evidence,
+    runs: boundEvidence(judge.evidence),
     files_changed: changed?.files.length ?? null,
     notes,
   };
@@ -88,8 +89,8 @@ function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFact
   const findings = { violations, regressions, environment_valid, exit_code, task, improved };
   return {
     classification: classify(findings),
-    violations,
-    regressions,
+    violations: boundTexts(violations),
+    regressions: boundTexts(regressions),
     features: after.features.length,
     passing: after.features.filter(isPassing).length - unproven.length,
     passing_before: before.features.filter(isPassing).length,

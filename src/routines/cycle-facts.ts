@@ -48,7 +48,7 @@ function readAudit(
   const [breaches, decisions] = [new Map<string, string>(), new Map<string, FeatureDecision>()];
   for (const { id, record } of records)
     if (record.kind === 'breach')
-      breaches.set(id, oneLine(String(record.reason ?? 'a governance rule was broken'), 500));
+      breaches.set(id, oneLine(String(record.reason || 'a governance rule was broken'), 500));
     else decisions.set(id, toDecision(record, true));
   for (const [id, decision] of readArchived(context, features, decisions)) decisions.set(id, decision);
   return { breaches, decisions };

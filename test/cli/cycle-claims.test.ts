@@ -159,4 +159,37 @@ describe('what a command says of features', () => {
       report: { regression_flags: ['C'], files_changed: 0 },
     });
   });
+
+  it('GOV-01 GOV-03 of more runs than a record can hold it has the failures first; the cycle is recorded as judged', async () => {
+    const project = await makeForge();
+    const tests = [...Array.from({ length: 1050 }, () => 'test -f kept'), 'test -f done'];
+    putFeatures(project, [{ id: 'A', name: 'a', status: 'in_progress', tests }]);
+    project.write('kept', '');
+    await runForge(project, ['trust', '--yes'], HUMAN);
+    const result = await cycle(project, ['--', 'true']);
+    expect(result).toMatchObject({ cycle: 1, classification: 'FAILURE', exit: 1 });
+    expect(result.memory_error).toBeUndefined();
+    const [stored] = await storedCycles(project);
+    expect(stored?.evaluation.evidence.length).toBe(500);
+    expect(stored?.evaluation.evidence[0]).toMatchObject({ argv: ['test', '-f', 'done'], exit_code: 1 });
+    expect(stored?.evaluation.evidence_left_out).toEqual({
+      runs: 551,
+      failed: 0,
+      sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(result.report?.evidence_left_out).toEqual(stored?.evaluation.evidence_left_out);
+  });
+
+  it('GOV-01 GOV-03 of more violations than a record can hold it has the first', async () => {
+    const project = await makeForge();
+    const list = Array.from({ length: 1100 }, (_, i) => ({ id: `F${i}`, name: 'f', status: 'in_progress' }));
+    putFeatures(project, list);
+    const result = await cycle(project, putting([]));
+    expect(result).toMatchObject({ cycle: 1, classification: 'GOVERNANCE_VIOLATION', exit: 1 });
+    const [stored] = await storedCycles(project);
+    expect(stored?.evaluation.governance_violations.slice(-2)).toEqual([
+      'F499 was removed by the command',
+      'and 600 more',
+    ]);
+  });
 });

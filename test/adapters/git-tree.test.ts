@@ -81,8 +81,8 @@ describe('readTrees', () => {
     async (_name, hide) => {
       const [early, late] = [makeRepository(), makeRepository()];
       for (const project of [early, late]) {
-        const trees = reader(project);
         if (project === early) hide(project);
+        const trees = reader(project);
         const before = await trees.read();
         if (project === late) hide(project);
         project.write('kept.txt', 'two\n');

@@ -53,7 +53,6 @@ async function bundle(options) {
 
 /** What is large and not always needed stays in files of its own, loaded when it is used. */
 const SEPARATE = {
-  execa: 'execa',
   '@inquirer/prompts': 'prompts',
   '../domain/guard/engine.js': 'guard',
 };
@@ -61,7 +60,7 @@ const SEPARATE = {
 const keepSeparate = {
   name: 'keep-separate',
   setup({ onResolve }) {
-    onResolve({ filter: /^(execa|@inquirer\/prompts|.*\/guard\/engine\.js)$/ }, ({ path }) => ({
+    onResolve({ filter: /^(@inquirer\/prompts|.*\/guard\/engine\.js)$/ }, ({ path }) => ({
       path: `./${SEPARATE[path]}.cjs`,
       external: true,
     }));

@@ -127,7 +127,6 @@ const OWNERS: Record<string, string> = {
   commander: 'cli/program.ts',
   chalk: 'cli/style.ts',
   '@inquirer/prompts': 'cli/prompt.ts',
-  execa: 'adapters/shell.ts',
   'smol-toml': 'domain/config.ts',
 };
 

@@ -107,12 +107,16 @@ async function readChanges({ git, folder }: Pick<FolderCommit, 'git' | 'folder'>
  * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
  * whatever reads or writes the index may run them. Not by `-c`, which takes a `=` in a filter's name for its own.
  */
-export async function withoutLocalFilters(git: Git): Promise<Git> {
+export async function withoutLocalFilters(
+  git: Git,
+  more: readonly (readonly [string, string])[] = [],
+): Promise<Git> {
   const args = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\.'];
   const words = (await git(args)).stdout.split('\0');
   const names = words.filter((_, i) => i % 2 === 1 && ['local', 'worktree'].includes(words[i - 1] ?? ''));
   // A file with CRLF is no reason to fail: it is stored as its attributes say.
-  const settings = [['core.safecrlf', 'false'], ...names.map((name) => [name, neutralValue(name)])];
+  const neutral = names.map((name) => [name, neutralValue(name)]);
+  const settings = [['core.safecrlf', 'false'], ...more, ...neutral];
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
   for (const [i, [name = '', value = '']] of settings.entries()) {
     env[`GIT_CONFIG_KEY_${i}`] = name;

@@ -1,5 +1,16 @@
-import { copyFileSync, mkdirSync, statSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { makeToken } from '../domain/token.js';
 import { type Git, must } from './git.js';
 import { withoutLocalFilters } from './git-commit.js';
 import type { Repository } from './repository.js';
@@ -12,43 +23,134 @@ export interface TreeReader {
   changed(before: string, after: string): Promise<string[]>;
 }
 
+/** An index as it was after a look. */
+interface Kept {
+  bytes: Buffer;
+  mtime: Date;
+}
+
 /**
- * Reads the working tree through an index and an object folder of its own in `folder`: the repository's index stays as
- * it is, and nothing is left in its objects.
+ * Git's own marks for files that it need not look at, and what makes it believe a file's times: whoever is judged by
+ * the tree could set them in the repository.
  */
-export function readTrees(repository: Repository, unsafe: Git, folder: string): TreeReader {
-  const index = join(folder, 'index');
-  const objects = join(folder, 'objects');
-  mkdirSync(objects, { recursive: true });
-  const own = join(repository.gitDir, 'index');
-  // With what git knows of unchanged files in it, they are not read.
-  copyIndex(own, index);
-  const env = {
-    GIT_INDEX_FILE: index,
-    GIT_OBJECT_DIRECTORY: objects,
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(repository.commonDir, 'objects')),
+const LOOK_AT_ALL: readonly [string, string][] = [
+  ['core.ignoreStat', 'false'],
+  ['core.trustctime', 'true'],
+  ['core.checkStat', 'default'],
+  ['core.sparseCheckout', 'false'],
+  ['core.splitIndex', 'false'],
+];
+
+/**
+ * Reads the working tree through an index and an object folder of its own: the repository's index stays as it is, and
+ * nothing is left in its objects. They lie at `place`, a random word added, for one look alone: between two looks there
+ * is nothing on the disk that somebody could change.
+ */
+export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
+  let kept: Kept | null = null;
+  const listings = new Map<string, Map<string, string>>();
+  const look = async (folder: string): Promise<string> => {
+    const index = join(folder, 'index');
+    if (kept) putIndex(kept, index);
+    else copyIndex(join(repository.gitDir, 'index'), index);
+    const env = privateEnvironment(repository, folder);
+    // Each time anew: what runs between two looks may have set a filter.
+    const safe = await withoutLocalFilters(unsafe, LOOK_AT_ALL);
+    const git: Git = (args, options = {}) => safe(args, { ...options, env: { ...env, ...options.env } });
+    if (!kept) await clearMarks(git, repository.root);
+    await must(git, ['add', '--all', '--', '.']);
+    // What an earlier look stored is gone with its folder; the ids are the same.
+    const tree = (await must(git, ['write-tree', '--missing-ok'])).trim();
+    listings.set(tree, parseListing(await must(git, ['ls-files', '--stage', '--full-name', '-z'])));
+    kept = takeIndex(index);
+    return tree;
   };
   return {
-    read: async () => {
-      // Each time anew: what runs between two looks may have set one.
-      const git = await withoutLocalFilters(unsafe);
-      await must(git, ['add', '--all', '--', '.'], { env });
-      return (await must(git, ['write-tree'], { env })).trim();
-    },
-    changed: async (before, after) => {
-      const args = ['diff-tree', '-r', '--name-only', '--no-renames', '-z', before, after];
-      return (await must(unsafe, args, { env })).split('\0').filter(Boolean);
-    },
+    read: () => inFolder(place, look),
+    changed: async (before, after) => compare(listings.get(before), listings.get(after)),
   };
 }
+
+async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
+  removeOld(place);
+  const folder = `${place}.${makeToken(12)}`;
+  mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a kill left in the middle of a look. There is one cycle at a time in a place. */
+function removeOld(place: string): void {
+  const [folder, start] = [dirname(place), `${basename(place)}.`];
+  if (!statSync(folder, { throwIfNoEntry: false })) return;
+  for (const name of readdirSync(folder).filter((candidate) => candidate.startsWith(start)))
+    rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+const privateEnvironment = ({ commonDir }: Repository, folder: string): Record<string, string> => ({
+  GIT_INDEX_FILE: join(folder, 'index'),
+  GIT_OBJECT_DIRECTORY: join(folder, 'objects'),
+  GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(commonDir, 'objects')),
+});
 
 /** A colon in a path would make two of it. */
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
 
-/** With its time: by that git tells which files it has to look into once more. */
+/** `assume-unchanged`, and `skip-worktree` of what is there: what git was told not to look at is looked at. */
+async function clearMarks(git: Git, top: string): Promise<void> {
+  const words = (await must(git, ['ls-files', '-v', '-z'], { cwd: top })).split('\0');
+  const marked = words
+    .filter((word) => /^[a-zS]/.test(word))
+    .map((word) => ({ tag: word[0], path: word.slice(2) }));
+  const assumed = marked.filter(({ tag }) => tag !== 'S');
+  // A sparse checkout has not got the others.
+  const skipped = marked.filter(
+    ({ tag, path }) => /s/i.test(tag ?? '') && lstatSync(join(top, path), { throwIfNoEntry: false }),
+  );
+  for (const [flag, list] of [
+    ['--no-assume-unchanged', assumed],
+    ['--no-skip-worktree', skipped],
+  ] as const)
+    if (list.length > 0)
+      await must(git, ['update-index', flag, '-z', '--stdin'], {
+        cwd: top,
+        input: list.map(({ path }) => `${path}\0`).join(''),
+      });
+}
+
+/** path → mode, object and stage */
+function parseListing(output: string): Map<string, string> {
+  const entries = output.split('\0').filter(Boolean);
+  return new Map(
+    entries.map((entry) => {
+      const at = entry.indexOf('\t');
+      return [entry.slice(at + 1), entry.slice(0, at)];
+    }),
+  );
+}
+
+function compare(before: Map<string, string> = new Map(), after: Map<string, string> = new Map()): string[] {
+  const paths = new Set([...before.keys(), ...after.keys()]);
+  return [...paths].filter((path) => before.get(path) !== after.get(path)).sort();
+}
+
+/** With what git knows of unchanged files in it, they are not read; by its time git tells which ones to read all the same. */
 function copyIndex(from: string, to: string): void {
   const stat = statSync(from, { throwIfNoEntry: false });
   if (!stat) return;
   copyFileSync(from, to);
   utimesSync(to, stat.atime, stat.mtime);
+}
+
+function putIndex({ bytes, mtime }: Kept, to: string): void {
+  writeFileSync(to, bytes, { mode: 0o600 });
+  utimesSync(to, mtime, mtime);
+}
+
+function takeIndex(path: string): Kept | null {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat ? { bytes: readFileSync(path), mtime: stat.mtime } : null;
 }

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { outside, systemCode } from '../domain/error.js';
 
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
 
@@ -14,13 +15,34 @@ export interface HandoverFolder {
 export function makeHandover(key: string): HandoverFolder {
   const path = folderOf(key);
   // Fails where somebody was there first.
-  fs.mkdirSync(path, { mode: 0o700 });
-  return { path, briefing: join(path, 'briefing.md'), observations: join(path, 'observations.jsonl') };
+  orOutside(() => fs.mkdirSync(path, { mode: 0o700 }));
+  const folder = {
+    path,
+    briefing: join(path, 'briefing.md'),
+    observations: join(path, 'observations.jsonl'),
+  };
+  // A disk that is full says so before anything is run.
+  fillHandover(folder, '');
+  return folder;
 }
 
 export function fillHandover({ briefing, observations }: HandoverFolder, text: string): void {
-  fs.writeFileSync(briefing, text, { mode: 0o600 });
-  fs.writeFileSync(observations, '', { mode: 0o600 });
+  orOutside(() => {
+    fs.writeFileSync(briefing, text, { mode: 0o600 });
+    fs.writeFileSync(observations, '', { mode: 0o600 });
+  });
+}
+
+function orOutside(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const why = systemCode(error) ?? (error as Error).message;
+    throw outside('cycle.folder', `The folder for the command could not be made in ${tmpdir()}: ${why}.`, {
+      hint: 'TMPDIR must name a folder that you may write to: TMPDIR=/tmp forge cycle -- …',
+      cause: error,
+    });
+  }
 }
 
 /** Its text; `too_large`, or `unreadable` when the command put something else in its place. Empty when it is gone. */

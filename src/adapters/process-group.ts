@@ -16,6 +16,9 @@ const OUTPUT_GRACE_MS = 500;
 
 export interface GroupRun {
   exit_code: number | null;
+  /** Whether there was a process at all. */
+  started: boolean;
+  timed_out: boolean;
   /** What ended it, as a person would say; absent when it ended by itself. */
   ended?: string;
   duration_ms: number;
@@ -29,6 +32,10 @@ export interface GroupOptions {
   /** For its stdin, which then ends. */
   input?: string;
   timeoutMs: number;
+  /** From SIGTERM to SIGKILL, five seconds unless given; 0: SIGKILL at once. */
+  killAfterMs?: number;
+  /** How much of the end of its output is held; 4 KiB unless given. */
+  keepBytes?: number;
   /** Ends it. */
   stop?: AbortSignal | undefined;
   onStart?: ((command: ProcessIdentity) => void) | undefined;
@@ -52,7 +59,7 @@ export async function runGroup(argv: readonly string[], options: GroupOptions): 
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
-  const output = gather(child, options.onOutput);
+  const output = gather(child, options);
   giveInput(child, options.input);
   if (child.pid !== undefined) announce(child.pid, options);
   const ender = endOnDemand(child, options);
@@ -61,6 +68,8 @@ export async function runGroup(argv: readonly string[], options: GroupOptions): 
   ender.finish();
   return {
     exit_code: ender.reason() === undefined ? code : null,
+    started: child.pid !== undefined,
+    timed_out: ender.isLate(),
     ...(ended === undefined ? {} : { ended }),
     duration_ms: Math.round(performance.now() - started),
     output: output(),
@@ -84,24 +93,29 @@ function giveInput({ stdin }: ChildProcess, input: string | undefined): void {
 }
 
 /** The time limit, and the word of a person. */
-function endOnDemand(child: ChildProcess, { timeoutMs, stop }: GroupOptions) {
+function endOnDemand(child: ChildProcess, { timeoutMs, stop, killAfterMs = KILL_AFTER_MS }: GroupOptions) {
   let reason: string | undefined;
+  let late = false;
   let force: NodeJS.Timeout | undefined;
   const end = (why: string): void => {
     if (reason !== undefined) return;
     reason = why;
-    signalGroup(child.pid, 'SIGTERM');
-    force = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), KILL_AFTER_MS);
+    signalGroup(child.pid, killAfterMs > 0 ? 'SIGTERM' : 'SIGKILL');
+    if (killAfterMs > 0) force = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), killAfterMs);
   };
   const onStop = (): void => end('stopped');
   const onExit = (): void => signalGroup(child.pid, 'SIGKILL');
-  const timer = setTimeout(() => end(`stopped after ${timeoutMs / 1000} s`), timeoutMs);
+  const timer = setTimeout(() => {
+    late = reason === undefined;
+    end(`stopped after ${timeoutMs / 1000} s`);
+  }, timeoutMs);
   stop?.addEventListener('abort', onStop, { once: true });
   if (stop?.aborted) onStop();
   // Whatever ends this process in order takes the command with it.
   process.once('exit', onExit);
   return {
     reason: () => reason,
+    isLate: () => late,
     finish: () => {
       clearTimeout(timer);
       clearTimeout(force);
@@ -157,7 +171,7 @@ export function endGroup(command: ProcessIdentity): void {
 }
 
 /** Always drains both pipes, and holds only the end. */
-function gather(child: ChildProcess, onOutput: GroupOptions['onOutput']): () => Log {
+function gather(child: ChildProcess, { onOutput, keepBytes = LOG_TAIL_BYTES }: GroupOptions): () => Log {
   const hash = createHash('sha256');
   let [tail, bytes, sampledAt] = [Buffer.alloc(0), 0, 0];
   const show = (chunk: Buffer, decoder: InstanceType<typeof TextDecoder>): void => {
@@ -174,9 +188,9 @@ function gather(child: ChildProcess, onOutput: GroupOptions['onOutput']): () => 
     stream?.on('data', (chunk: Buffer) => {
       hash.update(chunk);
       bytes += chunk.length;
-      tail = Buffer.concat([tail, chunk.subarray(-LOG_TAIL_BYTES)]).subarray(-LOG_TAIL_BYTES);
+      tail = Buffer.concat([tail, chunk.subarray(-keepBytes)]).subarray(-keepBytes);
       show(chunk, decoder);
     });
   }
-  return () => ({ tail: lastBytes(tail), bytes, sha256: hash.digest('hex') });
+  return () => ({ tail: lastBytes(tail, keepBytes), bytes, sha256: hash.digest('hex') });
 }

@@ -32,7 +32,7 @@ export const CycleMark = z.looseObject({
   stage: z.enum(STAGES),
   /** What lies behind it. */
   stages: z.array(Stage),
-  /** The command while it runs. */
+  /** What runs for it now: init.sh, the command or a test. */
   command: z.optional(CommandProcess),
   /** What is to be recorded, once it is known. */
   input: z.optional(z.unknown()),

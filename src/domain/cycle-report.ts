@@ -1,4 +1,4 @@
-import type { Classification, Evidence, Stage } from './cycle.js';
+import type { Classification, Evidence, EvidenceLeftOut, Stage } from './cycle.js';
 import type { ErrorKind } from './error.js';
 import { oneLine } from './text.js';
 
@@ -18,6 +18,7 @@ export interface CycleReport {
   governance_violations: string[];
   regression_flags: string[];
   evidence: Evidence[];
+  evidence_left_out?: EvidenceLeftOut;
   features_passing: number;
   features: number;
   files_changed: number | null;

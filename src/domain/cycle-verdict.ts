@@ -11,7 +11,7 @@ export interface Findings {
   exit_code: number | null;
   /** What the task's own tests said; `unknown`: they could not be run to their end. */
   task: 'passing' | 'failing' | 'untested' | 'unknown';
-  /** More features pass than before. */
+  /** A feature that was there before came to pass, as forge's own run showed. */
   improved: boolean;
 }
 

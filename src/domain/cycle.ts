@@ -46,6 +46,14 @@ export const Evidence = z.strictObject({
 });
 export type Evidence = z.infer<typeof Evidence>;
 
+/** Of runs that a record had no room for: how many, how many of them failed, and the digest of their JSON lines. */
+export const EvidenceLeftOut = z.strictObject({
+  runs: z.int().check(z.gte(1)),
+  failed: z.int().check(z.gte(0)),
+  sha256: z.string().check(z.regex(/^[0-9a-f]{64}$/)),
+});
+export type EvidenceLeftOut = z.infer<typeof EvidenceLeftOut>;
+
 /** What is kept of a log that nobody holds as a whole. */
 export const Log = z.strictObject({
   /** At most its last 4 KiB. */
@@ -78,6 +86,7 @@ export const CycleInput = z.strictObject({
       .check(z.maxLength(1000)),
   ),
   evidence: z.optional(z.array(Evidence).check(z.maxLength(1000))),
+  evidence_left_out: z.optional(EvidenceLeftOut),
   /** The same key again is the same cycle: nothing is recorded twice. */
   idempotency_key: z.optional(z.string().check(z.regex(KEY))),
 });
@@ -129,6 +138,7 @@ const JUDGED = [
   'improvement_proposals',
   'patterns',
   'evidence',
+  'evidence_left_out',
 ] as const;
 
 /** Whether the cycle was evaluated at all. */
@@ -153,6 +163,7 @@ export function evaluationBody(
     regression_flags: input.regression_flags ?? [],
     improvement_proposals: input.improvement_proposals ?? [],
     ...(input.evidence === undefined ? {} : { evidence: input.evidence }),
+    ...(input.evidence_left_out === undefined ? {} : { evidence_left_out: input.evidence_left_out }),
     patterns: (input.patterns ?? []).map(({ holds = true, ...pattern }) => ({ ...pattern, holds })),
   };
 }

@@ -1,14 +1,14 @@
 import type { TreeReader } from '../adapters/git-tree.js';
-import type { Classification, Evidence } from '../domain/cycle.js';
+import type { Classification } from '../domain/cycle.js';
+import { type BoundEvidence, boundEvidence, boundTexts } from '../domain/cycle-evidence.js';
 import { classify, type Findings, findViolations } from '../domain/cycle-verdict.js';
 import { ForgeError } from '../domain/error.js';
-import type { Feature } from '../domain/feature.js';
-import { readHalt } from '../store/halt.js';
+import { findClaims, findForged, findRegressions, hasImproved, isPassing } from '../domain/feature-claim.js';
 import { FORGE_FOLDER } from '../store/layout.js';
 import type { Context } from './context.js';
 import type { RunWatch } from './cycle-execution.js';
 import { type CycleFacts, takeFacts } from './cycle-facts.js';
-import { isPassing, type Judge, judgeTests } from './cycle-tests.js';
+import { type Judge, judgeTests } from './cycle-tests.js';
 import { requireMemory } from './integrity.js';
 
 /** What the stages before it came to. */
@@ -27,14 +27,12 @@ export interface Evaluation {
   classification: Classification;
   violations: string[];
   regressions: string[];
-  evidence: Evidence[];
+  runs: BoundEvidence;
   /** Of features: all, and those that pass. */
   features: number;
   passing: number;
   passing_before: number;
   files_changed: number | null;
-  /** Memory as it was found after the command. */
-  integrity: 'intact' | 'corrupted' | 'halted' | 'unknown';
   /** What could not be judged, and why. */
   notes: string[];
 }
@@ -51,46 +49,56 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   const facts = look(context, violations);
   if (facts) violations.push(...findViolations(ran.before, facts));
   const changed = await changing;
-  const judge: Judge = { context, watch, evidence: [], notes, tree: changed?.tree ?? null };
+  const tree = changed?.tree ?? null;
+  const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map(), left: new Set() };
   // Tests prove nothing where the list of them, or memory, is not what it was.
-  const usable = ran.ran && memory.integrity === 'intact';
-  const task = usable && facts ? await judgeTests(judge, ran, facts.features, changed?.files) : 'unknown';
+  const judged = ran.ran && memory.isIntact && facts !== null;
+  const task = judged ? await judgeTests(judge, ran, facts) : 'unknown';
   const end = look(context, facts ? violations : []);
   // The tests run what the command wrote.
   if (facts && end) violations.push(...findViolations(facts, end));
-  const { integrity } = memory;
+  if (judged) violations.push(...findFalse(ran.before, [facts, ...(end ? [end] : [])], judge));
   return {
-    ...verdict(ran, (end ?? ran.before).features, violations, task),
-    evidence: judge.evidence,
-    ...countFiles(changed),
-    integrity,
+    ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
+    runs: boundEvidence(judge.evidence),
+    files_changed: changed?.files.length ?? null,
     notes,
   };
 }
 
-const countFiles = (changed: { files: string[] } | null) => ({
-  files_changed: changed?.files.length ?? null,
-});
+/** What the command, or what the tests ran of it, says of features that nobody saw or decided. */
+function findFalse(before: CycleFacts, seen: readonly CycleFacts[], { shown, left }: Judge): string[] {
+  const forged = new Set(seen.flatMap((facts) => findForged(before, facts).map(({ id }) => id)));
+  const end = seen.at(-1) as CycleFacts;
+  const claims = findClaims(before, end).filter(
+    ({ id }) => shown.get(id) !== 'passing' && !left.has(id) && !forged.has(id),
+  );
+  return [
+    ...[...forged].map((id) => `the override of ${id} was set by the command; no human decided it`),
+    ...claims.map(({ id }) => `${id} was marked as passing by the command; no run of its tests shows that`),
+  ];
+}
 
-function verdict(ran: Ran, after: readonly Feature[], violations: string[], task: Findings['task']) {
-  const before = ran.before.features;
-  const regressions = findRegressions(before, after);
-  const [passing_before, passing] = [before.filter(isPassing).length, after.filter(isPassing).length];
-  const { environment_valid, exit_code } = ran;
-  const improved = passing > passing_before;
+type Outcome = Pick<Findings, 'task'> & Pick<Judge, 'shown'> & { violations: string[] };
+
+function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFacts, outcome: Outcome) {
+  const { violations, task, shown } = outcome;
+  const regressions = findRegressions(before, after, shown);
+  const improved = hasImproved(before, after, shown);
+  const unproven = findClaims(before, after).filter(({ id }) => shown.get(id) !== 'passing');
   const findings = { violations, regressions, environment_valid, exit_code, task, improved };
   return {
     classification: classify(findings),
-    violations,
-    regressions,
-    features: after.length,
-    passing,
-    passing_before,
+    violations: boundTexts(violations),
+    regressions: boundTexts(regressions),
+    features: after.features.length,
+    passing: after.features.filter(isPassing).length - unproven.length,
+    passing_before: before.features.filter(isPassing).length,
   };
 }
 
 interface MemoryCheck {
-  integrity: Evaluation['integrity'];
+  isIntact: boolean;
   violation?: string;
   notes: string[];
 }
@@ -99,14 +107,13 @@ interface MemoryCheck {
 async function checkMemory(context: Context): Promise<MemoryCheck> {
   try {
     await requireMemory(context);
-    return { integrity: 'intact', notes: [] };
+    return { isIntact: true, notes: [] };
   } catch (error) {
     if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;
     const said = `memory after the command: ${error.message}`;
     // A disk that fails is nobody's doing.
-    if (error.kind === 'outside') return { integrity: 'unknown', notes: [said] };
-    const integrity = readHalt(context.disk) === null ? 'corrupted' : 'halted';
-    return { integrity, violation: said, notes: [] };
+    if (error.kind === 'outside') return { isIntact: false, notes: [said] };
+    return { isIntact: false, violation: said, notes: [] };
   }
 }
 
@@ -137,11 +144,4 @@ async function readChanged(
     notes.push(`what changed is not known: ${error.message}`);
     return null;
   }
-}
-
-function findRegressions(before: readonly Feature[], after: readonly Feature[]): string[] {
-  const now = new Map(after.map((feature) => [feature.id, feature]));
-  return before
-    .filter((feature) => isPassing(feature) && now.get(feature.id)?.status === 'failing')
-    .map(({ id }) => id);
 }

@@ -1,6 +1,6 @@
 import { commandEnvironment } from '../adapters/environment.js';
 import { fillHandover, type HandoverFolder, readObservations } from '../adapters/handover.js';
-import { type GroupRun, runGroup } from '../adapters/process-group.js';
+import { type GroupOptions, type GroupRun, runGroup } from '../adapters/process-group.js';
 import type { Log } from '../domain/cycle.js';
 import { LOG_TAIL_BYTES, lastBytes } from '../domain/cycle.js';
 import { builderEnvironment, type CycleMark } from '../domain/cycle-mark.js';
@@ -19,10 +19,7 @@ import { maskText, redactText } from './guard.js';
 import { requireTrust } from './trust.js';
 
 /** Who looks on, and who may end it. */
-export interface RunWatch {
-  onOutput?: ((text: string, sampled: boolean) => void) | undefined;
-  stop?: AbortSignal | undefined;
-}
+export type RunWatch = Pick<GroupOptions, 'onOutput' | 'onStart' | 'stop'>;
 
 const INIT_TIMEOUT_MS = 10 * 60_000;
 
@@ -60,7 +57,7 @@ export async function runCommand(
   { layout, world }: Context,
   mark: CycleMark,
   given: { argv: readonly string[]; timeoutMs: number; folder: HandoverFolder; briefing: string },
-  watch: RunWatch & { onStart: Parameters<typeof runGroup>[1]['onStart'] },
+  watch: RunWatch,
 ): Promise<GroupRun> {
   const { briefing, observations } = given.folder;
   const handover = { key: mark.key, task: mark.task_id, briefing, observations };

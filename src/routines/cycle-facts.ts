@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Guarded } from '../domain/cycle-verdict.js';
 import type { Feature } from '../domain/feature.js';
+import type { FeatureDecision } from '../domain/feature-claim.js';
+import type { LedgerRecord } from '../domain/ledger.js';
 import { oneLine } from '../domain/text.js';
 import { configFile, initScript, shown } from '../store/layout.js';
 import { type Context, contextAt } from './context.js';
@@ -11,6 +13,7 @@ import { showTrust } from './trust.js';
 /** What a cycle compares: as it stood before the command, and as it stands after it. */
 export interface CycleFacts extends Guarded {
   features: Feature[];
+  decisions: Map<string, FeatureDecision>;
 }
 
 const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -32,19 +35,44 @@ export function takeFacts(context: Context): CycleFacts {
       ...Object.fromEntries(scripts),
     },
     tests: new Map(features.map(({ id, tests }) => [id, JSON.stringify(tests ?? [])])),
-    breaches: readBreaches(context),
+    ...readAudit(context, features),
   };
 }
 
-function readBreaches(context: Context): Map<string, string> {
-  const wanted = ({ kind }: { kind: string }): boolean => kind === 'breach';
+function readAudit(
+  context: Context,
+  features: readonly Feature[],
+): Pick<CycleFacts, 'breaches' | 'decisions'> {
+  const wanted = ({ kind }: LedgerRecord): boolean => kind === 'breach' || kind === 'feature_override';
   const records = readRecords(context, 'audit', { archived: false, wanted });
-  return new Map(
-    records.map(({ id, record }) => [
-      id,
-      oneLine(String(record.reason ?? 'a governance rule was broken'), 500),
-    ]),
+  const [breaches, decisions] = [new Map<string, string>(), new Map<string, FeatureDecision>()];
+  for (const { id, record } of records)
+    if (record.kind === 'breach')
+      breaches.set(id, oneLine(String(record.reason || 'a governance rule was broken'), 500));
+    else decisions.set(id, toDecision(record, true));
+  for (const [id, decision] of readArchived(context, features, decisions)) decisions.set(id, decision);
+  return { breaches, decisions };
+}
+
+const toDecision = ({ feature, tests }: LedgerRecord, live: boolean): FeatureDecision => ({
+  feature: String(feature),
+  tests: JSON.stringify(tests ?? []),
+  live,
+});
+
+/** Archives are large, so they are read only for what a feature names and no live record is. */
+function readArchived(
+  context: Context,
+  features: readonly Feature[],
+  live: ReadonlyMap<string, FeatureDecision>,
+): [string, FeatureDecision][] {
+  const named = new Set(
+    features.flatMap(({ override = '' }) => (override && !live.has(override) ? override : [])),
   );
+  if (named.size === 0) return [];
+  const wanted = ({ kind }: LedgerRecord, id: string): boolean =>
+    kind === 'feature_override' && named.has(id);
+  return readRecords(context, 'audit', { wanted }).map(({ id, record }) => [id, toDecision(record, false)]);
 }
 
 /** The same project, as after somebody else worked in it: nothing that was looked at before counts as seen. */

@@ -62,7 +62,7 @@ async function describe(run: CycleRun, work: Work): Promise<CycleInput> {
     regression_flags: evaluation.regressions,
     improvement_proposals: observations.proposals,
     patterns: observations.patterns,
-    evidence: evaluation.evidence,
+    ...evaluation.runs,
     idempotency_key: key,
   };
 }
@@ -150,7 +150,7 @@ function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): Cy
     environment_valid,
     governance_violations: evaluation.violations,
     regression_flags: evaluation.regressions,
-    evidence: evaluation.evidence,
+    ...evaluation.runs,
     features_passing: evaluation.passing,
     features: evaluation.features,
     files_changed: evaluation.files_changed,

@@ -1,8 +1,10 @@
 import * as z from 'zod/mini';
+import type { HandoverFolder } from '../adapters/handover.js';
 import type { Stage } from '../domain/cycle.js';
 import type { CycleMark, StageName } from '../domain/cycle-mark.js';
 import { oneLine } from '../domain/text.js';
 import type { Context } from './context.js';
+import type { RunWatch } from './cycle-execution.js';
 import { moveMark } from './cycle-mark.js';
 
 export const CycleOptions = z.strictObject({
@@ -31,8 +33,19 @@ export interface CycleRun {
   watch: CycleWatch;
   stages: Stage[];
   mark: CycleMark | null;
+  /** What the command gets and leaves; made before anything is run. */
+  folder: HandoverFolder | null;
   started: number;
 }
+
+/** What init.sh, the command and the tests are run with: each says in the mark that it runs, should forge be killed. */
+export const watchOf = (run: CycleRun): RunWatch => ({
+  onOutput: run.watch.onOutput?.bind(run.watch),
+  stop: run.watch.stop,
+  onStart: (command) => {
+    if (run.mark) moveMark(run.context, run.mark, { command });
+  },
+});
 
 export interface StageOutcome {
   status?: Stage['status'];

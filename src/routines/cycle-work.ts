@@ -1,14 +1,14 @@
-import { makeHandover } from '../adapters/handover.js';
+import type { HandoverFolder } from '../adapters/handover.js';
 import type { GroupRun } from '../adapters/process-group.js';
 import { type CycleMark, NO_TASK } from '../domain/cycle-mark.js';
 import { ForgeError } from '../domain/error.js';
 import { noObservations, type Observations } from '../domain/observation.js';
+import { treeFolder } from '../store/layout.js';
 import type { Context } from './context.js';
 import { type Evaluation, evaluate, type Ran } from './cycle-evaluation.js';
 import { runCommand, runInitScript, takeObservations, writeBriefing } from './cycle-execution.js';
 import { lookAgain, takeFacts } from './cycle-facts.js';
-import { moveMark } from './cycle-mark.js';
-import { type CycleRun, inStage } from './cycle-stage.js';
+import { type CycleRun, inStage, watchOf } from './cycle-stage.js';
 import { chooseTask } from './cycle-task.js';
 import { listFeatures } from './feature.js';
 
@@ -56,7 +56,7 @@ async function choose(run: CycleRun): Promise<string> {
 async function judge(run: CycleRun, ran: Ran, problems: readonly string[]): Promise<Evaluation> {
   let evaluation: Evaluation | undefined;
   await inStage(run, 'evaluation', async () => {
-    evaluation = await evaluate(run.context, ran, run.watch);
+    evaluation = await evaluate(run.context, ran, watchOf(run));
     const { notes } = evaluation;
     run.context.warnings.push(...notes, ...problems);
     return notes.length > 0 ? { status: 'failed', note: notes.join('; ') } : {};
@@ -70,7 +70,7 @@ async function prepare(run: CycleRun): Promise<boolean> {
   await inStage(run, 'environment', async () => {
     if (run.watch.finish?.aborted) return { status: 'skipped', note: 'interrupted' };
     try {
-      const script = await runInitScript(run.context, run.watch);
+      const script = await runInitScript(run.context, watchOf(run));
       if (!script) return { status: 'skipped', note: 'there is no init.sh' };
       valid = script.exit_code === 0;
       const why = script.ended ?? `exit code ${script.exit_code}`;
@@ -117,39 +117,25 @@ function programOf({ input }: CycleRun): string {
 async function launch(run: CycleRun, result: Executed): Promise<void> {
   const { context, input } = run;
   const mark = run.mark as CycleMark;
-  const folder = makeHandover(mark.key);
+  const folder = run.folder as HandoverFolder;
   const [trees, briefing] = await Promise.all([
-    readTreesBefore(context, folder.path),
+    readTreesBefore(context),
     writeBriefing(context, mark, folder),
   ]);
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
-  result.run = await runCommand(
-    context,
-    mark,
-    { argv: input.command, timeoutMs, folder, briefing },
-    {
-      onOutput: run.watch.onOutput?.bind(run.watch),
-      stop: run.watch.stop,
-      onStart: (command) => {
-        run.mark = moveMark(context, mark, { command });
-      },
-    },
-  );
+  const given = { argv: input.command, timeoutMs, folder, briefing };
+  result.run = await runCommand(context, mark, given, watchOf(run));
   const { ended } = result.run;
   result.ran = ended !== 'not found' && ended !== 'not executable';
   result.trees = trees;
   result.observations = takeObservations(context, folder);
-  run.mark = mark;
 }
 
-async function readTreesBefore(
-  { git, repository, warnings }: Context,
-  folder: string,
-): Promise<Executed['trees']> {
+async function readTreesBefore({ git, layout, repository, warnings }: Context): Promise<Executed['trees']> {
   if (!git || !repository) return null;
   const { readTrees } = await import('../adapters/git-tree.js');
   try {
-    const reader = readTrees(repository, git, folder);
+    const reader = readTrees(repository, git, treeFolder(layout));
     return { reader, before: await reader.read() };
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;

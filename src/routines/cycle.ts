@@ -1,5 +1,6 @@
+import { makeHandover } from '../adapters/handover.js';
 import type { Stage } from '../domain/cycle.js';
-import { STAGES } from '../domain/cycle-mark.js';
+import { type CycleMark, STAGES } from '../domain/cycle-mark.js';
 import type { CycleResult } from '../domain/cycle-report.js';
 import { ForgeError } from '../domain/error.js';
 import { checkId } from '../domain/id.js';
@@ -23,7 +24,15 @@ export async function runCycle(
   if (input.task !== undefined) checkId(input.task, 'task id');
   requireSupervisor(context, 'memory');
   if (context.disk.dryRun) return planned(context, input);
-  const run: CycleRun = { context, input, watch, stages: [], mark: null, started: performance.now() };
+  const run: CycleRun = {
+    context,
+    input,
+    watch,
+    stages: [],
+    mark: null,
+    folder: null,
+    started: performance.now(),
+  };
   // A long command is no silence.
   const alive = setInterval(() => noteActivity(context), 60_000).unref();
   try {
@@ -64,6 +73,7 @@ async function goThrough(run: CycleRun): Promise<CycleResult> {
     // What cannot be read is refused before anything is run.
     readConfig(run.context);
     listFeatures(run.context);
+    run.folder = makeHandover((run.mark as CycleMark).key);
   });
   const work = await workOn(run);
   return reportCycle(run, work, await storeCycle(run, work));

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { readLog } from '../adapters/git-read.js';
-import { type CommandRun, runCommand } from '../adapters/shell.js';
+import { type CommandRun, type RunOptions, runCommand } from '../adapters/shell.js';
 import { formatArgv, testArgv } from '../domain/argv.js';
 import { ForgeError, refused, usage } from '../domain/error.js';
 import { FEATURES, type Feature, type FeatureStatus, judged, testsDiffer } from '../domain/feature.js';
@@ -23,6 +23,8 @@ export interface VerifyWatch {
   /** Its output as it comes. */
   onOutput?(chunk: string): void;
   onResult?(result: FeatureResult): void;
+  /** It runs as this process. */
+  onProcess?: RunOptions['onStart'];
   /** A command has ended: what it showed. */
   onRun?(feature: string, run: CommandRun): void;
   signal?: AbortSignal;
@@ -141,6 +143,7 @@ async function runTests(
       env,
       timeoutMs: timeout_seconds * 1000,
       onOutput: watch.onOutput,
+      onStart: watch.onProcess,
       add: watch.asBuilder ? { FORGE_ROLE: 'builder' } : undefined,
     };
     const run = await runCommand(argv, { ...options, signal: watch.signal });

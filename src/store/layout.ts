@@ -135,6 +135,8 @@ export const redactedFile = once((layout: Layout) => join(layout.shared, 'redact
 export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
+/** A folder to look at the working tree from; a random word is added. */
+export const treeFolder = (layout: Layout): string => join(layout.state, 'tree');
 
 const stateFile =
   (folder: string) =>

@@ -48,6 +48,10 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
+/** Numbers of processes that a script wrote down. */
+const pidsOf = (project: Project): number[] =>
+  project.has('pid') ? project.read('pid').trim().split(' ').filter(Boolean).map(Number) : [];
+
 /** A feature A that is done when a file `done` is there. */
 async function ready(test = 'test -f done'): Promise<Project> {
   const project = await makeForge();
@@ -62,38 +66,40 @@ const storedTasks = (cycles: Awaited<ReturnType<typeof storedCycles>>): unknown[
 const trust = (project: Project): Promise<unknown> =>
   runForge(project, ['trust', '--yes'], { terminal: true });
 
+const STAY = 'test -f quick || { sleep 20 & echo $$ $! > pid; wait; }';
+
 /** A project in which a cycle stays in one stage for long. */
 const SLOW: Record<string, (project: Project) => Promise<string[]>> = {
   environment: async (project) => {
-    project.write('.forge/init.sh', '#!/bin/sh\ntest -f quick || sleep 20\n');
+    project.write('.forge/init.sh', `#!/bin/sh\n${STAY}\n`);
     await trust(project);
     return ['true'];
   },
-  execution: async () => ['sh', '-c', 'test -f quick || { echo $$ > pid; sleep 20; }'],
+  execution: async () => ['sh', '-c', STAY],
   evaluation: async (project) => {
-    await forgeJson(project, ['feature', 'edit', 'A', '--test', "sh -c 'test -f quick || sleep 20'"]);
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', `sh -c '${STAY}'`]);
     return ['true'];
   },
 };
 
 describe('a cycle that is cut off', () => {
   it.each(Object.keys(SLOW))(
-    'GOV-01 GOV-03 by SIGKILL in %s: the next records it as FAILURE, once, with the stages it reached',
+    'GOV-01 GOV-03 by SIGKILL in %s: the next ends what still runs, and records it as FAILURE, once, with the stages it reached',
     async (stage) => {
       const project = await ready();
       const command = (await SLOW[stage]?.(project)) as string[];
       const child = startBinary(project.dir, ['cycle', '--', ...command]);
       const ended = ending(child);
-      // The mark names the command a moment after it began.
-      const runs = (): boolean => project.has('pid') && project.read(MARK).includes('"command"');
-      await until(() => stageOf(project) === stage && (stage !== 'execution' || runs()));
+      // The mark names the process a moment after it began.
+      const runs = (): boolean => pidsOf(project).length === 2 && project.read(MARK).includes('"command"');
+      await until(() => stageOf(project) === stage && runs());
       const { key } = project.json<{ key: string }>(MARK);
       child.kill('SIGKILL');
       await ended;
       project.write('quick', '');
       const next = runBinary(project.dir, ['cycle', '--', ...command]);
       expect(next.stderr).toMatch(/1 cycle that was cut off is recorded now, as FAILURE: 1\./);
-      if (stage === 'execution') await until(() => !isAlive(Number(project.read('pid'))));
+      await until(() => !pidsOf(project).some(isAlive));
       const [first, second, ...more] = await storedCycles(project);
       expect([more, second?.execution.cycle]).toEqual([[], 2]);
       expect(first?.execution).toMatchObject({ key, exit_code: null });
@@ -259,6 +265,39 @@ describe('two cycles at once', () => {
     expect((await ended).code).toBe(0);
     expect(project.has('ran')).toBe(false);
     expect((await storedCycles(project)).length).toBe(2);
+  });
+});
+
+describe('the folder of the command', () => {
+  it('B-93 GOV-01 cannot be made: refused with what to do before anything is run, and no cycle is recorded', async () => {
+    const project = await ready();
+    project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
+    await trust(project);
+    const env = { TMPDIR: '/nonexistent' };
+    const { exitCode, stdout, stderr } = runBinary(project.dir, ['cycle', '--json', ...sh('touch ran')], {
+      env,
+    });
+    expect([exitCode, stdout]).toEqual([6, '']);
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: {
+        kind: 'outside',
+        code: 'cycle.folder',
+        message: 'The folder for the command could not be made in /nonexistent: ENOENT.',
+        hint: expect.stringMatching(/^TMPDIR must name a folder/),
+      },
+    });
+    expect([project.has('ran'), project.has(MARK)]).toEqual([false, false]);
+    const next = runBinary(project.dir, ['cycle', '--json', ...sh('touch done')]);
+    expect(JSON.parse(next.stdout)).toMatchObject({ cycle: 1, classification: 'SUCCESS', warnings: [] });
+  });
+
+  it('GOV-01 has the briefing and the observations alone; what forge judges by is nowhere while it runs', async () => {
+    const project = await ready();
+    const script = 'ls "$(dirname "$FORGE_OBSERVATIONS")" > seen; ls .git/forge > state; touch done';
+    const { stdout } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
+    expect(JSON.parse(stdout)).toMatchObject({ classification: 'SUCCESS', report: { files_changed: 3 } });
+    expect(project.read('seen')).toBe('briefing.md\nobservations.jsonl\n');
+    expect(project.read('state')).not.toMatch(/^(tree|index|objects)/m);
   });
 });
 

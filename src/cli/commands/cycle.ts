@@ -58,7 +58,7 @@ export function renderCycle(value: CycleResult, style: Style): string {
     ...(memory_error
       ? [
           style.bad(`  ${oneLine(memory_error.message, 500)}`),
-          `  → ${memory_error.hint ?? 'the next cycle tries again'}`,
+          `  → ${memory_error.hint ?? 'the next cycle records it'}`,
         ]
       : []),
   ].join('\n');

@@ -83,6 +83,7 @@ const ROUTINE_ORDER = [
   'memory-fold',
   'memory-compact',
   'seal',
+  'supervisor-edit',
   'supervisor',
   'memory-repair',
   'memory-settle',

@@ -132,10 +132,7 @@ function write(context: Context, around: Around, { plan, evaluations }: Assessme
   const stored = storeRecords(context, around, 'knowledge', records);
   remember(context, around, 0);
   const { promoted, contested, reinstated } = plan;
-  closeInvestigations(
-    context,
-    reinstated.map(({ knowledge_id }) => knowledge_id),
-  );
+  closeInvestigations(context);
   const [first, second] = [promoted.length, promoted.length + contested.length];
   return {
     ran: true,

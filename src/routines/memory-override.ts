@@ -67,7 +67,7 @@ export async function appendCorrection(
         contradicts: findAgainst(context, knowledge_id),
       },
     ]);
-    closeInvestigations(context, [knowledge_id]);
+    closeInvestigations(context);
     return { audit, action: 'append', knowledge_id, pattern, scope, ...(record ? { record } : {}) };
   });
 }
@@ -96,7 +96,7 @@ export async function invalidateKnowledge(
     const [record] = storeRecords(context, around, 'knowledge', [
       { kind: 'invalidated', knowledge_id, audit: audit.id },
     ]);
-    closeInvestigations(context, [knowledge_id]);
+    closeInvestigations(context);
     return { audit, ...about, ...(record ? { record } : {}) };
   });
 }

@@ -14,6 +14,7 @@ import { type Context, noteActivity, readConfig, warnFileSystem } from './contex
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
+import { closeInvestigations } from './investigation.js';
 import { readProgressText } from './progress.js';
 import { isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
@@ -67,6 +68,7 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   const seen = context.recent;
   const { running, state } = context.disk.withLock(() => {
     finishIntent(context);
+    closeInvestigations(context);
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);

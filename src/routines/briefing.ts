@@ -8,7 +8,7 @@ import { checkInput } from '../domain/input.js';
 import { KNOWLEDGE, type Knowledge } from '../domain/knowledge.js';
 import type { Unit } from '../domain/linear.js';
 import { parseProgress } from '../domain/progress.js';
-import { type Proven, readProven } from '../domain/proven.js';
+import type { Proven } from '../domain/proven.js';
 import { type ArchivedSession, sessionName } from '../domain/session.js';
 import { makeToken } from '../domain/token.js';
 import { featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
@@ -16,7 +16,7 @@ import { recentArchives } from './archive.js';
 import { type Context, readConfig } from './context.js';
 import { believe } from './feature.js';
 import { readIssues } from './investigation.js';
-import { readRecords } from './memory-read.js';
+import { readKnowledge } from './memory-earned.js';
 import { readProgressText } from './progress.js';
 import { readRunning } from './running.js';
 
@@ -49,7 +49,7 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
   const recent = recentArchives(context);
   return {
     knowledge: knowledge.value,
-    proven: [...readProven(readRecords(context, 'knowledge')).values()],
+    proven: [...readKnowledge(context).values()],
     features: believe(context, features.value.features),
     issues: issues.issues,
     last: recent.at(-1) ?? null,

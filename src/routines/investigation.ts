@@ -8,10 +8,9 @@ import {
   investigationOf,
   type Unit,
 } from '../domain/linear.js';
-import { readProven } from '../domain/proven.js';
 import { activeIssuesFile, doneIssueFile } from '../store/layout.js';
 import { type Context, timestamp } from './context.js';
-import { readRecords } from './memory-read.js';
+import { readKnowledge } from './memory-earned.js';
 
 /** LTM-09: opens a unit for each contested piece of knowledge; one that is open stays as it is. Caller holds the lock. */
 export function openInvestigations(context: Context, contested: readonly Contested[]): void {
@@ -46,7 +45,7 @@ export function readIssues(context: Context): { path: string; bytes: Buffer | nu
 /** The knowledge ledger is read only where there is something to investigate. */
 function openOf(context: Context, issues: Unit[]): Unit[] {
   if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
-  const proven = readProven(readRecords(context, 'knowledge'));
+  const proven = readKnowledge(context);
   return issues.filter((unit) => {
     const id = investigatedBy(unit);
     return id === null || proven.get(id)?.status === 'contested';

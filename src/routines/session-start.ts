@@ -6,7 +6,7 @@ import { refused, usage } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
 import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
-import { checkText } from '../domain/text.js';
+import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
@@ -94,7 +94,11 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
 
 /** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */
 async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes: string[] }> {
-  const { tiers, notes } = await requireMemory(context);
+  const { tiers, notes, unproven } = await requireMemory(context);
+  if (unproven.length > 0)
+    context.warnings.push(
+      `${plural(unproven.length, 'piece')} of knowledge ${unproven.length === 1 ? 'is' : 'are'} not shown as proven: the evidence is not here. More: forge memory verify`,
+    );
   return { ledgers: tiers.flatMap(({ containers }) => containers), notes };
 }
 

@@ -100,6 +100,7 @@ const ROUTINE_ORDER = [
   'interruption',
   'briefing',
   'cycle-facts',
+  'cycle-strangers',
   'cycle-execution',
   'cycle-mark',
   'cycle-stage',

@@ -75,28 +75,30 @@ export class EarnedPromotions {
 
   addAudit(record: LedgerRecord, id: string): void {
     // One decision makes one record: another that names it says it once more, which nobody did.
-    const named = (this.byName.get(id) ?? []).sort(byNumber);
-    for (const [i, claim] of named.entries()) {
-      const { kind, action, knowledge_id } = record;
-      const isOf =
-        kind === 'override' && action === DECIDED[claim.kind] && knowledge_id === claim.knowledge_id;
-      if (isOf) claim.isDecided = true;
-      if (isOf) claim.isRepeated = i > 0;
-      else claim.flaw ??= `the audit record ${id.slice(0, 12)}… that it names is of another decision`;
+    const named = this.byName.get(id) ?? [];
+    const { kind, action, knowledge_id } = record;
+    const isOf = (claim: Claim): boolean =>
+      kind === 'override' && action === DECIDED[claim.kind] && knowledge_id === claim.knowledge_id;
+    for (const claim of named)
+      if (!isOf(claim))
+        claim.flaw ??= `the audit record ${id.slice(0, 12)}… that it names is of another decision`;
+    for (const [i, claim] of named.filter(isOf).sort(byNumber).entries()) {
+      claim.isDecided = true;
+      claim.isRepeated = i > 0;
     }
   }
 
   judge(presence: Presence): Judged {
     const open = this.claims.filter(({ id }) => !presence.isSettled(id));
     const found = open.map((claim) => ({ claim, ...weigh(claim, presence) }));
-    const sound = new Set(
-      found
-        .filter(({ flaw, lack, claim }) => !flaw && !lack && claim.kind !== 'reinstated')
-        .map(({ claim }) => claim.knowledge_id),
-    );
     const wrong = found.filter(({ flaw }) => flaw !== null);
     const doubtful = found.filter(({ flaw, lack }) => flaw !== null || lack !== null);
-    const told = doubtful.filter(({ flaw, claim }) => flaw === null && !sound.has(claim.knowledge_id));
+    const sound = found.filter(({ flaw, lack, claim }) => !flaw && !lack && claim.kind !== 'reinstated');
+    const isSound = new Set(sound.map(({ claim }) => claim.knowledge_id));
+    // Where another record says the same rightly, or a human has decided, nothing hangs on this one.
+    const told = doubtful.filter(
+      ({ flaw, claim }) => flaw === null && !(isText(claim) && isSound.has(claim.knowledge_id)),
+    );
     return {
       unearned: wrong.map(({ claim, flaw }) => describe(claim, 'unearned', `was not earned: ${flaw}`)),
       unproven: told.map(({ claim, lack }) => describe(claim, 'unproven', `is not proven: ${lack}`)),
@@ -105,10 +107,11 @@ export class EarnedPromotions {
   }
 }
 
+const isText = ({ kind }: { kind: string }): boolean => kind === 'knowledge' || kind === 'correction';
+
 function flawOf(record: LedgerRecord, evidence: number): string | null {
   const { kind, knowledge_id, scope, pattern } = record;
-  const isText = kind === 'knowledge' || kind === 'correction';
-  if (isText && knowledge_id !== knowledgeId(String(scope), String(pattern)))
+  if (isText(record) && knowledge_id !== knowledgeId(String(scope), String(pattern)))
     return 'its knowledge_id is not that of its pattern';
   return SHOWN.has(kind) && evidence < ENOUGH
     ? `it names ${evidence} evaluations as evidence; ${ENOUGH} are needed`

@@ -108,7 +108,7 @@ export function hintFor(code: FindingCode, file: string, differs: boolean, atHan
     case 'anchor':
       return REPAIR;
     case 'unproven':
-      return 'git merge the branch that has its evidence, or see: forge memory promote';
+      return `forge memory promote  (shows it; a merge may bring its evidence)  or, if nobody has that: ${REPAIR}`;
     case 'redacted_back':
       return 'forge memory redact ID --reason "…"';
     case 'lost':

@@ -97,7 +97,9 @@ describe('knowledge whose evidence is not here', () => {
       knowledge_id: knowledgeId('execution', P),
       audit: '0'.repeat(64),
     });
-    expect([await statusOf(project, P), (await verify(project)).exitCode]).toEqual(['valid', 0]);
+    expect([await statusOf(project, P), (await verify(project)).status]).toEqual(['valid', 'unproven']);
+    await forgeJson(project, ['memory', 'repair', '--reason', 'nobody said so'], HUMAN);
+    expect([await statusOf(project, P), (await verify(project)).status]).toEqual(['valid', 'intact']);
     const other = await learned();
     const { audit } = await override(other, 'append', Q);
     await override(other, 'invalidate', Q);

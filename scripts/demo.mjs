@@ -55,6 +55,7 @@ function environment() {
 
 const scratch = mkdtempSync(join(tmpdir(), 'forge-demo-'));
 const env = environment();
+const KEY = join(scratch, 'key.pem');
 
 /** Runs a program; stdout and stderr come as one text, in the order in which they were written. */
 function run(program, args) {
@@ -124,9 +125,20 @@ function makeRepository() {
   quietly('git', ['commit', '-q', '-m', 'A slug function and its test']);
 }
 
+/** Without a terminal the first supervisor is whoever comes first; from then on it takes their key. */
+function nameKey() {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  writeFileSync(KEY, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  env.FORGE_SUPERVISOR_KEY = KEY;
+  env.XDG_STATE_HOME = join(scratch, 'state');
+  forge(['supervisor', 'init'], { contains: KEY });
+  delete env.FORGE_SUPERVISOR_KEY;
+}
+
 function firstSession() {
   say('init brings the .forge/ folder; what is there already stays as it is.');
   forge(['init', '--yes'], { contains: 'created' });
+  nameKey();
 
   say('A feature is a promise with a test: a command that proves it. The second one waits for the first.');
   const test = 'node --test --test-reporter=dot';
@@ -180,11 +192,7 @@ function recordAndCheck() {
   say(
     'The way out takes a human and a reason. There is no terminal here, so a key outside the repository decides.',
   );
-  const { privateKey } = generateKeyPairSync('ed25519');
-  env.FORGE_SUPERVISOR_KEY = join(scratch, 'key.pem');
-  writeFileSync(env.FORGE_SUPERVISOR_KEY, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
-    mode: 0o600,
-  });
+  env.FORGE_SUPERVISOR_KEY = KEY;
   forge(['memory', 'restore', '--reason', 'edited by hand'], { contains: 'Memory is intact.' });
   delete env.FORGE_SUPERVISOR_KEY;
 }

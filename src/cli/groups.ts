@@ -138,7 +138,10 @@ export const ENVIRONMENT_HELP = [
     'FORGE_ROLE',
     '"builder": may work, not change memory, knowledge, trust or settings; "supervisor" or unset: may',
   ],
-  ['FORGE_SUPERVISOR_KEY', 'the file of an Ed25519 key outside the repository: decides where no terminal is'],
+  [
+    'FORGE_SUPERVISOR_KEY',
+    'the file of a key of a named supervisor, outside the repository: decides where no terminal is',
+  ],
   ['FORGE_SUPERVISOR_PASSPHRASE_FILE', "a file with that key's passphrase"],
   ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
   ['XDG_STATE_HOME', 'where approvals, accepted keys and known seals are kept (default: ~/.local/state)'],

@@ -18,7 +18,7 @@ export interface BriefingData {
   said?: ArchivedSession | null;
   features: readonly Feature[];
   knowledge: Knowledge;
-  /** What consolidation promoted, or a human said; nothing that is invalid. */
+  /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
   proven?: readonly Proven[];
   issues: readonly Unit[];
   commits: readonly { short: string; at: string; subject: string }[];
@@ -57,7 +57,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
       key: 'proven',
       title: 'Proven knowledge',
       items: (data.proven ?? [])
-        .filter(({ status }) => status !== 'invalid')
+        .filter(({ status }) => status === 'valid' || status === 'contested')
         .map(provenItem)
         .reverse(),
       command: 'forge memory promote',

@@ -67,6 +67,8 @@ export interface PlanInput extends WeighOptions {
   evaluations: EvaluationTable;
   /** Sorted by (n, id). */
   knowledge: readonly Identified[];
+  /** Records of it whose evidence is not here. */
+  doubtful?: ReadonlySet<string> | undefined;
 }
 
 export interface Planned {
@@ -76,13 +78,13 @@ export interface Planned {
 }
 
 /** LTM-06 to LTM-09 as one pure function: the same ledgers, whatever their lines' order, give the same plan. */
-export function planConsolidation({ evaluations, knowledge, ...options }: PlanInput): Planned {
-  const proven = readProven(knowledge);
+export function planConsolidation({ evaluations, knowledge, doubtful, ...options }: PlanInput): Planned {
+  const proven = readProven(knowledge, doubtful);
   const planner = new Planner(evaluations);
   const { plan, believed } = planner;
   for (const weighed of weighEvidence(evaluations, options).values()) {
     const known = proven.get(weighed.knowledge_id);
-    if (!known) planner.addNew(weighed);
+    if (!known || known.status === 'unproven') planner.addNew(weighed);
     else if (known.status === 'invalid') plan.rejected.push(reject(weighed, ['invalidated']));
     else planner.addKnown(weighed, known);
   }

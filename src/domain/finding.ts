@@ -17,6 +17,7 @@ export type FindingCode =
   | 'unauthorised'
   | 'wrong_tier'
   | 'unearned'
+  | 'unproven'
   | 'archive'
   | 'anchor'
   | 'set_back'
@@ -67,8 +68,11 @@ export interface MissingRecord {
   tombstone?: Buffer;
 }
 
-/** What is whole but should not be here is no damage: memory goes on, and verify says so with exit 5. */
-export const isDamage = ({ code }: Finding): boolean => code !== 'secret' && code !== 'redacted_back';
+/** With exit 5, or 1 for `unproven`. */
+const HARMLESS: ReadonlySet<FindingCode> = new Set(['secret', 'redacted_back', 'unproven']);
+
+/** What is whole but should not be here, or not yet, is no damage: memory goes on, and verify says so. */
+export const isDamage = ({ code }: Finding): boolean => !HARMLESS.has(code);
 
 /** The first records of two segments may have the same number; then their time and session tell them apart. */
 export const markOf = ({
@@ -103,6 +107,8 @@ export function hintFor(code: FindingCode, file: string, differs: boolean, atHan
     case 'unearned':
     case 'anchor':
       return REPAIR;
+    case 'unproven':
+      return `forge memory promote  (shows it; a merge may bring its evidence)  or, if nobody has that: ${REPAIR}`;
     case 'redacted_back':
       return 'forge memory redact ID --reason "…"';
     case 'lost':

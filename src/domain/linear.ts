@@ -41,5 +41,14 @@ export function investigationOf(
   };
 }
 
+/** The knowledge that a unit of forge's asks to look into; null for every other unit. */
+export function investigatedBy({ type, linear_id, memory_trace }: Unit): string | null {
+  if (type !== 'investigation' || typeof memory_trace !== 'object' || memory_trace === null) return null;
+  const { knowledge_id } = memory_trace as { knowledge_id?: unknown };
+  return typeof knowledge_id === 'string' && investigationId(knowledge_id) === linear_id
+    ? knowledge_id
+    : null;
+}
+
 export const investigationId = (knowledge_id: string): string =>
   `INVESTIGATE-${knowledge_id.slice(0, 8).toUpperCase()}`;

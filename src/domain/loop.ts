@@ -74,13 +74,19 @@ export function afterCycle(state: LoopState, classification: Classification): Lo
 }
 
 /**
- * Where another process goes on: a cycle that was cut off counts as the failure that it is recorded as. Failures before
- * a stop are forgiven: who resumes has seen them.
+ * Where another process goes on: a cycle that was cut off counts as the failure that it is recorded as. As many failures
+ * as stopped it are forgiven, or it would stop at once: who resumes has seen them.
  */
-export function resumed(state: LoopState, holder: ProcessIdentity, now: number): LoopState {
-  const { updated_at, paused = 0, in_cycle, running, failures } = state;
+export function resumed(
+  state: LoopState,
+  holder: ProcessIdentity,
+  now: number,
+  max_failures: number,
+): LoopState {
+  const { updated_at, paused = 0, in_cycle, running } = state;
+  const failures = !running && state.failures >= max_failures ? 0 : state.failures;
   const pause = updated_at === undefined ? 0 : Math.max(0, now - Date.parse(updated_at)) / 1000;
-  const before = { ...state, failures: running ? failures : 0, paused: paused + pause };
+  const before = { ...state, failures, paused: paused + pause };
   return { ...(in_cycle ? afterCycle(before, 'FAILURE') : before), holder, running: true };
 }
 

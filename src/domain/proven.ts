@@ -11,7 +11,10 @@ export interface Proven {
   record: string;
   created_at: string;
   evidence_cycles: number[];
-  status: 'valid' | 'contested' | 'invalid';
+  /** `unproven`: its evidence is not here, so nobody can tell. */
+  status: 'valid' | 'contested' | 'invalid' | 'unproven';
+  /** No record of it that can be built on is here. */
+  isDoubtful: boolean;
   /** The `contested` records that nothing settles. */
   contested: string[];
   /** The `invalidated` records that nothing settles. */
@@ -20,20 +23,28 @@ export interface Proven {
   answered: Set<string>;
 }
 
-/** What the knowledge ledger says, by knowledge id; records sorted by (n, id). */
-export function readProven(records: readonly Identified[]): Map<string, Proven> {
+/** What the knowledge ledger says, by knowledge id; records sorted by (n, id). What is doubtful settles nothing. */
+export function readProven(
+  records: readonly Identified[],
+  doubtful: ReadonlySet<string> = new Set(),
+): Map<string, Proven> {
   const proven = new Map<string, Proven>();
   const settled = new Set<string>();
-  for (const { record } of records) for (const id of textsOf(record.settles)) settled.add(id);
-  for (const { id, record } of records) {
-    if (record.kind === 'knowledge' || record.kind === 'correction') addProven(proven, id, record);
-  }
-  for (const { id, record } of records) applyTo(proven, id, record, settled);
+  const sound = records.filter(({ id }) => !doubtful.has(id));
+  for (const { record } of sound)
+    if (SETTLING.has(record.kind)) for (const id of textsOf(record.settles)) settled.add(id);
+  for (const { id, record } of sound) if (TEACHING.has(record.kind)) addProven(proven, id, record, false);
+  for (const { id, record } of records)
+    if (doubtful.has(id) && TEACHING.has(record.kind)) addProven(proven, id, record, true);
+  for (const { id, record } of sound) applyTo(proven, id, record, settled);
   for (const entry of proven.values()) entry.status = statusOf(entry);
   return proven;
 }
 
-function addProven(proven: Map<string, Proven>, id: string, record: LedgerRecord): void {
+const TEACHING: ReadonlySet<string> = new Set(['knowledge', 'correction']);
+const SETTLING: ReadonlySet<string> = new Set(['correction', 'reinstated']);
+
+function addProven(proven: Map<string, Proven>, id: string, record: LedgerRecord, isDoubtful: boolean): void {
   const { knowledge_id, pattern, scope, created_at, evidence_cycles, kind } = record;
   if (typeof knowledge_id !== 'string' || typeof pattern !== 'string' || typeof scope !== 'string') return;
   const known = proven.get(knowledge_id);
@@ -47,6 +58,7 @@ function addProven(proven: Map<string, Proven>, id: string, record: LedgerRecord
     created_at: typeof created_at === 'string' ? created_at : '',
     evidence_cycles: Array.isArray(evidence_cycles) ? evidence_cycles.filter(Number.isInteger) : [],
     status: 'valid',
+    isDoubtful,
     contested: [],
     invalidated: [],
     answered: new Set(),
@@ -74,8 +86,11 @@ function applyTo(
   if (record.kind === 'invalidated') entry.invalidated.push(id);
 }
 
-const statusOf = ({ contested, invalidated }: Proven): Proven['status'] =>
-  invalidated.length > 0 ? 'invalid' : contested.length > 0 ? 'contested' : 'valid';
+function statusOf({ contested, invalidated, isDoubtful }: Proven): Proven['status'] {
+  if (invalidated.length > 0) return 'invalid';
+  if (isDoubtful) return 'unproven';
+  return contested.length > 0 ? 'contested' : 'valid';
+}
 
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

@@ -6,17 +6,18 @@ import { FEATURES, type Feature } from '../domain/feature.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
 import { KNOWLEDGE, type Knowledge } from '../domain/knowledge.js';
-import { ACTIVE_ISSUES, type Unit } from '../domain/linear.js';
+import type { Unit } from '../domain/linear.js';
 import { parseProgress } from '../domain/progress.js';
-import { type Proven, readProven } from '../domain/proven.js';
+import type { Proven } from '../domain/proven.js';
 import { type ArchivedSession, sessionName } from '../domain/session.js';
 import { makeToken } from '../domain/token.js';
-import { activeIssuesFile, featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
+import { featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
 import { recentArchives } from './archive.js';
 import { recentCommits } from './commits.js';
 import { type Context, readConfig } from './context.js';
 import { believe } from './feature.js';
-import { readRecords } from './memory-read.js';
+import { readIssues } from './investigation.js';
+import { readKnowledge } from './memory-earned.js';
 import { readProgressText } from './progress.js';
 import { readRunning } from './running.js';
 
@@ -45,13 +46,13 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
   const { disk, layout } = context;
   const knowledge = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
   const features = disk.requireDocument(FEATURES, featuresFile(layout));
-  const issues = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
+  const issues = readIssues(context);
   const recent = recentArchives(context);
   return {
     knowledge: knowledge.value,
-    proven: [...readProven(readRecords(context, 'knowledge')).values()],
+    proven: [...readKnowledge(context).values()],
     features: believe(context, features.value.features),
-    issues: issues.value.issues,
+    issues: issues.issues,
     last: recent.at(-1) ?? null,
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     checked: [knowledge, features, issues]
@@ -64,7 +65,7 @@ export function readState(context: Context): Omit<Memory, 'commits'> {
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const config = readConfig(context);
-  const log = recentCommits(context, config.briefing.commits, false);
+  const log = recentCommits(context, config.briefing.commits);
   log.catch(() => undefined);
   const state = readState(context);
   const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;

@@ -16,23 +16,33 @@ const LENGTH = 32 * 1024;
 
 /**
  * The last commits of HEAD, newest first. What a commit follows never changes, so git is asked once for each HEAD:
- * starting it would take a third of what a briefing takes. `remember`: who only reads leaves nothing behind.
+ * starting it would take a third of what a briefing takes.
  */
-export async function recentCommits(context: Context, count: number, remember: boolean): Promise<Commit[]> {
-  const { git, repository, layout, disk } = context;
+export async function recentCommits({ git, repository, layout }: Context, count: number): Promise<Commit[]> {
   if (!git || !repository) return [];
   const tip = readTip(repository);
   const known = tip === null ? null : readHint<Known>(commitsFile(layout));
-  if (known && known.tip === tip && known.count >= count && isSound(known))
+  if (known?.tip === tip && isSound(known) && known.count >= count)
     return known.commits.slice(0, Math.max(count, 1));
-  const commits = await readLog(git, count);
-  if (tip !== null && commits[0]?.hash === tip && remember && !disk.dryRun)
+  return readLog(git, count);
+}
+
+/** For the next one that asks. Who only reads leaves nothing behind, so this is for who writes anyway. */
+export function rememberCommits(
+  { repository, layout, disk }: Context,
+  count: number,
+  commits: Commit[],
+): void {
+  const tip = repository && readTip(repository);
+  if (!tip || commits[0]?.hash !== tip || disk.dryRun) return;
+  const known = readHint<Known>(commitsFile(layout));
+  if (known?.tip !== tip || !isSound(known) || known.count < count)
     writeHint(commitsFile(layout), { tip, count, commits }, LENGTH);
-  return commits;
 }
 
 /** Two that wrote it at once may have left something of both. */
-const isSound = ({ tip, commits }: Known): boolean =>
+const isSound = ({ tip, count, commits }: Known): boolean =>
+  typeof count === 'number' &&
   Array.isArray(commits) &&
   commits[0]?.hash === tip &&
   commits.every(({ hash, short, at, author, subject }) =>

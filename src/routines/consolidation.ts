@@ -9,6 +9,7 @@ import { readEvaluations } from './evaluation-read.js';
 import { findExecutions } from './execution-find.js';
 import { closeInvestigations, openInvestigations } from './investigation.js';
 import { type RecordRef, storeRecords } from './ledger.js';
+import { findDoubtful } from './memory-earned.js';
 import { growthOf, liveBytes } from './memory-growth.js';
 import { readRecords } from './memory-read.js';
 
@@ -40,11 +41,12 @@ function planWithRuns(
   // What was weighed before the knowledge ledger was reset is not weighed again.
   const resets = knowledge.filter(({ record }) => record.kind === 'reset');
   const settled = evaluations.ancestorsOf(coveredHeads(resets));
+  const doubtful = new Set(findDoubtful(context, knowledge));
   const known = new Set<string>();
   const missing = new Set<string>();
   for (;;) {
     const hasRun = missing.size === 0 ? undefined : (id: string): boolean => !missing.has(id);
-    const { plan, believed } = planConsolidation({ evaluations, knowledge, settled, hasRun });
+    const { plan, believed } = planConsolidation({ evaluations, knowledge, doubtful, settled, hasRun });
     const wanted = executionsOf(evaluations, believed, known);
     if (wanted.size === 0) return plan;
     const found = findExecutions(context, wanted);
@@ -130,10 +132,7 @@ function write(context: Context, around: Around, { plan, evaluations }: Assessme
   const stored = storeRecords(context, around, 'knowledge', records);
   remember(context, around, 0);
   const { promoted, contested, reinstated } = plan;
-  closeInvestigations(
-    context,
-    reinstated.map(({ knowledge_id }) => knowledge_id),
-  );
+  closeInvestigations(context);
   const [first, second] = [promoted.length, promoted.length + contested.length];
   return {
     ran: true,

@@ -8,6 +8,7 @@ import { FORGE_FOLDER } from '../store/layout.js';
 import type { Context } from './context.js';
 import type { RunWatch } from './cycle-execution.js';
 import { type CycleFacts, takeFacts } from './cycle-facts.js';
+import { newStrangers, type Strangers } from './cycle-strangers.js';
 import { type Judge, judgeTests } from './cycle-tests.js';
 import { requireMemory } from './integrity.js';
 
@@ -15,6 +16,8 @@ import { requireMemory } from './integrity.js';
 export interface Ran {
   task: string;
   before: CycleFacts;
+  /** What stood in memory that forge had not written; null where nobody can tell. */
+  strangers: Strangers | null;
   /** The working tree before the command; null without git. */
   trees: { reader: TreeReader; before: string } | null;
   environment_valid: boolean;
@@ -58,6 +61,7 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   // The tests run what the command wrote.
   if (facts && end) violations.push(...findViolations(facts, end));
   if (judged) violations.push(...findFalse(ran.before, [facts, ...(end ? [end] : [])], judge));
+  violations.push(...(await readStrangers(context, ran, notes)));
   return {
     ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
     runs: boundEvidence(judge.evidence),
@@ -143,5 +147,17 @@ async function readChanged(
     if (!(error instanceof ForgeError)) throw error;
     notes.push(`what changed is not known: ${error.message}`);
     return null;
+  }
+}
+
+/** LTM-12: what the command, or a test that it wrote, put into memory past forge. */
+async function readStrangers(context: Context, { strangers }: Ran, notes: string[]): Promise<string[]> {
+  if (!strangers) return [];
+  try {
+    return await newStrangers(context, strangers);
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    notes.push(`what was written to memory is not known: ${error.message}`);
+    return [];
   }
 }

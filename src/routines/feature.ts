@@ -15,11 +15,11 @@ import {
 import { planImport } from '../domain/feature-import.js';
 import { checkId, requireRecord } from '../domain/id.js';
 import { checkInput } from '../domain/input.js';
-import { ACTIVE_ISSUES } from '../domain/linear.js';
 import { type Selection, selectNext } from '../domain/next.js';
 import { checkText } from '../domain/text.js';
-import { activeIssuesFile, featuresFile } from '../store/layout.js';
+import { featuresFile } from '../store/layout.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
+import { readIssues } from './investigation.js';
 import { approveTests } from './trust.js';
 
 const Change = {
@@ -131,9 +131,7 @@ export function importFeatures(
 
 /** SES-10: what to do next, and why. */
 export function nextTask(context: Context): Selection {
-  const { disk, layout } = context;
-  const issues = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] }).value.issues;
-  return selectNext(listFeatures(context).features, issues);
+  return selectNext(listFeatures(context).features, readIssues(context).issues);
 }
 
 function checkChange(

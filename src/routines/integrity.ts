@@ -36,6 +36,8 @@ export interface Inspection extends Judgement {
   around: Around;
   cut: Cut;
   look: Look | null;
+  /** No damage, and nothing that a writing command has to wait for. */
+  unproven: Finding[];
 }
 
 const NOTHING: Judgement = { findings: [], restorable: [], strangers: [], notes: [] };
@@ -51,12 +53,16 @@ export async function inspectMemory(
 ): Promise<Inspection> {
   const around = await surroundings(context);
   const cut = takeCut(context, around);
-  if (!fresh && isTrusted(cut))
-    return { ...NOTHING, notes: cut.state.verdict?.notes ?? [], around, cut, look: null };
+  if (!fresh && isTrusted(cut)) return { ...NOTHING, ...remembered(cut), around, cut, look: null };
   const first = await inspectMoving(context, cut, options);
   if (first.findings.length === 0) return first;
   return inspectMoving(context, takeCut(context, await surroundings(context)), options);
 }
+
+const remembered = ({ state: { verdict } }: Cut): Pick<Inspection, 'notes' | 'unproven'> => ({
+  notes: verdict?.notes ?? [],
+  unproven: verdict?.unproven ?? [],
+});
 
 /** Reading takes no lock: what another process folds meanwhile is looked for where it went. */
 async function inspectMoving(context: Context, cut: Cut, options: LookOptions): Promise<Inspection> {
@@ -73,7 +79,7 @@ async function inspectOnce(context: Context, cut: Cut, options: LookOptions): Pr
   const look = await lookAtMemory(context, cut, options);
   const several = TIERS.some((tier) => look.scans[tier].result.ledgers.size > 1);
   const root = several && context.git ? await rootCommit(context.git) : null;
-  return { ...judgeMemory(context, look, root), around: cut.around, cut, look };
+  return { ...judgeMemory(context, look, root), around: cut.around, cut, look, unproven: look.unproven };
 }
 
 /** How much a caller may put back by itself. */
@@ -169,6 +175,8 @@ function haltFor(context: Context, reasons: readonly { at: string; reason: strin
 export const describeFinding = ({ file, line, message, tier }: Finding): string =>
   `${file === '' ? `${tier} ledger` : line > 0 ? `${file}:${line}` : file}: ${message}`;
 
+const MAX_REMEMBERED = 20;
+
 /** What was verified is not verified again until something changes; what HEAD has leaves the journal. */
 function remember(context: Context, { around, cut, look, notes }: Inspection): void {
   const { disk } = context;
@@ -195,7 +203,14 @@ function remember(context: Context, { around, cut, look, notes }: Inspection): v
         TIERS.flatMap((tier) => look.scans[tier].result.tombstones.map((stone) => ({ ...stone, tier }))),
       );
       const archives = digestContainers(cut.archives);
-      const verdict = { head: around.head, archives, redacted: redactedStamp(context.layout), notes };
+      const verdict = {
+        head: around.head,
+        archives,
+        redacted: redactedStamp(context.layout),
+        notes,
+        unproven: look.unproven.slice(0, MAX_REMEMBERED),
+        doubtful: look.doubtful,
+      };
       saveState(disk, { ...cut.state, home: around.home, verdict });
     });
   } catch {
@@ -227,7 +242,7 @@ function prune({ layout }: Context, { scans, git }: Look, cut: Cut): void {
 /** LTM-05: before anything is added to memory. Exit 4 `memory.corrupted` unless it is intact, or made so. */
 export async function requireMemory(
   context: Context,
-): Promise<{ around: Around; tiers: TierReport[]; notes: string[] }> {
+): Promise<{ around: Around; tiers: TierReport[]; notes: string[]; unproven: Finding[] }> {
   refuseHalted(context.disk);
   const { inspection } = await settleMemory(context, 'all', false);
   // A breach that a merge brought along halts here too.
@@ -236,7 +251,12 @@ export async function requireMemory(
   for (const { message, hint } of inspection.findings)
     if (!first) context.warnings.push(`${message}; remove it: ${hint}`);
   if (!first)
-    return { around: inspection.around, tiers: reportTiers(context, inspection), notes: inspection.notes };
+    return {
+      around: inspection.around,
+      tiers: reportTiers(context, inspection),
+      notes: inspection.notes,
+      unproven: inspection.unproven,
+    };
   throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {
     file: first.file || undefined,
     line: first.line || undefined,

@@ -3,12 +3,14 @@ import { encodeDocument } from '../domain/document.js';
 import {
   ACTIVE_ISSUES,
   type ActiveIssues,
+  investigatedBy,
   investigationId,
   investigationOf,
   type Unit,
 } from '../domain/linear.js';
 import { activeIssuesFile, doneIssueFile } from '../store/layout.js';
 import { type Context, timestamp } from './context.js';
+import { readKnowledge } from './memory-earned.js';
 
 /** LTM-09: opens a unit for each contested piece of knowledge; one that is open stays as it is. Caller holds the lock. */
 export function openInvestigations(context: Context, contested: readonly Contested[]): void {
@@ -21,13 +23,32 @@ export function openInvestigations(context: Context, contested: readonly Contest
   });
 }
 
-/** What was investigated is settled: its units are done. Caller holds the lock. */
-export function closeInvestigations(context: Context, knowledge_ids: readonly string[]): void {
-  if (knowledge_ids.length === 0) return;
-  const ids = new Set(knowledge_ids.map(investigationId));
+/**
+ * What is not contested, or not any more, needs no investigation, whoever settled it: a merge, a reset, or a command that
+ * was cut off before it came this far. Its units are done. Caller holds the lock.
+ */
+export function closeInvestigations(context: Context): void {
   changeActive(context, (issues) => {
-    for (const unit of issues.filter(({ linear_id }) => ids.has(linear_id))) keepDone(context, unit);
-    return issues.filter(({ linear_id }) => !ids.has(linear_id));
+    const open = openOf(context, issues);
+    for (const unit of issues) if (!open.includes(unit)) keepDone(context, unit);
+    return open;
+  });
+}
+
+/** The active issues, without investigations of what is not contested: those wait to be closed, and steer nobody. */
+export function readIssues(context: Context): { path: string; bytes: Buffer | null; issues: Unit[] } {
+  const { disk, layout } = context;
+  const { path, bytes, value } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
+  return { path, bytes, issues: openOf(context, value.issues) };
+}
+
+/** The knowledge ledger is read only where there is something to investigate. */
+function openOf(context: Context, issues: Unit[]): Unit[] {
+  if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
+  const proven = readKnowledge(context);
+  return issues.filter((unit) => {
+    const id = investigatedBy(unit);
+    return id === null || proven.get(id)?.status === 'contested';
   });
 }
 

@@ -7,7 +7,7 @@ import { type Context, timestamp } from './context.js';
 import type { CycleWatch } from './cycle-stage.js';
 
 /** Takes this worktree for a loop; exit 3 `loop.held` names who has it. */
-export function beginLoop(context: Context, resume: boolean): LoopState {
+export function beginLoop(context: Context, resume: boolean, max_failures: number): LoopState {
   const { disk, world } = context;
   const me = world.self();
   return disk.withLock(() => {
@@ -22,7 +22,7 @@ export function beginLoop(context: Context, resume: boolean): LoopState {
       context.warnings.push('There is no loop to resume; this one counts from the start.');
     const state: LoopState =
       resume && before
-        ? resumed(before, me, world.now().getTime())
+        ? resumed(before, me, world.now().getTime(), max_failures)
         : {
             schema_version: '1.0',
             holder: me,

@@ -68,7 +68,7 @@ export async function runLoop(
     limits,
     hook,
     watch,
-    state: beginLoop(context, input.resume === true),
+    state: beginLoop(context, input.resume === true, max_failures),
   };
   try {
     return await goRound(loop);

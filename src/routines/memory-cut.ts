@@ -1,4 +1,4 @@
-import { readGitState } from '../adapters/git-state.js';
+import { identifyGitDir, readGitState } from '../adapters/git-state.js';
 import { ForgeError } from '../domain/error.js';
 import { TIERS, type Tier } from '../domain/ledger.js';
 import { journalStamp } from '../store/journal.js';
@@ -11,6 +11,7 @@ import {
   type OpenSegment,
   readLedgerState,
   type TierState,
+  type Verdict,
 } from '../store/ledger-state.js';
 import { followOpen, isSamePrefix } from '../store/ledger-tip.js';
 import { redactedStamp } from '../store/redacted.js';
@@ -33,10 +34,8 @@ export function takeCut(context: Context, around: Around): Cut {
   const list = (): Cut => ({
     around,
     state: ownState(readLedgerState(layout), around),
-    tiers: Object.fromEntries(TIERS.map((tier) => [tier, listContainers(layout, tier)])) as Cut['tiers'],
-    archives: listArchives(layout),
+    ...listAll(layout),
     journal: journalStamp(layout),
-    redacted: redactedStamp(layout),
   });
   try {
     return disk.withLock(() => {
@@ -50,6 +49,12 @@ export function takeCut(context: Context, around: Around): Cut {
   }
 }
 
+const listAll = (layout: Context['layout']): Pick<Cut, 'tiers' | 'archives' | 'redacted'> => ({
+  tiers: Object.fromEntries(TIERS.map((tier) => [tier, listContainers(layout, tier)])) as Cut['tiers'],
+  archives: listArchives(layout),
+  redacted: redactedStamp(layout),
+});
+
 const ownState = (state: LedgerState | null, { home }: Around): LedgerState =>
   state?.home === home ? state : emptyState(home);
 
@@ -61,12 +66,24 @@ const CLOCK_TICK_MS = 20;
  * file, untouched but for what forge itself appended, and HEAD has not moved (docs/format.md, "Start-up"). Brings the
  * state up to the present.
  */
-export function isTrusted({ around, state, tiers, archives, redacted }: Cut): boolean {
+export const isTrusted = (cut: Cut): boolean =>
+  cut.state.verdict?.head === cut.around.head && isUntouched(cut);
+
+/** What the last verification saw of the ledgers, where nothing was touched since. HEAD does not matter. Takes no lock. */
+export function trustedVerdict({ disk, layout, repository }: Context): Verdict | null {
+  const home = repository ? identifyGitDir(repository) : `${layout.dir}:${disk.inode(layout.dir)}`;
+  const state = readLedgerState(layout);
+  if (state?.home !== home) return null;
+  return isUntouched({ state, ...listAll(layout) }) ? state.verdict : null;
+}
+
+function isUntouched({ state, tiers, archives, redacted }: Omit<Cut, 'around' | 'journal'>): boolean {
   const { verdict } = state;
-  if (verdict === null || verdict.head !== around.head || verdict.redacted !== redacted) return false;
+  // Another version of forge looked at less.
+  if (verdict?.doubtful === undefined || verdict.redacted !== redacted) return false;
   if (verdict.archives !== digestContainers(archives)) return false;
   return TIERS.every((tier) => {
-    const known = trustTier(tiers[tier], state.tiers[tier], state.at);
+    const known = trustTier(tiers[tier], state.tiers[tier], state.at, tier === 'knowledge');
     if (known) state.tiers[tier] = known;
     return known !== null;
   });
@@ -76,13 +93,17 @@ function trustTier(
   containers: readonly Container[],
   known: TierState | undefined,
   at: number,
+  isStrict: boolean,
 ): TierState | null {
   if (!known) return null;
   const current = containers.find(isOpenSegment(known));
   const closed = containers.filter((container) => container !== current);
   if (digestContainers(closed) !== known.closed) return null;
   if (closed.some(({ changedAt }) => changedAt > at - CLOCK_TICK_MS)) return null;
-  return known.open === null ? known : trustOpen(known, known.open, current);
+  if (known.open === null) return known;
+  // What forge adds to knowledge it tells at once: all else that came is looked into before it is believed.
+  if (isStrict) return current?.stat === known.open.stat ? known : null;
+  return trustOpen(known, known.open, current);
 }
 
 /** The open segment as the state has it, or grown: then its lines are read, which prove what stands before them. */

@@ -8,7 +8,7 @@ import {
 } from '../adapters/git-memory.js';
 import { operationInProgress, readBranch } from '../adapters/git-read.js';
 import type { Breach } from '../domain/breach.js';
-import type { MissingRecord } from '../domain/finding.js';
+import type { Finding, MissingRecord } from '../domain/finding.js';
 import type { Tier } from '../domain/ledger.js';
 import { memoryFolder, shown, shownFrom } from '../store/layout.js';
 import type { Scanned } from '../store/ledger-scan.js';
@@ -45,6 +45,10 @@ export interface Look {
   brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
   /** Critical records of the audit ledger that no human has acknowledged. */
   breaches: Breach[];
+  /** Knowledge whose evidence is not here, or not all of it: no damage. */
+  unproven: Finding[];
+  /** Records of the knowledge ledger that readers must not build on. */
+  doubtful: string[];
   notes: string[];
   /** Branches that are no more, and whose records are all here. */
   settled: string[];

@@ -2,7 +2,7 @@ import { streamGit } from '../adapters/git.js';
 import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../adapters/git-memory.js';
 import { OpenBreaches } from '../domain/breach.js';
 import { EarnedPromotions } from '../domain/earned.js';
-import { type MissingRecord, markOf } from '../domain/finding.js';
+import { type MissingRecord, markOf, toFinding } from '../domain/finding.js';
 import { isRecordId, parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import type { OnRecord } from '../domain/ledger-graph.js';
 import { plural } from '../domain/text.js';
@@ -13,6 +13,7 @@ import { scanTier } from '../store/ledger-scan.js';
 import type { Context } from './context.js';
 import { addFromAnchors, dropHeadsElsewhere } from './memory-anchors.js';
 import type { Cut } from './memory-cut.js';
+import { addTo, judgeEarned, LOOKED_INTO, SCAN_ORDER } from './memory-earned.js';
 import { fromTop, type GitFacts, gitFacts, type Look } from './memory-facts.js';
 
 export interface LookOptions {
@@ -31,20 +32,19 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   /** The records that the audit ledger says were redacted. */
   const redacted = new Set<unknown>();
   const scans = scanAll(context, cut, git, options, (record, id, place) => {
+    addTo(earned, record, id, place);
     if (record.tier === 'audit' && record.kind === 'redacted') redacted.add(record.subject);
     if (record.tier === 'audit') breaches.add(record, id);
-    else if (record.tier === 'knowledge') earned.addPromotion(record, id, place);
-    else {
-      earned.addEvaluation(record, id);
-      if (isRecordId(record.execution)) judged.push(record.execution);
-    }
+    else if (record.tier === 'evaluation' && isRecordId(record.execution)) judged.push(record.execution);
   });
-  addUnearned(scans, earned);
+  const { unproven, doubtful } = addUnearned(context, cut, scans, earned);
   const look: Look = {
     cut,
     git,
     scans,
     breaches: breaches.list(),
+    unproven,
+    doubtful,
     missing: new Map(),
     knownIds: new Set(),
     brokenAnchors: [],
@@ -61,16 +61,20 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   return look;
 }
 
-/** Knowledge before what it was learned from. */
-const SCAN_ORDER = [...TIERS].sort((a, b) => Number(b === 'knowledge') - Number(a === 'knowledge'));
-const LOOKED_INTO: ReadonlySet<Tier> = new Set(['knowledge', 'evaluation', 'audit']);
-
-/** A repair can declare them void, as it can what a builder wrote. */
-function addUnearned({ knowledge: { graph, result } }: Look['scans'], earned: EarnedPromotions): void {
-  for (const { id, ...problem } of earned.problems((record) => graph.isVoid(record))) {
+/** A repair can declare void what was not earned, as it can what a builder wrote. */
+function addUnearned(
+  { layout }: Context,
+  { tiers, archives }: Cut,
+  scans: Look['scans'],
+  earned: EarnedPromotions,
+): Pick<Look, 'unproven' | 'doubtful'> {
+  const { unearned, unproven, doubtful } = judgeEarned(layout, tiers.knowledge, archives, scans, earned);
+  const { result } = scans.knowledge;
+  for (const { id, ...problem } of unearned) {
     result.problems.push(problem);
     result.improper.push(id);
   }
+  return { unproven: unproven.map((problem) => toFinding('knowledge', problem, false)), doubtful };
 }
 
 function scanAll(

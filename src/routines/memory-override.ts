@@ -4,7 +4,7 @@ import { refused, usage } from '../domain/error.js';
 import { weighEvidence } from '../domain/evidence.js';
 import { checkInput } from '../domain/input.js';
 import { knowledgeId, normalisePattern } from '../domain/pattern.js';
-import { type Proven, readProven } from '../domain/proven.js';
+import type { Proven } from '../domain/proven.js';
 import { checkText, oneLine } from '../domain/text.js';
 import { readFreezes } from './consolidation.js';
 import { type Context, timestamp } from './context.js';
@@ -13,7 +13,7 @@ import { requireDecision } from './human.js';
 import { requireMemory } from './integrity.js';
 import { closeInvestigations } from './investigation.js';
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
-import { readRecords } from './memory-read.js';
+import { readKnowledge } from './memory-earned.js';
 
 /** What an override did: the audit record, and the record that it brought into the knowledge ledger. */
 export interface Overridden {
@@ -44,7 +44,7 @@ export async function appendCorrection(
   const { around } = await requireMemory(context);
   const knowledge_id = knowledgeId(scope, pattern);
   return context.disk.withLock(() => {
-    const known = readProven(readRecords(context, 'knowledge')).get(knowledge_id);
+    const known = readKnowledge(context).get(knowledge_id);
     if (known?.status === 'valid')
       throw refused('knowledge.known', `That is known and valid already (${knowledge_id.slice(0, 12)}).`, {
         hint: 'forge memory promote',
@@ -68,7 +68,7 @@ export async function appendCorrection(
         contradicts: findAgainst(context, knowledge_id),
       },
     ]);
-    closeInvestigations(context, [knowledge_id]);
+    closeInvestigations(context);
     return { audit, action: 'append', knowledge_id, pattern, scope, ...(record ? { record } : {}) };
   });
 }
@@ -97,14 +97,14 @@ export async function invalidateKnowledge(
     const [record] = storeRecords(context, around, 'knowledge', [
       { kind: 'invalidated', knowledge_id, audit: audit.id },
     ]);
-    closeInvestigations(context, [knowledge_id]);
+    closeInvestigations(context);
     return { audit, ...about, pattern, ...(record ? { record } : {}) };
   });
 }
 
 /** By id, the start of it, or its words. */
 function findKnown(context: Context, name: string): Proven {
-  const known = [...readProven(readRecords(context, 'knowledge')).values()];
+  const known = [...readKnowledge(context).values()];
   const isId = /^[0-9a-f]{6,64}$/.test(name);
   const found = known.filter(({ knowledge_id, pattern }) =>
     isId ? knowledge_id.startsWith(name) : normalisePattern(pattern) === normalisePattern(name),

@@ -1,13 +1,13 @@
 import type { Contested, Plan, Promotion, Reinstated, Rejected } from '../domain/consolidation.js';
 import { refused, usage } from '../domain/error.js';
 import { normalisePattern } from '../domain/pattern.js';
-import { type Proven, readProven } from '../domain/proven.js';
+import type { Proven } from '../domain/proven.js';
 import { oneLine, plural } from '../domain/text.js';
 import type { Around } from '../store/ledger.js';
 import { type Assessment, assess, type Consolidated, consolidateIfDue, whyWaiting } from './consolidation.js';
 import { type Context, requireSupervisor } from './context.js';
 import { requireMemory } from './integrity.js';
-import { readRecords } from './memory-read.js';
+import { readKnowledge } from './memory-earned.js';
 
 /** What may be learned, and what stands in the way. */
 export interface Promoted {
@@ -68,7 +68,7 @@ function describe(context: Context, { plan, due_in }: Assessment, done?: Consoli
 }
 
 export const listKnown = (context: Context): KnownPattern[] =>
-  [...readProven(readRecords(context, 'knowledge')).values()].map(
+  [...readKnowledge(context).values()].map(
     ({ knowledge_id, pattern, scope, kind, status, evidence_cycles, created_at }) => ({
       knowledge_id,
       pattern,

@@ -112,7 +112,8 @@ export async function repairMemory(context: Context, input: { reason?: string } 
   const decision = requireDecision(context, 'Repairing memory', input.reason);
   const before = await inspectMemory(context, true);
   const sealed = await lostSealedRecords(context);
-  if (!before.findings.some(isDamage) && sealed.length === 0)
+  const isWhole = !before.findings.some(isDamage) && sealed.length === 0;
+  if (isWhole && before.unproven.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
       hint: isHalted(context)
         ? 'forge memory override acknowledge --reason "…"  (ends the halt)'
@@ -122,6 +123,8 @@ export async function repairMemory(context: Context, input: { reason?: string } 
   const rest = await inspectMemory(context, true);
   // What was sealed and is nowhere is named as lost like what a commit names.
   rest.look?.brokenAnchors.push(...sealed.map((head) => ({ ...head, commit: '', n: 0 })));
+  // While there is damage, what lacks its evidence may yet get it.
+  if (isWhole) rest.look?.scans.knowledge.result.improper.push(...rest.look.doubtful);
   const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision, first.ids));
   const audit =
     repairs.length > 0

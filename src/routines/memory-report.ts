@@ -4,7 +4,7 @@ import { assess, whyWaiting } from './consolidation.js';
 import type { Context } from './context.js';
 import { type KnownPattern, listKnown } from './memory-promote.js';
 import { readRecords } from './memory-read.js';
-import { memoryStats } from './memory-stats.js';
+import { type MemoryStats, memoryStats } from './memory-stats.js';
 
 /** LTM-15: the four fields over a range of cycles, and what they are made of. */
 export interface MemoryReport extends Reported {
@@ -14,7 +14,7 @@ export interface MemoryReport extends Reported {
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
-  memory_integrity_status: 'intact' | 'corrupted' | 'halted' | 'secret';
+  memory_integrity_status: MemoryStats['status'];
   counts: {
     cycles: number;
     evaluated: number;

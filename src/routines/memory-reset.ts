@@ -6,6 +6,7 @@ import { writeArchive } from '../store/ledger-seal.js';
 import type { Context } from './context.js';
 import { requireDecision } from './human.js';
 import { requireMemory } from './integrity.js';
+import { closeInvestigations } from './investigation.js';
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
 import { foldAll, whyNotFold } from './memory-fold.js';
 
@@ -40,7 +41,11 @@ export async function resetTier(
     const { disk } = context;
     foldAll(context);
     const plan = planReset(disk, tier);
-    if (!plan) return { tier, count: dropReset(disk, tier), archive: null, audit: null };
+    if (!plan) {
+      const count = dropReset(disk, tier);
+      closeInvestigations(context);
+      return { tier, count, archive: null, audit: null };
+    }
     const { seal, bytes } = plan;
     const { archive, count } = seal;
     const override = { kind: 'override', action: 'reset', of: tier, archive, count, ...decision };
@@ -51,6 +56,7 @@ export async function resetTier(
     storeRecords(context, around, tier, [{ kind: 'reset', ...seal, ...covers, ...decision }]);
     foldAll(context);
     dropReset(disk, tier);
+    closeInvestigations(context);
     return { tier, count, archive, audit };
   });
 }

@@ -11,8 +11,11 @@ import { judgeSeals } from './memory-seals.js';
 
 /** The answer of a verification. */
 export interface Integrity {
-  /** `secret`: intact, but the guard would refuse some of it today, or it was redacted and is back. */
-  status: 'intact' | 'corrupted' | 'halted' | 'secret';
+  /**
+   * `secret`: intact, but the guard would refuse some of it today, or it was redacted and is back. `unproven`: intact, but
+   * some knowledge came without its evidence.
+   */
+  status: 'intact' | 'corrupted' | 'halted' | 'secret' | 'unproven';
   tiers: TierReport[];
   notes: string[];
   problems: Finding[];
@@ -33,11 +36,14 @@ export async function verifyMemory(
   const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
   const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
   const sealed = input.signatures ? await judgeSeals(context) : null;
-  const problems = [...inspection.findings, ...(sealed?.findings ?? []), ...secrets].filter(wanted);
-  const damaged = problems.some(isDamage);
-  const halted = readHalt(context.disk) !== null;
+  const problems = [
+    ...inspection.findings,
+    ...(sealed?.findings ?? []),
+    ...secrets,
+    ...inspection.unproven,
+  ].filter(wanted);
   return {
-    status: damaged ? 'corrupted' : halted ? 'halted' : problems.length > 0 ? 'secret' : 'intact',
+    status: statusOf(problems, readHalt(context.disk) !== null),
     tiers: reportTiers(context, inspection).filter(
       ({ tier }) => input.tier === undefined || tier === input.tier,
     ),
@@ -46,4 +52,11 @@ export async function verifyMemory(
     restored,
     ...(sealed ? { signatures: sealed.signatures } : {}),
   };
+}
+
+function statusOf(problems: readonly Finding[], isHalted: boolean): Integrity['status'] {
+  if (problems.some(isDamage)) return 'corrupted';
+  if (isHalted) return 'halted';
+  if (problems.some(({ code }) => code !== 'unproven')) return 'secret';
+  return problems.length > 0 ? 'unproven' : 'intact';
 }

@@ -6,6 +6,7 @@ import { type Pins, pinKeys } from '../domain/supervisor.js';
 import { checkText, plural } from '../domain/text.js';
 import { readTips } from '../store/ledger.js';
 import { type Context, isBuilding, readConfig, requireSupervisor, timestamp } from './context.js';
+import { requireDecision } from './human.js';
 import { requireMemory } from './integrity.js';
 import { type RecordRef, storeAudit, surroundings } from './ledger.js';
 import { findGoneSeals } from './seal-look.js';
@@ -53,10 +54,10 @@ export async function sealNow(
   input: { reason?: string; passphrase?: string } = {},
 ): Promise<Sealed> {
   requireSupervisor(context, 'memory');
-  const reason =
-    input.reason === undefined ? undefined : checkText(input.reason, { what: 'The reason', maxBytes: 4096 });
+  const { reason, passphrase } = input;
+  if (reason !== undefined) checkText(reason, { what: 'The reason', maxBytes: 4096 });
   const ring = readKeyring(context);
-  const key = openKnownKey(context, ring, input.passphrase);
+  const key = openKnownKey(context, ring, passphrase);
   await requireMemory(context);
   const gone = await findGoneSeals(context, ring.pins);
   if (gone.length > 0 && reason === undefined)
@@ -67,14 +68,21 @@ export async function sealNow(
         hint: 'forge memory verify --signatures   and, once you know why: forge memory seal --reason "…"',
       },
     );
-  return append(context, key, ring, { gone, ...(reason === undefined ? {} : { reason }) });
+  // LTM-14: that they are not missed any more is for a human to say.
+  const what = 'Sealing memory whose seals are gone';
+  if (gone.length > 0)
+    return append(context, key, ring, {
+      gone,
+      ...requireDecision(context, what, reason, 'memory', { passphrase }),
+    });
+  return append(context, key, ring, reason === undefined ? {} : { reason });
 }
 
 async function append(
   context: Context,
   key: OpenKey,
   ring: Keyring,
-  why: { gone?: readonly string[]; reason?: string } = {},
+  why: { gone?: readonly string[]; by?: string; reason?: string } = {},
 ): Promise<Sealed> {
   const around = await surroundings(context);
   const at = timestamp(context);
@@ -84,7 +92,6 @@ async function append(
     const said: Seal = { public_key: key.public_key, at, ledgers: seen };
     const signature = key.sign(sealText(said));
     const record = { kind: 'seal', key: key.fingerprint, ...said, signature, ...why };
-    if (why.gone?.length === 0) delete record.gone;
     return { ledgers: seen, seal: storeAudit(context, around, record) };
   });
   if (seal) remember(context, ring, ledgers, seal, why.gone ?? []);

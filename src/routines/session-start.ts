@@ -6,15 +6,16 @@ import { refused, usage } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
 import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
-import { checkText } from '../domain/text.js';
+import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
-import { recentCommits } from './commits.js';
+import { recentCommits, rememberCommits } from './commits.js';
 import { type Context, noteActivity, readConfig, warnFileSystem } from './context.js';
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
+import { closeInvestigations } from './investigation.js';
 import { readProgressText } from './progress.js';
 import { isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
@@ -57,7 +58,7 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   warnFileSystem(context);
   const { repository, git } = context;
   // Git works while the guard is loaded and the files are read.
-  const log = recentCommits(context, config.briefing.commits, true);
+  const log = recentCommits(context, config.briefing.commits);
   log.catch(() => undefined);
   await installGuard(context);
   const { ledgers, notes } = await verifyFirst(context);
@@ -68,9 +69,11 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   const seen = context.recent;
   const { running, state } = context.disk.withLock(() => {
     finishIntent(context);
+    closeInvestigations(context);
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
+  rememberCommits(context, config.briefing.commits, memory.commits);
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
   const news = context.recent === seen ? {} : readState(context);
@@ -93,7 +96,11 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
 
 /** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */
 async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes: string[] }> {
-  const { tiers, notes } = await requireMemory(context);
+  const { tiers, notes, unproven } = await requireMemory(context);
+  if (unproven.length > 0)
+    context.warnings.push(
+      `${plural(unproven.length, 'piece')} of knowledge ${unproven.length === 1 ? 'is' : 'are'} not shown as proven: the evidence is not here. More: forge memory verify`,
+    );
   return { ledgers: tiers.flatMap(({ containers }) => containers), notes };
 }
 

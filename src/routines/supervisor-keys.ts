@@ -74,13 +74,15 @@ export function keyAtHand(context: Context, ring: Keyring): OpenKey | null {
   }
 }
 
-/** As long as no key is named or pinned, any will do; then only those that are both (docs/governance.md). */
+/** Only a key that is named, and pinned where any is: anybody can make one (docs/governance.md). */
 export function requireKnown(
   keys: readonly SupervisorKey[],
   key: Pick<OpenKey, 'public_key' | 'fingerprint'>,
 ): void {
-  if (keys.length === 0 || knownKeys(keys).has(key.public_key)) return;
+  if (knownKeys(keys).has(key.public_key)) return;
+  const how = keys.length === 0 ? 'names it' : 'accepts it';
+  const call = keys.length === 0 ? 'init' : 'trust KEY --reason "…"';
   throw refused('key.unknown', `The key ${key.fingerprint} is none of this repository's supervisors' keys.`, {
-    hint: 'ask a human, who accepts it at a terminal: forge supervisor trust KEY --reason "…"',
+    hint: `ask a human, who ${how} at a terminal: forge supervisor ${call}`,
   });
 }

@@ -1,23 +1,16 @@
+import { resolve } from 'node:path';
 import { isEncryptedKey, keptPassphrase, keyFileOf, makeKey, openKey } from '../adapters/key.js';
-import { decodeConfig } from '../domain/config.js';
-import { decodeUtf8 } from '../domain/document.js';
-import { ForgeError, usage } from '../domain/error.js';
+import { usage } from '../domain/error.js';
 import { fingerprintOf, isPublicKey } from '../domain/seal.js';
-import {
-  retireKey as markRetired,
-  type PinnedKey,
-  pinKeys,
-  type SupervisorKey,
-} from '../domain/supervisor.js';
+import { retireKey as markRetired, type SupervisorKey } from '../domain/supervisor.js';
 import { oneLine } from '../domain/text.js';
-import { addTomlItem, removeTomlItem } from '../domain/toml.js';
-import { configFile, shown } from '../store/layout.js';
-import { type Context, readConfig, timestamp } from './context.js';
+import { type Context, timestamp } from './context.js';
 import { requireDecision, requireHuman } from './human.js';
 import { requireMemory } from './integrity.js';
 import { type RecordRef, storeAudit } from './ledger.js';
 import { type ReadRecord, readRecords } from './memory-read.js';
-import { knownKeys, pin, repositoryRoots, supervisorKeys } from './supervisor-keys.js';
+import { editKeys, pinKey } from './supervisor-edit.js';
+import { pin, repositoryRoots, supervisorKeys } from './supervisor-keys.js';
 
 /** The private half on this machine; `fingerprint` and `public_key` are null while it is encrypted and unopened. */
 export interface KeyHere {
@@ -78,9 +71,9 @@ export async function initSupervisor(
   context: Context,
   input: { key?: string; passphrase?: string } = {},
 ): Promise<SupervisorReport> {
-  const by = requireHuman(context, "Making a supervisor's key", 'supervisor keys');
-  const { around } = await requireMemory(context);
   const file = input.key ?? keyFileOf(context.world.env);
+  const by = requireFirst(context, file, input.passphrase);
+  const { around } = await requireMemory(context);
   const roots = repositoryRoots(context);
   const isNew = isEncryptedKey(file, roots) === null;
   const secret = input.passphrase ?? keptPassphrase(context.world.env);
@@ -90,9 +83,8 @@ export async function initSupervisor(
     if (context.disk.dryRun) return showSupervisor(context);
   }
   const { public_key, fingerprint, encrypted } = openKey(file, roots, secret);
-  const added = editKeys(context, public_key, true);
-  pinKey(context, public_key, 'made');
-  if (added)
+  editKeys(context, public_key, true, () => {
+    if (isRecorded(context, public_key)) return;
     storeAudit(context, around, {
       kind: 'supervisor_key',
       action: 'added',
@@ -100,7 +92,33 @@ export async function initSupervisor(
       public_key,
       by,
     });
+  });
+  pinKey(context, public_key, 'made');
   return { ...showSupervisor(context), key: { fingerprint, public_key, file, encrypted } };
+}
+
+const keyRecords = (context: Context): ReadRecord[] =>
+  readRecords(context, 'audit', { wanted: ({ kind }) => kind === 'supervisor_key' });
+
+/** The audit ledger says that this key counts. */
+function isRecorded(context: Context, public_key: string): boolean {
+  const last = keyRecords(context).findLast(({ record }) => record.public_key === public_key);
+  return last !== undefined && last.record.action !== 'retired';
+}
+
+/**
+ * Where nobody was ever named, somebody has to be the first, and may be without a terminal: with a key that names itself.
+ * An `init` that was cut off is not in its own way.
+ */
+function requireFirst(context: Context, file: string, passphrase: string | undefined): string {
+  const isFirst = (public_key: string): boolean =>
+    supervisorKeys(context).length === 0 &&
+    keyRecords(context).every(({ record }) => record.public_key === public_key && record.action === 'added');
+  const isItself = resolve(keyFileOf(context.world.env)) === resolve(file);
+  return requireHuman(context, "Making a supervisor's key", 'supervisor keys', {
+    ...(isItself ? { passphrase } : {}),
+    accepts: ({ public_key }) => isItself && isFirst(public_key),
+  });
 }
 
 /**
@@ -115,10 +133,9 @@ export async function trustKey(
   const public_key = findKey(context, input.key);
   const fingerprint = fingerprintOf(public_key);
   const { around } = await requireMemory(context);
-  editKeys(context, public_key, true);
-  pinKey(context, public_key, 'accepted', decision.reason);
   const record = { kind: 'supervisor_key', action: 'trusted', key: fingerprint, public_key, ...decision };
-  const audit = storeAudit(context, around, record);
+  const audit = editKeys(context, public_key, true, () => storeAudit(context, around, record));
+  pinKey(context, public_key, 'accepted', decision.reason);
   return { key: { fingerprint, public_key, state: 'known' }, audit };
 }
 
@@ -143,48 +160,9 @@ export async function retireKey(
   const public_key = findKey(context, input.key);
   const fingerprint = fingerprintOf(public_key);
   const { around } = await requireMemory(context);
-  editKeys(context, public_key, false);
+  const record = { kind: 'supervisor_key', action: 'retired', key: fingerprint, public_key, ...decision };
+  const audit = editKeys(context, public_key, false, () => storeAudit(context, around, record));
   pinKey(context, public_key, 'first');
   pin(context, (pins) => markRetired(pins, public_key, timestamp(context)));
-  const record = { kind: 'supervisor_key', action: 'retired', key: fingerprint, public_key, ...decision };
-  const audit = storeAudit(context, around, record);
   return { key: { fingerprint, public_key, state: 'retired' }, audit };
-}
-
-/** Puts it into `[supervisor] keys`, or takes it out; comments and everything else stay. False when it was so already. */
-function editKeys(context: Context, public_key: string, wanted: boolean): boolean {
-  const { disk, layout } = context;
-  const path = configFile(layout);
-  const file = shown(layout, path);
-  return disk.withLock(() => {
-    if (readConfig(context).supervisor.keys.includes(public_key) === wanted) return false;
-    const bytes = disk.read(path) as Buffer;
-    const edit = wanted ? addTomlItem : removeTomlItem;
-    const after = edit(decodeUtf8(bytes, file), 'supervisor', 'keys', public_key);
-    if (isNamed(after, file, public_key) !== wanted)
-      throw usage('config.form', `${file}: the list of keys in [supervisor] could not be changed.`, {
-        hint: `by hand, below [supervisor], ${wanted ? 'add to' : 'take out of'} keys = […]: "${public_key}"`,
-      });
-    disk.replace(path, Buffer.from(after, 'utf8'), bytes);
-    return true;
-  });
-}
-
-function isNamed(text: string, file: string, public_key: string): boolean | null {
-  try {
-    return decodeConfig(text, file).config.supervisor.keys.includes(public_key);
-  } catch (error) {
-    if (error instanceof ForgeError) return null;
-    throw error;
-  }
-}
-
-/** Those that were taken as they are until now are pinned too: another one beside them is foreign from here on. */
-function pinKey(context: Context, public_key: string, how: PinnedKey['how'], reason?: string): void {
-  const at = timestamp(context);
-  const others = [...knownKeys(supervisorKeys(context))].filter((key) => key !== public_key);
-  pin(context, (pins) => {
-    const first = pins.keys.length === 0 ? pinKeys(pins, others, 'first', at) : pins;
-    return pinKeys(first, [public_key], how, at, reason);
-  });
 }

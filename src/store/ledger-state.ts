@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as fs from 'node:fs';
+import type { Finding } from '../domain/finding.js';
 import type { Tier } from '../domain/ledger.js';
 import type { Disk } from './disk.js';
 import { makeFolder } from './durable.js';
@@ -42,6 +43,9 @@ export interface Verdict {
   archives: string;
   redacted: string;
   notes: string[];
+  /** Knowledge whose evidence is not here, for people and by the ids of its records; missing in what older versions wrote. */
+  unproven?: Finding[];
+  doubtful?: string[];
 }
 
 /** `<git dir>/forge/ledger.json`: only a cache. Whoever removes it causes one full verification. */
@@ -89,7 +93,8 @@ export function knowTier({ layout }: Disk, home: string, tier: Tier, known: Tier
   }
   memo.state.tiers[tier] = known;
   memo.unsaved.add(tier);
-  if (!isNew && performance.now() - memo.savedAt < SAVE_EVERY_MS) return;
+  // Of knowledge nothing is believed that the file does not know.
+  if (!isNew && tier !== 'knowledge' && performance.now() - memo.savedAt < SAVE_EVERY_MS) return;
   const state = readLedgerState(layout);
   const base = state?.home === home ? state : emptyState(home);
   for (const changed of memo.unsaved) base.tiers[changed] = memo.state.tiers[changed] as TierState;

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { HUMAN, linesOf, logOf, makeKey, putLines, record, segmentOf, segmentsOf, verify } from './memory.js';
+import {
+  HUMAN,
+  linesOf,
+  logOf,
+  makeKey,
+  nameKey,
+  putLines,
+  record,
+  segmentOf,
+  segmentsOf,
+  verify,
+} from './memory.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from './project.js';
 
 const OVERRIDE = ['feature', 'edit', 'A', '--status', 'passing', '--reason', 'the device is at the customer'];
@@ -86,13 +97,21 @@ describe('a regression', () => {
 describe('a human override', () => {
   it.each([
     ['at a terminal', () => HUMAN, 'terminal'],
-    ['with a key', () => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(makeFolder()) } }), /^key [0-9a-f]{16}$/],
+    [
+      'with a key',
+      (project: Project) => ({ env: { FORGE_SUPERVISOR_KEY: nameKey(project, makeKey(makeFolder())) } }),
+      /^key [0-9a-f]{16}$/,
+    ],
   ])(
     'FEA-03 B-103 %s makes a feature passing; the audit ledger has who, why and what',
     async (_, options, by) => {
       const project = await withFeature();
       await runForge(project, ['feature', 'verify', 'A']);
-      const { features } = await forgeJson<{ features: { status: string }[] }>(project, OVERRIDE, options());
+      const { features } = await forgeJson<{ features: { status: string }[] }>(
+        project,
+        OVERRIDE,
+        options(project),
+      );
       expect(features).toMatchObject([{ id: 'A', status: 'passing' }]);
       const [entry, ...more] = await logOf(project, 'audit');
       expect(more).toEqual([]);

@@ -5,7 +5,18 @@ import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { HALT, HUMAN, linesOf, logOf, makeKey, putLines, record, segmentOf, verify } from './memory.js';
+import {
+  HALT,
+  HUMAN,
+  linesOf,
+  logOf,
+  makeKey,
+  nameKey,
+  putLines,
+  record,
+  segmentOf,
+  verify,
+} from './memory.js';
 import { differences, makeForge, snapshot } from './project.js';
 
 const ACKNOWLEDGE = ['memory', 'override', 'acknowledge'];
@@ -160,7 +171,21 @@ describe('forge memory override acknowledge', () => {
     ['nobody at a terminal, and no key', () => ({}), 'human.required'],
     ['a builder', () => ({ ...HUMAN, env: { FORGE_ROLE: 'builder' } }), 'role.denied'],
     ['a person at a terminal', () => HUMAN, null],
-    ['a key outside the repository', (folder) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(folder) } }), null],
+    [
+      'a named key outside the repository',
+      (folder, project) => ({ env: { FORGE_SUPERVISOR_KEY: nameKey(project, makeKey(folder)) } }),
+      null,
+    ],
+    [
+      'a key that somebody just made',
+      (folder) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(folder) } }),
+      'key.unknown',
+    ],
+    [
+      'a person at a terminal with a key that nobody named',
+      (folder) => ({ ...HUMAN, env: { FORGE_SUPERVISOR_KEY: makeKey(folder) } }),
+      null,
+    ],
     [
       'a key in the repository',
       (_, { dir }) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(dir) } }),

@@ -1,8 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Tier } from '../../src/domain/ledger.js';
+import { publicKeyOf } from '../../src/domain/seal.js';
+import { addTomlItem } from '../../src/domain/toml.js';
 import type { Finding, Integrity } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
@@ -113,4 +116,12 @@ export function makeKey(folder: string, algorithm = 'ed25519'): string {
   const kind = algorithm === 'ed25519' ? ['-algorithm', 'ed25519'] : ['-algorithm', algorithm];
   execFileSync('openssl', ['genpkey', ...kind, '-out', path], { stdio: 'pipe' });
   return path;
+}
+
+/** What a pull brings once somebody named a key: the settings have its public half, and no machine has pinned one. */
+export function nameKey(project: Project, file: string): string {
+  const config = '.forge/config.toml';
+  const key = publicKeyOf(createPublicKey(readFileSync(file)).export({ type: 'spki', format: 'der' }));
+  project.write(config, addTomlItem(project.read(config), 'supervisor', 'keys', key));
+  return file;
 }

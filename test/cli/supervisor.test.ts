@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { addTomlItem } from '../../src/domain/toml.js';
 import type { SupervisorReport } from '../../src/index.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
@@ -81,6 +82,67 @@ describe('forge supervisor init', () => {
       expect(await forgeError(project, call, stranger)).toMatchObject({ exitCode: 3, code: 'key.unknown' });
     await record(project);
     expect((await seal(project, first)).seal).not.toBeNull();
+  });
+
+  it('LTM-14 LTM-18 B-103 a key that somebody just made decides nothing, and is not the first where there was one', async () => {
+    const project = await makeForge();
+    const { execution } = await record(project);
+    const agent = (): RunOptions => ({
+      env: { ...makeMachine().env, FORGE_SUPERVISOR_KEY: makeKey(makeFolder()) },
+    });
+    const reason = ['--reason', 'I say so'];
+    const before = snapshot(project.dir);
+    for (const call of [
+      ['memory', 'override', 'append', 'trust me', ...reason],
+      ['memory', 'override', 'reset', 'execution', ...reason],
+      ['memory', 'redact', execution.id, ...reason],
+      ['memory', 'seal'],
+    ])
+      expect(await forgeError(project, call, agent())).toMatchObject({ exitCode: 3, code: 'key.unknown' });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    await initKey(project, makeMachine());
+    // Whoever takes the names out of the settings is still not the first.
+    project.write(CONFIG, project.read(CONFIG).replace(/^keys = .*$/m, ''));
+    expect(await forgeError(project, ['supervisor', 'init'], agent())).toMatchObject({
+      exitCode: 3,
+      code: 'key.unknown',
+    });
+  });
+
+  it.each(['init', 'trust', 'retire'])(
+    'LTM-18 LTM-14 %s is in the audit ledger before it takes effect, and done by saying it again',
+    async (word) => {
+      const project = await makeForge();
+      const machine = makeMachine();
+      const made = word === 'init' ? null : await initKey(project, machine);
+      const other = (await initKey(await makeForge(), makeMachine())).key?.public_key ?? '';
+      const key = word === 'trust' ? other : (made?.key?.public_key ?? '');
+      const call = ['supervisor', word, ...(word === 'init' ? [] : [key, '--reason', 'because'])];
+      // What this machine has seen cannot be kept: it is cut off in the middle.
+      const state = join(makeFolder(), 'state');
+      mkdirSync(join(state, 'forge'), { recursive: true });
+      writeFileSync(join(state, 'forge/supervisor'), '');
+      const broken = { ...machine, env: { ...machine.env, XDG_STATE_HOME: state } };
+      const action = { init: 'added', trust: 'trusted', retire: 'retired' }[word];
+      expect((await runForge(project, [...call, '--json'], broken)).exitCode).not.toBe(0);
+      const last = async () => (await logOf(project, 'audit')).at(-1)?.record;
+      expect(await last()).toMatchObject({ kind: 'supervisor_key', action, by: 'terminal' });
+      await forgeJson(project, call, machine);
+      const { keys } = await show(project, machine);
+      expect(keys.map(({ state: is }) => is)).toContain(word === 'retire' ? 'retired' : 'known');
+    },
+  );
+
+  it('LTM-18 init says so in the audit ledger whenever nothing there names the key', async () => {
+    const project = await makeForge();
+    const machine = makeMachine();
+    const { key } = await initKey(await makeForge(), machine);
+    project.write(CONFIG, addTomlItem(project.read(CONFIG), 'supervisor', 'keys', key?.public_key ?? ''));
+    await initKey(project, machine);
+    await initKey(project, machine);
+    expect((await logOf(project, 'audit')).map(({ record: stored }) => stored)).toMatchObject([
+      { kind: 'supervisor_key', action: 'added', key: key?.fingerprint, by: 'terminal' },
+    ]);
   });
 
   it.each([

@@ -41,7 +41,7 @@ describe('a loop', () => {
     });
   });
 
-  it('GOV-02 resumed forgives the failures before a stop, but not before a kill, and leaves the pause out of its time', () => {
+  it('GOV-02 resumed forgives the failures that stopped it, but not those before a kill, and leaves the pause out of its time', () => {
     const at = Date.parse('2026-03-01T11:00:00Z');
     const stopped = state({
       failures: 3,
@@ -49,21 +49,22 @@ describe('a loop', () => {
       started_at: '2026-03-01T10:00:00Z',
       updated_at: '2026-03-01T10:01:00Z',
     });
-    const again = resumed(stopped, me, at);
+    const again = resumed(stopped, me, at, 3);
     expect(again.failures).toBe(0);
+    expect(resumed(stopped, me, at, 4).failures).toBe(3);
     expect(reachedLimit(again, { max_failures: 3, max_time: 90 }, at)).toBeNull();
     expect(reachedLimit(again, { max_failures: 3, max_time: 90 }, at + 31_000)).toBe('max_time');
-    expect(resumed({ ...stopped, running: true }, me, at).failures).toBe(3);
+    expect(resumed({ ...stopped, running: true }, me, at, 3).failures).toBe(3);
   });
 
   it('GOV-02 resumed counts a cycle that was cut off as the failure that it is', () => {
     const other = { ...me, pid: 2 };
-    expect(resumed(state({ cycles: 4, running: false }), other, 0)).toMatchObject({
+    expect(resumed(state({ cycles: 4, running: false }), other, 0, 3)).toMatchObject({
       cycles: 4,
       failures: 0,
       holder: other,
     });
-    expect(resumed(state({ cycles: 4, in_cycle: true }), other, 0)).toMatchObject({
+    expect(resumed(state({ cycles: 4, in_cycle: true }), other, 0, 3)).toMatchObject({
       cycles: 5,
       failures: 1,
       in_cycle: false,

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { recordId } from '../../src/domain/ledger.js';
-import { linesOf, logOf, makeKey, verify } from '../cli/memory.js';
+import { linesOf, logOf, makeKey, nameKey, verify } from '../cli/memory.js';
 import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
@@ -81,8 +81,8 @@ vi.setConfig({ testTimeout: 4 * limit });
 
 describe.skipIf(!hasStrace)('a kill in the middle', () => {
   it('LTM-19 of a redaction leaves nothing damaged, and running it again completes it', async () => {
-    process.env.FORGE_SUPERVISOR_KEY = makeKey(makeFolder());
     const rig = makeRig();
+    process.env.FORGE_SUPERVISOR_KEY = nameKey(rig.project, makeKey(makeFolder()));
     const args = ['memory', 'redact', ...rig.ids, ...REASON, '--json', '--quiet'];
     const calls = traceCalls(copyOf(rig), args);
     expect(calls.length).toBeGreaterThan(20);
@@ -108,8 +108,8 @@ describe.skipIf(!hasStrace)('a kill in the middle', () => {
   });
 
   it('LTM-14 of a reset leaves nothing damaged, loses nothing, and running it again completes it', async () => {
-    process.env.FORGE_SUPERVISOR_KEY = makeKey(makeFolder());
     const rig = makeRig();
+    process.env.FORGE_SUPERVISOR_KEY = nameKey(rig.project, makeKey(makeFolder()));
     const args = ['memory', 'override', 'reset', 'notes', ...REASON, '--json', '--quiet'];
     const [fixed, folder] = ['.forge/memory/long-term/notes.jsonl', '.forge/memory/notes.d'];
     const before = idsOf(rig.project, fixed, folder);

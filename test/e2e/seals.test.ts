@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { TIERS } from '../../src/domain/ledger.js';
-import { HUMAN, record, segmentOf } from '../cli/memory.js';
+import { HUMAN, logOf, record, segmentOf } from '../cli/memory.js';
 import { CONFIG, makeForge } from '../cli/project.js';
 import { forgeError, forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
@@ -83,7 +83,7 @@ describe('forge memory verify --signatures', () => {
     expect(elsewhere.signatures?.keys).toMatchObject([{ public_key, state: 'known' }]);
   });
 
-  it('LTM-18 a repair names what was sealed as lost, and a new seal settles the old one', async () => {
+  it("LTM-18 LTM-14 a repair names what was sealed as lost, and a human's new seal settles the old one", async () => {
     const { project, machine } = await sealedProject();
     rewriteAll(project, (line) => (line.kind === 'cycle' ? { ...line, task_id: 'B' } : line));
     await verifySeals(project, machine);
@@ -93,7 +93,19 @@ describe('forge memory verify --signatures', () => {
       exitCode: 3,
       code: 'seal.removed',
     });
+    // LTM-14: the key lies where every process of this person finds it; the reason is a human's.
+    const agent = { ...machine, terminal: false };
+    expect(await forgeError(project, ['memory', 'seal', '--reason', 'all is well'], agent)).toMatchObject({
+      exitCode: 3,
+      code: 'human.required',
+    });
+    expect((await verifySeals(project, machine)).codes).toEqual(['seal_removed']);
     await seal(project, machine, '--reason', 'looked into it');
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: 'seal',
+      by: 'terminal',
+      reason: 'looked into it',
+    });
     expect(await verifySeals(project, machine)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 

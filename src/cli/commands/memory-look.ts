@@ -168,7 +168,7 @@ export const looking = [
     writes: true,
     run: verify,
     render: renderVerify,
-    exit: ({ status }) => ({ intact: 0, secret: 5, corrupted: 4, halted: 4 })[status],
+    exit: ({ status }) => ({ intact: 0, unproven: 1, secret: 5, corrupted: 4, halted: 4 })[status],
   }),
   command<{ records: LogEntry[] }>({
     name: 'log',

@@ -14,7 +14,13 @@ const CONDITIONS: Record<string, (seen: { observed: number; qualified: number })
   fields: () => 'a field of its record would be empty',
 };
 
-const STATUS = { valid: 'good', contested: 'warn', invalid: 'bad' } as const;
+const STATUS = { valid: 'good', contested: 'warn', invalid: 'bad', unproven: 'warn' } as const;
+
+const ORIGIN = {
+  knowledge: 'proven',
+  correction: 'by a human',
+  unproven: 'its evidence is not here',
+} as const;
 
 function renderWhen({ due, due_in, ran, waits }: Promoted, style: Style): string {
   if (ran) return style.good(`consolidated; the next one is due in ${plural(due_in, 'cycle')}`);
@@ -57,7 +63,7 @@ function render(result: Promoted, style: Style): string {
       .map((entry) => [
         style[STATUS[entry.status]](entry.status === 'valid' ? 'known' : entry.status),
         entry,
-        `${entry.kind === 'correction' ? 'by a human' : 'proven'}, ${style.dim(entry.knowledge_id.slice(0, 12))}`,
+        `${ORIGIN[entry.status === 'unproven' ? 'unproven' : entry.kind]}, ${style.dim(entry.knowledge_id.slice(0, 12))}`,
       ]),
   ] as [string, { pattern: string; scope: string }, string][];
   const lines = rows

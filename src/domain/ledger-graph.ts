@@ -2,7 +2,7 @@ import * as crypto from 'node:crypto';
 import { IdTable } from './id-table.js';
 import { type LedgerRecord, type ParsedLine, parseLine, type Tier, type Tombstone } from './ledger.js';
 import {
-  type ArchiveSeal,
+  type ArchiveManifest,
   ConvertedLines,
   codeOf,
   type Digest,
@@ -18,7 +18,7 @@ import {
   unauthorised,
   wrongTier,
 } from './ledger-problem.js';
-import { isSeal, isSettlement, Settlements } from './ledger-settlement.js';
+import { isManifest, isSettlement, Settlements } from './ledger-settlement.js';
 
 interface Pending {
   parent: string;
@@ -65,7 +65,7 @@ export class LedgerGraph {
   private readonly converted = new ConvertedLines();
   private readonly tombstones: Tombstone[] = [];
   /** What this ledger says of its archives. */
-  readonly seals: ArchiveSeal[] = [];
+  readonly manifests: ArchiveManifest[] = [];
   private maxN = 0;
 
   constructor(
@@ -139,7 +139,7 @@ export class LedgerGraph {
     if (record.prev === null) this.beginnings.push({ ledger: record.ledger as string, index, place });
     if (record.actor === 'builder') this.problems.push({ ...unauthorised(place, lastGood), id });
     if (isSettlement(record)) this.settle(record);
-    if (isSeal(record)) this.seals.push(record);
+    if (isManifest(record)) this.manifests.push(record);
     this.onRecord(record, id, place, end);
   }
 

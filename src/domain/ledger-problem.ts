@@ -38,7 +38,7 @@ export interface MissingParent extends Problem {
 }
 
 /** What a ledger keeps of an archive: enough to see that nothing in it changed. */
-export interface ArchiveSeal {
+export interface ArchiveManifest {
   /** SHA-256 of the archive's bytes: its name, until something in it was redacted. */
   archive: string;
   count: number;

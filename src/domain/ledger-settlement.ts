@@ -1,12 +1,12 @@
 import type { LedgerRecord } from './ledger.js';
-import type { ArchiveSeal, Digest } from './ledger-problem.js';
+import type { ArchiveManifest, Digest } from './ledger-problem.js';
 
 /** Records that say how a finding was settled. */
 const KINDS: ReadonlySet<string> = new Set(['repair', 'adopt', 'drop']);
 export const isSettlement = ({ kind }: LedgerRecord): boolean => KINDS.has(kind);
 
 /** Records that say what an archive holds. */
-export const isSeal = (record: LedgerRecord): record is LedgerRecord & ArchiveSeal =>
+export const isManifest = (record: LedgerRecord): record is LedgerRecord & ArchiveManifest =>
   (record.kind === 'archive' || record.kind === 'reset') && typeof record.ids_sha256 === 'string';
 
 interface Settlement {

@@ -17,7 +17,7 @@ import {
   listTombstones,
   planBurial,
 } from '../store/ledger-redact.js';
-import { scanTier, sealOf, tierOfArchive } from '../store/ledger-scan.js';
+import { manifestOf, scanTier, tierOfArchive } from '../store/ledger-scan.js';
 import { keepRedacted, lineOf } from '../store/redacted.js';
 import type { Context } from './context.js';
 import { type Decision, requireDecision } from './human.js';
@@ -174,11 +174,11 @@ function sealAnew(context: Context, around: Around, archives: ReturnType<typeof 
   const { layout } = context;
   for (const file of archives) {
     const tier = tierOfArchive(file);
-    const seal = sealOf([file]);
-    const { seals } = scanTier(layout, tier, listContainers(layout, tier), listArchives(layout)).graph;
-    if (seals.some(({ ids_sha256 }) => ids_sha256 === seal.ids_sha256)) continue;
+    const manifest = manifestOf([file]);
+    const { manifests } = scanTier(layout, tier, listContainers(layout, tier), listArchives(layout)).graph;
+    if (manifests.some(({ ids_sha256 }) => ids_sha256 === manifest.ids_sha256)) continue;
     const archive = shown(layout, file.path).replace(/^.*\/|\.jsonl$/g, '');
-    storeRecords(context, around, tier, [{ kind: 'archive', archive, ...seal }], { despite: true });
+    storeRecords(context, around, tier, [{ kind: 'archive', archive, ...manifest }], { despite: true });
   }
 }
 

@@ -1,8 +1,8 @@
 import { refused, usage } from '../domain/error.js';
 import { TIERS, type Tier } from '../domain/ledger.js';
 import { oneLine } from '../domain/text.js';
+import { writeArchive } from '../store/ledger-archive.js';
 import { dropReset, planReset } from '../store/ledger-reset.js';
-import { writeArchive } from '../store/ledger-seal.js';
 import type { Context } from './context.js';
 import { requireDecision } from './human.js';
 import { requireMemory } from './integrity.js';
@@ -46,14 +46,14 @@ export async function resetTier(
       closeInvestigations(context);
       return { tier, count, archive: null, audit: null };
     }
-    const { seal, bytes } = plan;
-    const { archive, count } = seal;
+    const { manifest, bytes } = plan;
+    const { archive, count } = manifest;
     const override = { kind: 'override', action: 'reset', of: tier, archive, count, ...decision };
     const audit = storeAudit(context, around, override);
     writeArchive(disk, bytes);
     // What was weighed before is not weighed again.
     const covers = tier === 'knowledge' ? { covers: heads } : {};
-    storeRecords(context, around, tier, [{ kind: 'reset', ...seal, ...covers, ...decision }]);
+    storeRecords(context, around, tier, [{ kind: 'reset', ...manifest, ...covers, ...decision }]);
     foldAll(context);
     dropReset(disk, tier);
     closeInvestigations(context);

@@ -1,19 +1,19 @@
 import { byNumber } from '../domain/ledger.js';
-import type { ArchiveSeal } from '../domain/ledger-problem.js';
+import type { ArchiveManifest } from '../domain/ledger-problem.js';
 import { identify } from '../domain/tombstone.js';
 import type { Disk } from './disk.js';
 import { fixedFile } from './layout.js';
-import { archiveFileOf, describeContainer, eachLine, listArchives, listContainers } from './ledger-files.js';
-import { sealOf } from './ledger-scan.js';
 import {
   dropFromFixed,
   isGrave,
   type Line,
   planArchive,
   readLines,
-  readSeals,
+  readManifests,
   writeArchive,
-} from './ledger-seal.js';
+} from './ledger-archive.js';
+import { archiveFileOf, describeContainer, eachLine, listArchives, listContainers } from './ledger-files.js';
+import { manifestOf } from './ledger-scan.js';
 import { readRedacted } from './redacted.js';
 
 /**
@@ -24,8 +24,8 @@ import { readRedacted } from './redacted.js';
 export function compactExecution(
   disk: Disk,
   keep: number,
-  anchor: (anchor: ArchiveSeal) => void,
-): ArchiveSeal | null {
+  anchor: (anchor: ArchiveManifest) => void,
+): ArchiveManifest | null {
   const sealed = idsInArchives(disk);
   const cycles = firstOfEach(cyclesOf(disk, readLive(disk))).sort(byNumber);
   const old = cycles.slice(0, Math.max(0, cycles.length - keep));
@@ -33,11 +33,11 @@ export function compactExecution(
   const made = fresh.length > 0 ? planArchive(fresh) : null;
   if (made) {
     writeArchive(disk, made.bytes);
-    anchor(made.seal);
+    anchor(made.manifest);
   }
   const gone = new Set(old.map(({ id }) => id));
   if (gone.size > 0) dropFromFixed(disk, 'execution', ({ id, kind }) => kind === 'cycle' && gone.has(id));
-  return made?.seal ?? null;
+  return made?.manifest ?? null;
 }
 
 /** Content that was redacted and is back is not sealed again. */
@@ -60,11 +60,13 @@ const firstOfEach = (lines: readonly Line[]): Line[] => [
 /** An archive without a seal is what a kill left before its record was stored: it is sealed now. */
 function idsInArchives({ layout }: Disk): Set<string> {
   const archives = listArchives(layout);
-  const seals = readSeals([...listContainers(layout, 'execution'), ...archives]);
-  const names = new Set(seals.map(({ archive }) => archiveFileOf(layout, archive)));
-  const digests = new Set(seals.map(({ ids_sha256 }) => ids_sha256));
+  const manifests = readManifests([...listContainers(layout, 'execution'), ...archives]);
+  const names = new Set(manifests.map(({ archive }) => archiveFileOf(layout, archive)));
+  const digests = new Set(manifests.map(({ ids_sha256 }) => ids_sha256));
   const ids = new Set<string>();
-  const sealed = archives.filter((file) => names.has(file.path) || digests.has(sealOf([file]).ids_sha256));
+  const sealed = archives.filter(
+    (file) => names.has(file.path) || digests.has(manifestOf([file]).ids_sha256),
+  );
   eachLine(sealed, (bytes) => ids.add(identify(bytes)));
   return ids;
 }

@@ -1,10 +1,10 @@
 import { type ParsedLine, parseLine } from '../domain/ledger.js';
-import type { ArchiveSeal } from '../domain/ledger-problem.js';
-import { isSeal } from '../domain/ledger-settlement.js';
+import type { ArchiveManifest } from '../domain/ledger-problem.js';
+import { isManifest } from '../domain/ledger-settlement.js';
 import { identify } from '../domain/tombstone.js';
 import type { Layout } from './layout.js';
 import { archiveFileOf, type Container, describeContainer, eachLine, listArchives } from './ledger-files.js';
-import { sealOf } from './ledger-scan.js';
+import { manifestOf } from './ledger-scan.js';
 import { readRedacted } from './redacted.js';
 
 /** What readers do not show. */
@@ -24,24 +24,24 @@ const HIDING = ['"redacted":"', '"kind":"repair"', '"kind":"drop"', '"ids_sha256
 /** Gathers what is not to be shown from parsed lines. Whatever is redacted anywhere here is shown nowhere. */
 export class Hiding {
   private readonly hidden: Hidden;
-  private readonly resets: ArchiveSeal[] = [];
+  private readonly resets: ArchiveManifest[] = [];
 
   constructor(private readonly layout: Layout) {
     this.hidden = { ids: new Set(readRedacted(layout).keys()), reset: new Set(), ledgers: new Set() };
   }
 
   add(parsed: ParsedLine): void {
-    const seal = note(parsed, this.hidden);
-    if (seal?.kind === 'reset') this.resets.push(seal);
+    const manifest = note(parsed, this.hidden);
+    if (manifest?.kind === 'reset') this.resets.push(manifest);
   }
 
   /** Once every line was added. */
   finish(): Hidden {
     const done = new Set<string>();
-    for (let seal = this.resets.pop(); seal; seal = this.resets.pop())
-      if (!done.has(seal.ids_sha256)) {
-        done.add(seal.ids_sha256);
-        this.resets.push(...hideMembers(this.layout, seal, this.hidden));
+    for (let manifest = this.resets.pop(); manifest; manifest = this.resets.pop())
+      if (!done.has(manifest.ids_sha256)) {
+        done.add(manifest.ids_sha256);
+        this.resets.push(...hideMembers(this.layout, manifest, this.hidden));
       }
     return this.hidden;
   }
@@ -59,9 +59,9 @@ export function findHidden(layout: Layout, containers: readonly Container[]): Hi
 const mayHide = (bytes: Buffer): boolean => HIDING.some((mark) => bytes.includes(mark));
 
 /** All that a reset sealed. The seals of older archives among it: what these hold is reset with them. */
-function hideMembers(layout: Layout, seal: ArchiveSeal, hidden: Hidden): ArchiveSeal[] {
-  const file = findArchive(layout, seal);
-  const inner: ArchiveSeal[] = [];
+function hideMembers(layout: Layout, manifest: ArchiveManifest, hidden: Hidden): ArchiveManifest[] {
+  const file = findArchive(layout, manifest);
+  const inner: ArchiveManifest[] = [];
   eachLine(file ? [file] : [], (bytes) => {
     const id = identify(bytes);
     hidden.ids.add(id);
@@ -73,20 +73,20 @@ function hideMembers(layout: Layout, seal: ArchiveSeal, hidden: Hidden): Archive
 }
 
 /** What a line hides, and the seal that it is. */
-function note(parsed: ParsedLine, hidden: Hidden): (ArchiveSeal & { kind: string }) | null {
+function note(parsed: ParsedLine, hidden: Hidden): (ArchiveManifest & { kind: string }) | null {
   if (parsed.kind === 'tombstone') hidden.ids.add(parsed.tombstone.redacted);
   if (parsed.kind !== 'record') return null;
   const { record } = parsed;
   const { kind, voided, subject } = record;
   if (kind === 'repair' && Array.isArray(voided)) for (const id of voided) hidden.ids.add(id);
   if (kind === 'drop' && typeof subject === 'string') hidden.ledgers.add(subject);
-  return isSeal(record) ? record : null;
+  return isManifest(record) ? record : null;
 }
 
 /** The archive of a seal: by its name, or by its ids once something in it was redacted and it has another name. */
-export function findArchive(layout: Layout, seal: ArchiveSeal): Container | null {
-  const named = describeContainer(archiveFileOf(layout, seal.archive));
+export function findArchive(layout: Layout, manifest: ArchiveManifest): Container | null {
+  const named = describeContainer(archiveFileOf(layout, manifest.archive));
   if (named) return named;
-  const isOf = (container: Container): boolean => sealOf([container]).ids_sha256 === seal.ids_sha256;
+  const isOf = (container: Container): boolean => manifestOf([container]).ids_sha256 === manifest.ids_sha256;
   return listArchives(layout).find(isOf) ?? null;
 }

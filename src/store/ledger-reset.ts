@@ -1,10 +1,10 @@
 import { byNumber, type Tier } from '../domain/ledger.js';
-import type { ArchiveSeal } from '../domain/ledger-problem.js';
+import type { ArchiveManifest } from '../domain/ledger-problem.js';
 import type { Disk } from './disk.js';
 import { fixedFile } from './layout.js';
+import { dropFromFixed, type Line, planArchive, readLines } from './ledger-archive.js';
 import { describeContainer, listContainers } from './ledger-files.js';
 import { findHidden } from './ledger-hidden.js';
-import { dropFromFixed, type Line, planArchive, readLines } from './ledger-seal.js';
 import { readRedacted } from './redacted.js';
 
 /** What stays when a tier is reset: its beginning, what says what was reset, and bytes that are no record. */
@@ -14,7 +14,7 @@ const STAYING: ReadonlySet<string> = new Set(['', 'genesis', 'reset']);
  * All records of a tier, as they go into the archive of a reset; null when there are none. What an earlier reset sealed
  * is no part of it. The caller holds the lock and has folded; in a dry run nothing was, so the segments are read too.
  */
-export function planReset(disk: Disk, tier: Tier): { seal: ArchiveSeal; bytes: Buffer } | null {
+export function planReset(disk: Disk, tier: Tier): { manifest: ArchiveManifest; bytes: Buffer } | null {
   const sealed = sealedByReset(disk, tier);
   const graves = readRedacted(disk.layout);
   const lines = new Map<string, Line>();

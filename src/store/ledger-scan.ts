@@ -4,7 +4,7 @@ import { corrupted } from '../domain/error.js';
 import { parseLine, TIERS, type Tier } from '../domain/ledger.js';
 import { LedgerGraph, type OnRecord, type Source } from '../domain/ledger-graph.js';
 import {
-  type ArchiveSeal,
+  type ArchiveManifest,
   digestOf,
   type GraphResult,
   type LastGood,
@@ -94,8 +94,9 @@ function scanInto(
  */
 function checkSeals(graph: LedgerGraph, layout: Layout, rewritten: readonly Container[]): void {
   for (const { path, size } of rewritten) {
-    const { count, ids_sha256 } = sealOf([{ path, size }]);
-    if (graph.seals.some((seal) => seal.ids_sha256 === ids_sha256 && seal.count === count)) continue;
+    const { count, ids_sha256 } = manifestOf([{ path, size }]);
+    if (graph.manifests.some((manifest) => manifest.ids_sha256 === ids_sha256 && manifest.count === count))
+      continue;
     const message = 'its records are not those of any archive that this ledger sealed';
     const sha256 = createHash('sha256')
       .update(readRange(path, 0, size))
@@ -111,9 +112,9 @@ function checkSeals(graph: LedgerGraph, layout: Layout, rewritten: readonly Cont
 }
 
 /** How many records some containers hold, and the digest of their ids; what was redacted counts. */
-export function sealOf(
+export function manifestOf(
   containers: readonly Pick<Container, 'path' | 'size'>[],
-): Omit<ArchiveSeal, 'archive'> {
+): Omit<ArchiveManifest, 'archive'> {
   const numbers: number[] = [];
   const ids: string[] = [];
   eachLine(containers, (bytes) => {

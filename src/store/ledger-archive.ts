@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parseLine, recordId, type Tier } from '../domain/ledger.js';
-import type { ArchiveSeal } from '../domain/ledger-problem.js';
-import { isSeal } from '../domain/ledger-settlement.js';
+import type { ArchiveManifest } from '../domain/ledger-problem.js';
+import { isManifest } from '../domain/ledger-settlement.js';
 import { redactedIn } from '../domain/tombstone.js';
 import type { Disk } from './disk.js';
 import { fixedFile } from './layout.js';
@@ -36,27 +36,27 @@ export function readLines(container: Pick<Container, 'path' | 'size'> | null): L
   return lines;
 }
 
-/** What records say of archives. */
-export function readSeals(containers: readonly Pick<Container, 'path' | 'size'>[]): ArchiveSeal[] {
-  const seals: ArchiveSeal[] = [];
+/** What records say of archives: LTM calls these sealed, a word that here is left to what a supervisor signs. */
+export function readManifests(containers: readonly Pick<Container, 'path' | 'size'>[]): ArchiveManifest[] {
+  const manifests: ArchiveManifest[] = [];
   eachLine(containers, (bytes) => {
     if (!bytes.includes(SEALING)) return;
     const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind === 'record' && isSeal(parsed.record)) seals.push(parsed.record);
+    if (parsed.kind === 'record' && isManifest(parsed.record)) manifests.push(parsed.record);
   });
-  return seals;
+  return manifests;
 }
 
 const SEALING = Buffer.from('"ids_sha256":"');
 
 /** What an archive of these lines would be. */
-export function planArchive(lines: readonly Line[]): { seal: ArchiveSeal; bytes: Buffer } {
+export function planArchive(lines: readonly Line[]): { manifest: ArchiveManifest; bytes: Buffer } {
   const bytes = joinLines(lines);
   const archive = createHash('sha256').update(bytes).digest('hex');
   const ids_sha256 = digestIds(lines.map(({ id }) => id));
   const numbers = lines.map(({ n }) => n).sort((a, b) => a - b);
   const [from = 0, to = 0] = [numbers[0], numbers.at(-1)];
-  return { seal: { archive, count: lines.length, ids_sha256, from, to }, bytes };
+  return { manifest: { archive, count: lines.length, ids_sha256, from, to }, bytes };
 }
 
 /** Whole or not at all: a kill in the middle leaves no archive whose bytes are not those of its name. */

@@ -1,10 +1,12 @@
 import { encodeDocument } from '../domain/document.js';
 import { FOCUS, NO_FOCUS } from '../domain/focus.js';
+import type { Kfr } from '../domain/kfr.js';
 import { parseProgress } from '../domain/progress.js';
 import { type ArchivedSession, type RunningSession, toArchive } from '../domain/session.js';
 import { focusFile } from '../store/layout.js';
-import { clearShortTerm, writeArchive } from './archive.js';
+import { type ArchiveFiles, clearShortTerm, writeArchive } from './archive.js';
 import { type Context, timestamp } from './context.js';
+import { readKfrFile } from './kfr.js';
 import { readProgressText } from './progress.js';
 
 /** What `startProgress` writes by itself; a file with no more than that holds no work. */
@@ -25,7 +27,7 @@ export function archiveInterrupted(context: Context, running: RunningSession): A
     failed: [],
     next: parseProgress(text).next ?? null,
   });
-  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  writeArchive(context, session, shortTermFiles(context, text));
   clearShortTerm(context);
   return session;
 }
@@ -39,12 +41,12 @@ export function archiveOrphan(
   allocate: () => { id: string; seq: number },
 ): ArchivedSession | null {
   const text = readProgressText(context);
-  if (!holdsWork(text)) return null;
+  if (!holdsWork(text) && readKfrFile(context).entries.length === 0) return null;
   const { date, lines, next } = parseProgress(text);
   const session: ArchivedSession = {
     schema_version: '1.0',
     ...allocate(),
-    started_at: `${date}T${lines[0]?.time ?? '00:00'}:00.000Z`,
+    started_at: `${date ?? timestamp(context).slice(0, 10)}T${lines[0]?.time ?? '00:00'}:00.000Z`,
     branch: null,
     head: null,
     status: 'interrupted',
@@ -53,7 +55,7 @@ export function archiveOrphan(
     failed: [],
     next: next ?? null,
   };
-  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  writeArchive(context, session, shortTermFiles(context, text));
   clearShortTerm(context);
   context.warnings.push(
     `Progress without a session was found; it is kept as ${session.id} (${timestamp(context)}).`,
@@ -61,6 +63,16 @@ export function archiveOrphan(
   return session;
 }
 
-export function readFocusText({ disk, layout }: Context): string {
-  return encodeDocument(disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value).toString('utf8');
+/** What a session's archive has beside its record, as it stands now. */
+export function shortTermFiles(context: Context, progress: string): ArchiveFiles {
+  const { disk, layout } = context;
+  const focus = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+  const kfr = readKfrFile(context);
+  return {
+    'progress.txt': progress,
+    'focus.json': encodeDocument(focus).toString('utf8'),
+    ...(isUsed(kfr) ? { 'kfr.json': encodeDocument(kfr).toString('utf8') } : {}),
+  };
 }
+
+const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;

@@ -1,6 +1,7 @@
 import { decodeUtf8 } from '../domain/document.js';
 import { refused } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
+import { requireResolved } from '../domain/kfr-gate.js';
 import { type Progress, parseProgress } from '../domain/progress.js';
 import {
   type ArchivedSession,
@@ -16,12 +17,14 @@ import {
   archivedIds,
   clearShortTerm,
   displayId,
+  readArchivedKfr,
   readArchives,
   updateArchive,
   writeArchive,
 } from './archive.js';
 import { type Context, readConfig, timestamp } from './context.js';
-import { readFocusText } from './interruption.js';
+import { shortTermFiles } from './interruption.js';
+import { readKfr } from './kfr.js';
 import { readProgressText } from './progress.js';
 import { judgeRunning, readRunning } from './running.js';
 
@@ -144,10 +147,11 @@ const isNamed = (running: RunningSession, id: string | undefined): boolean =>
   id === undefined || running.id === id || sessionName(running.id) === id;
 
 function discardRunning(context: Context, running: RunningSession): string {
+  requireResolved(readKfr(context), 'The session cannot be discarded');
   const text = readProgressText(context);
   const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [], failed: [] };
   const session = toArchive(running, { ...end, next: parseProgress(text).next ?? null });
-  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  writeArchive(context, session, shortTermFiles(context, text));
   clearShortTerm(context);
   return running.id;
 }
@@ -161,6 +165,12 @@ function discardArchived(context: Context, wanted: string | undefined): string {
       'session.not_interrupted',
       `Session ${wanted} was ${found.status}; there is nothing to discard.`,
     );
+  const kfr = readArchivedKfr(context, found.id);
+  requireResolved(
+    kfr,
+    `Session ${sessionName(found.id)} cannot be discarded`,
+    `forge session start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
+  );
   updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
   return found.id;
 }

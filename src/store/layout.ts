@@ -72,6 +72,7 @@ export const knowledgeFile = within('memory', 'long-term', 'knowledge.json');
 export const featuresFile = within('memory', 'long-term', 'features.json');
 export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');
+export const kfrFile = within('memory', 'short-term', 'kfr.json');
 export const sessionFile = within('memory', 'short-term', 'session.json');
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');

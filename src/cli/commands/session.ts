@@ -69,7 +69,7 @@ async function texts(call: Call, words: readonly string[]): Promise<string[]> {
 }
 
 function renderEnd(
-  { session, archive, learned, commit, commit_skipped }: EndedSession,
+  { session, archive, learned, expired, commit, commit_skipped }: EndedSession,
   style: Style,
 ): string {
   const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`, `  archive  ${archive}`];
@@ -78,6 +78,7 @@ function renderEnd(
       rows.push(
         `  learned  ${oneLine(learning.kind === 'success' ? learning.approach : learning.issue, 100)}`,
       );
+  for (const { id, kind, text } of expired) rows.push(`  expired  ${id} (${kind}) ${oneLine(text, 100)}`);
   if (commit) rows.push(`  commit   ${commit.short} ${oneLine(commit.subject, 80)}`);
   else rows.push(`  ${style.warn('no commit')}: ${commit_skipped}`);
   return rows.join('\n');

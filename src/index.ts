@@ -105,8 +105,8 @@ type Routines = { [K in keyof typeof routines]: Awaited<ReturnType<(typeof routi
 
 /** A refused start, or a look at who is there, must not keep a session alive whose agent is gone. */
 const LOOKS: ReadonlySet<string> = new Set(['start', 'where', 'sessions']);
-/** Nor must what opens the way past it. */
-const OPENINGS: ReadonlySet<string> = new Set(['clearKfr']);
+/** Nor must what opens the way past its open questions. */
+const OPENINGS: ReadonlySet<string> = new Set(['listKfr', 'clearKfr']);
 
 export interface ForgeOptions {
   /** Surroundings: clock, environment, who asks. Default: this process, with no terminal. */

@@ -11,7 +11,7 @@ const EMPTY: Kfr = { ...NO_KFR, session: 's' };
 const patch = (kfr: Kfr, ...operations: unknown[]): Patched =>
   applyPatch(kfr, operations as Operation[], LIMITS, NOW);
 /** A KFR after operations that must all be taken. */
-function after(...operations: Operation[]): Kfr {
+function made(...operations: Operation[]): Kfr {
   const { kfr, refusals } = patch(EMPTY, ...operations);
   expect(refusals).toEqual([]);
   return kfr;
@@ -33,7 +33,7 @@ function expectRefused(before: Kfr, patched: Patched, ...expected: string[]): vo
 
 describe('a patch', () => {
   it('KFR-02 applies replace, add, remove, resolve, dismiss and park, one after the other', () => {
-    const before = after(add('Constraint', 'old'), add('OpenQuestion', 'a?'), add('OpenQuestion', 'b?'));
+    const before = made(add('Constraint', 'old'), add('OpenQuestion', 'a?'), add('OpenQuestion', 'b?'));
     const { kfr, applied, refusals } = patch(
       before,
       { op: 'replace', kind: 'Goal', text: 'ship' },
@@ -59,7 +59,7 @@ describe('a patch', () => {
   });
 
   it('KFR-02 one that fails changes nothing, and each failure is named by its place', () => {
-    const before = after(add('Goal', 'ship'), add('OpenQuestion', 'a?'));
+    const before = made(add('Goal', 'ship'), add('OpenQuestion', 'a?'));
     const patched = patch(
       before,
       add('Constraint', 'fine'),
@@ -100,14 +100,14 @@ describe('a patch', () => {
       'text.too_long',
     ],
   ])('KFR-02 a fault of form (%s) is told apart from a rule', (_, operation, code) => {
-    const before = after(add('OpenQuestion', 'a?'));
+    const before = made(add('OpenQuestion', 'a?'));
     const patched = patch(before, operation);
     expectRefused(before, patched, `0 ${code}`);
     expect(patched.isMalformed).toBe(true);
   });
 
   it('KFR-02 white space is normalised; a plan keeps its lines', () => {
-    const kfr = after(
+    const kfr = made(
       add('Constraint', '  no \t new\npackages  '),
       add('Plan', ' 1.  read \r\n\n 2. wire\u2028'),
     );
@@ -115,7 +115,7 @@ describe('a patch', () => {
   });
 
   it('KFR-05 a new Goal or Plan takes the place of the one before, by add as by replace', () => {
-    const before = after(add('Goal', 'one'), add('Plan', 'p'));
+    const before = made(add('Goal', 'one'), add('Plan', 'p'));
     for (const op of ['add', 'replace']) {
       const { kfr, applied } = patch(before, { op, kind: 'goal', text: 'two' });
       expect(texts(kfr)).toEqual(['kfr-2 p', 'kfr-3 two']);
@@ -130,7 +130,7 @@ describe('a patch', () => {
   });
 
   it('KFR-06 what is said already is refused: case, width, white space and a final mark do not count', () => {
-    const before = after(add('Constraint', 'No new packages.'));
+    const before = made(add('Constraint', 'No new packages.'));
     for (const twin of ['No new packages.', 'no  NEW packages', 'ｎo new packages!!', ' no\tnew packages ?'])
       expectRefused(before, patch(before, add('ActiveContract', twin)), '0 duplicate');
     expect(patch(before, add('Constraint', 'a'), add('Constraint', 'A.')).refusals).toMatchObject([
@@ -152,7 +152,7 @@ describe('a patch', () => {
 
   it('KFR-06 the whole has 800 tokens; beyond, the patch is refused with what to remove or promote', () => {
     const long = (n: number): Operation => add('Constraint', `${n} ${'x'.repeat(270)}`);
-    const before = after(...[...Array(10).keys()].map(long), add('OpenQuestion', `q ${'x'.repeat(270)}`));
+    const before = made(...[...Array(10).keys()].map(long), add('OpenQuestion', `q ${'x'.repeat(270)}`));
     expect(countKfr(before.entries)).toBeLessThanOrEqual(800);
     const patched = patch(before, add('Goal', 'x'.repeat(200)));
     expectRefused(before, patched, '0 budget');
@@ -165,7 +165,7 @@ describe('a patch', () => {
   });
 
   it('KFR-06 over a limit that was lowered since, what makes it smaller is taken', () => {
-    const before = after(add('Goal', 'x'.repeat(250)), add('Constraint', 'y'.repeat(250)));
+    const before = made(add('Goal', 'x'.repeat(250)), add('Constraint', 'y'.repeat(250)));
     const lower = { characters: 280, tokens: 100 };
     const ask = (text: string): string[] =>
       codes(applyPatch(before, [{ op: 'replace', kind: 'Goal', text }], lower, NOW));
@@ -174,13 +174,13 @@ describe('a patch', () => {
   });
 
   it('KFR-06 the size is not complained about where another operation failed', () => {
-    const before = after(...[...Array(10).keys()].map((n) => add('Constraint', `${n} ${'x'.repeat(270)}`)));
+    const before = made(...[...Array(10).keys()].map((n) => add('Constraint', `${n} ${'x'.repeat(270)}`)));
     const more = [add('Constraint', 'y'.repeat(280)), add('Constraint', 'z'.repeat(280))];
     expectRefused(before, patch(before, { op: 'remove', id: 'kfr-99' }, ...more), '0 unknown_id');
   });
 
   it('KFR-07 an open question always requires resolution, any other kind may', () => {
-    const kfr = after(
+    const kfr = made(
       add('OpenQuestion', 'a?'),
       add('OpenQuestion', 'b?', { requires_resolution: false }),
       add('Constraint', 'c', { requires_resolution: true }),
@@ -195,7 +195,7 @@ describe('a patch', () => {
   });
 
   it('KFR-08 what requires resolution is neither removed nor replaced, only resolved or dismissed with words', () => {
-    const before = after(add('OpenQuestion', 'a?'), add('Goal', 'g', { requires_resolution: true }));
+    const before = made(add('OpenQuestion', 'a?'), add('Goal', 'g', { requires_resolution: true }));
     expectRefused(before, patch(before, { op: 'remove', id: 'kfr-1' }), '0 requires_resolution');
     for (const op of ['add', 'replace'])
       expectRefused(before, patch(before, { op, kind: 'Goal', text: 'h' }), '0 requires_resolution');
@@ -215,7 +215,7 @@ describe('a patch', () => {
   });
 
   it('KFR-09 only what requires resolution can be parked, and it stays open', () => {
-    const before = after(add('Goal', 'g'), add('OpenQuestion', 'a?'));
+    const before = made(add('Goal', 'g'), add('OpenQuestion', 'a?'));
     expectRefused(before, patch(before, { op: 'park', id: 'kfr-1', reason: 'x' }), '0 not_required');
     const { kfr } = patch(before, { op: 'park', id: 'kfr-2', reason: 'ask Ada' });
     expectRefused(kfr, patch(kfr, { op: 'remove', id: 'kfr-2' }), '0 requires_resolution');
@@ -393,7 +393,7 @@ describe('any sequence of patches', () => {
   });
 
   it('KFR-05 an id is never given out twice, also where the file’s count was set back', () => {
-    const kfr = after(add('Goal', 'a'), add('Goal', 'b'), add('Constraint', 'c'));
+    const kfr = made(add('Goal', 'a'), add('Goal', 'b'), add('Constraint', 'c'));
     const { applied } = patch({ ...kfr, last: 0 }, add('Goal', 'd'));
     expect(applied[0]?.id).toBe('kfr-4');
   });

@@ -97,7 +97,7 @@ const patch: CommandSpec<KfrPatched> = {
       replaced ? `instead of ${replaced}` : '',
     ]);
     const rest = entries.length === 0 ? 'Working memory is empty.' : table(entries, style);
-    return `${columns(done)}\n\n${rest}`;
+    return `${columns(done).replace(/ +$/gm, '')}\n\n${rest}`;
   },
 };
 

@@ -1,9 +1,15 @@
 import { encodeDocument } from '../domain/document.js';
 import { FOCUS, NO_FOCUS } from '../domain/focus.js';
-import type { Kfr } from '../domain/kfr.js';
-import { requireResolved } from '../domain/kfr-gate.js';
+import type { Entry, Kfr } from '../domain/kfr.js';
+import { openEntries, requireResolved } from '../domain/kfr-gate.js';
 import { parseProgress } from '../domain/progress.js';
-import { type ArchivedSession, type RunningSession, sessionName, toArchive } from '../domain/session.js';
+import {
+  type ArchivedSession,
+  type RunningSession,
+  resumable,
+  sessionName,
+  toArchive,
+} from '../domain/session.js';
 import { focusFile } from '../store/layout.js';
 import { lastGiven } from '../store/session-ids.js';
 import {
@@ -87,19 +93,33 @@ export function archiveLeft(
 }
 
 /**
- * The last session here was interrupted with questions open, and nobody took them along: a `--resume` was cut off after
- * the archiving. What other clones left is theirs.
+ * A session of this place was interrupted with questions open, and no later one knows them: a `--resume` was cut off
+ * after the archiving. What other clones left is theirs.
  */
 export function refuseToForget(context: Context): void {
   const here = new Set(lastGiven(context.layout));
-  const last = recentArchives(context).findLast(({ id }) => here.has(id));
-  if (last?.status !== 'interrupted' || last.resumed_by !== undefined) return;
-  const name = sessionName(last.id);
-  requireResolved(
-    readArchivedKfr(context, last.id),
-    `Session ${name} was interrupted and cannot be left`,
-    `forge session start --resume ${name}  (takes them along)`,
-  );
+  const recent = recentArchives(context).filter(({ id }) => here.has(id));
+  for (const left of resumable(recent)) {
+    const kfr = readArchivedKfr(context, left.id);
+    if (openEntries(kfr).length === 0) continue;
+    const known = new Set(
+      recent.filter(({ seq }) => seq > left.seq).flatMap(({ id }) => marksOf(context, id)),
+    );
+    const name = sessionName(left.id);
+    requireResolved(
+      { ...kfr, entries: kfr.entries.filter((entry) => !known.has(markOf(entry))) },
+      `Session ${name} was interrupted and cannot be left`,
+      `forge session start --resume ${name}  (takes them along)`,
+    );
+  }
+}
+
+/** An entry that was taken along keeps both. */
+const markOf = ({ id, created_at }: Pick<Entry, 'id' | 'created_at'>): string => `${id} ${created_at}`;
+
+function marksOf(context: Context, session: string): string[] {
+  const { entries, closed } = readArchivedKfr(context, session);
+  return [...entries, ...closed].map(markOf);
 }
 
 /** What a session's archive has beside its record, as it stands now. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KFR_HEADER } from '../../src/domain/kfr.js';
 import type { KfrPatched, Note } from '../../src/index.js';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { BIN, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { changedPaths } from '../support/project.js';
 import { add, ask, clear, KFR, list, makeWorking, patch, patchError, textsOf } from './kfrs.js';
 import { verify } from './memory.js';
@@ -221,6 +221,19 @@ describe('forge kfr patch', () => {
       expect((await list(project)).entries).toEqual([]);
       expect(project.has(KFR)).toBe(false);
     }
+  });
+});
+
+describe('working memory in a governed cycle', () => {
+  it('KFR-02 KFR-04 AGT-04 its command reads and patches it, and breaks no rule by that', async () => {
+    const project = await makeWorking();
+    await patch(project, [add('Goal', 'logout works')]);
+    await forgeJson(project, ['feature', 'add', 'A', 'a']);
+    const script = `cat > brief.txt; "${process.execPath}" "${BIN}" kfr patch --plan 'read, wire'`;
+    const { stdout } = await runForge(project, ['cycle', '--task', 'A', '--json', '--', 'sh', '-c', script]);
+    expect(stdout).not.toContain('GOVERNANCE_VIOLATION');
+    expect(project.read('brief.txt')).toContain('- [kfr-1] logout works');
+    expect(textsOf(await list(project))).toEqual(['kfr-1 logout works', 'kfr-2 read, wire']);
   });
 });
 

@@ -1,16 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it, vi } from 'vitest';
-import type { KfrList, Note } from '../../src/index.js';
+import { type KfrList, type Note, systemWorld } from '../../src/index.js';
 import { KFR } from '../cli/kfrs.js';
 import { verify } from '../cli/memory.js';
-import { hasStrace, strikeCall, traceCalls } from '../support/faults.js';
-import { BIN, forgeJson, startBinary } from '../support/forge.js';
+import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
+import { BIN, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { kills, limit } from './kills.js';
+import { abandon, kills, limit } from './kills.js';
 import { makeForgeRepository, typed, typedError, typedJson } from './typed.js';
 
 vi.setConfig({ testTimeout: 2 * limit });
 
+/** The holder of what this process does is itself, as it is of the binary's. */
+const ME = { world: { holder: () => systemWorld(process.env, false).self() } };
+const START = ['session', 'start', '--take-over'];
 const PROMOTE = ['note', 'promote', 'kfr-2', '--json', '--quiet'];
 
 function makeWorking(): Project {
@@ -81,24 +84,59 @@ describe('working memory, as it is typed', () => {
   });
 });
 
+/** Puts it back as it was, in its place: a running session belongs to it. */
+function restorer(project: Project): () => void {
+  const kept = makeFolder();
+  const copy = (from: string, to: string): void => {
+    const script = 'find "$2" -mindepth 1 -delete && cp -a "$1/." "$2"';
+    expect(spawnSync('sh', ['-c', script, '-', from, to]).status).toBe(0);
+  };
+  copy(project.dir, kept);
+  return () => copy(kept, project.dir);
+}
+
+const sample = (calls: readonly Call[], quick: number): Call[] => {
+  const step = Math.max(1, Math.floor(calls.length / kills(quick, calls.length)));
+  return calls.filter((_, i) => i % step === 0);
+};
+
+describe.skipIf(!hasStrace)('a kill in the middle of a resume', () => {
+  const RESUME = ['session', 'start', '--resume', 'latest', '--json', '--quiet'];
+
+  it('KFR-09 KFR-13 SES-07 no question is lost, and none opens the gate: it is taken along, or still asked for', async () => {
+    const project = makeWorking();
+    typed(project, ['progress', 'add', 'half of it']);
+    typed(project, ['kfr', 'patch', '--goal', 'g', '--add', 'OpenQuestion:which cookie?']);
+    abandon(project);
+    const restore = restorer(project);
+    const calls = traceCalls(project, RESUME);
+    expect(calls.length).toBeGreaterThan(10);
+    for (const call of sample(calls, 16)) {
+      restore();
+      const what = call.line.slice(0, 160);
+      strikeCall(project.dir, RESUME, calls, call, 'signal=KILL');
+      // Whether it is archived, or went on already under the killed one: never a fresh start without it.
+      const fresh = await forgeError(project, START, ME);
+      expect({ what, code: fresh.code }).toEqual({ what, code: 'kfr.gate' });
+      const [, wanted = ''] = /--resume (\S+)/.exec(fresh.hint ?? '') ?? [];
+      await forgeJson(project, [...START, '--resume', wanted], ME);
+      const { entries } = await forgeJson<KfrList>(project, ['kfr', 'list'], ME);
+      expect({ what, ids: entries.map(({ id }) => id) }).toEqual({ what, ids: ['kfr-1', 'kfr-2'] });
+      // Once answered it is asked for no more, whatever archives the crash left.
+      await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid'], ME);
+      await forgeJson(project, ['session', 'end', '--no-commit'], ME);
+      expect({ what, ...(await runForge(project, START, ME)) }).toMatchObject({ what, exitCode: 0 });
+      expect((await forgeJson<KfrList>(project, ['kfr', 'list'], ME)).entries).toEqual([]);
+    }
+  });
+});
+
 describe.skipIf(!hasStrace)('a kill in the middle of a promotion', () => {
   function makeRig(): Project {
     const project = makeWorking();
     typed(project, ['note', 'add', 'before']);
     typed(project, ['kfr', 'patch', '--goal', 'g', '--add', 'Constraint:no new packages']);
     return project;
-  }
-
-  /** Puts it back as it was, in its place: a running session belongs to it. */
-  function restorer(project: Project): () => void {
-    const kept = makeFolder();
-    const copy = (from: string, to: string): void => {
-      expect(
-        spawnSync('sh', ['-c', 'find "$2" -mindepth 1 -delete && cp -a "$1/." "$2"', '-', from, to]).status,
-      ).toBe(0);
-    };
-    copy(project.dir, kept);
-    return () => copy(kept, project.dir);
   }
 
   /** Where the entry is, as the two lists tell. */
@@ -116,9 +154,8 @@ describe.skipIf(!hasStrace)('a kill in the middle of a promotion', () => {
     const restore = restorer(project);
     const calls = traceCalls(project, PROMOTE);
     expect(calls.length).toBeGreaterThan(10);
-    const step = Math.max(1, Math.floor(calls.length / kills(24, calls.length)));
     const seen = new Set<string>();
-    for (const call of calls.filter((_, i) => i % step === 0)) {
+    for (const call of sample(calls, 24)) {
       restore();
       const what = call.line.slice(0, 160);
       strikeCall(project.dir, PROMOTE, calls, call, 'signal=KILL');

@@ -14,13 +14,8 @@ import {
   type Outcome,
 } from '../domain/kfr.js';
 import { gateClosed, openEntries, requireResolved } from '../domain/kfr-gate.js';
-import {
-  type Applied,
-  applyPatch,
-  MAX_OPERATIONS,
-  type Operation,
-  type Refusal,
-} from '../domain/kfr-patch.js';
+import { MAX_OPERATIONS, type Operation } from '../domain/kfr-operation.js';
+import { type Applied, applyPatch, type Refusal } from '../domain/kfr-patch.js';
 import { sessionName } from '../domain/session.js';
 import { checkText, plural } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';

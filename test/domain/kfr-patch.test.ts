@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { countKfr, type Kfr, NO_KFR } from '../../src/domain/kfr.js';
 import { duplicateKey } from '../../src/domain/kfr-content.js';
-import { applyPatch, type Operation, type Patched } from '../../src/domain/kfr-patch.js';
+import type { Operation } from '../../src/domain/kfr-operation.js';
+import { applyPatch, type Patched } from '../../src/domain/kfr-patch.js';
 
 const NOW = '2026-03-01T10:00:00.000Z';
 const LIMITS = { characters: 280, tokens: 800 };

@@ -4,7 +4,7 @@
  */
 import { systemWorld, type World } from './adapters/world.js';
 import { ForgeError } from './domain/error.js';
-import { type Context, noteActivity, openContext, refuseHalted } from './routines/context.js';
+import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from './routines/context.js';
 import type { Scan } from './routines/guard-scan.js';
 
 export type { World } from './adapters/world.js';
@@ -18,6 +18,7 @@ export { type ErrorDetails, type ErrorKind, EXIT_CODES, ForgeError } from './dom
 export type { Feature, FeatureStatus } from './domain/feature.js';
 export type { Finding } from './domain/finding.js';
 export type { Focus } from './domain/focus.js';
+export type { Entry as KfrEntry } from './domain/kfr.js';
 export type { Knowledge, Learning, NewLearning } from './domain/knowledge.js';
 export { TIERS, type Tier } from './domain/ledger.js';
 export type { LoopResult, StopReason } from './domain/loop.js';
@@ -37,6 +38,7 @@ export type { GuardFinding } from './routines/guard.js';
 export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
 export type { TierReport } from './routines/integrity.js';
+export type { KfrCleared, KfrList, KfrPatch, KfrPatched } from './routines/kfr.js';
 export type { LoopOptions, LoopWatch } from './routines/loop.js';
 export type { Compacted } from './routines/memory-compact.js';
 export type { Overridden } from './routines/memory-override.js';
@@ -69,6 +71,8 @@ const routines = {
   override: () => import('./routines/feature-override.js'),
   focus: () => import('./routines/focus.js'),
   init: () => import('./routines/init.js'),
+  kfr: () => import('./routines/kfr.js'),
+  promotion: () => import('./routines/kfr-promote.js'),
   knowledge: () => import('./routines/knowledge.js'),
   check: () => import('./routines/memory-verify.js'),
   record: () => import('./routines/memory-record.js'),
@@ -101,6 +105,8 @@ type Routines = { [K in keyof typeof routines]: Awaited<ReturnType<(typeof routi
 
 /** A refused start, or a look at who is there, must not keep a session alive whose agent is gone. */
 const LOOKS: ReadonlySet<string> = new Set(['start', 'where', 'sessions']);
+/** Nor must what opens the way past its open questions. */
+const OPENINGS: ReadonlySet<string> = new Set(['listKfr', 'clearKfr']);
 
 export interface ForgeOptions {
   /** Surroundings: clock, environment, who asks. Default: this process, with no terminal. */
@@ -133,8 +139,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
         if (how === 'writes' || how === 'guards') refuseHalted(context.disk);
         // LTM-13: if the rules cannot be loaded, nothing is written either.
         if (how === 'writes' || how === 'settles') await (await routines.guard()).installGuard(context);
+        if (how !== 'settles' && hasPromotion(context)) await finishFirst(how);
         const module = (await routines[part]()) as Routines[K];
-        if (!LOOKS.has(part)) noteActivity(context);
+        if (!LOOKS.has(part) && !OPENINGS.has(String(name))) noteActivity(context);
         return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
       } catch (error) {
         if (error instanceof ForgeError && error.kind === 'secret' && how !== 'reads')
@@ -146,6 +153,19 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       }
     };
     return call as Bound<Routines[K][N]>;
+  };
+
+  /** KFR-10: a promotion that was cut off is completed before anyone looks; where that cannot be, reading goes on. */
+  const finishFirst = async (how: How): Promise<void> => {
+    try {
+      await (await routines.promotion()).finishPromotion(context);
+    } catch (error) {
+      const waits = hasPromotion(context);
+      if (how !== 'reads' && waits) throw error;
+      context.warnings.push(
+        `A promotion was cut off and ${waits ? 'waits' : 'was given up'}: ${(error as Error).message}`,
+      );
+    }
   };
 
   return {
@@ -224,7 +244,17 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       show: bind('read', 'showRecord', 'reads'),
       log: bind('read', 'logMemory', 'reads'),
     },
+    /** Working memory (AGN-024, AGN-025). */
+    kfr: {
+      list: bind('kfr', 'listKfr', 'reads'),
+      patch: bind('kfr', 'patchKfr'),
+      /** The text of a patch. Exit 2 says where it is none. */
+      parse: async (text: string) => (await routines.kfr()).parsePatch(text),
+      clear: bind('kfr', 'clearKfr'),
+      inject: bind('kfr', 'injectKfr', 'reads'),
+    },
     note: {
+      promote: bind('promotion', 'promoteEntry'),
       add: bind('note', 'addNote'),
       list: bind('note', 'listNotes', 'reads'),
       show: bind('note', 'showNote', 'reads'),

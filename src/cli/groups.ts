@@ -47,6 +47,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/focus.js'),
   },
   {
+    name: 'kfr',
+    heading: 'Every day',
+    summary: 'Keep working memory: what must be right in the next few turns',
+    load: () => import('./commands/kfr.js'),
+  },
+  {
     name: 'next',
     heading: 'Every day',
     summary: 'Show which task comes next, and why',

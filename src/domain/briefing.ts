@@ -13,8 +13,14 @@ export interface BriefingSection {
   source: Source;
 }
 
-/** Whose word it is: forge's own evidence, what agents noted from work, or what somebody said. */
-export type Source = 'proven' | 'learned' | 'asserted';
+/** Whose word it is: forge's own evidence, what agents noted from work, or what somebody said; or working memory. */
+export type Source = 'proven' | 'learned' | 'asserted' | 'authoritative';
+
+/** What stands before all else, outside of the data, and is never cut: working memory (KFR-04, SES-03). */
+export interface Lead {
+  text: string;
+  items: string[];
+}
 
 export interface Omission {
   section: string;
@@ -45,11 +51,12 @@ export function cutBriefing(
   budget: number,
   style: BriefingStyle,
   boundary: string,
+  lead: Lead | null = null,
 ): Briefing {
   const sections = all.filter((section) => section.items.length > 0);
   const kept = new Map(sections.map((section) => [section.key, section.items.length]));
   const byUrgency = [...sections].sort((a, b) => a.priority - b.priority);
-  const form = { style, brief: budget < LISTED_FROM, boundary };
+  const form = { style, brief: budget < LISTED_FROM, boundary, lead };
   let briefing = compose(heading, sections, kept, form);
   for (let victim = byUrgency.pop(); victim && victim.priority > 0; victim = byUrgency.pop()) {
     if (briefing.tokens <= budget) break;
@@ -62,6 +69,7 @@ interface Form {
   style: BriefingStyle;
   brief: boolean;
   boundary: string;
+  lead: Lead | null;
 }
 
 interface Cut {
@@ -90,7 +98,7 @@ function compose(
   heading: string,
   sections: readonly BriefingSection[],
   kept: ReadonlyMap<string, number>,
-  { style, brief, boundary }: Form,
+  { style, brief, boundary, lead }: Form,
 ): Briefing {
   const shown = sections.map((section) => ({
     ...section,
@@ -108,10 +116,13 @@ function compose(
     .map((section) => formatSection(section, style));
   const tail = omitted.length > 0 ? [formatOmitted(omitted, style, brief)] : [];
   const data = blocks.length > 0 ? [opening(boundary), ...blocks, `--- end ${boundary} ---`] : [];
-  const text = `${[style === 'markdown' ? `# ${heading}` : heading, ...data, ...tail].join('\n\n')}\n`;
+  const first = [style === 'markdown' ? `# ${heading}` : heading, ...(lead ? [lead.text] : [])];
+  const text = `${[...first, ...data, ...tail].join('\n\n')}\n`;
   const listed = shown
     .filter(({ items }) => items.length > 0)
     .map(({ key, title, source, items }) => ({ key, title, source, items }));
+  if (lead)
+    listed.unshift({ key: 'kfr', title: 'Working memory', source: 'authoritative', items: lead.items });
   return { text, tokens: countTokens(text), sections: listed, omitted };
 }
 

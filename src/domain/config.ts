@@ -29,6 +29,12 @@ export const Config = z.looseObject({
     budget: z._default(z.int().check(z.gte(200), z.lte(100_000)), 2000),
     commits: z._default(z.int().check(z.gte(0), z.lte(100)), 10),
   }),
+  kfr: table({
+    /** Characters of one entry. */
+    entry_characters: z._default(z.int().check(z.gte(40), z.lte(2000)), 280),
+    /** Tokens of all entries, the header left out. */
+    tokens: z._default(z.int().check(z.gte(100), z.lte(10_000)), 800),
+  }),
   features: table({
     /** Where each test is put in for `{}`; empty: a test is a command. */
     test_command: z._default(z.string(), ''),
@@ -70,6 +76,7 @@ const KNOWN: Record<string, readonly string[]> = {
   project: ['name'],
   session: ['commit', 'silence_minutes', 'unknown_host_minutes'],
   briefing: ['budget', 'commits'],
+  kfr: ['entry_characters', 'tokens'],
   features: ['test_command', 'timeout_seconds'],
   memory: ['fold'],
   guard: ['halt_on'],

@@ -1,6 +1,7 @@
 import { encodeDocument } from '../domain/document.js';
 import { NO_FOCUS } from '../domain/focus.js';
 import { formatJson } from '../domain/json.js';
+import { KFR, type Kfr, NO_KFR } from '../domain/kfr.js';
 import { NO_SESSION_TEXT } from '../domain/progress.js';
 import {
   ARCHIVED_SESSION,
@@ -16,6 +17,7 @@ import {
   archiveFile,
   archiveFolder,
   focusFile,
+  kfrFile,
   progressFile,
   sessionFile,
   sessionsFolder,
@@ -27,6 +29,8 @@ import type { Context } from './context.js';
 export interface ArchiveFiles {
   'progress.txt': string;
   'focus.json': string;
+  /** Only where working memory was used. */
+  'kfr.json'?: string;
 }
 
 /** The stored ids of all archived sessions, oldest date first. Reads names only. */
@@ -94,6 +98,7 @@ export function clearShortTerm({ disk, layout }: Context): void {
     { path: progressFile(layout), bytes: Buffer.from(NO_SESSION_TEXT) },
     { path: focusFile(layout), bytes: encodeDocument(NO_FOCUS) },
   ]);
+  disk.remove(kfrFile(layout));
   disk.remove(sessionFile(layout));
 }
 
@@ -123,3 +128,7 @@ export function displayId(context: Context, stored: string): string {
   const twins = archivedIds(context).filter((id) => id !== stored && sessionName(id) === name);
   return twins.length === 0 ? name : stored;
 }
+
+/** The working memory that a session had at its end. */
+export const readArchivedKfr = ({ disk, layout }: Context, id: string): Kfr =>
+  disk.readDocument(KFR, archiveFile(layout, id, 'kfr.json'), NO_KFR).value;

@@ -1,10 +1,11 @@
 import * as z from 'zod/mini';
 import type { Commit } from '../adapters/git-read.js';
-import { type Briefing, cutBriefing } from '../domain/briefing.js';
+import { type Briefing, cutBriefing, type Lead } from '../domain/briefing.js';
 import { briefingSections } from '../domain/briefing-sections.js';
 import { FEATURES, type Feature } from '../domain/feature.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
+import { injection, NO_KFR } from '../domain/kfr.js';
 import { KNOWLEDGE, type Knowledge } from '../domain/knowledge.js';
 import type { Unit } from '../domain/linear.js';
 import { parseProgress } from '../domain/progress.js';
@@ -17,6 +18,7 @@ import { recentCommits } from './commits.js';
 import { type Context, readConfig } from './context.js';
 import { believe } from './feature.js';
 import { readIssues } from './investigation.js';
+import { readKfr } from './kfr.js';
 import { readKnowledge } from './memory-earned.js';
 import { readProgressText } from './progress.js';
 import { readRunning } from './running.js';
@@ -96,5 +98,14 @@ export function composeBriefing(
     budget ?? config.briefing.budget,
     format ?? 'text',
     makeToken(12),
+    leadOf(context, session),
   );
+}
+
+function leadOf(context: Context, session: string | null): Lead | null {
+  const { entries } = session === null ? NO_KFR : readKfr(context);
+  const text = injection(entries, makeToken(12));
+  return text === null
+    ? null
+    : { text, items: entries.map(({ id, kind, text: said }) => `${id} ${kind}: ${said}`) };
 }

@@ -3,7 +3,7 @@ import { readBlob } from '../adapters/git-read.js';
 import { readText } from '../adapters/tree.js';
 import type { Found } from '../domain/guard/document.js';
 import { journalStamp, readJournal } from '../store/journal.js';
-import { focusFile, progressFile, sessionFile, shown, shownFrom } from '../store/layout.js';
+import { focusFile, kfrFile, progressFile, sessionFile, shown, shownFrom } from '../store/layout.js';
 import type { Context } from './context.js';
 import { loadGuard, newHits, refuseFound } from './guard.js';
 
@@ -14,7 +14,7 @@ import { loadGuard, newHits, refuseFound } from './guard.js';
 export async function guardCommit(context: Context): Promise<void> {
   const { layout, disk } = context;
   const guard = await loadGuard(context.world.env);
-  for (const path of [progressFile(layout), focusFile(layout), sessionFile(layout)]) {
+  for (const path of [progressFile(layout), focusFile(layout), kfrFile(layout), sessionFile(layout)]) {
     const bytes = disk.read(path);
     if (bytes) refuse(context, shown(layout, path), guard.scanBytes(path, bytes));
   }

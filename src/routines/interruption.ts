@@ -1,10 +1,26 @@
 import { encodeDocument } from '../domain/document.js';
 import { FOCUS, NO_FOCUS } from '../domain/focus.js';
+import type { Entry, Kfr } from '../domain/kfr.js';
+import { openEntries, requireResolved } from '../domain/kfr-gate.js';
 import { parseProgress } from '../domain/progress.js';
-import { type ArchivedSession, type RunningSession, toArchive } from '../domain/session.js';
+import {
+  type ArchivedSession,
+  type RunningSession,
+  resumable,
+  sessionName,
+  toArchive,
+} from '../domain/session.js';
 import { focusFile } from '../store/layout.js';
-import { clearShortTerm, writeArchive } from './archive.js';
+import { lastGiven } from '../store/session-ids.js';
+import {
+  type ArchiveFiles,
+  clearShortTerm,
+  readArchivedKfr,
+  recentArchives,
+  writeArchive,
+} from './archive.js';
 import { type Context, timestamp } from './context.js';
+import { readKfrFile } from './kfr.js';
 import { readProgressText } from './progress.js';
 
 /** What `startProgress` writes by itself; a file with no more than that holds no work. */
@@ -25,7 +41,7 @@ export function archiveInterrupted(context: Context, running: RunningSession): A
     failed: [],
     next: parseProgress(text).next ?? null,
   });
-  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  writeArchive(context, session, shortTermFiles(context, text));
   clearShortTerm(context);
   return session;
 }
@@ -34,17 +50,17 @@ export function archiveInterrupted(context: Context, running: RunningSession): A
  * Progress without a session record: a start was cut before the record was written, or someone removed it. When it
  * holds work, it is archived under the id given. Caller holds the lock.
  */
-export function archiveOrphan(
+function archiveOrphan(
   context: Context,
   allocate: () => { id: string; seq: number },
 ): ArchivedSession | null {
   const text = readProgressText(context);
-  if (!holdsWork(text)) return null;
+  if (!holdsWork(text) && readKfrFile(context).entries.length === 0) return null;
   const { date, lines, next } = parseProgress(text);
   const session: ArchivedSession = {
     schema_version: '1.0',
     ...allocate(),
-    started_at: `${date}T${lines[0]?.time ?? '00:00'}:00.000Z`,
+    started_at: `${date ?? timestamp(context).slice(0, 10)}T${lines[0]?.time ?? '00:00'}:00.000Z`,
     branch: null,
     head: null,
     status: 'interrupted',
@@ -53,7 +69,7 @@ export function archiveOrphan(
     failed: [],
     next: next ?? null,
   };
-  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  writeArchive(context, session, shortTermFiles(context, text));
   clearShortTerm(context);
   context.warnings.push(
     `Progress without a session was found; it is kept as ${session.id} (${timestamp(context)}).`,
@@ -61,6 +77,61 @@ export function archiveOrphan(
   return session;
 }
 
-export function readFocusText({ disk, layout }: Context): string {
-  return encodeDocument(disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value).toString('utf8');
+/** Work without a record, before a session starts: its open questions can only be taken along. */
+export function archiveLeft(
+  context: Context,
+  resume: string | undefined,
+  allocate: () => { id: string; seq: number },
+): void {
+  if (resume !== 'latest')
+    requireResolved(
+      readKfrFile(context),
+      'Working memory of a session whose record is gone cannot be left',
+      'forge session start --resume latest  (takes it along)',
+    );
+  archiveOrphan(context, allocate);
 }
+
+/**
+ * A session of this place was interrupted with questions open, and no later one knows them: a `--resume` was cut off
+ * after the archiving. What other clones left is theirs.
+ */
+export function refuseToForget(context: Context): void {
+  const here = new Set(lastGiven(context.layout));
+  const recent = recentArchives(context).filter(({ id }) => here.has(id));
+  for (const left of resumable(recent)) {
+    const kfr = readArchivedKfr(context, left.id);
+    if (openEntries(kfr).length === 0) continue;
+    const known = new Set(
+      recent.filter(({ seq }) => seq > left.seq).flatMap(({ id }) => marksOf(context, id)),
+    );
+    const name = sessionName(left.id);
+    requireResolved(
+      { ...kfr, entries: kfr.entries.filter((entry) => !known.has(markOf(entry))) },
+      `Session ${name} was interrupted and cannot be left`,
+      `forge session start --resume ${name}  (takes them along)`,
+    );
+  }
+}
+
+/** An entry that was taken along keeps both. */
+const markOf = ({ id, created_at }: Pick<Entry, 'id' | 'created_at'>): string => `${id} ${created_at}`;
+
+function marksOf(context: Context, session: string): string[] {
+  const { entries, closed } = readArchivedKfr(context, session);
+  return [...entries, ...closed].map(markOf);
+}
+
+/** What a session's archive has beside its record, as it stands now. */
+export function shortTermFiles(context: Context, progress: string): ArchiveFiles {
+  const { disk, layout } = context;
+  const focus = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+  const kfr = readKfrFile(context);
+  return {
+    'progress.txt': progress,
+    'focus.json': encodeDocument(focus).toString('utf8'),
+    ...(isUsed(kfr) ? { 'kfr.json': encodeDocument(kfr).toString('utf8') } : {}),
+  };
+}
+
+const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;

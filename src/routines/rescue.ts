@@ -11,6 +11,7 @@ import {
   configFile,
   featuresFile,
   focusFile,
+  kfrFile,
   knowledgeFile,
   progressFile,
   sessionFile,
@@ -36,6 +37,7 @@ function asideHint({ layout }: Context, file: string): string | null {
   const aside = `mv ${file} ${file}.damaged`;
   if (file === shown(layout, sessionFile(layout)))
     return `${aside} && forge session start   (its progress is kept as an interrupted session)`;
+  if (file === shown(layout, kfrFile(layout))) return `${aside}   (working memory begins empty)`;
   const fresh = [focusFile(layout), progressFile(layout)].some((path) => shown(layout, path) === file);
   return fresh ? `${aside} && forge init   (puts an empty one there)` : null;
 }

@@ -4,6 +4,7 @@ import { CycleInput } from '../domain/cycle.js';
 import { usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { FOCUS } from '../domain/focus.js';
+import { KFR } from '../domain/kfr.js';
 import { KNOWLEDGE } from '../domain/knowledge.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../domain/session.js';
@@ -13,6 +14,7 @@ const FORMATS = [
   FEATURES,
   KNOWLEDGE,
   FOCUS,
+  KFR,
   RUNNING_SESSION,
   ARCHIVED_SESSION,
   ACTIVE_ISSUES,

@@ -8,9 +8,10 @@ import {
   type RunningSession,
   sessionName,
 } from '../domain/session.js';
-import { archiveFile, focusFile, progressFile, sessionFile } from '../store/layout.js';
+import type { Write } from '../store/durable.js';
+import { archiveFile, focusFile, kfrFile, progressFile, sessionFile } from '../store/layout.js';
 import { allocateSessionId } from '../store/session-ids.js';
-import { archivedIds, recentArchives, updateArchive } from './archive.js';
+import { archivedIds, readArchivedKfr, recentArchives, updateArchive } from './archive.js';
 import type { Memory } from './briefing.js';
 import { type Context, lockPolicy, timestamp } from './context.js';
 import { showFocus } from './focus.js';
@@ -65,6 +66,7 @@ export function createSession(
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
+    ...(resumed ? takeAlong(context, resumed, running.id) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
   if (resumed) updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
@@ -81,6 +83,13 @@ export function chooseFocus(context: Context, memory: Memory, goal: string | und
   return task
     ? planFocus(NO_FOCUS, { task: taskLine(task), linear_issue: task.linear_issue }, now)
     : NO_FOCUS;
+}
+
+/** The working memory of the session that is resumed goes on in this one (KFR-13). */
+function takeAlong(context: Context, resumed: ArchivedSession, session: string): Write[] {
+  const kfr = readArchivedKfr(context, resumed.id);
+  if (kfr.entries.length === 0) return [];
+  return [{ path: kfrFile(context.layout), bytes: encodeDocument({ ...kfr, session }) }];
 }
 
 function archivedFocus({ disk, layout }: Context, { id }: ArchivedSession): Focus {

@@ -3,6 +3,8 @@ import { encodeDocument, type Format } from '../domain/document.js';
 import { ForgeError } from '../domain/error.js';
 import type { Focus } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
+import type { Entry } from '../domain/kfr.js';
+import { openEntries, requireResolved } from '../domain/kfr-gate.js';
 import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../domain/knowledge.js';
 import { addEntry, parseProgress, setNext } from '../domain/progress.js';
 import { type RunningSession, sessionName, toArchive } from '../domain/session.js';
@@ -13,7 +15,8 @@ import { guardCommit } from './commit-guard.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
 import { showFocus } from './focus.js';
 import { requireMemory, settleMemory } from './integrity.js';
-import { readFocusText } from './interruption.js';
+import { shortTermFiles } from './interruption.js';
+import { readKfr } from './kfr.js';
 import { compactAtSessionEnd } from './memory-compact.js';
 import { foldAtSessionEnd } from './memory-fold.js';
 import { readProgressText } from './progress.js';
@@ -48,6 +51,8 @@ export interface EndedSession {
   /** Where the session is kept. */
   archive: string;
   learned: Learning[];
+  /** KFR entries that were not promoted, and are gone with the session (KFR-14). */
+  expired: Entry[];
   commit?: { hash: string; short: string; subject: string };
   /** Why there is no commit. */
   commit_skipped?: string;
@@ -67,13 +72,16 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
   await tellGit(context, () => guardCommit(context));
-  const { running, focus, intent, learned } = context.disk.withLock(() => {
+  const { running, focus, intent, learned, expired } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
+    const kfr = readKfr(context);
+    requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
     const plan = planEnd(session, input, present, timestamp(context));
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
-    return { running: session, focus: present, intent: plan, learned: completeEnd(context, plan) };
+    const done = completeEnd(context, plan);
+    return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
   });
   // Before the fold, which takes the seal along: it moves records and changes no head.
   if (isVerified && config.supervisor.keys.length > 0) await sealAtEnd(context);
@@ -87,6 +95,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: shown(context.layout, archiveFolder(context.layout, running.id)),
     learned,
+    expired,
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
   };
@@ -151,14 +160,16 @@ function completeEnd(context: Context, intent: EndIntent): Learning[] {
 function archiveEnded(context: Context, running: RunningSession, intent: EndIntent): void {
   let text = addEntry(readProgressText(context), new Date(intent.at), 'Session ending');
   if (intent.next !== null) text = setNext(text, intent.next);
+  // Asked after the end was cut off: to be taken along by --resume, not forgotten.
+  const isOpen = openEntries(readKfr(context)).length > 0;
   const session = toArchive(running, {
-    status: 'ended',
-    ended_at: intent.at,
+    status: isOpen ? 'interrupted' : 'ended',
+    ended_at: isOpen ? null : intent.at,
     learned: intent.learned,
     failed: intent.failed,
     next: parseProgress(text).next ?? null,
   });
-  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  writeArchive(context, session, shortTermFiles(context, text));
 }
 
 function keepLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {

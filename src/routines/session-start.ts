@@ -5,6 +5,7 @@ import { encodeDocument } from '../domain/document.js';
 import { refused, usage } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
+import { requireResolved } from '../domain/kfr-gate.js';
 import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
 import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
@@ -14,8 +15,9 @@ import { recentCommits, rememberCommits } from './commits.js';
 import { type Context, noteActivity, readConfig, warnFileSystem } from './context.js';
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
-import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
+import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
 import { closeInvestigations } from './investigation.js';
+import { readKfr } from './kfr.js';
 import { readProgressText } from './progress.js';
 import { isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
@@ -114,7 +116,8 @@ function openSession(
     const state = settleRunning(context, running, input);
     if (state) return { running: state === 'joined' ? joinSession(context, running) : running, state };
   } else if (isLeftBehind(context)) clearShortTerm(context);
-  else archiveOrphan(context, () => allocate(context));
+  else archiveLeft(context, input.resume, () => allocate(context));
+  if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const resumed = input.resume === undefined ? null : toResume(context, input.resume);
   return { running: createSession(context, input.goal, around, resumed), state: 'started' };
 }
@@ -134,18 +137,25 @@ function settleRunning(context: Context, running: RunningSession, input: Session
   // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.
   const own = ['latest', running.id, name].includes(input.resume ?? 'latest');
   if (input.resume !== undefined && !own) toResume(context, input.resume);
+  if (!own || input.resume === undefined)
+    requireResolved(
+      readKfr(context),
+      `Session ${name} was interrupted and cannot be left`,
+      `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
+    );
+  const left = readKfr(context).entries.length;
   archiveInterrupted(context, running);
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (input.resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up with: forge session start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up${left === 0 ? '' : `, with its working memory (${plural(left, 'entry', 'entries')}),`} with: forge session start --resume ${name}`,
     );
   return null;
 }
 
 /** A session that was only just started gives way to the one to resume; one that holds work does not. */
 function makeRoom(context: Context, running: RunningSession, wanted: string): null {
-  if (holdsWork(readProgressText(context)))
+  if (holdsWork(readProgressText(context)) || readKfr(context).entries.length > 0)
     throw refused(
       'session.running',
       `Session ${sessionName(running.id)} is running; end it before resuming another.`,

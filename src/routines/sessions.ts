@@ -1,6 +1,8 @@
 import { decodeUtf8 } from '../domain/document.js';
 import { refused } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
+import type { Entry } from '../domain/kfr.js';
+import { openEntries, requireResolved } from '../domain/kfr-gate.js';
 import { type Progress, parseProgress } from '../domain/progress.js';
 import {
   type ArchivedSession,
@@ -16,12 +18,14 @@ import {
   archivedIds,
   clearShortTerm,
   displayId,
+  readArchivedKfr,
   readArchives,
   updateArchive,
   writeArchive,
 } from './archive.js';
 import { type Context, readConfig, timestamp } from './context.js';
-import { readFocusText } from './interruption.js';
+import { shortTermFiles } from './interruption.js';
+import { readKfr } from './kfr.js';
 import { readProgressText } from './progress.js';
 import { judgeRunning, readRunning } from './running.js';
 
@@ -38,7 +42,7 @@ export interface SessionRow {
 }
 
 export interface SessionOverview {
-  active: (SessionRow & { holder: string; task: string | null }) | null;
+  active: (SessionRow & { holder: string; task: string | null; open_questions: number }) | null;
   /** Newest first. */
   sessions: SessionRow[];
   /** True when older ones are left out. */
@@ -93,12 +97,15 @@ function activeRow(context: Context, running: RunningSession, all: readonly stri
     next,
     task: context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value.task,
     holder: verdict.state === 'same' ? 'you' : verdict.why,
+    open_questions: openEntries(readKfr(context)).length,
   };
 }
 
 export interface SessionDetail {
   session: SessionRow & { learned: string[]; failed: string[]; goal: string | null };
   focus: Focus;
+  /** Working memory as it was at its end; `--resume` takes it along. */
+  kfr: Entry[];
   progress: Progress;
 }
 
@@ -121,6 +128,7 @@ export function showSession(context: Context, input: { id: string }): SessionDet
       goal: session.goal ?? null,
     },
     focus: disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value,
+    kfr: readArchivedKfr(context, id).entries,
     progress: parseProgress(text),
   };
 }
@@ -144,10 +152,11 @@ const isNamed = (running: RunningSession, id: string | undefined): boolean =>
   id === undefined || running.id === id || sessionName(running.id) === id;
 
 function discardRunning(context: Context, running: RunningSession): string {
+  requireResolved(readKfr(context), 'The session cannot be discarded');
   const text = readProgressText(context);
   const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [], failed: [] };
   const session = toArchive(running, { ...end, next: parseProgress(text).next ?? null });
-  writeArchive(context, session, { 'progress.txt': text, 'focus.json': readFocusText(context) });
+  writeArchive(context, session, shortTermFiles(context, text));
   clearShortTerm(context);
   return running.id;
 }
@@ -160,6 +169,13 @@ function discardArchived(context: Context, wanted: string | undefined): string {
     throw refused(
       'session.not_interrupted',
       `Session ${wanted} was ${found.status}; there is nothing to discard.`,
+    );
+  // Once it was resumed, its working memory went on in another session, and was settled there.
+  if (found.resumed_by === undefined)
+    requireResolved(
+      readArchivedKfr(context, found.id),
+      `Session ${sessionName(found.id)} cannot be discarded`,
+      `forge session start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
     );
   updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
   return found.id;

@@ -72,6 +72,7 @@ export const knowledgeFile = within('memory', 'long-term', 'knowledge.json');
 export const featuresFile = within('memory', 'long-term', 'features.json');
 export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');
+export const kfrFile = within('memory', 'short-term', 'kfr.json');
 export const sessionFile = within('memory', 'short-term', 'session.json');
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');
@@ -104,6 +105,8 @@ export const archiveFile = (layout: Layout, id: string, name = 'session.json'): 
 export const lockFile = once((layout: Layout) => join(layout.state, 'lock'));
 /** What must be finished at the next start (session end in the middle). */
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
+/** An entry of working memory that is becoming a note. */
+export const promotionFile = (layout: Layout): string => join(layout.state, 'promotion.json');
 /** When forge was last used in this worktree. */
 export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
 /** Every record written in this worktree, until HEAD's tree has it. */

@@ -57,7 +57,7 @@ const firstOfEach = (lines: readonly Line[]): Line[] => [
   ...new Map(lines.map((line) => [line.id, line])).values(),
 ];
 
-/** An archive without a seal is what a kill left before its record was stored: it is sealed now. */
+/** An archive without a manifest is what a kill left before its record was stored: it gets one now. */
 function idsInArchives({ layout }: Disk): Set<string> {
   const archives = listArchives(layout);
   const manifests = readManifests([...listContainers(layout, 'execution'), ...archives]);

@@ -58,7 +58,7 @@ export function findHidden(layout: Layout, containers: readonly Container[]): Hi
 
 const mayHide = (bytes: Buffer): boolean => HIDING.some((mark) => bytes.includes(mark));
 
-/** All that a reset sealed. The seals of older archives among it: what these hold is reset with them. */
+/** All that a reset sealed. The manifests of older archives among it: what these hold is reset with them. */
 function hideMembers(layout: Layout, manifest: ArchiveManifest, hidden: Hidden): ArchiveManifest[] {
   const file = findArchive(layout, manifest);
   const inner: ArchiveManifest[] = [];
@@ -72,7 +72,7 @@ function hideMembers(layout: Layout, manifest: ArchiveManifest, hidden: Hidden):
   return inner;
 }
 
-/** What a line hides, and the seal that it is. */
+/** What a line hides, and the manifest that it is. */
 function note(parsed: ParsedLine, hidden: Hidden): (ArchiveManifest & { kind: string }) | null {
   if (parsed.kind === 'tombstone') hidden.ids.add(parsed.tombstone.redacted);
   if (parsed.kind !== 'record') return null;
@@ -83,7 +83,7 @@ function note(parsed: ParsedLine, hidden: Hidden): (ArchiveManifest & { kind: st
   return isManifest(record) ? record : null;
 }
 
-/** The archive of a seal: by its name, or by its ids once something in it was redacted and it has another name. */
+/** The archive of a manifest: by its name, or by its ids once something in it was redacted and it has another name. */
 export function findArchive(layout: Layout, manifest: ArchiveManifest): Container | null {
   const named = describeContainer(archiveFileOf(layout, manifest.archive));
   if (named) return named;

@@ -89,8 +89,8 @@ function scanInto(
 }
 
 /**
- * An archive is named by its bytes, so once something in it was redacted it has another name than its seal says. Its
- * ids are the same: some seal of this ledger must have their digest, or more was changed than that.
+ * An archive is named by its bytes, so once something in it was redacted it has another name than its manifest says. Its
+ * ids are the same: some manifest of this ledger must have their digest, or more was changed than that.
  */
 function checkSeals(graph: LedgerGraph, layout: Layout, rewritten: readonly Container[]): void {
   for (const { path, size } of rewritten) {

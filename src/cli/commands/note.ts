@@ -20,6 +20,16 @@ export const group: Group = {
       run: async (call, text) => call.forge().note.add({ text: await call.text(text as string) }),
       render: (note, style) => columns([row(note, style)]),
     }),
+    command<Note>({
+      name: 'promote',
+      args: ['<kfr-id>'],
+      summary: 'Turn an entry of working memory into a note for good',
+      example: 'forge note promote kfr-3',
+      writes: true,
+      run: (call, id) => call.forge().note.promote({ id: id as string }),
+      render: ({ id, from, text }, style) =>
+        `${style.good('✓')} ${from} is the note ${style.strong(id.slice(0, 12))} now: ${oneLine(text, 200)}`,
+    }),
     command<{ notes: Note[] }>({
       name: 'list',
       summary: 'List all notes, oldest first',

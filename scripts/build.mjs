@@ -56,15 +56,19 @@ const SEPARATE = {
   execa: 'execa',
   '@inquirer/prompts': 'prompts',
   '../domain/guard/engine.js': 'guard',
+  '../mcp/server.js': 'mcp',
 };
 
 const keepSeparate = {
   name: 'keep-separate',
   setup({ onResolve }) {
-    onResolve({ filter: /^(execa|@inquirer\/prompts|.*\/guard\/engine\.js)$/ }, ({ path }) => ({
-      path: `./${SEPARATE[path]}.cjs`,
-      external: true,
-    }));
+    onResolve(
+      { filter: /^(execa|@inquirer\/prompts|.*\/guard\/engine\.js|.*\/mcp\/server\.js)$/ },
+      ({ path }) => ({
+        path: `./${SEPARATE[path]}.cjs`,
+        external: true,
+      }),
+    );
   },
 };
 
@@ -134,7 +138,7 @@ async function buildCommandLine(table) {
     plugins: [keepSeparate, lazyBuiltins],
   });
   for (const [module, name] of Object.entries(SEPARATE)) {
-    const resolveDir = module.startsWith('.') ? `${root}src/routines` : root;
+    const resolveDir = module.startsWith('.') ? `${root}src/${name === 'mcp' ? 'cli' : 'routines'}` : root;
     const stdin = { contents: `export * from '${module}'`, resolveDir, sourcefile: `${name}.js` };
     await bundle({
       ...commonjs,
@@ -162,15 +166,31 @@ async function buildLibrary(table) {
   });
 }
 
+const CLIENT = {
+  protocolVersion: '2025-06-18',
+  capabilities: {},
+  clientInfo: { name: 'build', version: '1' },
+};
+const MCP_OPENING = [
+  { id: 1, method: 'initialize', params: CLIENT },
+  { method: 'notifications/initialized' },
+  { id: 2, method: 'tools/list', params: {} },
+  { id: 3, method: 'tools/call', params: { name: 'briefing', arguments: {} } },
+]
+  .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  .join('');
+
 /** Runs the daily commands; the last one, which uses what nearly all use, leaves its compiled code. */
 function writeCodeCache() {
   const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
   const project = join(scratch, 'project');
   const env = { PATH: process.env.PATH, HOME: scratch, XDG_STATE_HOME: scratch };
-  const run = (...args) => {
+  const run = (...args) => talk('', ...args);
+  const talk = (input, ...args) => {
     const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/code-cache.cjs`, ...args], {
       cwd: project,
       env,
+      input,
     });
     if (status !== 0) throw new Error(`forge ${args.join(' ')} failed while building: ${stderr}`);
   };
@@ -179,6 +199,7 @@ function writeCodeCache() {
     execFileSync('git', ['init', '-q'], { cwd: project, env });
     run('init', '--yes');
     run('feature', 'add', 'FORGE-001', 'First');
+    talk(MCP_OPENING, 'mcp');
     run('session', 'start', '--json');
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -119,6 +119,7 @@ const ROUTINE_ORDER = [
   'sessions',
   'where',
   'init',
+  'tool-input',
   'rescue',
 ];
 

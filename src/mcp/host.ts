@@ -1,0 +1,25 @@
+import type { Forge, ToolName } from '../index.js';
+
+/** What the command line gives the server: it has a bundle of its own, and none of forge's code in it. */
+export interface Host {
+  version: string;
+  /** A fresh look at the `.forge/` for each call. */
+  open(): Forge;
+  schemas: Record<ToolName, Record<string, unknown>>;
+  /** Exit 2 names the field that is wrong. */
+  checkInput(name: ToolName, input: unknown): Record<string, unknown>;
+  /** LTM-13: refuses what holds a secret before anything is done with it, or said about it. */
+  guard(fields: { path: string; text: string }[], writes: boolean): Promise<void>;
+  /** Whether what runs here is a builder: it sees no tool that LTM-12 denies it. */
+  isBuilder: boolean;
+  /** What may be told of an error. */
+  mask(error: unknown): Promise<ToolError>;
+}
+
+export interface ToolError {
+  kind: string;
+  code: string;
+  message: string;
+  hint?: string;
+  [field: string]: unknown;
+}

@@ -11,3 +11,11 @@ export function asData(source: string, value: unknown): string {
     `--- end ${boundary} ---`,
   ].join('\n');
 }
+
+/** The same value with every text in it plain: what stands in memory may hold what no reader sees. */
+export function plainly<T>(value: T): T {
+  if (typeof value === 'string') return escapeControls(value) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(plainly) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, plainly(part)])) as T;
+}

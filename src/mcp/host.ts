@@ -1,8 +1,12 @@
+import type { Readable } from 'node:stream';
 import type { Forge, ToolName } from '../index.js';
 
 /** What the command line gives the server: it has a bundle of its own, and none of forge's code in it. */
 export interface Host {
   version: string;
+  channel: Channel;
+  /** Aborted when this process is to end: a signal came. */
+  stop: AbortSignal;
   /** A fresh look at the `.forge/` for each call. */
   open(): Forge;
   schemas: Record<ToolName, Record<string, unknown>>;
@@ -14,6 +18,13 @@ export interface Host {
   isBuilder: boolean;
   /** What may be told of an error. */
   mask(error: unknown): Promise<ToolError>;
+}
+
+/** The client's bytes as they come, and lines back to it. */
+export interface Channel {
+  input: Readable;
+  /** False: nobody reads any more. */
+  send(line: string): boolean;
 }
 
 export interface ToolError {

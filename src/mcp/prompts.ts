@@ -1,7 +1,5 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
-import type { Forge } from '../index.js';
-
-const INVALID_PARAMS = -32602;
+import { invalidParams } from './errors.js';
+import type { Host } from './host.js';
 
 export const PROMPTS = [
   {
@@ -23,17 +21,17 @@ const say = (text: string): Prompt => ({ messages: [{ role: 'user', content: { t
 
 /** Prompts change nothing: they say which tools to call, and how things stand. */
 export async function writePrompt(
-  forge: Forge,
+  host: Host,
   name: string,
   { goal }: Record<string, string>,
 ): Promise<Prompt> {
   if (name === 'session_start') {
-    const { text } = await forge.briefing();
+    const { text } = await host.open().briefing();
     const wanted = goal === undefined ? '' : ` with the goal ${JSON.stringify(goal)}`;
     return say(`Call session_start${wanted}, then go on from here.\n\n${text}`);
   }
   if (name === 'session_end') {
-    const { text } = await forge.kfr.inject();
+    const { text } = await host.open().kfr.inject();
     return say(
       [
         'End this session: resolve or dismiss what requires resolution, promote what stays relevant (session_note_promote), then call session_end with what was learned and what comes next.',
@@ -41,5 +39,5 @@ export async function writePrompt(
       ].join('\n\n'),
     );
   }
-  throw new ProtocolError(INVALID_PARAMS, `There is no prompt ${JSON.stringify(name.slice(0, 80))}.`);
+  throw invalidParams('There is no such prompt; prompts/list names them.');
 }

@@ -1,8 +1,7 @@
-import { ProtocolError } from '@modelcontextprotocol/server';
 import type { Forge } from '../index.js';
 import { asData } from './data.js';
-
-const INVALID_PARAMS = -32602;
+import { invalidParams } from './errors.js';
+import type { Host } from './host.js';
 
 interface Resource {
   title: string;
@@ -45,13 +44,14 @@ export const listResources = (): { uri: string; name: string; title: string; mim
 
 /** B-83: only what is listed; a path or another scheme is refused. */
 export async function readResource(
-  forge: Forge,
+  host: Host,
   uri: string,
 ): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
   const record = RECORD.exec(uri)?.[1];
   const resource = Object.hasOwn(RESOURCES, uri) ? RESOURCES[uri] : undefined;
   if (record === undefined && !resource)
-    throw new ProtocolError(INVALID_PARAMS, `There is no resource ${JSON.stringify(uri.slice(0, 120))}.`);
+    throw invalidParams('There is no such resource; resources/list and resources/templates/list name them.');
+  const forge = host.open();
   const text = resource
     ? await resource.read(forge)
     : asData('record', await forge.memory.show({ id: record as string }));

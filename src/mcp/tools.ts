@@ -1,4 +1,5 @@
-import type { Forge, KfrPatch, ToolName } from '../index.js';
+import type { Briefing, Forge, KfrPatch, StartedSession, ToolName } from '../index.js';
+import type { Host } from './host.js';
 import { WORKING_MEMORY } from './working-memory.js';
 
 /** How a call tells what it does, and is told to stop. */
@@ -14,8 +15,12 @@ export interface Tool {
   /** LTM-12 denies it to a builder. */
   supervisors?: boolean;
   run(forge: Forge, input: never, watch: Watch): Promise<unknown>;
+  /** May take minutes: the calls after it do not wait. */
+  lasts?: boolean;
   /** What a model reads; default: the value as JSON. */
   text?(value: never): string;
+  /** What a program reads, or a model in its place; default: the value. Memory stands in it as data, or not at all. */
+  shape?(value: never): unknown;
 }
 
 /** Binds the types of one tool's input and answer. */
@@ -23,8 +28,10 @@ const tool = <I, V>(spec: {
   description: string;
   reads?: boolean;
   supervisors?: boolean;
+  lasts?: boolean;
   run(forge: Forge, input: I, watch: Watch): Promise<V>;
   text?(value: V): string;
+  shape?(value: V): unknown;
 }): Tool => spec as unknown as Tool;
 
 /** Few: what a day of work needs. Each description says when to call it, in as few words as will do. */
@@ -43,6 +50,11 @@ export const TOOLS: Record<ToolName, Tool> = {
     run: (forge, input: Parameters<Forge['session']['start']>[0]) => forge.session.start(input),
     text: ({ briefing, session, warnings }) =>
       [`Session ${session.id} (${session.state})`, briefing.text, ...warnings].join('\n'),
+    shape: ({ briefing, session, warnings }: StartedSession) => ({
+      session,
+      briefing: briefing.text,
+      warnings,
+    }),
   }),
   session_end: tool({
     description:
@@ -54,6 +66,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     reads: true,
     run: (forge, input: { budget?: number }) => forge.briefing(input),
     text: ({ text }) => text,
+    shape: ({ text, tokens, omitted }: Briefing) => ({ text, tokens, omitted }),
   }),
   progress_add: tool({
     description: "Log a step in the session's progress; `next` sets what comes next.",
@@ -69,6 +82,7 @@ export const TOOLS: Record<ToolName, Tool> = {
   }),
   feature_verify: tool({
     description: "Run features' tests (all by default); only this makes a feature passing.",
+    lasts: true,
     run: (forge, { ids }: { ids?: string[] }, watch) => verify(forge, ids, watch),
   }),
   memory_record: tool({
@@ -82,6 +96,10 @@ export const TOOLS: Record<ToolName, Tool> = {
     run: (forge, input: { text: string }) => forge.note.add(input),
   }),
 };
+
+/** What a builder is denied is not offered to it (LTM-12). */
+export const offered = (host: Host, name: ToolName): boolean =>
+  !(host.isBuilder && TOOLS[name].supervisors === true);
 
 async function verify(
   forge: Forge,

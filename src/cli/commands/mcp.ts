@@ -7,12 +7,15 @@ import { type Call, command, type Group } from '../spec.js';
 import { version } from '../version.js';
 
 /** Nobody at a terminal decides through an agent's server, whatever it was started from. */
-async function hostOf({ cwd, world }: Call): Promise<Host> {
+async function hostOf(call: Call): Promise<Host> {
+  const { cwd, world } = call;
   const { env } = world;
   const open = () => openForge(cwd, { world: { ...world, terminal: false } });
   const { schemas, check } = await toolInputs();
   return {
     version: version(),
+    channel: await call.channel(),
+    stop: call.stops(() => {}).finish,
     open,
     schemas,
     checkInput: check,

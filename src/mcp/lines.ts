@@ -91,12 +91,16 @@ export class Lines implements Transport {
   private deliver(line: string): void {
     if (line === '') return;
     const message = parse(line);
-    if (message === undefined) return this.refuse(PARSE_ERROR, 'this line is no JSON');
-    if (!isMessage(message))
-      return this.refuse(
+    if (message === undefined) this.refuse(PARSE_ERROR, 'this line is no JSON');
+    else if (isMessage(message)) this.pass(message);
+    else
+      this.refuse(
         INVALID_REQUEST,
         'this is no JSON-RPC 2.0 message: one object a line, its id a text or a whole number',
       );
+  }
+
+  private pass(message: JSONRPCMessage): void {
     const fault = faultOf(message);
     if (fault === null) this.onmessage?.(message);
     else if (isJSONRPCRequest(message)) this.refuse(INVALID_PARAMS, fault, message.id);

@@ -95,6 +95,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
 
   it('AGT-02 offers few tools, what only reads marked; resources, a template and prompts', async () => {
     const { client } = await connect(await ready(), mode);
+    expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy');
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       'session_working_memory_update',

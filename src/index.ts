@@ -4,7 +4,7 @@
  */
 import { systemWorld, type World } from './adapters/world.js';
 import { ForgeError } from './domain/error.js';
-import { type Context, hasIntent, noteActivity, openContext, refuseHalted } from './routines/context.js';
+import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from './routines/context.js';
 import type { Scan } from './routines/guard-scan.js';
 
 export type { World } from './adapters/world.js';
@@ -106,6 +106,8 @@ type Routines = { [K in keyof typeof routines]: Awaited<ReturnType<(typeof routi
 
 /** A refused start, or a look at who is there, must not keep a session alive whose agent is gone. */
 const LOOKS: ReadonlySet<string> = new Set(['start', 'where', 'sessions']);
+/** Nor must what opens the way past its open questions. */
+const OPENINGS: ReadonlySet<string> = new Set(['listKfr', 'clearKfr']);
 
 export interface ForgeOptions {
   /** Surroundings: clock, environment, who asks. Default: this process, with no terminal. */
@@ -138,9 +140,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
         if (how === 'writes' || how === 'guards') refuseHalted(context.disk);
         // LTM-13: if the rules cannot be loaded, nothing is written either.
         if (how === 'writes' || how === 'settles') await (await routines.guard()).installGuard(context);
-        if (how !== 'settles' && hasIntent(context)) await finishFirst(how);
+        if (how !== 'settles' && hasPromotion(context)) await finishFirst(how);
         const module = (await routines[part]()) as Routines[K];
-        if (!LOOKS.has(part)) noteActivity(context);
+        if (!LOOKS.has(part) && !OPENINGS.has(String(name))) noteActivity(context);
         return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
       } catch (error) {
         if (error instanceof ForgeError && error.kind === 'secret' && how !== 'reads')
@@ -159,8 +161,11 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     try {
       await (await routines.promotion()).finishPromotion(context);
     } catch (error) {
-      if (how !== 'reads') throw error;
-      context.warnings.push(`A promotion was cut off and waits: ${(error as Error).message}`);
+      const waits = hasPromotion(context);
+      if (how !== 'reads' && waits) throw error;
+      context.warnings.push(
+        `A promotion was cut off and ${waits ? 'waits' : 'was given up'}: ${(error as Error).message}`,
+      );
     }
   };
 

@@ -1,5 +1,15 @@
 import { ForgeError } from './error.js';
-import { closeEntries, countKfr, type Entry, isSingle, type Kfr, KINDS, type Kind, readKind } from './kfr.js';
+import {
+  closeEntries,
+  countKfr,
+  type Entry,
+  isSingle,
+  type Kfr,
+  KINDS,
+  type Kind,
+  nextNumber,
+  readKind,
+} from './kfr.js';
 import { doubtfulContent, duplicateKey, forbiddenContent, normaliseEntry } from './kfr-content.js';
 import { checkText, oneLine } from './text.js';
 
@@ -97,7 +107,8 @@ class Patcher {
       this.applied.push({ index, op, ...done });
     } catch (error) {
       if (!(error instanceof Refused) && !(error instanceof ForgeError)) throw error;
-      this.isMalformed ||= error instanceof Refused && error.isMalformed;
+      // A text that is no text (empty, a control character) is a fault of form.
+      this.isMalformed ||= !(error instanceof Refused) || error.isMalformed;
       const op = typeof operation?.op === 'string' ? oneLine(operation.op, 40) : '';
       this.refusals.push({ index, op, code: error.code, message: error.message });
     }
@@ -105,7 +116,8 @@ class Patcher {
 
   finish(): Patched {
     const { before, applied, warnings, refusals, isMalformed } = this;
-    this.checkBudget();
+    // Where an operation failed, what it would have taken out is still there.
+    if (refusals.length === 0) this.checkBudget();
     const failed = refusals.length > 0;
     return {
       kfr: failed ? before : this.kfr,
@@ -126,7 +138,7 @@ class Patcher {
     const text = this.checkEntry(kind, operation.text as string, index);
     const prior = isSingle(kind) ? this.kfr.entries.find((entry) => entry.kind === kind) : undefined;
     if (prior) this.kfr = closeEntries(this.kfr, this.removable(prior, 'replaced'), 'replaced', this.now);
-    const number = this.kfr.last + 1;
+    const number = nextNumber(this.kfr);
     const entry: Entry = {
       id: `kfr-${number}`,
       kind,
@@ -215,7 +227,8 @@ class Patcher {
     const { tokens } = this.limits;
     const count = countKfr(this.kfr.entries);
     const last = this.applied.findLast(({ op }) => op === 'add' || op === 'replace');
-    if (count <= tokens || !last) return;
+    // Over the limit since the setting was lowered: what makes it smaller is welcome.
+    if (count <= tokens || !last || count < countKfr(this.before.entries)) return;
     const largest = this.kfr.entries
       .filter(({ requires_resolution }) => !requires_resolution)
       .sort((a, b) => countKfr([b]) - countKfr([a]))

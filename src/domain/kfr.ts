@@ -36,12 +36,25 @@ const OUTCOMES = ['replaced', 'removed', 'resolved', 'dismissed', 'promoted', 'e
 export type Outcome = (typeof OUTCOMES)[number];
 
 const Fields = {
-  id: z.string(),
+  id: z.string().check(z.regex(/^kfr-[1-9]\d{0,8}$/)),
   kind: z.enum(KINDS),
   text: z.string(),
   requires_resolution: z.boolean(),
   created_at: z.string(),
 };
+
+/** What no patch can break, an edit by hand could: an open question that asks for no resolution would pass the gate. */
+function keepsCardinality(
+  entries: readonly { id: string; kind: Kind; requires_resolution: boolean }[],
+): boolean {
+  const singles = entries.map(({ kind }) => kind).filter(isSingle);
+  const isUnique = (names: readonly string[]): boolean => new Set(names).size === names.length;
+  return (
+    isUnique(singles) &&
+    isUnique(entries.map(({ id }) => id)) &&
+    entries.every(({ kind, requires_resolution }) => requires_resolution || kind !== 'OpenQuestion')
+  );
+}
 
 /** What must remain correct for the next few turns. */
 export const Entry = z.looseObject({
@@ -68,7 +81,9 @@ export const Kfr = z.looseObject({
   session: z.nullable(z.string()),
   /** The number of the last entry; none is given out twice in a session. */
   last: z.int().check(z.gte(0)),
-  entries: z.array(Entry),
+  entries: z
+    .array(Entry)
+    .check(z.refine(keepsCardinality, 'one Goal, one Plan, each id once, and each OpenQuestion open')),
   /** Newest last; the oldest beyond KEPT_CLOSED are forgotten. */
   closed: z.array(ClosedEntry),
 });
@@ -79,6 +94,10 @@ export const KFR: Format<Kfr> = { name: 'kfr', version: '1.0', schema: Kfr };
 export const NO_KFR: Kfr = { schema_version: '1.0', session: null, last: 0, entries: [], closed: [] };
 
 const KEPT_CLOSED = 200;
+
+/** Of an entry that is added next: above all that were there, whatever `last` says. */
+export const nextNumber = ({ last, entries, closed }: Kfr): number =>
+  Math.max(last, ...[...entries, ...closed].map(({ id }) => Number(id.slice('kfr-'.length)))) + 1;
 
 /** Takes entries out, and remembers how they went. */
 export function closeEntries(
@@ -134,7 +153,7 @@ function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
     ...(parked ? ['parked for a human'] : []),
   ];
   const [first = '', ...rest] = escapeControls(text).split(/[\n\u2028\u2029]/);
-  return [`- [${marks.join(', ')}] ${first}`, ...rest.map((line) => `    ${line}`)].join('\n');
+  return [`- [${marks.join(', ')}] ${first}`, ...rest.map((line) => `    | ${line}`)].join('\n');
 }
 
 /** What the entries take of a prompt, the header left out. */

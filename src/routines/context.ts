@@ -10,7 +10,7 @@ import { deniedToBuilder, isBelowBuilder, isBuilder, type Reserved } from '../do
 import type { ArchivedSession } from '../domain/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
-import { configFile, intentFile, type Layout, layoutOf, shown } from '../store/layout.js';
+import { configFile, type Layout, layoutOf, promotionFile, shown } from '../store/layout.js';
 import type { LockPolicy } from '../store/lock.js';
 
 /** What every routine works with: one `.forge/`, its repository, its surroundings. */
@@ -125,5 +125,5 @@ export function noteActivity({ layout, world, disk }: Context): void {
   if (!disk.dryRun) writeActivity(layout, world.activity());
 }
 
-/** Something that was begun has to be completed. One look at one name. */
-export const hasIntent = ({ disk, layout }: Context): boolean => disk.exists(intentFile(layout));
+/** A promotion was begun and has to be completed. One look at one name. */
+export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));

@@ -5,6 +5,7 @@ import { FOCUS, type Focus, NO_FOCUS, planFocus, switchesContext } from '../doma
 import { checkId } from '../domain/id.js';
 import { checkInput } from '../domain/input.js';
 import { checkText } from '../domain/text.js';
+import type { Write } from '../store/durable.js';
 import { focusFile } from '../store/layout.js';
 import { type Context, timestamp } from './context.js';
 import { switchContext } from './kfr.js';
@@ -31,10 +32,10 @@ export function setFocus(context: Context, raw: FocusInput): Focus {
   if (Object.values(change).every((value) => value === undefined))
     throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "…"' });
   checkTexts({ ...rest, issue });
-  return replaceFocus(context, (focus) => {
-    if (switchesContext(focus, change)) switchContext(context, 'The task cannot change');
-    return planFocus(focus, change, timestamp(context));
-  });
+  return replaceFocus(context, (focus) => ({
+    after: planFocus(focus, change, timestamp(context)),
+    writes: switchesContext(focus, change) ? switchContext(context, 'The task cannot change') : [],
+  }));
 }
 
 function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: FocusInput): void {
@@ -48,18 +49,21 @@ function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: Fo
 
 export function clearFocus(context: Context): Focus {
   // Fields of a newer forge stay.
-  return replaceFocus(context, (focus) => {
-    switchContext(context, 'The focus cannot be cleared');
-    return { ...focus, ...NO_FOCUS, schema_version: focus.schema_version };
-  });
+  return replaceFocus(context, (focus) => ({
+    after: { ...focus, ...NO_FOCUS, schema_version: focus.schema_version },
+    writes: switchContext(context, 'The focus cannot be cleared'),
+  }));
 }
 
-function replaceFocus(context: Context, change: (focus: Focus) => Focus): Focus {
+type Change = (focus: Focus) => { after: Focus; writes: Write[] };
+
+/** `writes` are what changes with it, all of it or nothing. */
+function replaceFocus(context: Context, change: Change): Focus {
   const { disk, layout } = context;
   return disk.withLock(() => {
     const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
-    const after = change(before.value);
-    disk.replace(focusFile(layout), encodeDocument(after), before.bytes);
+    const { after, writes } = change(before.value);
+    disk.replaceAll([{ path: focusFile(layout), bytes: encodeDocument(after) }, ...writes], before.bytes);
     return after;
   });
 }

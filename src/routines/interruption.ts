@@ -1,10 +1,18 @@
 import { encodeDocument } from '../domain/document.js';
 import { FOCUS, NO_FOCUS } from '../domain/focus.js';
 import type { Kfr } from '../domain/kfr.js';
+import { requireResolved } from '../domain/kfr-gate.js';
 import { parseProgress } from '../domain/progress.js';
-import { type ArchivedSession, type RunningSession, toArchive } from '../domain/session.js';
+import { type ArchivedSession, type RunningSession, sessionName, toArchive } from '../domain/session.js';
 import { focusFile } from '../store/layout.js';
-import { type ArchiveFiles, clearShortTerm, writeArchive } from './archive.js';
+import { lastGiven } from '../store/session-ids.js';
+import {
+  type ArchiveFiles,
+  clearShortTerm,
+  readArchivedKfr,
+  recentArchives,
+  writeArchive,
+} from './archive.js';
 import { type Context, timestamp } from './context.js';
 import { readKfrFile } from './kfr.js';
 import { readProgressText } from './progress.js';
@@ -36,7 +44,7 @@ export function archiveInterrupted(context: Context, running: RunningSession): A
  * Progress without a session record: a start was cut before the record was written, or someone removed it. When it
  * holds work, it is archived under the id given. Caller holds the lock.
  */
-export function archiveOrphan(
+function archiveOrphan(
   context: Context,
   allocate: () => { id: string; seq: number },
 ): ArchivedSession | null {
@@ -61,6 +69,37 @@ export function archiveOrphan(
     `Progress without a session was found; it is kept as ${session.id} (${timestamp(context)}).`,
   );
   return session;
+}
+
+/** Work without a record, before a session starts: its open questions can only be taken along. */
+export function archiveLeft(
+  context: Context,
+  resume: string | undefined,
+  allocate: () => { id: string; seq: number },
+): void {
+  if (resume !== 'latest')
+    requireResolved(
+      readKfrFile(context),
+      'Working memory of a session whose record is gone cannot be left',
+      'forge session start --resume latest  (takes it along)',
+    );
+  archiveOrphan(context, allocate);
+}
+
+/**
+ * The last session here was interrupted with questions open, and nobody took them along: a `--resume` was cut off after
+ * the archiving. What other clones left is theirs.
+ */
+export function refuseToForget(context: Context): void {
+  const here = new Set(lastGiven(context.layout));
+  const last = recentArchives(context).findLast(({ id }) => here.has(id));
+  if (last?.status !== 'interrupted' || last.resumed_by !== undefined) return;
+  const name = sessionName(last.id);
+  requireResolved(
+    readArchivedKfr(context, last.id),
+    `Session ${name} was interrupted and cannot be left`,
+    `forge session start --resume ${name}  (takes them along)`,
+  );
 }
 
 /** What a session's archive has beside its record, as it stands now. */

@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { encodeDocument, type Format } from '../domain/document.js';
-import { refused, usage } from '../domain/error.js';
+import { ForgeError, refused, usage } from '../domain/error.js';
 import { closeEntries, Entry, KFR, NO_KFR } from '../domain/kfr.js';
+import type { Draft } from '../domain/segment.js';
 import { sessionName } from '../domain/session.js';
 import { oneLine } from '../domain/text.js';
-import { intentFile, kfrFile } from '../store/layout.js';
+import { kfrFile, promotionFile } from '../store/layout.js';
 import type { Around } from '../store/ledger.js';
 import { findKeyed } from '../store/ledger-keys.js';
-import { type Context, requireSupervisor, timestamp } from './context.js';
+import { type Context, hasPromotion, requireSupervisor, timestamp } from './context.js';
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
 import { readKfr } from './kfr.js';
-import { storeRecords } from './ledger.js';
+import { type RecordRef, storeRecords } from './ledger.js';
 import type { Note } from './note.js';
 import { requireRunning } from './running.js';
 
@@ -25,7 +26,7 @@ const PromotionIntent = z.looseObject({
   at: z.string(),
 });
 type PromotionIntent = z.infer<typeof PromotionIntent>;
-const INTENT: Format<PromotionIntent> = { name: 'intent', version: '1.0', schema: PromotionIntent };
+const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', schema: PromotionIntent };
 
 /** KFR-10, AGN-025 §8: an entry becomes a durable note and leaves the KFR, in one step. */
 export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note> {
@@ -42,7 +43,7 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
       entry,
       at: timestamp(context),
     };
-    disk.replace(intentFile(layout), encodeDocument(intent));
+    disk.replace(promotionFile(layout), encodeDocument(intent));
     return complete(context, around, intent);
   });
 }
@@ -61,27 +62,39 @@ function findEntry(context: Context, id: string): Entry {
   return entry;
 }
 
+/** A note that can never be (its text is refused) must not stand in the way of everything that follows. */
+function storeNote(context: Context, around: Around, draft: Draft): RecordRef | undefined {
+  try {
+    return storeRecords(context, around, 'notes', [draft])[0];
+  } catch (error) {
+    if (error instanceof ForgeError && FINAL.includes(error.kind))
+      context.disk.remove(promotionFile(context.layout));
+    throw error;
+  }
+}
+
+const FINAL: readonly string[] = ['secret', 'usage', 'refused'];
+
 /** Every step can run again after a crash in any of them: the note bears a key, and the intent goes last. */
 function complete(context: Context, around: Around, { session, entry, at }: PromotionIntent): Note {
   const { disk, layout } = context;
   const { id, text } = entry;
   const key = createHash('sha256').update(`kfr\u0000${session}\u0000${id}`).digest('hex');
   const known = findKeyed(layout, 'notes', new Set([key])).get(key);
-  const draft = { kind: 'note', text, at, from: id, key };
-  const stored = known ?? storeRecords(context, around, 'notes', [draft])[0];
+  const stored = known ?? storeNote(context, around, { kind: 'note', text, at, session, from: id, key });
   const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
   if (before.value.session === session && before.value.entries.some((other) => other.id === id)) {
     const after = closeEntries(before.value, new Set([id]), 'promoted', at);
     disk.replace(kfrFile(layout), encodeDocument(after), before.bytes);
   }
-  disk.remove(intentFile(layout));
+  disk.remove(promotionFile(layout));
   return { id: stored?.id ?? '', text, at, session, from: id };
 }
 
 /** Completes a promotion that was cut in the middle, before anything else looks at notes or the KFR. */
 export async function finishPromotion(context: Context): Promise<void> {
-  const { disk, layout } = context;
-  if (context.disk.dryRun || readIntent(context) === null) return;
+  const { disk } = context;
+  if (disk.dryRun || !hasPromotion(context)) return;
   await installGuard(context);
   const { around } = await requireMemory(context);
   disk.withLock(() => {
@@ -94,10 +107,7 @@ export async function finishPromotion(context: Context): Promise<void> {
   });
 }
 
-/** Null when there is none, or one of another operation. */
 function readIntent({ disk, layout }: Context): PromotionIntent | null {
-  const bytes = disk.read(intentFile(layout));
-  if (!bytes?.includes('"kfr.promote"')) return null;
   const nothing = null as PromotionIntent | null;
-  return disk.readDocument(INTENT, intentFile(layout), nothing as PromotionIntent).value;
+  return disk.readDocument(INTENT, promotionFile(layout), nothing as PromotionIntent).value;
 }

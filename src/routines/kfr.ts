@@ -24,6 +24,7 @@ import {
 import { sessionName } from '../domain/session.js';
 import { checkText, plural } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
+import type { Write } from '../store/durable.js';
 import { kfrFile } from '../store/layout.js';
 import { type Context, readConfig, timestamp } from './context.js';
 import { readRunning, requireRunning } from './running.js';
@@ -105,10 +106,11 @@ export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
 function patchRefused(refusals: readonly Refusal[], isMalformed: boolean): Error {
   const named = refusals
     .slice(0, NAMED_REFUSALS)
-    .map(({ index, message }) => `operation ${index}: ${message}`);
+    .map(({ index, op, message }) => `operation ${index}${op === '' ? '' : ` (${op})`}: ${message}`);
   const more = refusals.length > NAMED_REFUSALS ? [`and ${refusals.length - NAMED_REFUSALS} more`] : [];
+  const lines = ['Nothing was changed:', ...named, ...more];
   const raise = isMalformed ? usage : refused;
-  return raise('kfr.patch', `Nothing was changed; ${[...named, ...more].join(' ')}`, {
+  return raise('kfr.patch', lines.join(lines.length > 2 ? '\n  ' : ' '), {
     data: { operations: refusals },
   });
 }
@@ -143,7 +145,7 @@ export function clearKfr(context: Context, { dismiss }: { dismiss?: string } = {
       throw gateClosed(
         open,
         'The KFR cannot be cleared',
-        'forge kfr clear --dismiss-all "why they no longer matter"',
+        'forge kfr clear --yes --dismiss-all "why they no longer matter"',
       );
     const at = timestamp(context);
     const dismissed = closeEntries(kfr, new Set(open.map(({ id }) => id)), 'dismissed', at, dismiss);
@@ -161,16 +163,18 @@ export function clearKfr(context: Context, { dismiss }: { dismiss?: string } = {
 const expireAll = (kfr: Kfr, at: string): Kfr =>
   closeEntries(kfr, new Set(kfr.entries.map(({ id }) => id)), 'expired', at);
 
-/** A context switch (KFR-14): refused while the gate is closed; then nothing of the old task stays. Caller holds the lock. */
-export function switchContext(context: Context, what: string): void {
-  const { disk, layout } = context;
+/**
+ * A context switch (KFR-14): refused while the gate is closed; then nothing of the old task stays. What is to be written
+ * goes together with the new focus. Caller holds the lock.
+ */
+export function switchContext(context: Context, what: string): Write[] {
   const kfr = readKfr(context);
   requireResolved(kfr, what);
-  if (kfr.entries.length === 0) return;
-  disk.replace(kfrFile(layout), encodeDocument(expireAll(kfr, timestamp(context))));
+  if (kfr.entries.length === 0) return [];
   context.warnings.push(
     `${plural(kfr.entries.length, 'KFR entry', 'KFR entries')} of the former task expired: ${kfr.entries.map(({ id }) => id).join(', ')}.`,
   );
+  return [{ path: kfrFile(context.layout), bytes: encodeDocument(expireAll(kfr, timestamp(context))) }];
 }
 
 /** What a prompt gets: the header and the entries; null when there are none (KFR-04). */

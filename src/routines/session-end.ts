@@ -4,7 +4,7 @@ import { ForgeError } from '../domain/error.js';
 import type { Focus } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
 import type { Entry } from '../domain/kfr.js';
-import { requireResolved } from '../domain/kfr-gate.js';
+import { openEntries, requireResolved } from '../domain/kfr-gate.js';
 import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../domain/knowledge.js';
 import { addEntry, parseProgress, setNext } from '../domain/progress.js';
 import { type RunningSession, sessionName, toArchive } from '../domain/session.js';
@@ -160,9 +160,11 @@ function completeEnd(context: Context, intent: EndIntent): Learning[] {
 function archiveEnded(context: Context, running: RunningSession, intent: EndIntent): void {
   let text = addEntry(readProgressText(context), new Date(intent.at), 'Session ending');
   if (intent.next !== null) text = setNext(text, intent.next);
+  // Asked after the end was cut off: to be taken along by --resume, not forgotten.
+  const isOpen = openEntries(readKfr(context)).length > 0;
   const session = toArchive(running, {
-    status: 'ended',
-    ended_at: intent.at,
+    status: isOpen ? 'interrupted' : 'ended',
+    ended_at: isOpen ? null : intent.at,
     learned: intent.learned,
     failed: intent.failed,
     next: parseProgress(text).next ?? null,

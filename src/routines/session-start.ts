@@ -7,14 +7,14 @@ import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
 import { requireResolved } from '../domain/kfr-gate.js';
 import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
-import { checkText } from '../domain/text.js';
+import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { type Context, noteActivity, readConfig, warnFileSystem } from './context.js';
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
-import { archiveInterrupted, archiveOrphan, holdsWork } from './interruption.js';
+import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
 import { readKfr } from './kfr.js';
 import { readProgressText } from './progress.js';
 import { isLeftBehind, judgeRunning, readRunning } from './running.js';
@@ -108,7 +108,8 @@ function openSession(
     const state = settleRunning(context, running, input);
     if (state) return { running: state === 'joined' ? joinSession(context, running) : running, state };
   } else if (isLeftBehind(context)) clearShortTerm(context);
-  else archiveOrphan(context, () => allocate(context));
+  else archiveLeft(context, input.resume, () => allocate(context));
+  if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const resumed = input.resume === undefined ? null : toResume(context, input.resume);
   return { running: createSession(context, input.goal, around, resumed), state: 'started' };
 }
@@ -132,13 +133,14 @@ function settleRunning(context: Context, running: RunningSession, input: Session
     requireResolved(
       readKfr(context),
       `Session ${name} was interrupted and cannot be left`,
-      `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --dismiss-all "why they no longer matter"`,
+      `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
+  const left = readKfr(context).entries.length;
   archiveInterrupted(context, running);
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (input.resume === undefined)
     context.warnings.push(
-      `Session ${name} was interrupted (${why}). Pick it up with: forge session start --resume ${name}`,
+      `Session ${name} was interrupted (${why}). Pick it up${left === 0 ? '' : `, with its working memory (${plural(left, 'entry', 'entries')}),`} with: forge session start --resume ${name}`,
     );
   return null;
 }

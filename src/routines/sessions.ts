@@ -1,7 +1,8 @@
 import { decodeUtf8 } from '../domain/document.js';
 import { refused } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
-import { requireResolved } from '../domain/kfr-gate.js';
+import type { Entry } from '../domain/kfr.js';
+import { openEntries, requireResolved } from '../domain/kfr-gate.js';
 import { type Progress, parseProgress } from '../domain/progress.js';
 import {
   type ArchivedSession,
@@ -41,7 +42,7 @@ export interface SessionRow {
 }
 
 export interface SessionOverview {
-  active: (SessionRow & { holder: string; task: string | null }) | null;
+  active: (SessionRow & { holder: string; task: string | null; open_questions: number }) | null;
   /** Newest first. */
   sessions: SessionRow[];
   /** True when older ones are left out. */
@@ -96,12 +97,15 @@ function activeRow(context: Context, running: RunningSession, all: readonly stri
     next,
     task: context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value.task,
     holder: verdict.state === 'same' ? 'you' : verdict.why,
+    open_questions: openEntries(readKfr(context)).length,
   };
 }
 
 export interface SessionDetail {
   session: SessionRow & { learned: string[]; failed: string[]; goal: string | null };
   focus: Focus;
+  /** Working memory as it was at its end; `--resume` takes it along. */
+  kfr: Entry[];
   progress: Progress;
 }
 
@@ -124,6 +128,7 @@ export function showSession(context: Context, input: { id: string }): SessionDet
       goal: session.goal ?? null,
     },
     focus: disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value,
+    kfr: readArchivedKfr(context, id).entries,
     progress: parseProgress(text),
   };
 }
@@ -165,12 +170,13 @@ function discardArchived(context: Context, wanted: string | undefined): string {
       'session.not_interrupted',
       `Session ${wanted} was ${found.status}; there is nothing to discard.`,
     );
-  const kfr = readArchivedKfr(context, found.id);
-  requireResolved(
-    kfr,
-    `Session ${sessionName(found.id)} cannot be discarded`,
-    `forge session start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
-  );
+  // Once it was resumed, its working memory went on in another session, and was settled there.
+  if (found.resumed_by === undefined)
+    requireResolved(
+      readArchivedKfr(context, found.id),
+      `Session ${sessionName(found.id)} cannot be discarded`,
+      `forge session start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
+    );
   updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
   return found.id;
 }

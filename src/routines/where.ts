@@ -1,5 +1,6 @@
 import { readBranch } from '../adapters/git-read.js';
 import { countStatuses, type Feature, type FeatureStatus } from '../domain/feature.js';
+import { openEntries } from '../domain/kfr-gate.js';
 import { type Candidate, taskLine } from '../domain/next.js';
 import { resumable, sessionName } from '../domain/session.js';
 import { readHalt } from '../store/halt.js';
@@ -7,6 +8,7 @@ import { recentArchives } from './archive.js';
 import type { Context } from './context.js';
 import { listFeatures, nextTask } from './feature.js';
 import { showFocus } from './focus.js';
+import { readKfr } from './kfr.js';
 import { readRunning } from './running.js';
 
 /** `forge` alone: where you stand, and the three most useful next commands. */
@@ -15,7 +17,7 @@ export interface Where {
   /** Null: no git. */
   branch: string | null;
   git: boolean;
-  session: { id: string; started_at: string; task: string | null } | null;
+  session: { id: string; started_at: string; task: string | null; open_questions: number } | null;
   features: Record<FeatureStatus, number> | null;
   /** Why nothing may be written until a human has acted; null when nothing stands in the way. */
   halted: string | null;
@@ -33,7 +35,12 @@ export async function whereYouStand(context: Context): Promise<Where> {
     branch: repository && git ? await readBranch(repository, git) : null,
     git: repository !== null,
     session: running
-      ? { id: sessionName(running.id), started_at: running.started_at, task: focus.task }
+      ? {
+          id: sessionName(running.id),
+          started_at: running.started_at,
+          task: focus.task,
+          open_questions: openEntries(readKfr(context)).length,
+        }
       : null,
     features: countStatuses(features),
     halted,

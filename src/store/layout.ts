@@ -104,6 +104,8 @@ export const archiveFile = (layout: Layout, id: string, name = 'session.json'): 
 export const lockFile = once((layout: Layout) => join(layout.state, 'lock'));
 /** What must be finished at the next start (session end in the middle). */
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
+/** An entry of working memory that is becoming a note. */
+export const promotionFile = (layout: Layout): string => join(layout.state, 'promotion.json');
 /** When forge was last used in this worktree. */
 export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
 /** Every record written in this worktree, until HEAD's tree has it. */

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { type Project, run } from '../support/project.js';
+import { KFR } from './kfrs.js';
 import { CONFIG, FEATURES, FOCUS, KNOWLEDGE, makeForge, makePlainForge, SESSION } from './project.js';
 import { expectDamaged, FILES, prepared } from './state-files.js';
 
@@ -122,7 +123,7 @@ describe('damaged state files', () => {
     const project = await prepared();
     const feature = ['feature', 'list'];
     const knowledge = ['knowledge', 'add', 'invariant', 'i'];
-    const focus = ['focus', 'set', '--task', 't'];
+    const focus = ['focus', 'set', '--phase', 'BUILD'];
     const progress = ['progress', 'add', 'p'];
     const setting = ['config', 'set', 'briefing.budget', '900'];
     for (const [path, working] of [
@@ -133,6 +134,7 @@ describe('damaged state files', () => {
       ],
       [FOCUS, [feature, knowledge, progress, setting, ['next'], ['feature', 'add', 'B', 'b']]],
       [SESSION, [feature, knowledge, focus, setting, ['next'], ['trust', '--show']]],
+      [KFR, [feature, knowledge, focus, progress, setting, ['next'], ['feature', 'add', 'C', 'c']]],
       [CONFIG, [feature, knowledge, focus, progress, ['next'], ['focus', 'show']]],
     ] as const) {
       const good = project.read(path);

@@ -22,6 +22,11 @@ const CALLS: string[][] = [
   ['progress', 'add', 'text'],
   ['progress', 'next', 'text'],
   ['progress', 'show'],
+  ['kfr', 'list'],
+  ['kfr', 'patch', '--add', 'Constraint:text'],
+  ['kfr', 'inject'],
+  ['note', 'promote', 'kfr-1'],
+  ['kfr', 'clear', '--yes'],
   ['focus', 'show'],
   ['focus', 'set', '--task', 'text'],
   ['next'],
@@ -117,6 +122,7 @@ async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   await runForge(project, ['feature', 'add', 'B', 'b'], { world });
   const known = await runForge(project, ['knowledge', 'add', 'invariant', 'known', '--json'], { world });
   await runForge(project, ['session', 'start'], { world });
+  await runForge(project, ['kfr', 'patch', '--goal', 'known'], { world });
   const { id } = (JSON.parse(known.stdout) as { learning: { id: string } }).learning;
   const note = await runForge(project, ['note', 'add', 'known', '--json'], { world });
   const words: Record<string, string> = { ID: id, NOTE: (JSON.parse(note.stdout) as { id: string }).id };

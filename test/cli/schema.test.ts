@@ -2,6 +2,7 @@ import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { KFR } from './kfrs.js';
 import { CONFIG, FEATURES, FOCUS, ISSUES, KNOWLEDGE, makeForge, SESSION } from './project.js';
 
 type Schema = Parameters<typeof z.fromJSONSchema>[0];
@@ -25,6 +26,8 @@ describe('formats', () => {
     await forgeJson(project, ['session', 'start']);
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
     await forgeJson(project, ['session', 'start', '--goal', 'more']);
+    await forgeJson(project, ['kfr', 'patch', '--goal', 'one', '--add', 'OpenQuestion:which?']);
+    await forgeJson(project, ['kfr', 'patch', '--goal', 'two', '--park', 'kfr-2=ask Ada']);
     project.write(
       ISSUES,
       '{"schema_version":"1.0","issues":[{"linear_id":"SX9-1","title":"t","labels":[]}]}',
@@ -35,6 +38,7 @@ describe('formats', () => {
       features: project.json(FEATURES),
       knowledge: project.json(KNOWLEDGE),
       focus: project.json(FOCUS),
+      kfr: project.json(KFR),
       session: project.json(SESSION),
       'session-archive': project.json(`${archive}/session.json`),
       active: project.json(ISSUES),

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { KFR } from './kfrs.js';
 import { CONFIG, differences, FEATURES, FOCUS, KNOWLEDGE, makeForge, SESSION, snapshot } from './project.js';
 
 /** Each state file with a command that reads it and one that writes it. */
@@ -9,6 +10,7 @@ export const FILES = [
   { path: KNOWLEDGE, read: ['knowledge', 'list'], write: ['knowledge', 'add', 'invariant', 'i'] },
   { path: FOCUS, read: ['focus', 'show'], write: ['focus', 'set', '--task', 't'] },
   { path: SESSION, read: ['session', 'status'], write: ['progress', 'add', 'p'] },
+  { path: KFR, read: ['kfr', 'list'], write: ['kfr', 'patch', '--add', 'Constraint:c'] },
   { path: CONFIG, read: ['config', 'list'], write: ['config', 'set', 'briefing.budget', '900'] },
 ] as const;
 const _JSON_FILES = FILES.filter(({ path }) => path !== CONFIG);
@@ -16,6 +18,7 @@ const _JSON_FILES = FILES.filter(({ path }) => path !== CONFIG);
 export async function prepared(make: () => Promise<Project> = makeForge): Promise<Project> {
   const project = await make();
   await forgeJson(project, ['session', 'start', '--goal', 'work'], { world: fixedClock() });
+  await forgeJson(project, ['kfr', 'patch', '--goal', 'g'], { world: fixedClock() });
   return project;
 }
 

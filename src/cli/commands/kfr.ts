@@ -6,7 +6,13 @@ import { columns, type Style } from '../style.js';
 
 function row({ id, kind, text, requires_resolution, parked }: KfrEntry, style: Style): string[] {
   const mark = parked ? 'parked' : requires_resolution ? 'open' : '';
-  return [style.strong(id), kind, style.warn(mark), escapeControls(text).replaceAll('\n', ' / ')];
+  const waits = parked ? style.dim(`  (${oneLine(parked.reason, 80)})`) : '';
+  return [
+    style.strong(id),
+    kind,
+    style.warn(mark),
+    `${escapeControls(text).replaceAll('\n', ' / ')}${waits}`,
+  ];
 }
 
 const table = (entries: readonly KfrEntry[], style: Style): string =>
@@ -55,7 +61,10 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
     if (await confirm(question)) return;
   }
   throw refused('kfr.unconfirmed', 'Nothing was cleared: nobody agreed to it.', {
-    hint: 'forge kfr clear --yes',
+    hint:
+      call.options.dismissAll === undefined
+        ? 'forge kfr clear --yes'
+        : 'forge kfr clear --yes --dismiss-all …',
   });
 }
 
@@ -88,12 +97,22 @@ const patch: CommandSpec<KfrPatched> = {
       replaced ? `instead of ${replaced}` : '',
     ]);
     const rest = entries.length === 0 ? 'Working memory is empty.' : table(entries, style);
-    return `${columns(done)}\n\n${rest}`;
+    return `${columns(done).replace(/ +$/gm, '')}\n\n${rest}`;
   },
 };
 
+interface PatchFlags {
+  goal?: string;
+  plan?: string;
+  add?: string[];
+  remove?: string[];
+  resolve?: string[];
+  dismiss?: string[];
+  park?: string[];
+}
+
 async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> {
-  const operations = fromFlags(call.options as Record<string, string & string[]>);
+  const operations = await fromFlags(call, call.options as PatchFlags);
   if (file === undefined) return { operations };
   if (operations.length > 0)
     throw usage('kfr.both', 'Operations come from a file or from flags, not from both.');
@@ -101,20 +120,22 @@ async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> 
 }
 
 /** In an order in which a question can be settled and another entry take its place. */
-function fromFlags({ goal, plan, add, remove, resolve, dismiss, park }: Record<string, string & string[]>) {
+async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['operations']> {
   const pairs = (op: string, words: readonly string[] = [], field: string): KfrPatch['operations'] =>
     words.map((word) => {
       const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`);
       return { op, id, [field]: text };
     });
+  const single = async (kind: string, text: string | undefined): Promise<KfrPatch['operations']> =>
+    text === undefined ? [] : [{ op: 'replace', kind, text: await call.text(text) }];
   return [
-    ...pairs('resolve', resolve, 'resolution'),
-    ...pairs('dismiss', dismiss, 'reason'),
-    ...(remove ?? []).map((id: string) => ({ op: 'remove', id })),
-    ...pairs('park', park, 'reason'),
-    ...(goal === undefined ? [] : [{ op: 'replace', kind: 'Goal', text: goal }]),
-    ...(plan === undefined ? [] : [{ op: 'replace', kind: 'Plan', text: plan }]),
-    ...(add ?? []).map((word: string) => {
+    ...pairs('resolve', flags.resolve, 'resolution'),
+    ...pairs('dismiss', flags.dismiss, 'reason'),
+    ...(flags.remove ?? []).map((id) => ({ op: 'remove', id })),
+    ...pairs('park', flags.park, 'reason'),
+    ...(await single('Goal', flags.goal)),
+    ...(await single('Plan', flags.plan)),
+    ...(flags.add ?? []).map((word) => {
       const [kind, text] = splitAt(word, ':', '--add takes KIND:TEXT');
       return { op: 'add', kind, text };
     }),

@@ -1,4 +1,4 @@
-import { escapeControls, oneLine } from '../../domain/text.js';
+import { escapeControls, oneLine, plural } from '../../domain/text.js';
 import type {
   EndedSession,
   SessionDetail,
@@ -106,10 +106,14 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
   if (!active) return 'No session is running. Start one with: forge session start';
   const since = `since ${active.started_at.slice(0, 16).replace('T', ' ')} UTC`;
   const next = active.next === null ? '' : `\nNEXT: ${escapeControls(active.next)}`;
-  return `${style.good('running')}  ${active.id}  ${since}\nholder: ${active.holder}\ntask: ${active.task ?? 'none'}${next}`;
+  const open =
+    active.open_questions === 0
+      ? ''
+      : `\nopen: ${plural(active.open_questions, 'entry', 'entries')} of working memory to resolve (forge kfr list)`;
+  return `${style.good('running')}  ${active.id}  ${since}\nholder: ${active.holder}\ntask: ${active.task ?? 'none'}${open}${next}`;
 }
 
-function renderDetail({ session, progress, focus }: SessionDetail, style: Style): string {
+function renderDetail({ session, progress, focus, kfr }: SessionDetail, style: Style): string {
   const lines = progress.lines.map(
     ({ time, text }) => `  [${time}] ${escapeControls(text).replaceAll('\n', '\n          ')}`,
   );
@@ -117,6 +121,10 @@ function renderDetail({ session, progress, focus }: SessionDetail, style: Style)
     `${style.strong(session.id)}  ${session.status}  ${session.started_at} – ${session.ended_at ?? '?'}`,
     `task: ${escapeControls(focus.task ?? 'none')}`,
     ...lines,
+    ...kfr.map(
+      ({ id, kind, text, requires_resolution }) =>
+        `${id}: ${kind}${requires_resolution ? ', open' : ''}: ${oneLine(text, 300)}`,
+    ),
     ...session.learned.map((text) => `learned: ${escapeControls(text)}`),
     ...session.failed.map((text) => `failed: ${escapeControls(text)}`),
     ...(session.next === null ? [] : [`NEXT: ${escapeControls(session.next)}`]),

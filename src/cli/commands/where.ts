@@ -36,6 +36,10 @@ function render(where: Where, style: Style): string {
     `${style.strong('Session')}   ${session}`,
   ];
   if (where.session?.task) lines.push(`${style.strong('Task')}      ${escapeControls(where.session.task)}`);
+  if (where.session && where.session.open_questions > 0)
+    lines.push(
+      `${style.strong('Open')}      ${plural(where.session.open_questions, 'entry', 'entries')} of working memory to resolve: forge kfr list`,
+    );
   lines.push(`${style.strong('Features')}  ${features(where)}`);
   if (where.halted !== null)
     lines.push(

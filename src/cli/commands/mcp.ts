@@ -30,7 +30,7 @@ export const group: Group = {
     command<void>({
       name: 'mcp',
       summary: 'Serve agents on stdin and stdout by the Model Context Protocol',
-      example: 'claude mcp add forge -- forge mcp',
+      example: 'forge mcp',
       run: async (call) => {
         const { serve } = await import('../mcp-server.js');
         await serve(await hostOf(call));

@@ -79,7 +79,7 @@ describe('session_working_memory_update', () => {
   it('KFR-03 takes a list of operations, each of the six, on the five kinds', async () => {
     const [tool] = await list();
     expect(tool?.inputSchema).toMatchObject({ type: 'object', required: ['operations'] });
-    const { items } = tool?.inputSchema.properties.operations as {
+    const { items } = (tool as Tool).inputSchema.properties.operations as {
       items: { properties: { op: { enum: string[] }; kind: { enum: string[] } }; required: string[] };
     };
     expect([...items.properties.op.enum].sort()).toEqual([

@@ -132,7 +132,7 @@ const OWNERS: Record<string, string> = {
   commander: 'cli/program.ts',
   chalk: 'cli/style.ts',
   '@inquirer/prompts': 'cli/prompt.ts',
-  execa: 'adapters/shell.ts',
+  execa: 'adapters/execa.ts',
   'smol-toml': 'domain/config.ts',
 };
 

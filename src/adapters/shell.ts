@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { execa } from 'execa';
 import { commandEnvironment } from './environment.js';
 
 /** How much of a command's output is kept (the end of it), in bytes. */
@@ -40,6 +39,8 @@ const OUTPUT_GRACE_MS = 500;
  * up, or forge itself is ended, the whole group is killed, children included.
  */
 export async function runCommand(argv: readonly string[], options: RunOptions): Promise<CommandRun> {
+  // Who only might run a command (a server, at its start) does not wait for the library.
+  const { execa } = await import('./execa.js');
   const [program = '', ...args] = argv;
   const started = performance.now();
   const kill = (): void => killGroup(child.pid);

@@ -48,7 +48,8 @@ export class Calls {
     // Before anything is done with it; the form of what is refused here does not matter.
     const refusal = await this.refusal(given, reads);
     if (refusal) return refusal;
-    const input = await orProtocolError(host, () => host.checkInput(name, given));
+    const inputs = await host.inputs();
+    const input = await orProtocolError(host, () => inputs.check(name, given));
     try {
       watch.signal.throwIfAborted();
       const value = plainly(await run(host.open(), input as never, watch));

@@ -9,15 +9,21 @@ export interface Host {
   stop: AbortSignal;
   /** A fresh look at the `.forge/` for each call. */
   open(): Forge;
-  schemas: Record<ToolName, Record<string, unknown>>;
-  /** Exit 2 names the field that is wrong. */
-  checkInput(name: ToolName, input: unknown): Record<string, unknown>;
+  /** Loaded when a client asks for tools: a greeting does not wait for them. */
+  inputs(): Promise<Inputs>;
   /** LTM-13: refuses what holds a secret before anything is done with it, or said about it. */
   guard(fields: { path: string; text: string }[], writes: boolean): Promise<void>;
   /** Whether what runs here is a builder: it sees no tool that LTM-12 denies it. */
   isBuilder: boolean;
   /** What may be told of an error. */
   mask(error: unknown): Promise<ToolError>;
+}
+
+/** What the tools take. */
+export interface Inputs {
+  schemas: Record<ToolName, Record<string, unknown>>;
+  /** Exit 2 names the field that is wrong. */
+  check(name: ToolName, input: unknown): Record<string, unknown>;
 }
 
 /** The client's bytes as they come, and lines back to it. */

@@ -28,7 +28,7 @@ function makeServer(host: Host): Server {
     { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
   );
   const calls = new Calls(host);
-  server.setRequestHandler('tools/list', () => ({ tools: listTools(host) as never }));
+  server.setRequestHandler('tools/list', async () => ({ tools: (await listTools(host)) as never }));
   server.setRequestHandler(
     'tools/call',
     ({ params }, context) => calls.run(params, watchOf(context)) as never,
@@ -48,7 +48,8 @@ function makeServer(host: Host): Server {
   return server;
 }
 
-export function listTools(host: Host): object[] {
+async function listTools(host: Host): Promise<object[]> {
+  const { schemas } = await host.inputs();
   return (Object.keys(TOOLS) as ToolName[])
     .filter((name) => offered(host, name))
     .map((name) => {
@@ -56,7 +57,7 @@ export function listTools(host: Host): object[] {
       return {
         name,
         description,
-        inputSchema: host.schemas[name],
+        inputSchema: schemas[name],
         ...(reads ? { annotations: { readOnlyHint: true } } : {}),
       };
     });

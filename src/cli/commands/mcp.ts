@@ -11,14 +11,16 @@ async function hostOf(call: Call): Promise<Host> {
   const { cwd, world } = call;
   const { env } = world;
   const open = () => openForge(cwd, { world: { ...world, terminal: false } });
-  const { schemas, check } = await toolInputs();
+  let inputs: ReturnType<typeof toolInputs> | undefined;
   return {
     version: version(),
     channel: await call.channel(),
     stop: call.stops(() => {}).finish,
     open,
-    schemas,
-    checkInput: check,
+    inputs: () => {
+      inputs ??= toolInputs();
+      return inputs;
+    },
     guard: (fields, writes) => refuseFields(fields, { env, writes, forge: open }),
     isBuilder: isBuilder(env) || isBelowBuilder(world.rolesAbove()),
     mask: async (error) => (await maskError(toForgeError(error))).toJSON() as never,

@@ -1,4 +1,5 @@
 import type { Briefing, Forge, KfrPatch, StartedSession, ToolName } from '../index.js';
+import { asData } from './data.js';
 import type { Host } from './host.js';
 import { WORKING_MEMORY } from './working-memory.js';
 
@@ -17,7 +18,7 @@ export interface Tool {
   run(forge: Forge, input: never, watch: Watch): Promise<unknown>;
   /** May take minutes: the calls after it do not wait. */
   lasts?: boolean;
-  /** What a model reads; default: the value as JSON. */
+  /** What a model reads; default: the value as JSON, which says again what was given. */
   text?(value: never): string;
   /** What a program reads, or a model in its place; default: the value. Memory stands in it as data, or not at all. */
   shape?(value: never): unknown;
@@ -60,6 +61,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     description:
       'End the session: archive it, keep what was learned, commit .forge/. Resolve open questions first.',
     run: (forge, input: Parameters<Forge['session']['end']>[0]) => forge.session.end(input),
+    text: (value) => asData('asserted', value),
   }),
   briefing: tool({
     description: 'Where the work stands: KFR, focus, next step, features, knowledge.',
@@ -79,16 +81,19 @@ export const TOOLS: Record<ToolName, Tool> = {
     description:
       'Set what is worked on. Another task is a context switch: the KFR expires, open questions refuse it.',
     run: (forge, input: Parameters<Forge['focus']['set']>[0]) => forge.focus.set(input),
+    text: (value) => asData('asserted', value),
   }),
   feature_verify: tool({
     description: "Run features' tests (all by default); only this makes a feature passing.",
     lasts: true,
     run: (forge, { ids }: { ids?: string[] }, watch) => verify(forge, ids, watch),
+    text: (value) => asData('observed', value),
   }),
   memory_record: tool({
     description: 'Record a cycle of work and how it went; patterns seen in 3 clean cycles become knowledge.',
     supervisors: true,
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
+    text: (value) => asData('learned', value),
   }),
   note_add: tool({
     description: 'Keep a note for good.',

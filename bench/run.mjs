@@ -1,10 +1,11 @@
 // npm run bench -- [--json] [--clean-env] [NAME…]: the figures that the README quotes. See bench/README.md.
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../scripts/built.mjs';
 import { consolidation, weighing } from './consolidation.mjs';
 import { appends, batch, history, peakMemory, startUp, verification } from './ledger.mjs';
+import { MCP } from './mcp.mjs';
 import { canMeasureMemory, memoryRatio, run, wallRatios } from './measure.mjs';
 import { forge, gitCallOf, makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
 
@@ -38,6 +39,7 @@ const FIGURES = [
     argv: forge('cycle', '--quiet', '--task', 'X-1', '--', 'true'),
     limit: 3.5,
   },
+  { name: 'kfr patch', where: 'small', limit: 1.8, measure: measurePatch },
   { name: 'feature list, 1,000 features', where: 'features', argv: forge('feature', 'list'), limit: 1.8 },
   { name: 'next, 1,000 features', where: 'features', argv: forge('next'), limit: 1.8 },
 ];
@@ -73,6 +75,21 @@ function measureStart(_figure, place, scratch) {
   const [gitAlone, start] = wallRatios([git, START], place, () => discard(place));
   discard(place);
   return { ...start, limit: START_LIMIT + gitAlone.median, git_alone: gitAlone.median };
+}
+
+/** A goal in place of the one before, in each round another one: what is there already is refused. */
+function measurePatch({ limit }, place) {
+  if (!isRunning(place)) run(START, place);
+  let round = 0;
+  const file = join(place.cwd, '..', 'patch.json');
+  const next = () =>
+    writeFileSync(
+      file,
+      JSON.stringify({ operations: [{ op: 'replace', kind: 'Goal', text: `goal ${++round}` }] }),
+    );
+  const [ratio] = wallRatios([forge('kfr', 'patch', file)], place, next);
+  discard(place);
+  return { ...ratio, limit };
 }
 
 function measureMemory(_figure, place) {
@@ -159,7 +176,7 @@ function machine(ownEnv) {
   ].join(', ');
 }
 
-const ALL = [...FIGURES, ...LEDGER];
+const ALL = [...FIGURES, ...LEDGER, ...MCP];
 
 const USAGE = `Usage: npm run bench -- [--json] [--clean-env] [NAME…]
 Figures:

@@ -7,6 +7,8 @@ const { readFileSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { join } = require('node:path');
 
+// The guard is needed by every command that writes, and a server has to answer at once; other libraries by few.
+const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
 const folder = join(__dirname, '..', 'dist', 'cli');
 
 function builtCache(file) {
@@ -27,8 +29,7 @@ function load(name) {
   });
   const module_ = { exports: {} };
   const plain = createRequire(file);
-  // The guard is needed by every command that writes; other libraries by few.
-  const required = (id) => (id === './guard.cjs' ? load('guard.cjs') : plain(id));
+  const required = (id) => (CACHED.has(id) ? load(id) : plain(id));
   script.runInThisContext()(module_.exports, required, module_, file, folder);
   return module_.exports;
 }

@@ -7,6 +7,7 @@ const { createRequire, wrap } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
+const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
 const folder = join(__dirname, '..', 'dist', 'cli');
 
 function load(name) {
@@ -14,7 +15,7 @@ function load(name) {
   const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
   const module_ = { exports: {} };
   const plain = createRequire(file);
-  const required = (id) => (id === './guard.cjs' ? load('guard.cjs') : plain(id));
+  const required = (id) => (CACHED.has(id) ? load(id) : plain(id));
   script.runInThisContext()(module_.exports, required, module_, file, folder);
   process.on('exit', () => writeFileSync(`${file}.v8`, script.createCachedData()));
   return module_.exports;

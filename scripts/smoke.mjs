@@ -74,6 +74,8 @@ const EXPECTED = [
   'dist/cli/bin.cjs.v8',
   'dist/cli/guard.cjs',
   'dist/cli/guard.cjs.v8',
+  'dist/cli/mcp.cjs',
+  'dist/cli/mcp.cjs.v8',
   'dist/cli/package.json',
   'dist/types/index.d.ts',
   'templates/forge/config.toml',
@@ -89,7 +91,7 @@ const ALLOWED = [
   /^bin\/(forge\.js|package\.json)$/,
   /^dist\/(index\.js|LICENSES\.txt)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
-  /^dist\/cli\/((bin|guard)\.cjs\.v8|package\.json|[\w-]+\.cjs)$/,
+  /^dist\/cli\/((bin|guard|mcp)\.cjs\.v8|package\.json|[\w-]+\.cjs)$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
@@ -160,6 +162,25 @@ const { features } = await openForge(process.cwd()).feature.list();
 console.log(features[0].status);
 `;
 
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'smoke', version: '1' } },
+};
+
+/** A client keeps stdin open until it has its answer. */
+const GREETER = `
+  const server = require('node:child_process').spawn(process.argv[1], ['mcp'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  server.stdin.write(process.argv[2] + '\\n');
+  server.stdout.once('data', (answer) => { process.stdout.write(answer); server.stdin.end(); });`;
+
+function useServer() {
+  const bin = join(consumer, 'node_modules', '.bin', 'forge');
+  const { result } = JSON.parse(node('-e', GREETER, bin, JSON.stringify(INITIALIZE)));
+  check(result?.serverInfo?.version === version, 'forge mcp does not answer initialize.');
+}
+
 function useLibrary() {
   writeFileSync(join(consumer, 'use.js'), PROGRAM);
   check(node('use.js') === 'passing\n', 'The library did not find the feature.');
@@ -206,6 +227,7 @@ try {
   alone(() => {
     step('the command line works with nothing else installed', useCommandLine);
     step('so does the library', useLibrary);
+    step('forge mcp answers initialize', useServer);
   });
   step('a TypeScript program that uses the library is checked', checkTypes);
 } catch (error) {

@@ -58,6 +58,7 @@ export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
 export type { SessionDetail, SessionOverview, SessionRow } from './routines/sessions.js';
 export type { KeyHere, SupervisorReport } from './routines/supervisor.js';
+export type { ToolName } from './routines/tool-input.js';
 export type { TrustReport } from './routines/trust.js';
 export type { Where } from './routines/where.js';
 
@@ -321,6 +322,12 @@ export async function scanTree(
 }
 
 /** The JSON Schema of a file format, or all their names. */
+/** What the tools of the MCP server take. */
+export async function toolInputs() {
+  const { checkToolInput, toolSchemas } = await import('./routines/tool-input.js');
+  return { schemas: toolSchemas(), check: checkToolInput };
+}
+
 export async function schemaNames(): Promise<string[]> {
   return (await routines.schema()).schemaNames();
 }

@@ -39,7 +39,9 @@ const ALLOWED: Record<string, readonly string[]> = {
   adapters: ['adapters', 'domain'],
   routines: ['routines', 'store', 'adapters', 'domain'],
   'index.ts': ['routines', 'adapters', 'domain'],
-  cli: ['cli', 'index.ts', 'domain'],
+  // A bundle of its own, which has none of the code behind the library: see the test below.
+  mcp: ['mcp', 'index.ts', 'domain'],
+  cli: ['cli', 'index.ts', 'domain', 'mcp'],
 };
 
 /** The written order: a routine calls only what stands further left. */
@@ -125,10 +127,14 @@ const ROUTINE_ORDER = [
   'sessions',
   'where',
   'init',
+  'tool-input',
   'rescue',
 ];
 
+/** A file, or a folder with all that is in it. */
 const OWNERS: Record<string, string> = {
+  '@modelcontextprotocol/server': 'mcp/',
+  '@modelcontextprotocol/server/stdio': 'mcp/',
   commander: 'cli/program.ts',
   chalk: 'cli/style.ts',
   '@inquirer/prompts': 'cli/prompt.ts',
@@ -161,8 +167,20 @@ describe('the layers', () => {
   });
 
   it('give each outside library one owner', () => {
-    const wrong = imports.filter(({ from, to }) => OWNERS[to] !== undefined && OWNERS[to] !== from);
+    const owns = (owner: string, from: string): boolean =>
+      owner.endsWith('/') ? from.startsWith(owner) : owner === from;
+    const wrong = imports.filter(({ from, to }) => OWNERS[to] !== undefined && !owns(OWNERS[to], from));
     expect(wrong).toEqual([]);
+  });
+
+  it('AGT-02 keep the MCP server apart: forge comes to it as a value, and one file of the command line loads it', () => {
+    const code = imports.filter(({ typeOnly }) => !typeOnly);
+    const outwards = code.filter(
+      ({ from, to }) => layer(from) === 'mcp' && to.endsWith('.ts') && layer(to) !== 'mcp',
+    );
+    expect([...new Set(outwards.map(({ to }) => to))].sort()).toEqual(['domain/text.ts', 'domain/token.ts']);
+    const inwards = code.filter(({ from, to }) => layer(from) !== 'mcp' && layer(to) === 'mcp');
+    expect(inwards).toEqual([{ from: 'cli/mcp-server.ts', to: 'mcp/server.ts', typeOnly: false }]);
   });
 
   it('leave the disk to the store and the adapters', () => {

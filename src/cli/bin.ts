@@ -13,19 +13,20 @@ import { main } from './main.js';
 /** Most of what is no terminal shows that without the tty module. */
 const isTerminal = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && isatty(fd);
 
-/** A reader that closed its end (`| head`) is no error: what was to be stored is stored. */
-function write(fd: number, text: string): void {
+/** False when the reader closed its end (`| head`), which is no error: what was to be stored is stored. */
+function write(fd: number, text: string): boolean {
   const bytes = Buffer.from(text, 'utf8');
   for (let done = 0; done < bytes.length; ) {
     try {
       done += writeSync(fd, bytes, done);
     } catch (error) {
-      if (systemCode(error) === 'EPIPE') return;
+      if (systemCode(error) === 'EPIPE') return false;
       if (systemCode(error) !== 'EAGAIN') throw error;
       // Whoever shares a pipe with us made it non-blocking.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
     }
   }
+  return true;
 }
 
 /** An answer that could not be written (`> file` on a full disk) is an error; a remark is not. */
@@ -123,6 +124,7 @@ void main({
     return interruption.signal;
   },
   onStop: handOver,
+  channel: () => ({ input: process.stdin, send: (line) => write(1, line) }),
 }).then((code) => {
   process.exitCode = interrupted ? 130 : code;
 });

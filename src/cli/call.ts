@@ -79,6 +79,7 @@ export async function makeCall(
         style: errorStyle,
       }),
     print: (line) => io.stdout.write(`${line}\n`),
+    channel: async () => io.channel?.() ?? wholeInput(io),
     world,
     style: await makeStyle(colour(io.stdout)),
   };
@@ -90,6 +91,16 @@ export async function makeCall(
     );
   };
   return { call, finish };
+}
+
+/** Without a stream: all of stdin, then its end. */
+async function wholeInput(io: Io): ReturnType<Call['channel']> {
+  const { Readable } = await import('node:stream');
+  const send = (line: string): boolean => {
+    io.stdout.write(line);
+    return true;
+  };
+  return { input: Readable.from([await io.stdin.read()]), send };
 }
 
 function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops']> {

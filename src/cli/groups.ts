@@ -101,6 +101,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/guard.js'),
   },
   {
+    name: 'mcp',
+    heading: 'Set-up',
+    summary: 'Serve agents by the Model Context Protocol',
+    load: () => import('./commands/mcp.js'),
+  },
+  {
     name: 'trust',
     heading: 'Set-up',
     summary: 'Show and approve what this repository may run here',

@@ -30,15 +30,30 @@ export async function guardInput(
   env: NodeJS.ProcessEnv,
   forge: () => Forge,
 ): Promise<void> {
-  const fields = inputFields(invocation);
-  if (fields.length === 0) return;
   const writes = invocation.spec.writes === true;
+  const isKept = writes && !invocation.flags.dryRun;
+  await refuseFields(inputFields(invocation), { env, writes, forge: isKept ? forge : null });
+}
+
+interface Refusing {
+  env: NodeJS.ProcessEnv;
+  /** More is refused of what is to be stored. */
+  writes: boolean;
+  /** Keeps what was tried; null: nobody does. */
+  forge: (() => Forge) | null;
+}
+
+export async function refuseFields(
+  fields: readonly Field[],
+  { env, writes, forge }: Refusing,
+): Promise<void> {
+  if (fields.length === 0) return;
   const found = await textGuard.inspect(fields, env, writes);
   const [first] = found;
   if (!first) return;
   if (first.class === 'invisible')
     throw usage('text.hidden_character', `${first.field} has a ${first.what} (rule ${first.rule}).`);
-  if (writes && !invocation.flags.dryRun) await openQuietly(forge)?.guard.refuseInput(found);
+  if (writes && forge) await openQuietly(forge)?.guard.refuseInput(found);
   throw new ForgeError(
     'secret',
     `guard.${first.class}`,

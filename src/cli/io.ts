@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { ForgeError } from '../domain/error.js';
 import type { World } from '../index.js';
 
@@ -13,6 +14,8 @@ export interface Io {
   readonly signal: AbortSignal;
   /** From here on signals are the command's: `now` for all but Ctrl-C, which may be typed again. */
   onStop?(handler: (now: boolean) => void): void;
+  /** For a protocol: the bytes of stdin as they come, and lines to stdout; false: nobody reads them any more. */
+  channel?(): { input: Readable; send(line: string): boolean };
   /** Another clock and other processes, for tests. */
   world?: World;
 }

@@ -1,16 +1,11 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import { ForgeError, systemCode, usage } from '../domain/error.js';
-import { escapeControls } from '../domain/text.js';
+import { usage } from '../domain/error.js';
 import { decodeInput, type Io } from './io.js';
 import type { Invocation } from './program.js';
 import type { Call } from './spec.js';
 import { harmless } from './style.js';
-
-declare const FORGE_VERSION: string | undefined;
-
-/** From the build; "dev" when run from the sources. */
-export const version = (): string => (typeof FORGE_VERSION === 'string' ? FORGE_VERSION : 'dev');
+import { version } from './version.js';
 
 /** One command, end to end. Returns the exit code; never throws, never exits. */
 export async function main(io: Io): Promise<number> {
@@ -24,6 +19,7 @@ export async function main(io: Io): Promise<number> {
   try {
     return await run(io);
   } catch (error) {
+    const { report } = await import('./report.js');
     return await report(error, io, json);
   }
 }
@@ -65,6 +61,8 @@ function withDefault(argv: readonly string[], words: readonly string[]): readonl
 }
 
 function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): void {
+  // What served a client has said all that was to be said.
+  if (value === undefined) return;
   if (flags.json) {
     io.stdout.write(`${JSON.stringify(value)}\n`);
     return;
@@ -100,42 +98,4 @@ function currentFolder(io: Io): string {
       hint: 'cd to another folder',
     });
   }
-}
-
-/** Three ways out: a known error, an interruption, a bug. */
-async function report(error: unknown, io: Io, json: boolean): Promise<number> {
-  const { maskError, maskText } = await import('./input-guard.js');
-  const known = await maskError(toForgeError(error));
-  const write = (text: string): void => io.stderr.write(text);
-  if (json) write(`${JSON.stringify({ error: known })}\n`);
-  else {
-    write(`forge: ${escapeControls(known.message)}\n`);
-    if (known.hint) write(`  → ${escapeControls(known.hint)}\n`);
-    const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');
-    if (known.kind === 'bug' || verbose) write(`${await maskText((error as Error).stack ?? '')}\n`);
-    if (known.kind === 'bug')
-      write(`forge ${version()}, Node ${process.versions.node}, ${process.platform}\n`);
-  }
-  return known.exit;
-}
-
-function toForgeError(error: unknown): ForgeError {
-  if (error instanceof ForgeError) return error;
-  const name = (error as Error)?.name;
-  if (name === 'ExitPromptError' || name === 'AbortPromptError')
-    return new ForgeError('interrupted', 'interrupted', 'Interrupted; nothing was changed.');
-  const code = systemCode(error);
-  if (code && /^E[A-Z]+$/.test(code))
-    return new ForgeError('outside', `disk.${code.toLowerCase()}`, (error as Error).message, {
-      cause: error,
-    });
-  return new ForgeError(
-    'bug',
-    'bug',
-    `This is a bug in forge: ${(error as Error)?.message ?? String(error)}`,
-    {
-      hint: 'Please report it with the lines below.',
-      cause: error,
-    },
-  );
 }

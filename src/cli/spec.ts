@@ -30,6 +30,8 @@ export interface Call {
   cycleView(): import('./cycle-view.js').CycleView;
   /** A part of the answer, before the whole is there. */
   print(line: string): void;
+  /** Where a protocol is spoken. */
+  channel(): Promise<ReturnType<NonNullable<import('./io.js').Io['channel']>>>;
   world: import('../index.js').World;
   style: Style;
 }

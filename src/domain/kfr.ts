@@ -93,7 +93,7 @@ export const KFR: Format<Kfr> = { name: 'kfr', version: '1.0', schema: Kfr };
 
 export const NO_KFR: Kfr = { schema_version: '1.0', session: null, last: 0, entries: [], closed: [] };
 
-const KEPT_CLOSED = 200;
+const KEPT_CLOSED = 20;
 
 /** Of an entry that is added next: above all that were there, whatever `last` says. */
 export const nextNumber = ({ last, entries, closed }: Kfr): number =>

@@ -12,7 +12,7 @@ import { requireMemory } from './integrity.js';
 import { storeRecords } from './ledger.js';
 import { requireTrust } from './trust.js';
 
-const FeatureVerifyInput = z.strictObject({
+export const FeatureVerifyInput = z.strictObject({
   ids: z.optional(z.array(z.string())),
   all: z.optional(z.boolean()),
 });

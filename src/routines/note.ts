@@ -16,7 +16,7 @@ export interface Note {
   from?: string;
 }
 
-const NoteInput = z.strictObject({ text: z.string() });
+export const NoteInput = z.strictObject({ text: z.string() });
 
 export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note> {
   requireSupervisor(context, 'memory');

@@ -70,6 +70,7 @@ const ALLOWED: string[][] = [
   ['memory', 'report'],
   ['supervisor', 'show'],
   ['guard', 'scan'],
+  ['mcp'],
   ['schema'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],

@@ -1,0 +1,42 @@
+import { ForgeError, systemCode } from '../domain/error.js';
+import { escapeControls } from '../domain/text.js';
+import { maskError, maskText } from './input-guard.js';
+import type { Io } from './io.js';
+import { version } from './version.js';
+
+/** Three ways out: a known error, an interruption, a bug. */
+export async function report(error: unknown, io: Io, json: boolean): Promise<number> {
+  const known = await maskError(toForgeError(error));
+  const write = (text: string): void => io.stderr.write(text);
+  if (json) write(`${JSON.stringify({ error: known })}\n`);
+  else {
+    write(`forge: ${escapeControls(known.message)}\n`);
+    if (known.hint) write(`  → ${escapeControls(known.hint)}\n`);
+    const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');
+    if (known.kind === 'bug' || verbose) write(`${await maskText((error as Error).stack ?? '')}\n`);
+    if (known.kind === 'bug')
+      write(`forge ${version()}, Node ${process.versions.node}, ${process.platform}\n`);
+  }
+  return known.exit;
+}
+
+export function toForgeError(error: unknown): ForgeError {
+  if (error instanceof ForgeError) return error;
+  const name = (error as Error)?.name;
+  if (name === 'ExitPromptError' || name === 'AbortPromptError')
+    return new ForgeError('interrupted', 'interrupted', 'Interrupted; nothing was changed.');
+  const code = systemCode(error);
+  if (code && /^E[A-Z]+$/.test(code))
+    return new ForgeError('outside', `disk.${code.toLowerCase()}`, (error as Error).message, {
+      cause: error,
+    });
+  return new ForgeError(
+    'bug',
+    'bug',
+    `This is a bug in forge: ${(error as Error)?.message ?? String(error)}`,
+    {
+      hint: 'Please report it with the lines below.',
+      cause: error,
+    },
+  );
+}

@@ -207,6 +207,9 @@ describe.skipIf(process.getuid?.() !== 0)('a repository of another owner', () =>
     expect(head).toContain('git version');
     expect(() => project.git('status')).toThrow(/dubious ownership/);
 
+    // What git said of this very commit before is remembered; else git is needed.
+    expect(typed(project, ['briefing'])).toContain('Last commits');
+    rmSync(project.path('.git/forge/commits.json'));
     for (const args of [['session', 'start'], ['briefing']])
       expect(typedError(project, args)).toMatchObject({
         exitCode: 6,

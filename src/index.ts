@@ -234,7 +234,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       reset: bind('reset', 'resetTier'),
       redact: bind('redact', 'redactRecords', 'settles'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
-      promote: bind('promote', 'promotePattern', 'reads'),
+      promote: bind('promote', 'promotePattern'),
       consolidate: bind('promote', 'consolidateMemory'),
       correct: bind('decide', 'appendCorrection'),
       invalidate: bind('decide', 'invalidateKnowledge'),

@@ -1,11 +1,11 @@
 import type { Contested, Plan, Promotion, Reinstated, Rejected } from '../domain/consolidation.js';
-import { refused, usage } from '../domain/error.js';
+import { ForgeError, refused, usage } from '../domain/error.js';
 import { normalisePattern } from '../domain/pattern.js';
 import type { Proven } from '../domain/proven.js';
 import { oneLine, plural } from '../domain/text.js';
 import type { Around } from '../store/ledger.js';
 import { type Assessment, assess, type Consolidated, consolidateIfDue, whyWaiting } from './consolidation.js';
-import { type Context, requireSupervisor } from './context.js';
+import { type Context, isBuilding, requireSupervisor } from './context.js';
 import { requireMemory } from './integrity.js';
 import { readKnowledge } from './memory-earned.js';
 
@@ -80,9 +80,16 @@ export const listKnown = (context: Context): KnownPattern[] =>
     }),
   );
 
-/** `forge memory promote [PATTERN]`: where each pattern stands, and which condition it fails (LTM-06). Reads only. */
-export function promotePattern(context: Context, { pattern }: { pattern?: string } = {}): Promoted {
-  const all = describe(context, assess(context));
+/**
+ * `forge memory promote [PATTERN]`: where each pattern stands, and which condition it fails (LTM-06). A consolidation that
+ * is due is run; who may not, or cannot now, is shown what it would do.
+ */
+export async function promotePattern(
+  context: Context,
+  { pattern }: { pattern?: string } = {},
+): Promise<Promoted> {
+  const shown = describe(context, assess(context));
+  const all = shown.due && shown.waits === undefined ? ((await runHere(context)) ?? shown) : shown;
   if (pattern === undefined) return all;
   const wanted = normalisePattern(pattern);
   const only = <T extends { pattern: string }>(entries: readonly T[]): T[] =>
@@ -98,6 +105,18 @@ export function promotePattern(context: Context, { pattern }: { pattern?: string
   };
   if (LISTS.every((list) => found[list].length === 0)) throw unknownPattern(pattern, all);
   return found;
+}
+
+/** Null where nothing is to be written: by a builder, in a dry run, in memory that is damaged. */
+async function runHere(context: Context): Promise<Promoted | null> {
+  if (context.disk.dryRun || isBuilding(context)) return null;
+  try {
+    return await consolidateMemory(context);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'usage') throw error;
+    context.warnings.push(`Consolidation is due, but was not run: ${error.message}`);
+    return null;
+  }
 }
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const satisfies (

@@ -269,6 +269,22 @@ describe('knowledge that nobody earned', () => {
 });
 
 describe('forge memory override', () => {
+  it('LTM-06 promote runs what is due; a dry run and a builder are shown what it would do', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);
+    await recordAll(project, times(10));
+    expect(await promote(project)).toMatchObject({ due: true, ran: false, waits: expect.any(String) });
+    await forgeJson(project, ['memory', 'override', 'unfreeze', '--reason', 'over'], HUMAN);
+    const before = await knowledgeOf(project);
+    expect(await promote(project, '-n')).toMatchObject({ due: true, ran: false });
+    const builder = { env: { FORGE_ROLE: 'builder' } };
+    expect(await forgeJson(project, ['memory', 'promote'], builder)).toMatchObject({ due: true, ran: false });
+    expect(await knowledgeOf(project)).toEqual(before);
+    expect(await promote(project)).toMatchObject({ ran: true, promoted: [{ pattern: P }] });
+    expect((await knowledgeOf(project)).length).toBeGreaterThan(before.length);
+    expect(await promote(project)).toMatchObject({ due: false, ran: false, due_in: 10 });
+  });
+
   it('LTM-14 freezes consolidation until a human ends that; recording goes on', async () => {
     const project = await makeForge();
     await forgeJson(project, ['memory', 'override', 'freeze', '--reason', 'a bad week'], HUMAN);

@@ -81,8 +81,10 @@ export const promoting = [
   command<Promoted>({
     name: 'promote',
     args: ['[pattern]'],
-    summary: 'Show what may be learned at the next consolidation, and which condition each pattern fails',
+    summary:
+      'Show what may be learned, and which condition each pattern fails; run a consolidation that is due',
     example: 'forge memory promote "retry the install once"',
+    writes: true,
     run: (call, pattern) => call.forge().memory.promote(pattern === undefined ? {} : { pattern }),
     render,
     // LTM-06: a pattern that was asked for and fails its conditions is a finding.

@@ -2,25 +2,39 @@ import { defineConfig } from 'vitest/config';
 
 /** What takes long runs in `npm run soak`, a part of which `.ci/run` runs as well. */
 const LONG = [
+  'cli/clock',
+  'cli/cycle',
+  'cli/cycle-claims',
   'cli/loop',
+  'cli/memory-purge',
+  'cli/memory-redact',
   'e2e/cycle',
   'e2e/governed-loop',
+  'e2e/kfr',
   'e2e/ledger-flows-clones',
   'e2e/ledger-flows-merge',
   'e2e/ledger-flows-place',
   'e2e/ledger-limits',
   'e2e/ledger-power',
   'e2e/ledger-writers',
+  'e2e/odd-names',
   'e2e/redact-kills',
   'e2e/repository',
   'e2e/seals',
   'e2e/session-commit-busy',
+  'e2e/session-commit-hostile',
+  'mcp/interrupted',
 ];
+/** These do a little in `npm test`, and much there. */
+const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/crash', 'e2e/ledger-*'];
+
+const files = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
+const soak = process.env.FORGE_SOAK !== undefined;
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: process.env.FORGE_SOAK ? [] : LONG.map((name) => `test/${name}.test.ts`),
+    include: soak ? files([...LONG, ...BOTH]) : ['test/**/*.test.ts'],
+    exclude: soak ? [] : files(LONG),
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/sealed.ts'],
     testTimeout: 60_000,

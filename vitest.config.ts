@@ -6,10 +6,14 @@ const LONG = [
   'cli/cycle',
   'cli/cycle-claims',
   'cli/loop',
+  'cli/memory-keep',
   'cli/memory-purge',
   'cli/memory-redact',
+  'docs/check-ledger',
+  'e2e/crash',
   'e2e/cycle',
   'e2e/governed-loop',
+  'e2e/holders',
   'e2e/kfr',
   'e2e/ledger-flows-clones',
   'e2e/ledger-flows-merge',
@@ -21,12 +25,13 @@ const LONG = [
   'e2e/redact-kills',
   'e2e/repository',
   'e2e/seals',
+  'e2e/session-commit',
   'e2e/session-commit-busy',
   'e2e/session-commit-hostile',
   'mcp/interrupted',
 ];
 /** These do a little in `npm test`, and much there. */
-const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/crash', 'e2e/ledger-*'];
+const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/ledger-*'];
 
 const files = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 const soak = process.env.FORGE_SOAK !== undefined;

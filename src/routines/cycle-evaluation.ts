@@ -8,7 +8,7 @@ import { FORGE_FOLDER } from '../store/layout.js';
 import type { Context } from './context.js';
 import type { RunWatch } from './cycle-execution.js';
 import { type CycleFacts, takeFacts } from './cycle-facts.js';
-import { newStrangers, type Strangers } from './cycle-strangers.js';
+import { type MemoryStamp, newStrangers } from './cycle-strangers.js';
 import { type Judge, judgeTests } from './cycle-tests.js';
 import { requireMemory } from './integrity.js';
 
@@ -16,8 +16,8 @@ import { requireMemory } from './integrity.js';
 export interface Ran {
   task: string;
   before: CycleFacts;
-  /** What stood in memory that forge had not written; null where nobody can tell. */
-  strangers: Strangers | null;
+  /** What the files of memory were before the command. */
+  memory: MemoryStamp;
   /** The working tree before the command; null without git. */
   trees: { reader: TreeReader; before: string } | null;
   environment_valid: boolean;
@@ -151,10 +151,9 @@ async function readChanged(
 }
 
 /** LTM-12: what the command, or a test that it wrote, put into memory past forge. */
-async function readStrangers(context: Context, { strangers }: Ran, notes: string[]): Promise<string[]> {
-  if (!strangers) return [];
+async function readStrangers(context: Context, { memory }: Ran, notes: string[]): Promise<string[]> {
   try {
-    return await newStrangers(context, strangers);
+    return await newStrangers(context, memory);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     notes.push(`what was written to memory is not known: ${error.message}`);

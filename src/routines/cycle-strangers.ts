@@ -8,58 +8,75 @@ import { fromTop, gitFacts } from './memory-facts.js';
 import { untilSettled } from './memory-read.js';
 import { dropElsewhere } from './seal-look.js';
 
-/** A record that the journal does not know, in a file that HEAD does not have as it is. */
+/** A record that came to a file. */
 interface Stranger {
   tier: Tier;
+  file: string;
   place: string;
 }
 
-/** Memory at one moment, as far as git does not vouch for it. */
-export interface Strangers {
-  /** Every container, and what it was. */
-  stats: Map<string, string>;
-  found: Map<string, Stranger>;
+/** What the files of memory are at one moment, by their paths. */
+export type MemoryStamp = ReadonlyMap<string, Container>;
+
+/** Takes no reading: the ledgers were verified just before. */
+export const stampMemory = (context: Context): MemoryStamp =>
+  untilSettled(() => new Map(containersOf(context).map((container) => [container.path, container])));
+
+const containersOf = ({ layout }: Context): Container[] => [
+  ...TIERS.flatMap((tier) => listContainers(layout, tier)),
+  ...listArchives(layout),
+];
+
+/** Records that stand where none stood, and that the journal does not know. */
+function readSince(context: Context, before: MemoryStamp): Map<string, Stranger> {
+  const found = new Map<string, Stranger>();
+  for (const container of containersOf(context)) {
+    const was = before.get(container.path);
+    if (was?.stat !== container.stat) readFrom(context, container, was?.size ?? 0, found);
+  }
+  const { layout } = context;
+  if (found.size > 0)
+    readJournal(layout, journalStamp(layout).size, (bytes) => found.delete(recordId(bytes)));
+  return found;
 }
 
-/** Looks at memory; what is the same as it was `before` is not read again. */
-export async function findStrangers(context: Context, before?: Strangers): Promise<Strangers> {
+/** Files of memory only grow at their ends; what changed otherwise is for verification to find. */
+function readFrom(
+  { layout }: Context,
+  { path, size }: Container,
+  start: number,
+  found: Map<string, Stranger>,
+): void {
+  const file = shown(layout, path);
+  const ignore = (): void => {};
+  const line = (bytes: Buffer, number: number, offset: number): void => {
+    if (offset < start) return;
+    const parsed = parseLine(bytes.toString('utf8'));
+    if (parsed.kind !== 'record' || parsed.record.kind === 'genesis') return;
+    found.set(recordId(bytes), { tier: parsed.record.tier, file, place: `${file}:${number}` });
+  };
+  scanContainer(path, size, { line, long: ignore, tail: ignore });
+}
+
+/** Without those that HEAD has as they stand, or that another commit has. */
+async function dropCommitted(context: Context, found: ReadonlyMap<string, Stranger>): Promise<Stranger[]> {
   const git = await gitFacts(context);
   const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
   for (const { path } of git?.changed ?? []) committed.delete(fromTop(context, path));
-  return untilSettled(() => {
-    const { layout } = context;
-    const containers = [...TIERS.flatMap((tier) => listContainers(layout, tier)), ...listArchives(layout)];
-    const found = new Map<string, Stranger>();
-    for (const container of containers)
-      if (
-        !committed.has(shown(layout, container.path)) &&
-        before?.stats.get(container.path) !== container.stat
-      )
-        readInto(context, container, found);
-    if (found.size > 0)
-      readJournal(layout, journalStamp(layout).size, (bytes) => found.delete(recordId(bytes)));
-    return { stats: new Map(containers.map(({ path, stat }) => [path, stat])), found };
-  });
-}
-
-function readInto({ layout }: Context, { path, size }: Container, found: Map<string, Stranger>): void {
-  const ignore = (): void => {};
-  const line = (bytes: Buffer, number: number): void => {
-    const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind !== 'record' || parsed.record.kind === 'genesis') return;
-    found.set(recordId(bytes), { tier: parsed.record.tier, place: `${shown(layout, path)}:${number}` });
-  };
-  scanContainer(path, size, { line, long: ignore, tail: ignore });
+  const ids = [...found].filter(([, { file }]) => !committed.has(file)).map(([id]) => id);
+  return [...(await dropElsewhere(context, new Set(ids)))].map((id) => found.get(id) as Stranger);
 }
 
 /**
  * LTM-12: records that came since and that neither forge's journal nor any commit has. Somebody wrote them into the ledgers
  * by hand. What forge itself recorded meanwhile, for whomever, is none.
  */
-export async function newStrangers(context: Context, before: Strangers): Promise<string[]> {
-  const { found } = await findStrangers(context, before);
-  const fresh = new Set([...found.keys()].filter((id) => !before.found.has(id)));
-  const left = [...(await dropElsewhere(context, fresh))].map((id) => found.get(id) as Stranger);
+export async function newStrangers(context: Context, before: MemoryStamp): Promise<string[]> {
+  // Under the lock: who records writes to a segment first, and then to the journal.
+  const found = context.disk.withLock(() => untilSettled(() => readSince(context, before)));
+  // Mostly so; git is asked only about what looks strange.
+  if (found.size === 0) return [];
+  const left = await dropCommitted(context, found);
   return TIERS.flatMap((tier) => {
     const [first, ...more] = left.filter((stranger) => stranger.tier === tier);
     if (!first) return [];

@@ -9,7 +9,7 @@ import { type Evaluation, evaluate, type Ran } from './cycle-evaluation.js';
 import { runCommand, runInitScript, takeObservations, writeBriefing } from './cycle-execution.js';
 import { lookAgain, takeFacts } from './cycle-facts.js';
 import { type CycleRun, inStage, watchOf } from './cycle-stage.js';
-import { findStrangers } from './cycle-strangers.js';
+import { stampMemory } from './cycle-strangers.js';
 import { chooseTask } from './cycle-task.js';
 import { listFeatures } from './feature.js';
 
@@ -28,14 +28,14 @@ export async function workOn(run: CycleRun): Promise<Work> {
   const environment_valid = await prepare(run);
   const task = await choose(run);
   const before = takeFacts(run.context);
-  const strangers = await strangersBefore(run.context);
+  const memory = stampMemory(run.context);
   const executed = await execute(run, environment_valid);
   run.context = lookAgain(run.context);
   const { trees, run: ended } = executed;
   const ran = {
     task,
     before,
-    strangers,
+    memory,
     trees,
     environment_valid,
     exit_code: ended?.exit_code ?? null,
@@ -132,16 +132,6 @@ async function launch(run: CycleRun, result: Executed): Promise<void> {
   result.ran = ended !== 'not found' && ended !== 'not executable';
   result.trees = trees;
   result.observations = takeObservations(context, folder);
-}
-
-async function strangersBefore(context: Context): Promise<Ran['strangers']> {
-  try {
-    return await findStrangers(context);
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(`Memory could not be looked at before the command: ${error.message}`);
-    return null;
-  }
 }
 
 async function readTreesBefore({ git, layout, repository, warnings }: Context): Promise<Executed['trees']> {

@@ -12,6 +12,7 @@ import { checkText } from '../domain/text.js';
 import { archiveFolder, intentFile, knowledgeFile, shown } from '../store/layout.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { guardCommit } from './commit-guard.js';
+import { recentCommits, rememberCommits } from './commits.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from './context.js';
 import { showFocus } from './focus.js';
 import { requireMemory, settleMemory } from './integrity.js';
@@ -89,6 +90,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
+  if (!('skipped' in outcome)) await rememberHead(context, config.briefing.commits);
   // What the commit has leaves the journal, and the next start finds all of this verified.
   if (isVerified) await tellGit(context, () => settleMemory(context, 'none', false));
   return {
@@ -99,6 +101,11 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
   };
+}
+
+/** The next start is mostly on this very commit. A session ends whether git tells of it or not. */
+async function rememberHead(context: Context, count: number): Promise<void> {
+  rememberCommits(context, count, await recentCommits(context, count).catch(() => []));
 }
 
 /** LTM-18: the commit holds a seal over what it holds. A session ends without one all the same. */

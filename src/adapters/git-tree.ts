@@ -48,7 +48,7 @@ const LOOK_AT_ALL: readonly [string, string][] = [
  */
 export function readTrees(repository: Repository, unsafe: Git, place: string): TreeReader {
   let kept: Kept | null = null;
-  const listings = new Map<string, Map<string, string>>();
+  const indexes = new Map<string, Kept>();
   const look = async (folder: string): Promise<string> => {
     const index = join(folder, 'index');
     if (kept) putIndex(kept, index);
@@ -61,14 +61,37 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
     await must(git, ['add', '--all', '--', '.']);
     // What an earlier look stored is gone with its folder; the ids are the same.
     const tree = (await must(git, ['write-tree', '--missing-ok'])).trim();
-    listings.set(tree, parseListing(await must(git, ['ls-files', '--stage', '--full-name', '-z'])));
     kept = takeIndex(index);
+    if (kept) indexes.set(tree, kept);
     return tree;
+  };
+  const list = async (tree: string): Promise<Map<string, string>> => {
+    const index = indexes.get(tree);
+    return index ? inFolder(place, (folder) => listIndex(repository, unsafe, folder, index)) : new Map();
   };
   return {
     read: () => inFolder(place, look),
-    changed: async (before, after) => compare(listings.get(before), listings.get(after)),
+    changed: async (before, after) => compare(await list(before), await list(after)),
   };
+}
+
+/** path → mode, object and stage. Asked for only where two trees differ. */
+async function listIndex(
+  repository: Repository,
+  git: Git,
+  folder: string,
+  index: Kept,
+): Promise<Map<string, string>> {
+  putIndex(index, join(folder, 'index'));
+  const env = privateEnvironment(repository, folder);
+  const listed = await must(git, ['ls-files', '--stage', '--full-name', '-z'], { env, cwd: repository.root });
+  const entries = listed.split('\0').filter(Boolean);
+  return new Map(
+    entries.map((entry) => {
+      const at = entry.indexOf('\t');
+      return [entry.slice(at + 1), entry.slice(0, at)];
+    }),
+  );
 }
 
 async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
@@ -121,18 +144,7 @@ async function clearMarks(git: Git, top: string): Promise<void> {
       });
 }
 
-/** path → mode, object and stage */
-function parseListing(output: string): Map<string, string> {
-  const entries = output.split('\0').filter(Boolean);
-  return new Map(
-    entries.map((entry) => {
-      const at = entry.indexOf('\t');
-      return [entry.slice(at + 1), entry.slice(0, at)];
-    }),
-  );
-}
-
-function compare(before: Map<string, string> = new Map(), after: Map<string, string> = new Map()): string[] {
+function compare(before: Map<string, string>, after: Map<string, string>): string[] {
   const paths = new Set([...before.keys(), ...after.keys()]);
   return [...paths].filter((path) => before.get(path) !== after.get(path)).sort();
 }

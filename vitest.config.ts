@@ -6,6 +6,7 @@ const LONG = [
   'cli/cycle',
   'cli/cycle-claims',
   'cli/loop',
+  'cli/memory-dry',
   'cli/memory-keep',
   'cli/memory-purge',
   'cli/memory-redact',
@@ -15,9 +16,7 @@ const LONG = [
   'e2e/governed-loop',
   'e2e/holders',
   'e2e/kfr',
-  'e2e/ledger-flows-clones',
-  'e2e/ledger-flows-merge',
-  'e2e/ledger-flows-place',
+  'e2e/ledger-flows-*',
   'e2e/ledger-limits',
   'e2e/ledger-power',
   'e2e/ledger-writers',
@@ -28,7 +27,11 @@ const LONG = [
   'e2e/session-commit',
   'e2e/session-commit-busy',
   'e2e/session-commit-hostile',
+  'e2e/trust',
+  'e2e/verify',
+  'e2e/worktrees',
   'mcp/interrupted',
+  'mcp/wire',
 ];
 /** These do a little in `npm test`, and much there. */
 const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/ledger-*'];

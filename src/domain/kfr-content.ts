@@ -1,5 +1,5 @@
 import type { Kind } from './kfr.js';
-import { MAX_TEXT_BYTES } from './text.js';
+import { MAX_TEXT_BYTES, wordsOf } from './text.js';
 
 /** White space that says nothing is gone; a plan keeps its lines. */
 export function normaliseEntry(kind: Kind, text: string): string {
@@ -12,12 +12,7 @@ export function normaliseEntry(kind: Kind, text: string): string {
 }
 
 /** Two texts with the same key say the same: case, width, white space and a final mark do not count. */
-export function duplicateKey(text: string): string {
-  const plain = text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
-  let end = plain.length;
-  while (end > 0 && '.!?; '.includes(plain[end - 1] as string)) end--;
-  return plain.slice(0, end);
-}
+export const duplicateKey = (text: string): string => wordsOf(text, '.!?;');
 
 export interface ContentRule {
   name: string;

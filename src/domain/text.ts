@@ -64,6 +64,15 @@ export function oneLine(text: string, max = 200): string {
   return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
 }
 
+/** What a text says however it is written: case, width, white space and final `marks` do not count. */
+export function wordsOf(text: string, marks: string): string {
+  const plain = text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+  // By hand: a regular expression tries each run of marks again from each of its characters.
+  let end = plain.length;
+  while (end > 0 && (marks.includes(plain[end - 1] as string) || plain[end - 1] === ' ')) end--;
+  return plain.slice(0, end);
+}
+
 /** Plain code-unit order: the same on every machine and in every locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

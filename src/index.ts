@@ -8,7 +8,7 @@ import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } f
 import type { Scan } from './routines/guard-scan.js';
 
 export type { World } from './adapters/world.js';
-export { systemWorld } from './adapters/world.js';
+export { agentWorld, systemWorld } from './adapters/world.js';
 export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
 export type { CommitMessage } from './domain/commit-message.js';
 export type { CycleInput, Stage } from './domain/cycle.js';
@@ -63,6 +63,7 @@ export type { TrustReport } from './routines/trust.js';
 export type { Where } from './routines/where.js';
 
 const routines = {
+  agent: () => import('./routines/agent.js'),
   briefing: () => import('./routines/briefing.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
@@ -114,6 +115,8 @@ export interface ForgeOptions {
   world?: World;
   /** Decide and report, write nothing. */
   dryRun?: boolean;
+  /** How long to wait for another forge that writes here, ms. Default: 5,000. */
+  patience?: number;
 }
 
 /** Binds `routine(context, ...args)` of a module loaded on use. */
@@ -127,7 +130,7 @@ type How = 'writes' | 'settles' | 'reads' | 'guards';
 /** Opens the `.forge/` at or above `dir` (exit 2 `not_a_forge` when there is none). */
 export function openForge(dir: string, options: ForgeOptions = {}) {
   const world = options.world ?? systemWorld(process.env, false);
-  const context = openContext(dir, world, options.dryRun ?? false);
+  const context = openContext(dir, world, options.dryRun ?? false, options.patience);
 
   const bind = <K extends keyof Routines, N extends keyof Routines[K]>(
     part: K,
@@ -253,6 +256,17 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       parse: async (text: string) => (await routines.kfr()).parsePatch(text),
       clear: bind('kfr', 'clearKfr'),
       inject: bind('kfr', 'injectKfr', 'reads'),
+    },
+    /** What agents' hooks ask and tell (AGT-01, KFR-09). */
+    agent: {
+      started: bind('agent', 'noteConversation', 'reads'),
+      prompted: bind('agent', 'notePrompt', 'reads'),
+      unseen: bind('agent', 'unseenKfr', 'reads'),
+      compacts: bind('agent', 'noteCompaction', 'reads'),
+      gateCompaction: bind('agent', 'gateCompaction', 'reads'),
+      gateStop: bind('agent', 'gateStop', 'reads'),
+      park: bind('agent', 'parkSession', 'settles'),
+      fault: bind('agent', 'noteFault', 'reads'),
     },
     note: {
       promote: bind('promotion', 'promoteEntry'),

@@ -53,6 +53,7 @@ const ROUTINE_ORDER = [
   'guard-scan',
   'running',
   'kfr',
+  'agent',
   'trust',
   'config',
   'schema',

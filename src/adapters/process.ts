@@ -54,11 +54,18 @@ function findHost(): string {
   }
 }
 
+/** Fields of /proc/PID/stat, counted behind the program's name, which may hold spaces and brackets. */
+const [STATE, PARENT, GROUP, SESSION, START] = [0, 1, 2, 3, 19];
+
+function statField(pid: number, field: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[field] ?? null;
+}
+
 /** When a process started, as its system counts; null when it is gone or the system does not say. */
 function startOf(pid: number): string | null {
-  const stat = readText(`/proc/${pid}/stat`);
-  // The program's name may hold spaces and brackets; the start time is the 20th field after it.
-  if (stat) return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+  const start = statField(pid, START);
+  if (start !== null) return start;
   return process.platform === 'darwin' ? output('ps', ['-o', 'lstart=', '-p', String(pid)]) : null;
 }
 
@@ -86,6 +93,41 @@ export function parent(): ProcessIdentity {
 
 /** How far up the tree is looked: nobody nests deeper, and a look must end. */
 const MAX_ABOVE = 32;
+
+/** The processes above this one, the nearest first; number 1, which is above all, is left out. */
+function* above(): Generator<number> {
+  for (let pid = process.ppid, level = 0; level < MAX_ABOVE && pid > 1; level++) {
+    yield pid;
+    pid = parentOf(pid);
+  }
+}
+
+/** 0 when the system does not say. */
+function parentOf(pid: number): number {
+  const text = process.platform === 'darwin' ? output('ps', ['-o', 'ppid=', '-p', String(pid)]) : null;
+  return Number(text ?? statField(pid, PARENT) ?? 0);
+}
+
+/** True when that process started this one, at whatever remove. */
+export function isBelow(id: ProcessIdentity): boolean {
+  if (id.host !== hostId() || (id.boot !== null && bootId() !== null && id.boot !== bootId())) return false;
+  for (const pid of above()) if (pid === id.pid) return id.started === null || startOf(pid) === id.started;
+  return false;
+}
+
+const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox|pwsh|powershell|cmd)(?:\.exe)?$/;
+
+/** The agent that runs a hook: the first process above that is not just the shell it ran the hook in. */
+export function agentProcess(): ProcessIdentity {
+  for (const pid of above()) {
+    const name = readText(`/proc/${pid}/comm`)?.trim();
+    // A shell that leads its session is one that a person types into.
+    if (name === undefined || !SHELL.test(name) || statField(pid, SESSION) === String(pid))
+      return identify(pid);
+  }
+  return parent();
+}
+
 let cachedRoles: string[] | undefined;
 
 /**
@@ -104,9 +146,7 @@ function findRoles(): string[] {
     const variables = readText(`/proc/${pid}/environ`)?.split('\0') ?? [];
     const role = variables.find((variable) => variable.startsWith('FORGE_ROLE='));
     if (role !== undefined) roles.push(role.slice('FORGE_ROLE='.length));
-    const stat = readText(`/proc/${pid}/stat`);
-    // The parent's number is the second field behind the program's name.
-    pid = Number(stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? 0);
+    pid = Number(statField(pid, PARENT) ?? 0);
   }
   return roles;
 }
@@ -133,17 +173,15 @@ export function leadsGroup(id: ProcessIdentity): boolean {
 }
 
 function groupOf(pid: number): number | null {
-  const stat = readText(`/proc/${pid}/stat`);
-  const text = stat
-    ? stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]
-    : process.platform === 'darwin' && output('ps', ['-o', 'pgid=', '-p', String(pid)]);
+  const known = statField(pid, GROUP);
+  const text =
+    known ?? (process.platform === 'darwin' ? output('ps', ['-o', 'pgid=', '-p', String(pid)]) : null);
   return text ? Number(text) : null;
 }
 
 /** A process that has ended stays listed until its parent collects it; it holds nothing any more. */
 function hasEnded(pid: number): boolean {
-  const stat = readText(`/proc/${pid}/stat`);
-  return stat !== null && /^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  return /^[ZX]/.test(statField(pid, STATE) ?? '');
 }
 
 function exists(pid: number): boolean {

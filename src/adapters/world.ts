@@ -1,5 +1,5 @@
 import type { Activity, Holder, Liveness, ProcessIdentity } from '../domain/holder.js';
-import { activityNow, liveness, parent, rolesAbove, self } from './process.js';
+import { activityNow, agentProcess, isBelow, liveness, parent, rolesAbove, self } from './process.js';
 
 /** What a routine may ask of its surroundings. Tests give another one. */
 export interface World {
@@ -12,6 +12,8 @@ export interface World {
   /** Who would hold a session started now. */
   holder(): Holder;
   liveness(id: ProcessIdentity): Liveness;
+  /** True when that process started this one, at whatever remove. */
+  isBelow(id: ProcessIdentity): boolean;
   activity(): Activity;
   /** FORGE_ROLE as the processes above this one were given it. Asked only where a builder would be refused. */
   rolesAbove(): string[];
@@ -25,7 +27,13 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
     self,
     holder: parent,
     liveness,
+    isBelow,
     activity: activityNow,
     rolesAbove,
   };
+}
+
+/** The surroundings of a hook: sessions are held by the agent that runs it, in the conversation `id`. */
+export function agentWorld(world: World, id: string): World {
+  return { ...world, terminal: false, holder: () => ({ ...agentProcess(), agent: id }) };
 }

@@ -15,6 +15,11 @@ export async function main(io: Io): Promise<number> {
     io.stdout.write(`${version()}\n`);
     return 0;
   }
+  // Before every prompt and after every tool of an agent: without commander, and never with an error.
+  if (argv[0] === 'hook' && argv.length === 3 && !io.stdin.isTerminal) {
+    const { runAgentHook } = await import('./agent-hook.js');
+    return runAgentHook(io, argv.slice(1));
+  }
   const json = beforeDashes(argv).includes('--json');
   try {
     return await run(io);

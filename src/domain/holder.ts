@@ -56,9 +56,9 @@ export function sameProcess(a: ProcessIdentity, b: ProcessIdentity): boolean {
   return a.host === b.host && a.boot === b.boot && a.pid === b.pid && a.started === b.started;
 }
 
-function sameHolder(a: Holder, b: Holder): boolean {
-  if (a.agent !== undefined || b.agent !== undefined) return a.agent === b.agent && a.host === b.host;
-  return sameProcess(a, b);
+/** A conversation that goes on in another process, or another one in the same process (`/clear`), is the same agent. */
+export function sameHolder(a: Holder, b: Holder): boolean {
+  return sameProcess(a, b) || (a.agent !== undefined && a.agent === b.agent && a.host === b.host);
 }
 
 /** Whether a session runs on, counts as interrupted, or belongs to someone else (docs/architecture.md, "Sessions"). */

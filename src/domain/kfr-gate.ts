@@ -18,6 +18,22 @@ export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
   if (open.length > 0) throw gateClosed(open, what, hint);
 }
 
+/** What an agent reads when its hook holds it back: each entry, and each way out. */
+export function stopReason(open: readonly Entry[], what: string): string {
+  const first = open[0]?.id ?? 'kfr-1';
+  const named = open.map(({ id, kind, text }) => `- ${id} (${kind}) ${oneLine(text, 280)}`);
+  return [
+    `forge: before you ${what}, ${plural(open.length, 'entry', 'entries')} of working memory must be settled:`,
+    ...named,
+    'Ways to settle one (or the tool session_working_memory_update):',
+    `  forge kfr patch --resolve ${first}="the answer"`,
+    `  forge kfr patch --dismiss ${first}="why it no longer matters"`,
+    ...(what === 'stop'
+      ? [`  forge kfr patch --park ${first}="what a human has to decide"   (then you may stop and ask)`]
+      : []),
+  ].join('\n');
+}
+
 export function gateClosed(open: readonly Entry[], what: string, hint?: string): ForgeError {
   const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
   const first = open[0]?.id ?? 'kfr-1';

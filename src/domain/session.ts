@@ -31,6 +31,8 @@ export const RunningSession = z.looseObject({
   /** The folder's inode: the same folder seen under another path (a container's mount, a move) is no copy. */
   inode: z.optional(z.int()),
   joined: z.optional(z.array(Holder)),
+  /** Its agent is gone and said so: the next start offers it. */
+  parked: z.optional(z.looseObject({ at: z.string(), agent: z.string() })),
 });
 export type RunningSession = z.infer<typeof RunningSession>;
 
@@ -121,6 +123,6 @@ export function toArchive(
   running: RunningSession,
   end: Pick<ArchivedSession, 'status' | 'ended_at' | 'learned' | 'failed' | 'next'>,
 ): ArchivedSession {
-  const { holder: _holder, root: _root, joined: _joined, ...kept } = running;
+  const { holder: _holder, root: _root, joined: _joined, parked: _parked, ...kept } = running;
   return { ...kept, ...end };
 }

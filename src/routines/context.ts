@@ -30,10 +30,10 @@ export interface Context {
 }
 
 /** The context of the `.forge/` at or above `from`; exit 2 `not_a_forge` when there is none. */
-export function openContext(from: string, world: World, dryRun: boolean): Context {
+export function openContext(from: string, world: World, dryRun: boolean, patience?: number): Context {
   const found = findForge(from);
   if (!found) throw notAForge(from);
-  return contextAt(found.root, found.repository, world, dryRun);
+  return contextAt(found.root, found.repository, world, dryRun, patience);
 }
 
 function notAForge(from: string): Error {
@@ -59,11 +59,16 @@ export function contextAt(
   repository: Repository | null,
   world: World,
   dryRun: boolean,
+  patience?: number,
 ): Context {
   const layout = layoutOf(root, repository);
   return {
     layout,
-    disk: new Disk(layout, lockPolicy(world), dryRun),
+    disk: new Disk(
+      layout,
+      { ...lockPolicy(world), ...(patience === undefined ? {} : { waitMs: patience }) },
+      dryRun,
+    ),
     world,
     repository,
     git: repository ? gitIn(repository.root, world.env) : null,

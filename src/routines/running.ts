@@ -1,8 +1,10 @@
 import type { Config } from '../domain/config.js';
 import { refused } from '../domain/error.js';
-import { judgeHolder, type Verdict } from '../domain/holder.js';
+import { type Holder, judgeHolder, type Verdict } from '../domain/holder.js';
 import { RUNNING_SESSION, type RunningSession, sessionName } from '../domain/session.js';
+import { listConversations } from '../store/conversations.js';
 import { archiveFolder, sessionFile } from '../store/layout.js';
+import { oneLine } from '../domain/text.js';
 import type { Context } from './context.js';
 
 /** The session recorded as running in this worktree, whoever holds it; null when there is none. */
@@ -41,16 +43,32 @@ export function requireRunning(context: Context): RunningSession {
 const isHere = ({ layout, disk }: Context, { root, inode }: RunningSession): boolean =>
   root === layout.root || inode === disk.inode(layout.dir);
 
+/**
+ * Who would hold a session started now: the agent that a hook speaks for, or below which this process runs; else the
+ * parent of this process.
+ */
+export function holderHere({ world, layout }: Context): Holder {
+  const own = world.holder();
+  if (own.agent !== undefined) return own;
+  for (const { id, process } of listConversations(layout))
+    if (process !== null && world.isBelow(process)) return { ...process, agent: id };
+  return own;
+}
+
 /** Whether the running session is ours, someone else's, or was left behind. */
 export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
   const { world, lastActivity } = context;
   if (!isHere(context, running))
     return { state: 'interrupted', why: `the folder was copied from ${running.root}` };
   const joined = running.joined ?? [];
+  const me = holderHere(context);
+  // The same process may have begun another conversation: it was told that the first one ended.
+  if (running.parked && running.parked.agent !== me.agent)
+    return { state: 'interrupted', why: `${agentName(running.parked.agent)} ended at ${running.parked.at}` };
   const verdicts = [running.holder, ...joined].map((holder) =>
     judgeHolder({
       holder,
-      me: world.holder(),
+      me,
       liveness: world.liveness(holder),
       activity: lastActivity,
       now: world.activity(),
@@ -60,5 +78,11 @@ export function judgeRunning(context: Context, running: RunningSession, config: 
   );
   const strongest = (state: Verdict['state']): Verdict | undefined =>
     verdicts.find((verdict) => verdict.state === state);
-  return strongest('same') ?? strongest('held') ?? (verdicts[0] as Verdict);
+  const verdict = strongest('same') ?? strongest('held') ?? (verdicts[0] as Verdict);
+  // An agent that was started from a terminal, where a person had started the session, works in that session.
+  const isOurs = verdict.state === 'held' && [running.holder, ...joined].some((id) => world.isBelow(id));
+  return isOurs ? { state: 'same' } : verdict;
 }
+
+/** `claude` of `claude-0f3c…`; from a file that anyone here may have written. */
+const agentName = (id: string): string => oneLine(id.split('-')[0] ?? '', 20);

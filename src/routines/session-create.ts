@@ -15,6 +15,7 @@ import { archivedIds, readArchivedKfr, recentArchives, updateArchive } from './a
 import type { Memory } from './briefing.js';
 import { type Context, lockPolicy, timestamp } from './context.js';
 import { showFocus } from './focus.js';
+import { holderHere } from './running.js';
 
 /** Where git stands and what is known when a session opens. */
 export interface Around {
@@ -48,7 +49,7 @@ export function createSession(
     head,
     goal: goal ?? resumed?.goal ?? null,
     ...(resumed ? { resumed_from: resumed.id } : {}),
-    holder: world.holder(),
+    holder: holderHere(context),
     root: layout.root,
     inode: disk.inode(layout.dir),
   };

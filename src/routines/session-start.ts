@@ -4,6 +4,7 @@ import type { Briefing } from '../domain/briefing.js';
 import { encodeDocument } from '../domain/document.js';
 import { refused, usage } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
+import { type Holder, sameHolder, sameProcess } from '../domain/holder.js';
 import { checkInput } from '../domain/input.js';
 import { requireResolved } from '../domain/kfr-gate.js';
 import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
@@ -19,7 +20,7 @@ import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './in
 import { closeInvestigations } from './investigation.js';
 import { readKfr } from './kfr.js';
 import { readProgressText } from './progress.js';
-import { isLeftBehind, judgeRunning, readRunning } from './running.js';
+import { holderHere, isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
 import { finishIntent } from './session-end.js';
 
@@ -114,7 +115,7 @@ function openSession(
   const running = readRunning(context);
   if (running) {
     const state = settleRunning(context, running, input);
-    if (state) return { running: state === 'joined' ? joinSession(context, running) : running, state };
+    if (state) return { running: takePlace(context, running, state), state };
   } else if (isLeftBehind(context)) clearShortTerm(context);
   else archiveLeft(context, input.resume, () => allocate(context));
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
@@ -169,11 +170,28 @@ function makeRoom(context: Context, running: RunningSession, wanted: string): nu
   return null;
 }
 
-function joinSession(context: Context, running: RunningSession): RunningSession {
-  const joined = { ...running, joined: [...(running.joined ?? []), context.world.holder()] };
-  context.disk.replace(sessionFile(context.layout), encodeDocument(joined));
-  return joined;
+/** As the one who joins; or back in one's own place, when the agent was gone meanwhile or goes on in another process. */
+function takePlace(context: Context, running: RunningSession, state: State): RunningSession {
+  const me = holderHere(context);
+  const place = state === 'joined' ? joinSession(running, me) : reclaim(running, me);
+  if (place !== running) context.disk.replace(sessionFile(context.layout), encodeDocument(place));
+  return place;
 }
+
+const joinSession = (running: RunningSession, me: Holder): RunningSession => ({
+  ...running,
+  joined: [...(running.joined ?? []), me],
+});
+
+function reclaim(running: RunningSession, me: Holder): RunningSession {
+  const isMine = sameHolder(running.holder, me);
+  const isMoved = isMine && me.agent !== undefined && !isSameEntry(running.holder, me);
+  if (!isMoved && !(isMine && running.parked)) return running;
+  const { parked: _, ...rest } = running;
+  return { ...rest, holder: me };
+}
+
+const isSameEntry = (a: Holder, b: Holder): boolean => a.agent === b.agent && sameProcess(a, b);
 
 function toResume(context: Context, wanted: string): ArchivedSession {
   const session = findResumable(context, wanted);

@@ -120,9 +120,15 @@ export const haltFile = (layout: Layout): string => join(layout.state, 'halt.jso
 export const pendingFolder = (layout: Layout): string => join(layout.state, 'pending');
 export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
-/** How many cycles wait for consolidation: a cache. */
 /** The last commits, as git told them: a cache. */
 export const commitsFile = (layout: Layout): string => join(layout.state, 'commits.json');
+/** Conversations of agents that a hook told of. */
+export const conversationsFolder = (layout: Layout): string => join(layout.state, 'agents');
+export const conversationFile = (layout: Layout, id: string): string =>
+  join(conversationsFolder(layout), `${id}.json`);
+/** What went wrong in hooks of agents, where nothing may be said. */
+export const hookLog = (layout: Layout): string => join(layout.state, 'hooks.log');
+/** How many cycles wait for consolidation: a cache. */
 export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
 /** The governed cycle that is under way in this worktree, and where a loop stands. */
 export const cycleFile = (layout: Layout): string => join(layout.state, 'cycle.json');

@@ -1,0 +1,119 @@
+import { encodeDocument } from '../domain/document.js';
+import { type Holder, sameHolder } from '../domain/holder.js';
+import { injection, type Kfr } from '../domain/kfr.js';
+import { openEntries, stopReason, unparked } from '../domain/kfr-gate.js';
+import type { RunningSession } from '../domain/session.js';
+import { oneLine } from '../domain/text.js';
+import { makeToken } from '../domain/token.js';
+import {
+  type Conversation,
+  pruneConversations,
+  readConversation,
+  writeConversation,
+} from '../store/conversations.js';
+import { hookLog, sessionFile } from '../store/layout.js';
+import { appendLog } from '../store/log.js';
+import { type Context, timestamp } from './context.js';
+import { readKfr } from './kfr.js';
+import { readRunning } from './running.js';
+
+/** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
+function markOf({ session, entries }: Kfr): string {
+  const ids = entries.map(({ id, parked }) => `${id}${parked ? 'p' : ''}`);
+  return ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
+}
+
+/** At the start of a conversation: it was given the working memory as it stands. Its commands are told by its process. */
+export function noteConversation(context: Context, id: string): void {
+  const { layout, world } = context;
+  const { agent: _, ...process } = world.holder();
+  const conversation: Conversation = {
+    id,
+    process,
+    at: world.now().getTime(),
+    seen: markOf(readKfr(context)),
+    blocks: 0,
+  };
+  pruneConversations(layout);
+  writeConversation(layout, conversation);
+}
+
+/** A person spoke: an agent may be asked again to settle what is open. */
+export function notePrompt({ layout }: Context, id: string): void {
+  const known = readConversation(layout, id);
+  if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
+}
+
+/**
+ * The working memory that an agent has not seen as it stands, for its prompt; null when it has. With `lostOnly` that of
+ * an agent that has none in its context: its conversation was compacted.
+ */
+export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
+  const kfr = readKfr(context);
+  const mark = markOf(kfr);
+  if (mark === '') return null;
+  const known = readConversation(context.layout, id);
+  if (known.seen === mark || (lostOnly && known.seen !== '')) return null;
+  writeConversation(context.layout, { ...known, seen: mark });
+  return injection(kfr.entries, makeToken(12));
+}
+
+/** What the agent knew is summarised now: whatever hook it calls next gives it its working memory again. */
+export function noteCompaction({ layout }: Context, id: string): void {
+  const known = readConversation(layout, id);
+  if (known.seen !== '') writeConversation(layout, { ...known, seen: '' });
+}
+
+/** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */
+export function gateCompaction(context: Context): string | null {
+  const open = openEntries(readKfr(context));
+  return open.length === 0 ? null : stopReason(open, 'compact the conversation');
+}
+
+/**
+ * Why an agent may not stop yet (KFR-09); null when it may. `isContinuing`: it is here because a stop was blocked;
+ * false begins a new row. After `limit` blocks in a row it goes free, and so it does where blocks cannot be counted.
+ */
+export function gateStop(
+  context: Context,
+  id: string,
+  { limit, isContinuing }: { limit: number; isContinuing: boolean | null },
+): string | null {
+  const { layout } = context;
+  const known = readConversation(layout, id);
+  const open = unparked(readKfr(context));
+  if (open.length === 0) {
+    if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
+    return null;
+  }
+  const before = isContinuing === false ? 0 : known.blocks;
+  if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1 })) return null;
+  return stopReason(open, 'stop');
+}
+
+/** The agent is gone. Its session stays as it is, marked, and the next start offers it; null when it held none. */
+export function parkSession(context: Context): RunningSession | null {
+  const { disk, layout, world } = context;
+  return disk.withLock(() => {
+    const running = readRunning(context);
+    if (!running) return null;
+    const left = leave(running, world.holder(), timestamp(context));
+    if (left !== null) disk.replace(sessionFile(layout), encodeDocument(left));
+    return left;
+  });
+}
+
+/** Who joined goes quietly; where the holder goes, the first that joined holds it. */
+function leave(running: RunningSession, me: Holder, at: string): RunningSession | null {
+  const joined = running.joined ?? [];
+  const others = joined.filter((holder) => !sameHolder(holder, me));
+  if (!sameHolder(running.holder, me))
+    return others.length === joined.length ? null : { ...running, joined: others };
+  const [next, ...rest] = others;
+  if (next) return { ...running, holder: next, joined: rest };
+  return { ...running, parked: { at, agent: me.agent ?? '' } };
+}
+
+/** One line in the log of this worktree: an agent's hook has nobody to tell it to. */
+export const noteFault = (context: Context, what: string): void =>
+  appendLog(hookLog(context.layout), `${timestamp(context)} ${oneLine(what, 200)}`);

@@ -31,13 +31,18 @@ describe('who holds the session', () => {
     ],
     [
       'another agent, alive',
-      ask({ holder: { ...me, agent: 'a1' }, me: { ...me, agent: 'a2' }, liveness: 'alive' }),
+      ask({ holder: { ...other, agent: 'a1' }, me: { ...me, agent: 'a2' }, liveness: 'alive' }),
       'held',
-      'process 100 is running',
+      'process 200 is running',
+    ],
+    [
+      'another conversation of the same agent process',
+      ask({ holder: { ...me, agent: 'a1' }, me: { ...me, agent: 'a2' }, liveness: 'alive' }),
+      'same',
     ],
     [
       'a named agent, alive, asked by a process without a name',
-      ask({ holder: { ...me, agent: 'a1' }, liveness: 'alive' }),
+      ask({ holder: { ...other, agent: 'a1' }, liveness: 'alive' }),
       'held',
     ],
     ['another process, alive', ask({ liveness: 'alive' }), 'held', 'process 200 is running'],

@@ -17,6 +17,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/where.js'),
   },
   {
+    name: 'hook',
+    heading: null,
+    summary: 'Answer a hook of an agent (called by agents)',
+    load: () => import('./commands/hook.js'),
+  },
+  {
     name: 'init',
     heading: 'Start',
     summary: 'Create or repair the .forge/ folder',

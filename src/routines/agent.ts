@@ -53,7 +53,7 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
   const mark = markOf(kfr);
   if (mark === '') return null;
   const known = readConversation(context.layout, id);
-  if (known.seen === mark || (lostOnly && known.seen !== '')) return null;
+  if (known.seen === mark || (lostOnly && known.seen !== null)) return null;
   writeConversation(context.layout, { ...known, seen: mark });
   return injection(kfr.entries, makeToken(12));
 }
@@ -61,7 +61,7 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
 /** What the agent knew is summarised now: whatever hook it calls next gives it its working memory again. */
 export function noteCompaction({ layout }: Context, id: string): void {
   const known = readConversation(layout, id);
-  if (known.seen !== '') writeConversation(layout, { ...known, seen: '' });
+  if (known.seen !== null) writeConversation(layout, { ...known, seen: null });
 }
 
 /** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */

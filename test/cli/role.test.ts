@@ -71,6 +71,7 @@ const ALLOWED: string[][] = [
   ['supervisor', 'show'],
   ['guard', 'scan'],
   ['mcp'],
+  ['hook', 'claude', 'stop'],
   ['schema'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],

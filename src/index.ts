@@ -266,6 +266,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       gateCompaction: bind('agent', 'gateCompaction', 'reads'),
       gateStop: bind('agent', 'gateStop', 'reads'),
       park: bind('agent', 'parkSession', 'settles'),
+      isWired: bind('agent', 'isWired', 'reads'),
       fault: bind('agent', 'noteFault', 'reads'),
     },
     note: {

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { commandsOf, HOOK_FILES, isHookOf } from '../domain/agent/wiring.js';
 import { encodeDocument } from '../domain/document.js';
 import { type Holder, sameHolder } from '../domain/holder.js';
 import { injection, type Kfr } from '../domain/kfr.js';
@@ -11,6 +13,7 @@ import {
   readConversation,
   writeConversation,
 } from '../store/conversations.js';
+import { readHint } from '../store/hint.js';
 import { hookLog, sessionFile } from '../store/layout.js';
 import { appendLog } from '../store/log.js';
 import { type Context, timestamp } from './context.js';
@@ -112,6 +115,12 @@ function leave(running: RunningSession, me: Holder, at: string): RunningSession 
   const [next, ...rest] = others;
   if (next) return { ...running, holder: next, joined: rest };
   return { ...running, parked: { at, agent: me.agent ?? '' } };
+}
+
+/** Whether this project wires an agent by hooks of its own: then whatever else it runs need not answer, too. */
+export function isWired({ layout }: Context, agent: keyof typeof HOOK_FILES): boolean {
+  const file = readHint<unknown>(join(layout.root, HOOK_FILES[agent]));
+  return commandsOf(file).some((command) => isHookOf(agent, command));
 }
 
 /** One line in the log of this worktree: an agent's hook has nobody to tell it to. */

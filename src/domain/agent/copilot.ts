@@ -34,6 +34,8 @@ function readCopilot(payload: Payload, moment: Moment): AgentEvent {
     conversation: textOf(payload, 'sessionId'),
     cwd: textOf(payload, 'cwd') || null,
     source: sourceOf(payload),
+    // Its hooks run for sub-agents as well, agentStop included; no documentation says so.
+    isSubagent: textOf(payload, 'parentAgentId') !== '',
     isContinuing: moment === 'prompt' ? isOwnPrompt(payload) : typeof active === 'boolean' ? active : null,
     isAsked: textOf(payload, 'trigger') === 'manual',
     tool: name === '' ? null : { name, input, ...(response === undefined ? {} : { response }) },

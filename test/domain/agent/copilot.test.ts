@@ -26,6 +26,17 @@ describe("Copilot's payloads", () => {
     });
   });
 
+  it('AGT-01 tell what a sub-agent does, whose stop is none of the conversation', () => {
+    const ids = {
+      sessionId: 'a7',
+      agentId: 'a7',
+      agentType: 'general-purpose',
+      parentAgentId: KNOWN.conversation,
+    };
+    expect(read('agent-stop', 'stop', ids).isSubagent).toBe(true);
+    expect(read('post-tool-use', 'after-tool', ids).isSubagent).toBe(true);
+  });
+
   it('KFR-09 tell whether a stop follows a blocked one, and a prompt is forge’s own reason', () => {
     const stop = (change: object) => read('agent-stop', 'stop', change).isContinuing;
     expect([stop({}), stop({ stop_hook_active: true })]).toEqual([false, true]);

@@ -157,6 +157,10 @@ describe("forge's plugin for opencode, with the built forge", () => {
       const { system, event, hooks } = await load(project);
       await event('session.deleted', { info: { id: 'ses_never_seen' } });
       await system();
+      await system({ sessionID: 'ses_child' });
+      await system({ sessionID: 'ses_2' });
+      // They share one session of forge.
+      await event('session.deleted', { info: { id: 'ses_2' } });
       expect(sessionOf(project)).not.toHaveProperty('parked');
       if (end) await event(end.type, { info: { id: 'ses_1' } });
       else await hooks.dispose?.({});

@@ -61,8 +61,9 @@ function makeSessions(cwd, parentOf) {
   };
   const tell = async (event, id, more = {}) => {
     const session = of(id);
-    session.parent ??= Promise.resolve(parentOf(id)).catch(() => null);
+    session.parent ??= (async () => parentOf(id))().catch(() => null);
     const parent = await session.parent;
+    session.isPart = Boolean(parent);
     return ask(event, { session_id: id, cwd, ...(parent ? { parent_id: parent } : {}), ...more });
   };
   /** Asked for once: it is put before the model with every call. */
@@ -72,12 +73,17 @@ function makeSessions(cwd, parentOf) {
     return session.briefing.then(({ context }) => context);
   };
   const compacted = (id) => Object.assign(of(id), { briefing: null, source: 'compact', isBroken: false });
+  const isOpen = ({ briefing, isPart }) => briefing && !isPart;
+  /** They share one session of forge, which ends with the last of them. */
   const end = async (id) => {
-    const isKnown = Boolean(all.get(id)?.briefing);
-    if (isKnown) await tell('session-end', id);
+    const session = all.get(id);
     all.delete(id);
+    const isLast = session && isOpen(session) && ![...all.values()].some(isOpen);
+    if (isLast) await ask('session-end', { session_id: id, cwd });
   };
-  const endAll = () => Promise.all([...all.keys()].map(end));
+  const endAll = async () => {
+    for (const id of [...all.keys()]) await end(id);
+  };
   return { of, tell, briefing, compacted, end, endAll };
 }
 

@@ -83,6 +83,13 @@ const EXPECTED = [
   'templates/init/none.sh',
   'schemas/cycle.json',
   'schemas/features.json',
+  '.claude-plugin/marketplace.json',
+  'agents/claude/.claude-plugin/plugin.json',
+  'agents/claude/.mcp.json',
+  'agents/claude/hooks/hooks.json',
+  'agents/claude/skills/forge-memory/SKILL.md',
+  'agents/copilot/hooks/forge.json',
+  'agents/opencode/plugins/forge.js',
 ];
 
 /** Everything that belongs in the package; the rest is stray. */
@@ -95,6 +102,8 @@ const ALLOWED = [
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
+  /^\.claude-plugin\/marketplace\.json$/,
+  /^agents\/.+\.(js|json|md)$/,
 ];
 
 function checkContent(paths) {

@@ -130,6 +130,8 @@ const ROUTINE_ORDER = [
   'session-start',
   'sessions',
   'where',
+  'doctor-agents',
+  'doctor',
   'init',
   'tool-input',
   'rescue',

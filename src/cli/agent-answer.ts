@@ -22,7 +22,7 @@ export async function answerEvent(
     case 'start':
       return { ...NOTHING, context: await greet(forge, id) };
     case 'prompt':
-      await forge.agent.prompted(id);
+      if (!event.isContinuing) await forge.agent.prompted(id);
       return tell(forge, adapter, event, id);
     case 'after-tool':
       return tell(forge, adapter, event, id);

@@ -27,7 +27,7 @@ export interface AgentEvent {
   source: 'new' | 'resume' | 'clear' | 'compact';
   /** A part of the agent with a context of its own: what it does is no stop and no start of the conversation. */
   isSubagent: boolean;
-  /** At a stop: the agent is only here because a stop was blocked before. Null when it does not say. */
+  /** At a stop or a prompt: the agent is only here because a stop was blocked before. Null when it does not say. */
   isContinuing: boolean | null;
   /** At a compaction: a person asked for it. */
   isAsked: boolean;

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { codex as adapter } from '../../src/domain/agent/codex.js';
+import { MAX_CONTEXT } from '../../src/domain/agent/event.js';
 import { KFR_HEADER } from '../../src/domain/kfr.js';
-import type { Outcome } from '../support/forge.js';
+import { type Outcome, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { blockOf, contextOf, hook, payload } from './agent-hooks.js';
 import { ask, patch } from './kfrs.js';
@@ -32,6 +33,24 @@ describe('forge hook codex', () => {
     expect(project.json(SESSION)).toMatchObject({
       holder: { agent: expect.stringMatching(/^codex-0199a213/) },
     });
+  });
+
+  it('AGT-01 hands over no more bytes than Codex takes, in whatever script, and the working memory whole', async () => {
+    const project = await talking();
+    const words = 'кнопка выхода работает на всех страницах '.repeat(6);
+    const texts = [1, 2, 3, 4, 5].map((n) => `${n}${n}${n} ${words}`.slice(0, 270).trimEnd());
+    await patch(
+      project,
+      texts.map((text) => ({ op: 'add', kind: 'Constraint', text })),
+    );
+    await runForge(project, ['config', 'set', 'briefing.budget', '4000']);
+    for (let line = 0; line < 12; line += 1)
+      await runForge(project, ['knowledge', 'add', 'success', `${line} ${words.repeat(2)}`]);
+    const context = contextOf(await codex(project, 'session-start', { source: 'resume' })) ?? '';
+    expect(Buffer.byteLength(context)).toBeGreaterThan(5000);
+    expect(Buffer.byteLength(context)).toBeLessThanOrEqual(MAX_CONTEXT);
+    for (const text of texts) expect(context).toContain(text);
+    expect(context).toMatch(/\n--- end [0-9a-f]+ ---(\n|$)/);
   });
 
   it.each([

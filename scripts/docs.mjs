@@ -33,6 +33,7 @@ async function loadSources() {
           export { schemaNames, schemaOf } from './src/index.ts';
           export { guardRules } from './src/domain/guard/table.ts';
           export { claudeHooks } from './src/domain/agent/wirings/claude.ts';
+          export { geminiHooks, geminiServer } from './src/domain/agent/wirings/gemini.ts';
           export { copilotWiring } from './src/domain/agent/wirings/copilot.ts';
           export { opencodeWiring } from './src/domain/agent/wirings/opencode.ts';`,
         resolveDir: ROOT,

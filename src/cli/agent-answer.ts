@@ -98,7 +98,13 @@ async function lastKnown(forge: Forge): Promise<string> {
 async function fitted(forge: Forge, notes: readonly string[], text: string): Promise<string | null> {
   const whole = (briefing: string): string => [briefing.trimEnd(), ...notes].filter(Boolean).join('\n\n');
   let context = whole(text);
-  for (let budget = 1600; context.length > MAX_CONTEXT && budget >= 100; budget = Math.floor(budget / 1.5))
+  const isLong = (): boolean => Buffer.byteLength(context) > MAX_CONTEXT;
+  for (let budget = 1600; isLong() && budget >= 100; budget = Math.floor(budget / 1.5))
     context = whole((await forge.briefing({ budget })).text);
-  return context === '' ? null : context.slice(0, MAX_CONTEXT);
+  if (isLong())
+    context = Buffer.from(context)
+      .subarray(0, MAX_CONTEXT)
+      .toString()
+      .replace(/\uFFFD+$/, '');
+  return context === '' ? null : context;
 }

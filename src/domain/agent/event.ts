@@ -68,5 +68,8 @@ export interface AgentAdapter {
   blocksCompaction: boolean;
 }
 
-/** The most that any of them takes as it is, in characters, with some room (10,000 is what they document). */
+/**
+ * The most that any of them takes as it is, in bytes, with some room: Claude Code documents 10,000 characters, and Codex
+ * cuts the middle out of what has more than 2,500 tokens, of four bytes each.
+ */
 export const MAX_CONTEXT = 9500;

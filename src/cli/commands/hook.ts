@@ -8,7 +8,7 @@ export const group: Group = {
       name: 'hook',
       args: ['<agent>', '<event>'],
       summary: 'Answer a hook of an agent, which hands over the event as JSON on stdin',
-      example: 'echo \'{"source":"startup"}\' | forge hook claude session-start',
+      example: 'forge hook claude session-start',
       run: async () => {
         throw usage('hook.terminal', 'forge hook is called by agents, with the event as JSON on stdin.', {
           hint: 'forge agent install claude',

@@ -124,6 +124,7 @@ const ROUTINE_ORDER = [
   'loop-hold',
   'loop',
   'session-commit',
+  'session-seal',
   'commit-guard',
   'session-end',
   'session-create',

@@ -101,6 +101,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/guard.js'),
   },
   {
+    name: 'agent',
+    heading: 'Set-up',
+    summary: 'Wire forge into coding agents',
+    load: () => import('./commands/agent.js'),
+  },
+  {
     name: 'mcp',
     heading: 'Set-up',
     summary: 'Serve agents by the Model Context Protocol',

@@ -1,0 +1,76 @@
+import { keyOf, lookFor, type Part } from '../domain/agent/edit-fixture.js';
+import type { AgentName } from '../domain/agent/event.js';
+import { instructionsText } from '../domain/agent/instructions.js';
+import { type Manifest, type Wired, wiredAs } from '../domain/agent/manifest.js';
+import type { AgentWiring, Fixture } from '../domain/agent/wiring.js';
+import type { Wirings } from '../domain/agent/wirings/wirings.js';
+import type { Files, Place } from './wiring-place.js';
+
+/** How an agent is, or is to be, wired. */
+export type Wish = Pick<Wired, 'agent' | 'command' | 'instructions'>;
+
+/** The parts of agents in one place, by the names of the files as they really are. */
+export class Parts {
+  constructor(
+    private readonly place: Place,
+    private readonly files: Files,
+    readonly wirings: Wirings,
+  ) {}
+
+  of(wish: Wish): Part[] {
+    return this.given(wish).map(({ fixture, ...part }) => ({
+      ...part,
+      fixture: { ...fixture, file: this.files.read(fixture.file).name },
+    }));
+  }
+
+  /** By the names that the wirings know. */
+  given({ agent, command, instructions }: Wish): Part[] {
+    const wiring = this.wirings.get(agent);
+    if (!wiring) return [];
+    const { isUser } = this.place;
+    const fixtures = wiring.fixtures({ command, isUser });
+    const block = instructions ? blockOf(wiring, command, isUser) : [];
+    return [...fixtures, ...block].map((fixture) => ({
+      agent,
+      fixture,
+      beginning: wiring.beginnings?.[fixture.file],
+    }));
+  }
+
+  /** Of those that share something, the one that was installed last says what stands there. */
+  ofAll(wishes: readonly Wish[]): Part[] {
+    const parts = wishes.flatMap((wish) => this.of(wish));
+    const last = new Map(parts.map((part) => [keyOf(part), part]));
+    return [...last.values()];
+  }
+
+  /** What other agents have too: those that forge wired here, and those whose own parts are there (a clone). */
+  keptFor(leaving: ReadonlySet<AgentName>, manifest: Manifest): Set<string> {
+    const going = [...leaving].flatMap((agent) => this.of({ agent, command: 'forge', instructions: true }));
+    const goingKeys = new Set(going.map(keyOf));
+    const others = [...this.wirings.keys()].filter((agent) => !leaving.has(agent));
+    const kept = others.flatMap((agent) => this.partsHere(agent, wiredAs(manifest, agent), goingKeys));
+    return new Set(kept.map(keyOf));
+  }
+
+  /** A file that cannot be read says nothing about who is wired. */
+  private partsHere(agent: AgentName, wired: Wired | undefined, going: ReadonlySet<string>): Part[] {
+    try {
+      const parts = this.of(wired ?? { agent, command: 'forge', instructions: true });
+      return wired || parts.some((part) => !going.has(keyOf(part)) && this.isThere(part)) ? parts : [];
+    } catch {
+      return [];
+    }
+  }
+
+  private isThere(part: Part): boolean {
+    const { text } = this.files.read(part.fixture.file);
+    return text !== null && lookFor(text, part).state !== 'missing';
+  }
+}
+
+function blockOf({ instructions }: AgentWiring, command: string, isUser: boolean): Fixture[] {
+  const file = isUser ? instructions?.user : instructions?.project;
+  return file ? [{ kind: 'block', file, text: instructionsText(command) }] : [];
+}

@@ -3,7 +3,7 @@ import { describeIssue, fieldName } from './document.js';
 import { corrupted, refused, usage } from './error.js';
 import { isPublicKey, PUBLIC_KEY } from './seal.js';
 import { oneLine } from './text.js';
-import { lineOfKey, parseToml, TomlProblem } from './toml.js';
+import { lineOfKey, readToml, TomlProblem } from './toml.js';
 
 const minutes = (initial: number) => z._default(z.int().check(z.gte(1), z.lte(1440)), initial);
 const PublicKey = z
@@ -89,7 +89,7 @@ export const SETTINGS: readonly string[] = Object.entries(KNOWN).flatMap(([name,
 
 /** Reads config.toml's text. Exit 4 naming file, line, key, what was found and what is allowed. */
 export function decodeConfig(text: string, file: string): LoadedConfig {
-  const raw = readToml(text, file);
+  const raw = parseToml(text, file);
   if (typeof raw.schema_version === 'number' && raw.schema_version > 1)
     throw refused(
       'file.newer',
@@ -105,9 +105,9 @@ export function decodeConfig(text: string, file: string): LoadedConfig {
   return { config: result.data, unknown, warnings: unknown.map((name) => warnAbout(name, file)) };
 }
 
-function readToml(text: string, file: string): Record<string, unknown> {
+function parseToml(text: string, file: string): Record<string, unknown> {
   try {
-    return parseToml(text);
+    return readToml(text);
   } catch (error) {
     if (!(error instanceof TomlProblem)) throw error;
     throw corrupted('config.toml', `${file}:${error.line}: ${error.message}.`, { file, line: error.line });

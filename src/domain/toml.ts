@@ -18,7 +18,7 @@ export class TomlProblem extends Error {
 }
 
 /** Throws TomlProblem. */
-export function parseToml(text: string): Record<string, unknown> {
+export function readToml(text: string): Record<string, unknown> {
   try {
     return parse(text) as Record<string, unknown>;
   } catch (error) {

@@ -4,7 +4,12 @@ import { type FileRecord, type Manifest, type Wired, wiredAs } from '../domain/a
 import { isSame } from '../domain/agent/own.js';
 import { digestText, type FilePlan, planFile } from '../domain/agent/wiring-plan.js';
 import type { Wirings } from '../domain/agent/wirings/wirings.js';
-import { removeEmptyFolders, replaceProjectFiles, requireWritable } from '../store/project-file.js';
+import {
+  removeDraftsOf,
+  removeEmptyFolders,
+  replaceProjectFiles,
+  requireWritable,
+} from '../store/project-file.js';
 import { Parts } from './wiring-parts.js';
 import {
   explain,
@@ -111,13 +116,20 @@ function planFiles({ place, manifest, files, parts, wish, agents }: Planning): P
           wanted: inFile(wanted),
           put: inFile(put),
           drop: inFile(drop),
-          folders: file.missing,
+          folders: foldersFor(manifest, file),
         }),
       };
     } catch (error) {
       throw explain(error, shownAt(place, file.name), file.text);
     }
   });
+}
+
+/** Folders that are made for a file now, or were made for another one. */
+function foldersFor({ files }: Manifest, { name, missing }: TextFile): string[] {
+  const made = Object.values(files).flatMap(({ folders }) => folders);
+  const around = made.filter((folder) => name.startsWith(`${folder}/`));
+  return [...new Set([...around, ...missing])].sort();
 }
 
 /** What those who go have, and nobody else. */
@@ -142,6 +154,7 @@ function write(place: Place, manifest: Manifest, agents: Wired[], planned: reado
   const after: Manifest = { ...manifest, agents, files: recordsAfter(manifest, planned) };
   if (place.dryRun || (changed.length === 0 && isSame(after, manifest))) return;
   writeManifest(place, { ...after, files: recordsMeanwhile(manifest, changed, after) });
+  removeDraftsOf(planned.map(({ file }) => file));
   replaceProjectFiles(
     changed.map(({ file, text }) => ({ file, bytes: text === null ? null : Buffer.from(text, 'utf8') })),
   );

@@ -1,4 +1,4 @@
-import { keyOf, lookFor, type Part } from '../domain/agent/edit-fixture.js';
+import { keyOf, lookFor, type Part, sharedKeys } from '../domain/agent/edit-fixture.js';
 import type { AgentName } from '../domain/agent/event.js';
 import { instructionsText } from '../domain/agent/instructions.js';
 import { type Manifest, type Wired, wiredAs } from '../domain/agent/manifest.js';
@@ -45,28 +45,35 @@ export class Parts {
     return [...last.values()];
   }
 
-  /** What other agents have too: those that forge wired here, and those whose own parts are there (a clone). */
+  /** What others have who stay: those that forge wired here, and those whose own parts are there (a clone). */
   keptFor(leaving: ReadonlySet<AgentName>, manifest: Manifest): Set<string> {
-    const going = [...leaving].flatMap((agent) => this.of({ agent, command: 'forge', instructions: true }));
-    const goingKeys = new Set(going.map(keyOf));
-    const others = [...this.wirings.keys()].filter((agent) => !leaving.has(agent));
-    const kept = others.flatMap((agent) => this.partsHere(agent, wiredAs(manifest, agent), goingKeys));
-    return new Set(kept.map(keyOf));
+    const all = [...this.wirings.keys()].map((agent) => this.tryOf(agent, wiredAs(manifest, agent)));
+    const shared = sharedKeys(all);
+    const staying = all.filter(([first]) => first !== undefined && !leaving.has(first.agent));
+    const here = staying.filter(
+      (parts) =>
+        wiredAs(manifest, parts[0]?.agent as AgentName) !== undefined ||
+        parts.some((part) => !shared.has(keyOf(part)) && this.isThere(part)),
+    );
+    return new Set(here.flat().map(keyOf));
   }
 
   /** A file that cannot be read says nothing about who is wired. */
-  private partsHere(agent: AgentName, wired: Wired | undefined, going: ReadonlySet<string>): Part[] {
+  private tryOf(agent: AgentName, wired: Wired | undefined): Part[] {
     try {
-      const parts = this.of(wired ?? { agent, command: 'forge', instructions: true });
-      return wired || parts.some((part) => !going.has(keyOf(part)) && this.isThere(part)) ? parts : [];
+      return this.of(wired ?? { agent, command: 'forge', instructions: true });
     } catch {
       return [];
     }
   }
 
   private isThere(part: Part): boolean {
-    const { text } = this.files.read(part.fixture.file);
-    return text !== null && lookFor(text, part).state !== 'missing';
+    try {
+      const { text } = this.files.read(part.fixture.file);
+      return text !== null && lookFor(text, part).state !== 'missing';
+    } catch {
+      return false;
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { MANIFEST, type Manifest, NO_MANIFEST } from '../domain/agent/manifest.j
 import { decodeDocument, encodeDocument, firstInvalidByte } from '../domain/document.js';
 import { type ForgeError, refused } from '../domain/error.js';
 import { lineAt, MAX_STATE_BYTES } from '../domain/json.js';
-import { makeFolder, readPlain, removePath, replaceFiles } from '../store/durable.js';
+import { makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from '../store/durable.js';
 import { userWiringFile, wiringFile } from '../store/layout.js';
 import { withLock } from '../store/lock.js';
 import { type ProjectFile, readProjectFile } from '../store/project-file.js';
@@ -60,6 +60,7 @@ export function readManifest({ manifest, warnings }: Place): Manifest {
 }
 
 export function writeManifest({ manifest: path }: Place, manifest: Manifest): void {
+  removeDrafts(path);
   if (manifest.agents.length === 0 && Object.keys(manifest.files).length === 0) {
     removePath(path);
     return;

@@ -1,5 +1,5 @@
 import { adapterOf } from '../domain/agent/agents.js';
-import { commandsOf, lookFor, type Part } from '../domain/agent/edit-fixture.js';
+import { commandsOf, keyOf, lookFor, type Part, sharedKeys } from '../domain/agent/edit-fixture.js';
 import type { AgentName } from '../domain/agent/event.js';
 import { wiredAs } from '../domain/agent/manifest.js';
 import type { Found } from '../domain/agent/wiring.js';
@@ -45,8 +45,7 @@ export async function lookAtWiring(
         command: command ?? wired?.command ?? 'forge',
         instructions: wired?.instructions ?? false,
       };
-      const files = look.filesOf(wish);
-      const state = stateOf(files);
+      const { files, state } = look.at(wish);
       const input = { command: wish.command, isUser: place.isUser };
       const wants = state === 'absent' ? [] : (wirings.get(agent)?.wants(input) ?? []);
       return { name: agent, title: (await adapterOf(agent)).title, state, files, wants };
@@ -54,20 +53,25 @@ export async function lookAtWiring(
   );
 }
 
-function stateOf(files: readonly WiredFile[]): AgentStatus['state'] {
-  if (files.every(({ state }) => state === 'wired' || state === 'other_command')) return 'wired';
-  return files.every(({ state }) => state === 'missing') ? 'absent' : 'partly';
-}
+const isHere = ({ state }: WiredFile): boolean => state === 'wired' || state === 'other_command';
 
-/** A part, and what stands there of it. */
+/** A file, and what stands in it of forge. */
 interface Seen {
-  part: Part;
-  found: Found;
+  name: string;
+  path: string;
+  text: string;
+  state: FileState;
+  /** It is the agent's own, not only something that it shares with others. */
+  isOwn: boolean;
+  /** With which commands forge is started there. */
+  commands: string[];
+  problem?: string;
 }
 
 class Look {
   private readonly files: Files;
   private readonly parts: Parts;
+  private readonly shared: ReadonlySet<string>;
 
   constructor(
     private readonly place: Place,
@@ -75,38 +79,49 @@ class Look {
   ) {
     this.files = new Files(place);
     this.parts = new Parts(place, this.files, wirings);
+    const wishes = [...wirings.keys()].map((agent) => ({ agent, command: 'forge', instructions: true }));
+    this.shared = sharedKeys(wishes.map((wish) => this.parts.given(wish)));
   }
 
-  filesOf(wish: Wish): WiredFile[] {
-    const names = [
-      ...new Set(this.parts.given({ ...wish, instructions: true }).map(({ fixture }) => fixture.file)),
-    ];
-    const rows = names.map((name) => this.fileOf(name, wish));
-    // The block is there on request only.
-    return rows.filter((row, at) => row.state !== 'missing' || this.isExpected(names[at] as string, wish));
+  /** The block of instructions is there on request only. What others have as well does not make an agent wired. */
+  at(wish: Wish): Pick<AgentStatus, 'files' | 'state'> {
+    const asked = new Set(this.parts.given(wish).map(({ fixture }) => fixture.file));
+    const seen = this.seeAll(wish).filter(({ name, state }) => state !== 'missing' || asked.has(name));
+    const commands = new Set(seen.flatMap((file) => file.commands));
+    const others = [...commands, 'forge', 'npx forge'].filter((command) => command !== wish.command);
+    const files = seen.map((file) => this.judge(file, wish, others));
+    const own = files.filter((_, at) => seen[at]?.isOwn === true);
+    const isAbsent = own.every(({ state }) => state === 'missing' || state === 'unreadable');
+    return { files, state: isAbsent ? 'absent' : files.every(isHere) ? 'wired' : 'partly' };
   }
 
-  private isExpected(name: string, wish: Wish): boolean {
-    return this.parts.given(wish).some(({ fixture }) => fixture.file === name);
+  private seeAll(wish: Wish): Seen[] {
+    const all = this.parts.given({ ...wish, instructions: true });
+    const names = [...new Set(all.map(({ fixture }) => fixture.file))];
+    return names.map((name) =>
+      this.see(
+        name,
+        all.filter(({ fixture }) => fixture.file === name),
+      ),
+    );
   }
 
-  private fileOf(name: string, wish: Wish): WiredFile {
-    const path = shownAt(this.place, name);
+  /** What stands in a file. One that cannot be read is no reason to say nothing of the others. */
+  private see(name: string, parts: readonly Part[]): Seen {
+    const isOwn = parts.some((part) => !this.shared.has(keyOf(part)));
+    const file = { name, path: shownAt(this.place, name), text: '', isOwn, commands: [] };
     try {
       const { text } = this.files.read(name);
-      const parts = this.partsIn(name, wish);
-      if (text === null) return { path, state: 'missing' };
-      const seen = parts.map((part) => ({ part, found: this.find(text, part, path) }));
-      return { path, ...this.judge(name, wish, text, seen) };
+      if (text === null) return { ...file, state: 'missing' };
+      const found = parts.map((part) => ({ part, found: this.find(text, part, file.path) }));
+      const states = new Set(found.map((one) => one.found.state));
+      const state = states.size === 1 ? ([...states][0] as FileState) : 'changed';
+      return { ...file, text, state, commands: found.flatMap((one) => commandsOf(one.part, one.found)) };
     } catch (error) {
       const { kind, message } = error as ForgeError;
       if (kind !== 'refused') throw error;
-      return { path, state: 'unreadable', problem: message.replace(/; nothing was written\.$/, '.') };
+      return { ...file, state: 'unreadable', problem: message.replace(/; nothing was written\.$/, '.') };
     }
-  }
-
-  private partsIn(name: string, wish: Wish): Part[] {
-    return this.parts.given({ ...wish, instructions: true }).filter(({ fixture }) => fixture.file === name);
   }
 
   private find(text: string, part: Part, path: string): Found {
@@ -119,18 +134,18 @@ class Look {
 
   /** What is not as it would be installed now may be as another command would have it. */
   private judge(
-    name: string,
+    { name, path, text, state, problem }: Seen,
     wish: Wish,
-    text: string,
-    seen: readonly Seen[],
-  ): Pick<WiredFile, 'state' | 'command'> {
-    const states = new Set(seen.map(({ found }) => found.state));
-    if (states.size === 1 && !states.has('changed')) return { state: [...states][0] as FileState };
-    const commands = new Set(seen.flatMap(({ part, found }) => commandsOf(part, found)));
-    const others = [...commands, 'forge', 'npx forge'].filter((command) => command !== wish.command);
+    others: readonly string[],
+  ): WiredFile {
+    if (problem !== undefined) return { path, state, problem };
+    if (state !== 'changed') return { path, state };
     const command = others.find((other) =>
-      this.partsIn(name, { ...wish, command: other }).every((part) => lookFor(text, part).state === 'wired'),
+      this.parts
+        .given({ ...wish, instructions: true, command: other })
+        .filter(({ fixture }) => fixture.file === name)
+        .every((part) => lookFor(text, part).state === 'wired'),
     );
-    return command === undefined ? { state: 'changed' } : { state: 'other_command', command };
+    return command === undefined ? { path, state } : { path, state: 'other_command', command };
   }
 }

@@ -128,15 +128,17 @@ export interface Replacement {
   bytes: Buffer | null;
 }
 
+/** What a kill left beside these files. */
+export const removeDraftsOf = (files: readonly ProjectFile[]): void => {
+  for (const { path } of files) removeDrafts(path);
+};
+
 /** Each is whole or as before, with its mode. A file that someone changed since it was read: exit 3, none is touched. */
 export function replaceProjectFiles(replacements: readonly Replacement[]): void {
   const writes = replacements.flatMap(({ file: { path, mode }, bytes }) =>
     bytes ? [{ path, bytes, ...(mode === undefined ? {} : { mode }) }] : [],
   );
-  for (const { path } of writes) {
-    makeFolder(dirname(path));
-    removeDrafts(path);
-  }
+  for (const { path } of writes) makeFolder(dirname(path));
   replaceFiles(writes, () => replacements.forEach(requireUnchanged));
   for (const { file, bytes } of replacements) if (!bytes) removePath(file.path);
 }

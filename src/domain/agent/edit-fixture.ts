@@ -32,6 +32,14 @@ export function keyOf({ agent, fixture }: Part): string {
   return JSON.stringify([file, kind, kind === 'table' ? fixture.name : '']);
 }
 
+/** What more than one agent has, from the parts of each. */
+export function sharedKeys(agents: readonly (readonly Part[])[]): Set<string> {
+  const keys = agents.flatMap((parts) => [...new Set(parts.map(keyOf))]);
+  const [once, more] = [new Set<string>(), new Set<string>()];
+  for (const key of keys) (once.has(key) ? more : once).add(key);
+  return more;
+}
+
 /** How a file begins that is not there yet, or is empty. */
 export function beginningOf(parts: readonly Part[]): string {
   const beginning = parts.find((part) => part.beginning !== undefined)?.beginning;

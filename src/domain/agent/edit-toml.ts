@@ -1,4 +1,4 @@
-import { lineOfKey, parseToml, TomlProblem } from '../toml.js';
+import { lineOfKey, readToml, TomlProblem } from '../toml.js';
 import { appendLines, type Draft, lineEndOf, removeLines, WiringProblem } from './draft.js';
 import { named } from './json-tree.js';
 import { isOwnServer, isSame } from './own.js';
@@ -46,7 +46,7 @@ const pathOf = ({ name }: Table): string[] => name.split('.');
 
 function parseSettings(text: string): Plain {
   try {
-    return parseToml(text.replace(/^\ufeff/, ''));
+    return readToml(text.replace(/^\ufeff/, ''));
   } catch (error) {
     if (!(error instanceof TomlProblem)) throw error;
     const before = text.split('\n').slice(0, error.line - 1);
@@ -74,7 +74,7 @@ function without(before: Plain, [key = '', ...rest]: readonly string[]): Plain {
 function expectValue(draft: Draft, expected: Plain): void {
   let after: Plain | null = null;
   try {
-    after = parseToml(draft.text.replace(/^\ufeff/, ''));
+    after = readToml(draft.text.replace(/^\ufeff/, ''));
   } catch (error) {
     if (!(error instanceof TomlProblem)) throw error;
   }

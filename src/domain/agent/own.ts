@@ -48,7 +48,9 @@ export const isOwnServer = (value: unknown): boolean =>
 
 /** With which commands forge is started in a value: what stands before ` hook …`, and before `mcp`. */
 export function commandsIn(agent: AgentName, value: unknown): string[] {
-  const hooks = textsIn(value).filter((text) => isHookOf(agent, text));
+  const hooks = textsIn(value)
+    .flatMap((text) => text.split(/[\n"]/))
+    .filter((text) => isHookOf(agent, text));
   const servers = isOwnServer(value) ? [serverWords(value).slice(0, -1).join(' ')] : [];
   return [...hooks.map((text) => text.slice(0, text.lastIndexOf(` hook ${agent} `))), ...servers];
 }

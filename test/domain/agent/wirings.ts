@@ -44,7 +44,7 @@ export const wiring = (
 ): AgentWiring => ({
   name,
   fixtures: ({ command }) => fixtures(command),
-  instructions: { project: 'AGENTS.md', user: null },
+  instructions: null,
   wants: () => [],
   ...change,
 });

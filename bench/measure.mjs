@@ -19,7 +19,8 @@ export function run(argv, { cwd, env, input = '' }) {
     encoding: 'utf8',
     maxBuffer: 256 * 1024 * 1024,
   });
-  if (error || status !== 0)
+  // Who does not read what is given on stdin is none the worse for it.
+  if ((error && error.code !== 'EPIPE') || status !== 0)
     throw new Error(`${argv.join(' ')} failed (${error?.message ?? `exit ${status}`}): ${stderr}`);
   return stdout;
 }

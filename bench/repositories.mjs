@@ -111,7 +111,7 @@ function historyStream() {
  * The git call that `session start` makes, word for word: a `git` in front of PATH notes its arguments and starts the
  * real one. Null where that cannot be done.
  */
-export function gitCallOf(command, scratch, { cwd, env }) {
+export function gitCallOf(command, scratch, { cwd, env, input }) {
   const folder = join(scratch, 'spy');
   const log = join(scratch, 'git-arguments');
   const real = run(['sh', '-c', 'command -v git'], { cwd, env }).trim();
@@ -119,7 +119,7 @@ export function gitCallOf(command, scratch, { cwd, env }) {
   writeFileSync(log, '');
   const script = `#!/bin/sh\nprintf '%s\\0' "$@" >>'${log}'\nprintf '\\n' >>'${log}'\nexec '${real}' "$@"\n`;
   writeFileSync(join(folder, 'git'), script, { mode: 0o755 });
-  run(command, { cwd, env: { ...env, PATH: `${folder}:${env.PATH}` } });
+  run(command, { cwd, env: { ...env, PATH: `${folder}:${env.PATH}` }, input });
   const calls = readFileSync(log, 'utf8').split('\0\n').filter(Boolean);
   if (calls.length !== 1) throw new Error(`${command.join(' ')} called git ${calls.length} times, not once.`);
   return ['git', ...calls[0].split('\0')];

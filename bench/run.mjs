@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { ensureBuilt } from '../scripts/built.mjs';
 import { consolidation, weighing } from './consolidation.mjs';
 import { appends, batch, history, peakMemory, startUp, verification } from './ledger.mjs';
+import { HOOKS } from './hooks.mjs';
 import { MCP } from './mcp.mjs';
 import { canMeasureMemory, memoryRatio, run, wallRatios } from './measure.mjs';
 import { forge, gitCallOf, makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
@@ -148,7 +149,7 @@ function isGood({ skipped, median, least = 0, limit = Number.POSITIVE_INFINITY }
 }
 
 function limitOf({ limit, least, git_alone }) {
-  if (git_alone !== undefined) return `${START_LIMIT} + ${git_alone.toFixed(2)} git`;
+  if (git_alone !== undefined) return `${(limit - git_alone).toFixed(1)} + ${git_alone.toFixed(2)} git`;
   if (least !== undefined) return `≥ ${least.toFixed(2)}`;
   return limit === undefined ? '' : `≤ ${limit.toFixed(2)}`;
 }
@@ -188,7 +189,7 @@ function machine(ownEnv) {
   ].join(', ');
 }
 
-const ALL = [...FIGURES, ...LEDGER, ...MCP];
+const ALL = [...FIGURES, ...LEDGER, ...MCP, ...HOOKS];
 
 const USAGE = `Usage: npm run bench -- [--json] [--clean-env] [NAME…]
 Figures:

@@ -3,7 +3,7 @@
 // Starts the command line: with Node's own code cache where it has one (22.1), else with what V8 compiled when
 // the package was built, which any other V8 ignores.
 
-const { readFileSync, writeSync } = require('node:fs');
+const { existsSync, readFileSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { join } = require('node:path');
 
@@ -11,21 +11,27 @@ const { join } = require('node:path');
 const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
 const folder = join(__dirname, '..', 'dist', 'cli');
 
-function builtCache(file) {
+function builtCache(name) {
   try {
-    return readFileSync(`${file}.v8`);
+    return readFileSync(join(folder, `${name}.v8`));
   } catch {
     return undefined;
   }
 }
 
+/** Some commands have a cache of their own: of what they use, and of nothing else. */
+function cacheOf([group, command]) {
+  const own = [`bin.cjs.${group}-${command}`, `bin.cjs.${group}`];
+  return own.find((name) => existsSync(join(folder, `${name}.v8`))) ?? 'bin.cjs';
+}
+
 /** Runs a bundle with the code that was compiled when it was built. */
-function load(name) {
+function load(name, cache = name) {
   const { Script } = require('node:vm');
   const file = join(folder, name);
   const script = new Script(wrap(readFileSync(file, 'utf8')), {
     filename: file,
-    cachedData: builtCache(file),
+    cachedData: builtCache(cache),
   });
   const module_ = { exports: {} };
   const plain = createRequire(file);
@@ -35,7 +41,7 @@ function load(name) {
 }
 
 function start() {
-  if (!enableCompileCache) return load('bin.cjs');
+  if (!enableCompileCache) return load('bin.cjs', cacheOf(process.argv.slice(2)));
   enableCompileCache();
   return require(join(folder, 'bin.cjs'));
 }

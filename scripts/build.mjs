@@ -3,12 +3,13 @@
 //
 // The command line is CommonJS because Node starts that faster than the same code as ES modules, and it comes with
 // V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { writeCodeCaches } from './code-caches.mjs';
 import { collectLicences } from './licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -168,63 +169,6 @@ async function buildLibrary(table) {
   });
 }
 
-const CLIENT = {
-  protocolVersion: '2025-06-18',
-  capabilities: {},
-  clientInfo: { name: 'build', version: '1' },
-};
-const REQUESTS = 3;
-const MCP_OPENING = [
-  { id: 1, method: 'initialize', params: CLIENT },
-  { method: 'notifications/initialized' },
-  { id: 2, method: 'tools/list', params: {} },
-  { id: 3, method: 'tools/call', params: { name: 'briefing', arguments: {} } },
-]
-  .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  .join('');
-
-/** What an agent's client does first. It keeps stdin open until it has its answers, else there are none. */
-function converse(recorder, place) {
-  return new Promise((done, fail) => {
-    const server = spawn(process.execPath, [recorder, 'mcp'], {
-      ...place,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    let answers = '';
-    server.stdout.setEncoding('utf8').on('data', (chunk) => {
-      answers += chunk;
-      if (answers.split('\n').length > REQUESTS) server.stdin.end();
-    });
-    server.on('error', fail);
-    server.on('exit', (code) =>
-      code === 0 ? done() : fail(new Error(`forge mcp ended with ${code} while building`)),
-    );
-    server.stdin.write(MCP_OPENING);
-  });
-}
-
-/** Runs the daily commands; the last one, which uses what nearly all use, leaves its compiled code. */
-async function writeCodeCache() {
-  const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
-  const project = join(scratch, 'project');
-  const env = { PATH: process.env.PATH, HOME: scratch, XDG_STATE_HOME: scratch };
-  const recorder = `${root}scripts/code-cache.cjs`;
-  const run = (...args) => {
-    const { status, stderr } = spawnSync(process.execPath, [recorder, ...args], { cwd: project, env });
-    if (status !== 0) throw new Error(`forge ${args.join(' ')} failed while building: ${stderr}`);
-  };
-  try {
-    mkdirSync(project);
-    execFileSync('git', ['init', '-q'], { cwd: project, env });
-    run('init', '--yes');
-    run('feature', 'add', 'FORGE-001', 'First');
-    await converse(recorder, { cwd: project, env });
-    run('session', 'start', '--json');
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
-}
-
 rmSync(`${root}dist`, { recursive: true, force: true });
 const table = { FORGE_GUARD_TABLE: await guardTable() };
 await buildCommandLine(table);
@@ -232,7 +176,7 @@ for (const name of ['bin', 'guard']) makeAscii(`${root}dist/cli/${name}.cjs`);
 await buildLibrary(table);
 writeFileSync(`${root}dist/LICENSES.txt`, collectLicences(root, metafiles));
 writeFileSync(`${root}dist/cli/package.json`, '{ "type": "commonjs" }\n');
-await writeCodeCache();
+await writeCodeCaches();
 if (!process.argv.includes('--no-types'))
   execFileSync(
     process.execPath,

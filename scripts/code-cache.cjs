@@ -1,5 +1,5 @@
-// Runs one forge command as bin/forge.js does and writes what V8 compiled on the way beside the bundles.
-// Only the build uses it: node scripts/code-cache.cjs ARG…
+// Runs one forge command as bin/forge.js does and writes what V8 compiled on the way beside the bundles, that of bin.cjs
+// under a name of the command's own unless it is empty. Only the build uses it: node scripts/code-cache.cjs NAME ARG…
 'use strict';
 
 const { readFileSync, writeFileSync } = require('node:fs');
@@ -7,18 +7,19 @@ const { createRequire, wrap } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
 
+const [name] = process.argv.splice(2, 1);
 const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
 const folder = join(__dirname, '..', 'dist', 'cli');
 
-function load(name) {
-  const file = join(folder, name);
+function load(bundle, cache = bundle) {
+  const file = join(folder, bundle);
   const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
   const module_ = { exports: {} };
   const plain = createRequire(file);
   const required = (id) => (CACHED.has(id) ? load(id) : plain(id));
   script.runInThisContext()(module_.exports, required, module_, file, folder);
-  process.on('exit', () => writeFileSync(`${file}.v8`, script.createCachedData()));
+  process.on('exit', () => writeFileSync(join(folder, `${cache}.v8`), script.createCachedData()));
   return module_.exports;
 }
 
-load('bin.cjs');
+load('bin.cjs', name === '' ? 'bin.cjs' : `bin.cjs.${name}`);

@@ -72,6 +72,9 @@ const EXPECTED = [
   'dist/LICENSES.txt',
   'dist/cli/bin.cjs',
   'dist/cli/bin.cjs.v8',
+  'dist/cli/bin.cjs.cycle.v8',
+  'dist/cli/bin.cjs.memory-record.v8',
+  'dist/cli/bin.cjs.session-end.v8',
   'dist/cli/guard.cjs',
   'dist/cli/guard.cjs.v8',
   'dist/cli/jsonc.cjs',
@@ -84,6 +87,13 @@ const EXPECTED = [
   'templates/init/none.sh',
   'schemas/cycle.json',
   'schemas/features.json',
+  '.claude-plugin/marketplace.json',
+  'agents/claude/.claude-plugin/plugin.json',
+  'agents/claude/.mcp.json',
+  'agents/claude/hooks/hooks.json',
+  'agents/claude/skills/forge-memory/SKILL.md',
+  'agents/copilot/hooks/forge.json',
+  'agents/opencode/plugins/forge.js',
 ];
 
 /** Everything that belongs in the package; the rest is stray. */
@@ -92,10 +102,12 @@ const ALLOWED = [
   /^bin\/(forge\.js|package\.json)$/,
   /^dist\/(index\.js|LICENSES\.txt)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
-  /^dist\/cli\/((bin|guard|mcp)\.cjs\.v8|package\.json|[\w-]+\.cjs)$/,
+  /^dist\/cli\/((bin|guard|mcp)\.cjs(\.[a-z-]+)?\.v8|package\.json|[\w-]+\.cjs)$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
+  /^\.claude-plugin\/marketplace\.json$/,
+  /^agents\/.+\.(js|json|md)$/,
 ];
 
 function checkContent(paths) {

@@ -32,6 +32,7 @@ export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
 export type { CycleOptions, CycleWatch } from './routines/cycle-stage.js';
+export type { Diagnosis, DoctorInput } from './routines/doctor.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
@@ -69,6 +70,7 @@ const routines = {
   briefing: () => import('./routines/briefing.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
+  doctor: () => import('./routines/doctor.js'),
   loop: () => import('./routines/loop.js'),
   feature: () => import('./routines/feature.js'),
   verify: () => import('./routines/feature-verify.js'),
@@ -268,6 +270,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       gateCompaction: bind('agent', 'gateCompaction', 'reads'),
       gateStop: bind('agent', 'gateStop', 'reads'),
       park: bind('agent', 'parkSession', 'settles'),
+      isWired: bind('agent', 'isWired', 'reads'),
       fault: bind('agent', 'noteFault', 'reads'),
     },
     /**
@@ -335,6 +338,16 @@ export async function homeWiring(options: ForgeOptions & { warnings?: string[] }
 /** What `forge init` would ask about: where it would work, and the stack it sees there. */
 export async function inspectProject(dir: string) {
   return (await routines.init()).inspectProject(dir);
+}
+
+/** What is wrong with the set-up, and what to type; works without a `.forge/`, and while memory is halted. */
+export async function findSymptoms(
+  dir: string,
+  input: import('./routines/doctor.js').DoctorInput = {},
+  options: Pick<ForgeOptions, 'world'> = {},
+) {
+  const world = options.world ?? systemWorld(process.env, false);
+  return await (await routines.doctor()).findSymptoms(dir, world, input);
 }
 
 /** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */

@@ -23,7 +23,7 @@ export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
   return Object.fromEntries(passed) as Record<string, string>;
 }
 
-/** The person's home folder. */
+/** The person's own folder. */
 export const homeFolder = (env: NodeJS.ProcessEnv): string => env.HOME || homedir();
 
 /** Where forge keeps what belongs to the person, not to a repository. */

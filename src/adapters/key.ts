@@ -30,9 +30,11 @@ export const keyFileOf = (env: Env): string => env.FORGE_SUPERVISOR_KEY || defau
 const MAX_KEY_BYTES = 65_536;
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/;
 
+export const hasKeyFile = (path: string): boolean => fs.existsSync(path);
+
 /** Null when there is no file. Exit 3 `key.unusable` for one that is no key, or that others could swap or read. */
 export function isEncryptedKey(path: string, roots: readonly string[]): boolean | null {
-  if (!fs.existsSync(path)) return null;
+  if (!hasKeyFile(path)) return null;
   return usable(path, () => ENCRYPTED.test(readKeyFile(path, roots).toString('latin1')));
 }
 
@@ -43,7 +45,7 @@ export function openKey(path: string, roots: readonly string[], passphrase?: str
     const encrypted = ENCRYPTED.test(pem.toString('latin1'));
     const key = encrypted ? decrypt(path, pem, passphrase) : createPrivateKey(pem);
     if (key.asymmetricKeyType !== 'ed25519') throw new Error('it is no Ed25519 key');
-    const public_key = publicKeyOf(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+    const public_key = publicKeyOf(rawPublic(key));
     return {
       fingerprint: fingerprintOf(public_key),
       public_key,
@@ -53,6 +55,10 @@ export function openKey(path: string, roots: readonly string[], passphrase?: str
     };
   });
 }
+
+/** By way of a JWK, which has the bytes as they are: DER would load OpenSSL's encoders for it. */
+const rawPublic = (key: KeyObject): Buffer =>
+  Buffer.from(createPublicKey(key).export({ format: 'jwk' }).x ?? '', 'base64url');
 
 function decrypt(path: string, pem: Buffer, passphrase: string | undefined): KeyObject {
   const hint = 'at a terminal you are asked; elsewhere: FORGE_SUPERVISOR_PASSPHRASE_FILE=FILE';

@@ -12,6 +12,8 @@ export interface World {
   /** Who would hold a session started now. */
   holder(): Holder;
   liveness(id: ProcessIdentity): Liveness;
+  /** The agent that runs this hook. */
+  agent(): ProcessIdentity;
   /** True when that process started this one, at whatever remove. */
   isBelow(id: ProcessIdentity): boolean;
   activity(): Activity;
@@ -27,6 +29,7 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
     self,
     holder: parent,
     liveness,
+    agent: agentProcess,
     isBelow,
     activity: activityNow,
     rolesAbove,
@@ -35,5 +38,5 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
 
 /** The surroundings of a hook: sessions are held by the agent that runs it, in the conversation `id`. */
 export function agentWorld(world: World, id: string): World {
-  return { ...world, terminal: false, holder: () => ({ ...agentProcess(), agent: id }) };
+  return { ...world, terminal: false, holder: () => ({ ...world.agent(), agent: id }) };
 }

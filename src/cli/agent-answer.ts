@@ -18,19 +18,22 @@ export async function answerEvent(
 ): Promise<Answer> {
   // It has a context of its own, and what it was asked stands in it.
   if (event.isSubagent) return NOTHING;
+  if (event.caller !== null && (await forge.agent.isWired(event.caller))) return NOTHING;
   switch (event.moment) {
     case 'start':
       return { ...NOTHING, context: await greet(forge, id) };
     case 'prompt':
-      await forge.agent.prompted(id);
+      if (!event.isContinuing) await forge.agent.prompted(id);
       return tell(forge, adapter, event, id);
     case 'after-tool':
       return tell(forge, adapter, event, id);
     case 'compaction':
       await forge.agent.compacts(id);
+      if (adapter.takes.includes('compaction')) return rescue(forge, adapter, event, id);
       if (!event.isAsked || !adapter.blocksCompaction) return NOTHING;
       return { ...NOTHING, block: await forge.agent.gateCompaction() };
     case 'stop': {
+      if (event.isInterrupted) return NOTHING;
       const { stopLimit: limit } = adapter;
       const block = await forge.agent.gateStop(id, { limit, isContinuing: event.isContinuing });
       return { ...NOTHING, block };
@@ -49,6 +52,13 @@ async function tell(forge: Forge, adapter: AgentAdapter, event: AgentEvent, id: 
   // After a tool it is only told what it lost; a change it made itself, unless it can be told at no other time.
   const lostOnly = event.moment === 'after-tool' && adapter.takes.includes('prompt');
   return { ...NOTHING, context: await forge.agent.unseen(id, lostOnly) };
+}
+
+/** The working memory for a summary. What becomes of it there nobody knows, so the agent is told again. */
+async function rescue(forge: Forge, adapter: AgentAdapter, event: AgentEvent, id: string): Promise<Answer> {
+  const answer = await tell(forge, adapter, event, id);
+  await forge.agent.compacts(id);
+  return answer;
 }
 
 /** The briefing of a session that is started, or goes on; where none can be started, why, and what is known. */
@@ -88,7 +98,13 @@ async function lastKnown(forge: Forge): Promise<string> {
 async function fitted(forge: Forge, notes: readonly string[], text: string): Promise<string | null> {
   const whole = (briefing: string): string => [briefing.trimEnd(), ...notes].filter(Boolean).join('\n\n');
   let context = whole(text);
-  for (let budget = 1600; context.length > MAX_CONTEXT && budget >= 100; budget = Math.floor(budget / 1.5))
+  const isLong = (): boolean => Buffer.byteLength(context) > MAX_CONTEXT;
+  for (let budget = 1600; isLong() && budget >= 100; budget = Math.floor(budget / 1.5))
     context = whole((await forge.briefing({ budget })).text);
-  return context === '' ? null : context.slice(0, MAX_CONTEXT);
+  if (isLong())
+    context = Buffer.from(context)
+      .subarray(0, MAX_CONTEXT)
+      .toString()
+      .replace(/\uFFFD+$/, '');
+  return context === '' ? null : context;
 }

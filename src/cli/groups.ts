@@ -17,6 +17,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/where.js'),
   },
   {
+    name: 'hook',
+    heading: null,
+    summary: 'Answer a hook of an agent (called by agents)',
+    load: () => import('./commands/hook.js'),
+  },
+  {
     name: 'init',
     heading: 'Start',
     summary: 'Create or repair the .forge/ folder',
@@ -105,6 +111,12 @@ export const GROUPS: readonly GroupEntry[] = [
     heading: 'Set-up',
     summary: 'Wire forge into coding agents',
     load: () => import('./commands/agent.js'),
+  },
+  {
+    name: 'doctor',
+    heading: 'Set-up',
+    summary: 'Find out what is wrong, and what to type',
+    load: () => import('./commands/doctor.js'),
   },
   {
     name: 'mcp',

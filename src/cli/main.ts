@@ -16,7 +16,11 @@ export async function main(io: Io): Promise<number> {
     return 0;
   }
   // Before every prompt and after every tool of an agent: without commander, and never with an error.
-  if (argv[0] === 'hook' && argv.length === 3 && !io.stdin.isTerminal) {
+  if (
+    argv[0] === 'hook' &&
+    !io.stdin.isTerminal &&
+    !argv.some((word) => word === '--help' || word === '-h')
+  ) {
     const { runAgentHook } = await import('./agent-hook.js');
     return runAgentHook(io, argv.slice(1));
   }

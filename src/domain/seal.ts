@@ -16,8 +16,8 @@ export function isPublicKey(text: string): boolean {
 const rawOf = (key: string): Buffer => Buffer.from(key.slice(PREFIX.length), 'base64');
 const formatKey = (raw: Buffer): string => `${PREFIX}${raw.toString('base64')}`;
 
-/** The public half as it is named, of its DER form. */
-export const publicKeyOf = (spki: Buffer): string => formatKey(spki.subarray(SPKI.length));
+/** The public half as it is named, of its 32 bytes; in DER they stand at the end. */
+export const publicKeyOf = (bytes: Buffer): string => formatKey(bytes.subarray(-32));
 
 /** How a key is called: 16 hex digits of SHA-256 over its DER form. */
 export const fingerprintOf = (publicKey: string): string =>

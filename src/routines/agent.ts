@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { commandsOf, HOOK_FILES, isHookOf } from '../domain/agent/wiring.js';
 import { encodeDocument } from '../domain/document.js';
 import { type Holder, sameHolder } from '../domain/holder.js';
 import { injection, type Kfr } from '../domain/kfr.js';
@@ -11,6 +13,7 @@ import {
   readConversation,
   writeConversation,
 } from '../store/conversations.js';
+import { readHint } from '../store/hint.js';
 import { hookLog, sessionFile } from '../store/layout.js';
 import { appendLog } from '../store/log.js';
 import { type Context, timestamp } from './context.js';
@@ -53,7 +56,7 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
   const mark = markOf(kfr);
   if (mark === '') return null;
   const known = readConversation(context.layout, id);
-  if (known.seen === mark || (lostOnly && known.seen !== '')) return null;
+  if (known.seen === mark || (lostOnly && known.seen !== null)) return null;
   writeConversation(context.layout, { ...known, seen: mark });
   return injection(kfr.entries, makeToken(12));
 }
@@ -61,7 +64,7 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
 /** What the agent knew is summarised now: whatever hook it calls next gives it its working memory again. */
 export function noteCompaction({ layout }: Context, id: string): void {
   const known = readConversation(layout, id);
-  if (known.seen !== '') writeConversation(layout, { ...known, seen: '' });
+  if (known.seen !== null) writeConversation(layout, { ...known, seen: null });
 }
 
 /** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */
@@ -112,6 +115,12 @@ function leave(running: RunningSession, me: Holder, at: string): RunningSession 
   const [next, ...rest] = others;
   if (next) return { ...running, holder: next, joined: rest };
   return { ...running, parked: { at, agent: me.agent ?? '' } };
+}
+
+/** Whether this project wires an agent by hooks of its own: then whatever else it runs need not answer, too. */
+export function isWired({ layout }: Context, agent: keyof typeof HOOK_FILES): boolean {
+  const file = readHint<unknown>(join(layout.root, HOOK_FILES[agent]));
+  return commandsOf(file).some((command) => isHookOf(agent, command));
 }
 
 /** One line in the log of this worktree: an agent's hook has nobody to tell it to. */

@@ -1,9 +1,10 @@
 import { defaultBranch } from '../adapters/git-memory.js';
 import { operationInProgress, readBranch } from '../adapters/git-read.js';
+import type { Config } from '../domain/config.js';
 import { refused } from '../domain/error.js';
 import { TIERS } from '../domain/ledger.js';
 import { type Folded, foldTier } from '../store/ledger-fold.js';
-import { type Context, readConfig, requireSupervisor } from './context.js';
+import { type Context, requireSupervisor } from './context.js';
 import { requireMemory } from './integrity.js';
 
 /** `forge memory fold`: on the default branch alone, or two branches would both write the fixed files. */
@@ -33,9 +34,7 @@ export async function whyNotFold(context: Context): Promise<string | null> {
   return branch === main ? null : `this is ${branch ?? 'a detached HEAD'}, the default branch is ${main}`;
 }
 
-/** Before the session-end commit, as `[memory] fold` says. Why it was left is of no interest then. */
-export async function foldAtSessionEnd(context: Context): Promise<boolean> {
-  if (readConfig(context).memory.fold === 'never' || (await whyNotFold(context)) !== null) return false;
-  foldAll(context);
-  return true;
+/** Before the session-end commit, as `[memory] fold` says. Why not is of no interest then. */
+export async function foldsAtSessionEnd(context: Context, { memory }: Config): Promise<boolean> {
+  return memory.fold !== 'never' && (await whyNotFold(context)) === null;
 }

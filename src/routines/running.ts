@@ -2,9 +2,9 @@ import type { Config } from '../domain/config.js';
 import { refused } from '../domain/error.js';
 import { type Holder, judgeHolder, type Verdict } from '../domain/holder.js';
 import { RUNNING_SESSION, type RunningSession, sessionName } from '../domain/session.js';
+import { oneLine } from '../domain/text.js';
 import { listConversations } from '../store/conversations.js';
 import { archiveFolder, sessionFile } from '../store/layout.js';
-import { oneLine } from '../domain/text.js';
 import type { Context } from './context.js';
 
 /** The session recorded as running in this worktree, whoever holds it; null when there is none. */

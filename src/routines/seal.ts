@@ -4,8 +4,8 @@ import { recordId, TIERS, type Tier } from '../domain/ledger.js';
 import { type Seal, type SealedLedger, sealText } from '../domain/seal.js';
 import { type Pins, pinKeys } from '../domain/supervisor.js';
 import { checkText, plural } from '../domain/text.js';
-import { readTips } from '../store/ledger.js';
-import { type Context, isBuilding, readConfig, requireSupervisor, timestamp } from './context.js';
+import { type AppendOptions, type Around, readTips } from '../store/ledger.js';
+import { type Context, isBuilding, requireSupervisor, timestamp } from './context.js';
 import { requireDecision } from './human.js';
 import { requireMemory } from './integrity.js';
 import { type RecordRef, storeAudit, surroundings } from './ledger.js';
@@ -28,13 +28,18 @@ export interface Sealed {
   ledgers: Record<Tier, SealedLedger>;
 }
 
+/** A key that counts, open, beside the others. */
+export interface ReadyKey {
+  key: OpenKey;
+  ring: Keyring;
+}
+
 /**
- * Seals the ledgers as they stand, where a key is at hand and counts, and nobody has to be asked; else null, and nothing
- * happens. A builder never seals. Once a seal is gone nothing is sealed any more until a human has looked: a new seal
- * would vouch for what was made of them.
+ * What it takes to seal, where a key is at hand and counts, and nobody has to be asked; else null. A builder never
+ * seals. Once a seal is gone nothing is sealed any more until a human has looked: a new seal would vouch for what was
+ * made of them.
  */
-export async function sealMemory(context: Context): Promise<RecordRef | null> {
-  const named = readConfig(context).supervisor.keys;
+export async function readyToSeal(context: Context, named: readonly string[]): Promise<ReadyKey | null> {
   if (named.length === 0 || isBuilding(context)) return null;
   const ring = readKeyring(context, named);
   const key = keyAtHand(context, ring);
@@ -45,8 +50,16 @@ export async function sealMemory(context: Context): Promise<RecordRef | null> {
     );
     return null;
   }
-  return (await append(context, key, ring)).seal;
+  return { key, ring };
 }
+
+/** Seals the ledgers as they stand. `fixed` where they are about to be folded. */
+export const sealMemory = (
+  context: Context,
+  ready: ReadyKey,
+  around: Around,
+  fixed: boolean,
+): RecordRef | null => append(context, ready, around, {}, { fixed }).seal;
 
 /** `forge memory seal`. With a reason also where earlier seals are gone: they are not missed any more then. */
 export async function sealNow(
@@ -70,21 +83,21 @@ export async function sealNow(
     );
   // LTM-14: that they are not missed any more is for a human to say.
   const what = 'Sealing memory whose seals are gone';
-  if (gone.length > 0)
-    return append(context, key, ring, {
-      gone,
-      ...requireDecision(context, what, reason, 'memory', { passphrase }),
-    });
-  return append(context, key, ring, reason === undefined ? {} : { reason });
+  const decision = gone.length > 0 && {
+    gone,
+    ...requireDecision(context, what, reason, 'memory', { passphrase }),
+  };
+  const around = await surroundings(context);
+  return append(context, { key, ring }, around, decision || (reason === undefined ? {} : { reason }));
 }
 
-async function append(
+function append(
   context: Context,
-  key: OpenKey,
-  ring: Keyring,
-  why: { gone?: readonly string[]; by?: string; reason?: string } = {},
-): Promise<Sealed> {
-  const around = await surroundings(context);
+  { key, ring }: ReadyKey,
+  around: Around,
+  why: { gone?: readonly string[]; by?: string; reason?: string },
+  options: AppendOptions = {},
+): Sealed {
   const at = timestamp(context);
   const { ledgers, seal } = context.disk.withLock(() => {
     const seen = readTips(context.disk, around);
@@ -92,7 +105,7 @@ async function append(
     const said: Seal = { public_key: key.public_key, at, ledgers: seen };
     const signature = key.sign(sealText(said));
     const record = { kind: 'seal', key: key.fingerprint, ...said, signature, ...why };
-    return { ledgers: seen, seal: storeAudit(context, around, record) };
+    return { ledgers: seen, seal: storeAudit(context, around, record, options) };
   });
   if (seal) remember(context, ring, ledgers, seal, why.gone ?? []);
   return { seal, key: key.fingerprint, ledgers };

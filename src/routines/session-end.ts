@@ -18,12 +18,10 @@ import { showFocus } from './focus.js';
 import { requireMemory, settleMemory } from './integrity.js';
 import { shortTermFiles } from './interruption.js';
 import { readKfr } from './kfr.js';
-import { compactAtSessionEnd } from './memory-compact.js';
-import { foldAtSessionEnd } from './memory-fold.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
-import { sealMemory } from './seal.js';
 import { commitSession } from './session-commit.js';
+import { openKeyMeanwhile, sealAndFold } from './session-seal.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -72,7 +70,10 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const isVerified = verified !== null;
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
-  await tellGit(context, () => guardCommit(context));
+  const [key] = await Promise.all([
+    verified && openKeyMeanwhile(context, config.supervisor.keys),
+    tellGit(context, () => guardCommit(context)),
+  ]);
   const { running, focus, intent, learned, expired } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
@@ -84,9 +85,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     const done = completeEnd(context, plan);
     return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
   });
-  // Before the fold, which takes the seal along: it moves records and changes no head.
-  if (isVerified && config.supervisor.keys.length > 0) await sealAtEnd(context);
-  if (verified && (await foldAtSessionEnd(context))) compactAtSessionEnd(context, verified.around);
+  if (verified) await sealAndFold(context, config, key, verified.around);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
@@ -106,15 +105,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
 /** The next start is mostly on this very commit. A session ends whether git tells of it or not. */
 async function rememberHead(context: Context, count: number): Promise<void> {
   rememberCommits(context, count, await recentCommits(context, count).catch(() => []));
-}
-
-/** LTM-18: the commit holds a seal over what it holds. A session ends without one all the same. */
-async function sealAtEnd(context: Context): Promise<void> {
-  try {
-    await sealMemory(context);
-  } catch (error) {
-    context.warnings.push(`Not sealed: ${(error as Error).message}`);
-  }
 }
 
 /** A git that refuses to work hinders no session's end: it is told, and null. */

@@ -1,5 +1,5 @@
 import { stateHome } from '../adapters/environment.js';
-import { isEncryptedKey, keptPassphrase, keyFileOf, type OpenKey, openKey } from '../adapters/key.js';
+import { hasKeyFile, keptPassphrase, keyFileOf, type OpenKey, openKey } from '../adapters/key.js';
 import { identityOf } from '../adapters/repository.js';
 import { refused } from '../domain/error.js';
 import { judgeKeys, type Pins, pinSeals, type SupervisorKey } from '../domain/supervisor.js';
@@ -38,7 +38,10 @@ export interface Keyring {
   keys: SupervisorKey[];
 }
 
-export function readKeyring(context: Context, named = readConfig(context).supervisor.keys): Keyring {
+export function readKeyring(
+  context: Context,
+  named: readonly string[] = readConfig(context).supervisor.keys,
+): Keyring {
   const pins = pinned(context);
   return { pins, keys: judgeKeys(named, pins) };
 }
@@ -56,7 +59,7 @@ export const repositoryRoots = ({ layout, repository }: Context): string[] =>
 export function openKnownKey(context: Context, { keys }: Keyring, passphrase?: string): OpenKey {
   const file = keyFileOf(context.world.env);
   const roots = repositoryRoots(context);
-  if (isEncryptedKey(file, roots) === null)
+  if (!hasKeyFile(file))
     throw refused('key.missing', `There is no supervisor's key at ${file}.`, {
       hint: 'a human makes it: forge supervisor init',
     });

@@ -1,5 +1,5 @@
 import { adapterOf } from '../domain/agent/agents.js';
-import { commandsOf, keyOf, lookFor, type Part, sharedKeys } from '../domain/agent/edit-fixture.js';
+import { foundCommands, keyOf, lookFor, type Part, sharedKeys } from '../domain/agent/edit-fixture.js';
 import type { AgentName } from '../domain/agent/event.js';
 import { wiredAs } from '../domain/agent/manifest.js';
 import type { Found } from '../domain/agent/wiring.js';
@@ -116,7 +116,7 @@ class Look {
       const found = parts.map((part) => ({ part, found: this.find(text, part, file.path) }));
       const states = new Set(found.map((one) => one.found.state));
       const state = states.size === 1 ? ([...states][0] as FileState) : 'changed';
-      return { ...file, text, state, commands: found.flatMap((one) => commandsOf(one.part, one.found)) };
+      return { ...file, text, state, commands: found.flatMap((one) => foundCommands(one.part, one.found)) };
     } catch (error) {
       const { kind, message } = error as ForgeError;
       if (kind !== 'refused') throw error;

@@ -12,8 +12,8 @@ export interface Conversation {
   process: ProcessIdentity | null;
   /** When it started, ms. */
   at: number;
-  /** The working memory that it was given last; '' when it has none of it in its context. */
-  seen: string;
+  /** The working memory that it was given last; null when nothing of it is in its context any more. */
+  seen: string | null;
   /** How many of its stops were blocked since a person spoke. */
   blocks: number;
 }
@@ -30,7 +30,7 @@ export function readConversation(layout: Layout, id: string): Conversation {
     id,
     process: process ?? null,
     at: typeof at === 'number' ? at : 0,
-    seen: typeof seen === 'string' ? seen : '',
+    seen: typeof seen === 'string' ? seen : null,
     blocks: typeof blocks === 'number' ? blocks : 0,
   };
 }

@@ -11,7 +11,7 @@ import {
   listContainers,
 } from './ledger-files.js';
 import { refuseDamaged, scanTier } from './ledger-scan.js';
-import { forgetTier, readLedgerState, saveState } from './ledger-state.js';
+import { forgetTier, readLedgerState, saveState, type TierState } from './ledger-state.js';
 
 export interface Folded {
   tier: Tier;
@@ -36,7 +36,7 @@ export function foldTier(disk: Disk, tier: Tier): Folded {
     if (disk.dryRun) return { tier, records: lines.length, segments: segments.length };
     if (lines.length > 0) extendFile(fixed, Buffer.concat(lines));
     for (const { path } of segments) disk.remove(path);
-    afterFold(disk, tier);
+    knowFolded(disk, tier, readLedgerState(layout)?.tiers[tier]);
     return { tier, records: lines.length, segments: segments.length };
   });
 }
@@ -71,11 +71,10 @@ function linesToMove(disk: Disk, tier: Tier, containers: readonly Container[], f
 
 const LF = Buffer.from('\n');
 
-/** The same records in other files: heads stay known, the files have to be verified again. */
-function afterFold(disk: Disk, tier: Tier): void {
+/** `known` of records that are all in the fixed file now: heads stay known, the files have to be verified again. */
+export function knowFolded(disk: Disk, tier: Tier, known?: TierState): void {
   const { layout } = disk;
   const state = readLedgerState(layout);
-  const known = state?.tiers[tier];
   if (!state || !known) {
     forgetTier(disk, tier);
     return;

@@ -65,18 +65,28 @@ export const emptyState = (home: string): LedgerState => ({ v: 1, home, at: 0, t
 const memos = new Map<string, { state: LedgerState; unsaved: Set<Tier>; savedAt: number }>();
 const SAVE_EVERY_MS = 20;
 
+/** What the file says, read when it is first asked for and not again. */
+export function savedState({ layout }: Disk): () => LedgerState | null {
+  let state: LedgerState | null | undefined;
+  return () => {
+    if (state === undefined) state = readLedgerState(layout);
+    return state;
+  };
+}
+type Saved = ReturnType<typeof savedState>;
+
 /** What may be known of a tier, the newest first. Each has to be compared with the disk. The caller holds the lock. */
-export function* knownStates({ layout }: Disk, home: string, tier: Tier): Generator<TierState> {
+export function* knownStates({ layout }: Disk, home: string, tier: Tier, saved: Saved): Generator<TierState> {
   const memo = memos.get(ledgerStateFile(layout))?.state;
   if (memo?.home === home && memo.tiers[tier]) yield memo.tiers[tier];
-  const state = readLedgerState(layout);
+  const state = saved();
   if (state?.home === home && state.tiers[tier]) yield state.tiers[tier];
 }
 
 /** The state of another folder: this one is a copy of it, or it was moved. */
-export function foreignState({ layout }: Disk, home: string): LedgerState | null {
+export function foreignState({ layout }: Disk, home: string, saved: Saved): LedgerState | null {
   if (memos.get(ledgerStateFile(layout))?.state.home === home) return null;
-  const state = readLedgerState(layout);
+  const state = saved();
   return state && state.home !== home ? state : null;
 }
 

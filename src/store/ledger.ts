@@ -8,6 +8,7 @@ import { appendJournal } from './journal.js';
 import { fixedFile, segmentFolder } from './layout.js';
 import { appendLines } from './ledger-append.js';
 import { folderStamp, listArchives, listContainers } from './ledger-files.js';
+import { appendFixed, encodeLines, isFolded } from './ledger-fixed.js';
 import { refuseDamaged, scanTier } from './ledger-scan.js';
 import {
   emptyState,
@@ -16,6 +17,7 @@ import {
   knownStates,
   knowTier,
   type OpenSegment,
+  savedState,
   saveState,
   type TierState,
 } from './ledger-state.js';
@@ -43,6 +45,11 @@ export interface AppendOptions {
   sync?: boolean;
   /** Repairs go on where the ledger is damaged. */
   despite?: boolean;
+  /**
+   * Straight into the fixed file, where nothing else has to be folded first: what a fold right behind would lead to, in
+   * one file in place of two. Only where a fold is allowed.
+   */
+  fixed?: boolean;
 }
 
 export interface Stored {
@@ -65,6 +72,8 @@ export function appendRecords(
   return disk.withLock(() => {
     for (let attempt = 1; ; attempt++) {
       const known = tierState(disk, around, tier, options.despite ?? false);
+      if (options.fixed && isFolded(disk, tier))
+        return appendFixed(disk, tier, known, planLines(tier, tipOf(known), null, drafts, makeSalt()));
       const stored = appendOnce(disk, around, tier, known, drafts, options);
       if (stored) return stored;
       // Somebody took the segment away or wrote to it: what was known does not hold.
@@ -92,7 +101,7 @@ function appendOnce(
   // In a dry run all appends to a tier name one new segment, as they would go into one.
   const name = open?.name ?? `${around.session ?? 'solo'}-${disk.dryRun ? '…' : makeToken(8)}.jsonl`;
   const path = join(segmentFolder(disk.layout, tier), name);
-  const bytes = Buffer.from(plan.lines.map(({ line }) => `${line}\n`).join(''), 'utf8');
+  const bytes = encodeLines(plan.lines);
   disk.checkContent(path, bytes);
   // Looking took its time. What git has staged meanwhile is continued no more.
   if (open && around.hasMoved()) return appendOnce(disk, around, tier, known, drafts, options);
@@ -179,8 +188,9 @@ export function readTips(
   around: Around,
 ): Record<Tier, { ledger: string; heads: string[]; records: number }> {
   return disk.withLock(() => {
+    const saved = savedState(disk);
     const tips = TIERS.map((tier) => {
-      const { ledger, heads, records } = tierState(disk, around, tier, false);
+      const { ledger, heads, records } = tierState(disk, around, tier, false, saved);
       return [tier, { ledger, heads: [...heads], records }];
     });
     return Object.fromEntries(tips);
@@ -198,10 +208,16 @@ export const tierHeads = (disk: Disk, around: Around, tier: Tier): string[] =>
   tierState(disk, around, tier, true).heads;
 
 /** What is known of a tier, by this process or by the last one; else all of its containers are read. */
-function tierState(disk: Disk, around: Around, tier: Tier, despite: boolean): TierState {
+function tierState(
+  disk: Disk,
+  around: Around,
+  tier: Tier,
+  despite: boolean,
+  saved = savedState(disk),
+): TierState {
   const { layout } = disk;
-  leaveCopied(disk, around);
-  for (const known of knownStates(disk, around.home, tier)) {
+  leaveCopied(disk, around, saved);
+  for (const known of knownStates(disk, around.home, tier, saved)) {
     const fresh = refreshTier(disk, tier, known);
     if (fresh) return fresh;
   }
@@ -216,8 +232,8 @@ function tierState(disk: Disk, around: Around, tier: Tier, despite: boolean): Ti
  * In a copied folder the original goes on with its open segments. So that one name never has two contents, those that
  * git does not know get another name here: same lines, same records. The caller holds the lock.
  */
-export function leaveCopied(disk: Disk, around: Around): void {
-  const state = foreignState(disk, around.home);
+export function leaveCopied(disk: Disk, around: Around, saved = savedState(disk)): void {
+  const state = foreignState(disk, around.home, saved);
   if (!state || disk.dryRun) return;
   for (const [tier, { open }] of Object.entries(state.tiers) as [Tier, TierState][]) {
     if (!open || around.gitMayKnow(open.name)) continue;

@@ -1,5 +1,6 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES } from '../../src/domain/agent/event.js';
 import type { WiringChange, WiringStatus } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { changedPaths, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
@@ -220,7 +221,7 @@ describe('forge agent uninstall', () => {
     mkdirSync(project.path('.empty'));
     await expectUntouched(project, async () => {
       const { stdout } = await runForge(project, ['agent', 'uninstall', 'all']);
-      expect(stdout).toBe('claude: nothing of forge was there.\n');
+      expect(stdout).toBe(`${AGENT_NAMES.join(', ')}: nothing of forge was there.\n`);
     });
   });
 
@@ -275,7 +276,7 @@ describe('forge agent status', () => {
     await install(project);
     const { stdout } = await runForge(project, ['agent', 'status']);
     expect(stdout).toMatch(
-      /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n\nNeeds you:\n {2}claude {2}\S.*\n$/,
+      /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n(\w+ +not wired +\S.*\n){5}\nNeeds you:\n {2}claude {2}\S.*\n$/,
     );
   });
 });

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { TIERS } from '../../src/domain/ledger.js';
-import { HUMAN, logOf, record, segmentOf } from '../cli/memory.js';
+import { HUMAN, logOf, record, segmentOf, segmentsOf } from '../cli/memory.js';
 import { CONFIG, makeForge } from '../cli/project.js';
 import { forgeError, forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
@@ -276,6 +276,26 @@ describe('the end of a session', () => {
     expect(project.git('status', '--porcelain')).toBe('');
     const { signatures } = await verifySeals(project, machine);
     expect(TIERS.map((tier) => signatures?.unsealed[tier])).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('LTM-18 puts its seal straight into the fixed file where a fold follows, and into a segment where none does', async () => {
+    const { project, machine } = await sealedProject();
+    const end = async (): Promise<string> => {
+      await record(project);
+      await forgeJson(project, ['session', 'start'], machine);
+      await forgeJson(project, ['session', 'end'], machine);
+      return project.read('.forge/memory/audit.jsonl').trimEnd().split('\n').at(-1) ?? '';
+    };
+    // What is in a segment still is folded first.
+    await end();
+    const last = await end();
+    expect(JSON.parse(last)).toMatchObject({ kind: 'seal', prev: null, seen: [expect.any(String)] });
+    expect(segmentsOf(project, 'audit')).toEqual([]);
+    project.git('switch', '-qc', 'work');
+    expect(await end()).toBe(last);
+    expect(project.read(segmentOf(project, 'audit'))).toContain('"kind":"seal"');
+    const { codes, signatures } = await verifySeals(project, machine);
+    expect([codes, signatures?.seals.length]).toEqual([[], 4]);
   });
 
   it('LTM-18 asks nobody: without the key, with a passphrase, for a builder or below one nothing is sealed', async () => {

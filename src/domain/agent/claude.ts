@@ -1,5 +1,6 @@
-import type { AgentAdapter, Answer, Moment } from './event.js';
-import { readSnakeCase } from './payload.js';
+import { readCursor } from './cursor.js';
+import type { AgentAdapter, AgentEvent, Answer, Moment, Payload } from './event.js';
+import { readSnakeCase, textOf } from './payload.js';
 
 /** Claude Code (code.claude.com/docs/en/hooks). */
 export const claude: AgentAdapter = {
@@ -14,12 +15,22 @@ export const claude: AgentAdapter = {
     stop: { moment: 'stop', name: 'Stop' },
     'session-end': { moment: 'end', name: 'SessionEnd' },
   },
-  read: readSnakeCase,
+  read: readClaude,
   reply: replyAsClaude,
   takes: ['start', 'prompt', 'before-tool', 'after-tool'],
   stopLimit: 8,
   blocksCompaction: true,
 };
+
+/**
+ * Others run the hooks of `.claude/settings.json`, too: Cursor with its own payloads, GitHub Copilot CLI with these and the
+ * time, which Claude Code does not tell.
+ */
+function readClaude(payload: Payload, moment: Moment): AgentEvent {
+  if (textOf(payload, 'cursor_version') !== '') return { ...readCursor(payload, moment), caller: 'cursor' };
+  const event = readSnakeCase(payload, moment);
+  return textOf(payload, 'timestamp') === '' ? event : { ...event, caller: 'copilot' };
+}
 
 /** JSON with exit 0; a key that an event does not define fails its validation, so there is none too many. */
 export function replyAsClaude({ context, block }: Answer, _moment: Moment, name: string): string {

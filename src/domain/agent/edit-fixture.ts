@@ -100,7 +100,7 @@ export function lookFor(text: string, { agent, fixture }: Part): Found {
 }
 
 /** With which commands forge is started by what was found. */
-export const commandsOf = ({ agent, fixture }: Part, { value }: Found): string[] =>
+export const foundCommands = ({ agent, fixture }: Part, { value }: Found): string[] =>
   fixture.kind === 'item'
     ? ((value as unknown[] | undefined) ?? []).flatMap((item) => commandsIn(agent, item))
     : commandsIn(agent, value);

@@ -27,13 +27,17 @@ export interface AgentEvent {
   source: 'new' | 'resume' | 'clear' | 'compact';
   /** A part of the agent with a context of its own: what it does is no stop and no start of the conversation. */
   isSubagent: boolean;
-  /** At a stop: the agent is only here because a stop was blocked before. Null when it does not say. */
+  /** At a stop or a prompt: the agent is only here because a stop was blocked before. Null when it does not say. */
   isContinuing: boolean | null;
+  /** At a stop: somebody or an error stopped it. Nothing may make it go on. */
+  isInterrupted: boolean;
   /** At a compaction: a person asked for it. */
   isAsked: boolean;
   /** At the end of a conversation: only its context was cleared, and the agent goes on at once. */
   isCleared: boolean;
   tool: ToolCall | null;
+  /** Another agent, which runs the hooks of this one as well as its own. */
+  caller: 'cursor' | 'copilot' | null;
 }
 
 /** What forge answers. Both null: nothing. */
@@ -56,7 +60,7 @@ export interface AgentAdapter {
   read(payload: Payload, moment: Moment): AgentEvent;
   /** What it expects on stdout; '' for nothing. `name` is its own spelling of the event. */
   reply(answer: Answer, moment: Moment, name: string): string;
-  /** When it takes context from a hook. */
+  /** When it takes context from a hook. At a compaction: for its summary. */
   takes: readonly Moment[];
   /** After so many blocked stops in a row it is let go: what the vendor documents, or less. */
   stopLimit: number;
@@ -64,5 +68,8 @@ export interface AgentAdapter {
   blocksCompaction: boolean;
 }
 
-/** The most that any of them takes as it is, in characters, with some room (10,000 is what they document). */
+/**
+ * The most that any of them takes as it is, in bytes, with some room: Claude Code documents 10,000 characters, and Codex
+ * cuts the middle out of what has more than 2,500 tokens, of four bytes each.
+ */
 export const MAX_CONTEXT = 9500;

@@ -1,23 +1,39 @@
-import type { AgentAdapter } from './event.js';
-import { replyAsClaude } from './claude.js';
-import { readSnakeCase } from './payload.js';
+import type { AgentAdapter, AgentEvent, Answer, Moment, Payload } from './event.js';
+import { isOwnPrompt, readSnakeCase, textOf } from './payload.js';
 
-/** Claude Code (code.claude.com/docs/en/hooks). */
+/**
+ * opencode has no hook commands: forge's own plugin (wirings/opencode-plugin.ts) calls these, with a payload of
+ * `session_id`, `cwd`, `parent_id?`, `source?`, `prompt?`, `tool_name?`, `tool_input?`, and gets `{context?, block?}`.
+ */
 export const opencode: AgentAdapter = {
   name: 'opencode',
-  title: 'Claude Code',
+  title: 'opencode',
   events: {
-    'session-start': { moment: 'start', name: 'SessionStart' },
-    'user-prompt-submit': { moment: 'prompt', name: 'UserPromptSubmit' },
-    'pre-tool-use': { moment: 'before-tool', name: 'PreToolUse' },
-    'post-tool-use': { moment: 'after-tool', name: 'PostToolUse' },
-    'pre-compact': { moment: 'compaction', name: 'PreCompact' },
-    stop: { moment: 'stop', name: 'Stop' },
-    'session-end': { moment: 'end', name: 'SessionEnd' },
+    'session-start': { moment: 'start', name: 'session-start' },
+    prompt: { moment: 'prompt', name: 'prompt' },
+    'before-tool': { moment: 'before-tool', name: 'before-tool' },
+    'after-tool': { moment: 'after-tool', name: 'after-tool' },
+    compacting: { moment: 'compaction', name: 'compacting' },
+    stop: { moment: 'stop', name: 'stop' },
+    'session-end': { moment: 'end', name: 'session-end' },
   },
-  read: readSnakeCase,
-  reply: replyAsClaude,
-  takes: ['start', 'prompt', 'before-tool', 'after-tool'],
-  stopLimit: 8,
-  blocksCompaction: true,
+  read: readOpencode,
+  reply: replyAsOpencode,
+  takes: ['start', 'prompt', 'after-tool', 'compaction'],
+  // opencode itself has no limit.
+  stopLimit: 5,
+  blocksCompaction: false,
 };
+
+function readOpencode(payload: Payload, moment: Moment): AgentEvent {
+  return {
+    ...readSnakeCase(payload, moment),
+    isSubagent: textOf(payload, 'parent_id') !== '',
+    isContinuing: moment === 'prompt' ? isOwnPrompt(payload) : null,
+  };
+}
+
+function replyAsOpencode({ context, block }: Answer): string {
+  if (block !== null) return JSON.stringify({ block });
+  return context === null ? '' : JSON.stringify({ context });
+}

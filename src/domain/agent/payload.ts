@@ -1,3 +1,4 @@
+import { isStopReason } from '../kfr-gate.js';
 import type { AgentEvent, Moment, Payload, ToolCall } from './event.js';
 
 /** A field that should be text; '' when it is none. */
@@ -14,9 +15,11 @@ export const bareEvent = (moment: Moment): AgentEvent => ({
   source: 'new',
   isSubagent: false,
   isContinuing: null,
+  isInterrupted: false,
   isAsked: false,
   isCleared: false,
   tool: null,
+  caller: null,
 });
 
 const SOURCES: Record<string, AgentEvent['source']> = {
@@ -29,6 +32,9 @@ const SOURCES: Record<string, AgentEvent['source']> = {
 export const sourceOf = (payload: Payload): AgentEvent['source'] =>
   SOURCES[textOf(payload, 'source')] ?? 'new';
 
+/** Agents that hand the reason of a blocked stop to their prompt hook as if a person spoke: whether it is one. */
+export const isOwnPrompt = (payload: Payload): boolean => isStopReason(textOf(payload, 'prompt'));
+
 /**
  * The payload as Claude Code has it, which Codex and Gemini took over: `session_id`, `cwd`, `source`, `trigger`,
  * `stop_hook_active`, `agent_id`, `tool_name`, `tool_input`, `tool_response`.
@@ -36,7 +42,7 @@ export const sourceOf = (payload: Payload): AgentEvent['source'] =>
 export function readSnakeCase(payload: Payload, moment: Moment): AgentEvent {
   const active = payload.stop_hook_active;
   return {
-    moment,
+    ...bareEvent(moment),
     conversation: textOf(payload, 'session_id'),
     cwd: textOf(payload, 'cwd') || null,
     source: sourceOf(payload),
@@ -44,13 +50,14 @@ export function readSnakeCase(payload: Payload, moment: Moment): AgentEvent {
     isContinuing: typeof active === 'boolean' ? active : null,
     isAsked: textOf(payload, 'trigger') === 'manual',
     isCleared: textOf(payload, 'reason') === 'clear',
-    tool: toolOf(payload),
+    tool: toolOf(payload, 'tool_response'),
   };
 }
 
-function toolOf(payload: Payload): ToolCall | null {
+/** A tool call in `tool_name` and `tool_input`, and what came of it in a field that agents call differently. */
+export function toolOf(payload: Payload, field: string): ToolCall | null {
   const name = textOf(payload, 'tool_name');
   if (name === '') return null;
-  const { tool_input: input, tool_response: response } = payload;
+  const { tool_input: input, [field]: response } = payload;
   return { name, input, ...(response === undefined ? {} : { response }) };
 }

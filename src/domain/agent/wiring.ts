@@ -39,6 +39,25 @@ export interface AgentWiring {
   beginnings?: Readonly<Record<string, string>>;
 }
 
+/** Where agents that run the hooks of others as well have their own, below a project. */
+export const HOOK_FILES = { cursor: '.cursor/hooks.json', copilot: '.github/hooks/forge.json' } as const;
+
+/** The MCP server's program and its words, for files that want them apart. */
+export function serverOf(command: string): { command: string; args: string[] } {
+  const [program = 'forge', ...words] = command.split(' ');
+  return { command: program, args: [...words, 'mcp'] };
+}
+
+/** The commands of a file of hooks in the form that Cursor and Copilot have: entries by event, without matchers. */
+export function commandsOf(file: unknown): unknown[] {
+  const { hooks } = (file ?? {}) as { hooks?: Record<string, unknown> | null };
+  const entries: unknown[] = Object.values(hooks ?? {}).flat();
+  return entries.flatMap((entry) => {
+    const { command, bash } = (entry ?? {}) as { command?: unknown; bash?: unknown };
+    return [command, bash];
+  });
+}
+
 /** A hook as it was installed by any version of forge: what uninstall and a second install recognise. */
 export const isHookOf = (agent: AgentName, command: unknown): boolean =>
   typeof command === 'string' &&

@@ -1,0 +1,20 @@
+import { usage } from '../../domain/error.js';
+import { command, type Group } from '../spec.js';
+
+/** Agents never come here: `main` answers them before it looks at options. This is what a person sees who types it. */
+export const group: Group = {
+  commands: [
+    command<never>({
+      name: 'hook',
+      args: ['<agent>', '<event>'],
+      summary: 'Answer a hook of an agent, which hands over the event as JSON on stdin',
+      example: 'forge hook claude session-start',
+      run: async () => {
+        throw usage('hook.terminal', 'forge hook is called by agents, with the event as JSON on stdin.', {
+          hint: 'forge agent install claude',
+        });
+      },
+      render: () => '',
+    }),
+  ],
+};

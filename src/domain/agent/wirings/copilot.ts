@@ -1,0 +1,53 @@
+import { copilot } from '../copilot.js';
+import { type AgentWiring, type Fixture, HOOK_FILES, serverOf, type WiringInput } from '../wiring.js';
+
+/** Seconds. */
+const TIMEOUTS: Record<string, number> = { 'session-start': 10, 'session-end': 10 };
+const TIMEOUT = 5;
+
+/** Of the tools only those that show an agent something it may have forgotten; matched against the whole name. */
+const MATCHERS: Record<string, string> = { 'post-tool-use': 'bash|powershell|create|edit|glob|grep|view' };
+
+/** The hooks as a file of their own: Copilot reads all files of its folder. */
+export function copilotHooks(command: string): string {
+  const wired = Object.entries(copilot.events).filter(([, { moment }]) => moment !== 'before-tool');
+  const hooks = wired.map(([word, { name }]) => [name, [entry(`${command} hook copilot ${word}`, word)]]);
+  return `${JSON.stringify({ version: 1, hooks: Object.fromEntries(hooks) }, null, 2)}\n`;
+}
+
+const entry = (line: string, word: string): object => ({
+  type: 'command',
+  ...(MATCHERS[word] === undefined ? {} : { matcher: MATCHERS[word] }),
+  bash: line,
+  powershell: line,
+  timeoutSec: TIMEOUTS[word] ?? TIMEOUT,
+});
+
+/** As `copilot mcp add` writes it; a server without `tools` has none. */
+export const copilotServer = (command: string): object => ({
+  type: 'local',
+  ...serverOf(command),
+  tools: ['*'],
+});
+
+function fixtures({ command, isUser }: WiringInput): Fixture[] {
+  const hooks = isUser ? '.copilot/hooks/forge.json' : HOOK_FILES.copilot;
+  const servers = isUser ? '.copilot/mcp-config.json' : '.github/mcp.json';
+  return [
+    { kind: 'file', file: hooks, text: copilotHooks(command) },
+    { kind: 'member', file: servers, path: ['mcpServers', 'forge'], value: copilotServer(command) },
+  ];
+}
+
+export const copilotWiring: AgentWiring = {
+  name: 'copilot',
+  fixtures,
+  instructions: { project: 'AGENTS.md', user: '.copilot/copilot-instructions.md' },
+  wants: ({ isUser }) =>
+    isUser
+      ? []
+      : [
+          'Copilot asks once whether you trust this folder, and runs no hook of it before',
+          'copilot -p in a folder you have not trusted: --trust-folder (the hooks alone: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)',
+        ],
+};

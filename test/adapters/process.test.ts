@@ -1,0 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { identify, isBelow } from '../../src/adapters/process.js';
+
+describe('processes above this one', () => {
+  it('AGT-01 SES-07 a process is below those that started it, and below nothing else', async () => {
+    const parent = identify(process.ppid);
+    expect(isBelow(parent)).toBe(true);
+    // A number that was given to another process since, another boot, another host.
+    expect(isBelow({ ...parent, started: '1' })).toBe(false);
+    expect(isBelow({ ...parent, boot: 'another' })).toBe(false);
+    expect(isBelow({ ...parent, host: 'another' })).toBe(false);
+    expect(isBelow(identify(1))).toBe(false);
+    const child = spawn('sleep', ['5']);
+    await once(child, 'spawn');
+    expect(isBelow(identify(child.pid as number))).toBe(false);
+    child.kill();
+  });
+});

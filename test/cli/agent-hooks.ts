@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { AgentName } from '../../src/domain/agent/event.js';
+import { type Outcome, type RunOptions, runForge } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+
+const folder = fileURLToPath(new URL('../fixtures/agents', import.meta.url));
+
+/** A documented payload of an agent, with fields changed. */
+export const payload = (agent: AgentName, name: string, change: object = {}): Record<string, unknown> => ({
+  ...JSON.parse(readFileSync(`${folder}/${agent}/${name}.json`, 'utf8')),
+  ...change,
+});
+
+/** Calls the hook as the agent does. The event is the payload's name up to the first one that is no event: `stop-active`. */
+export function hook(
+  project: Pick<Project, 'dir'>,
+  [agent, event]: readonly [AgentName, string],
+  input: object | string,
+  options: RunOptions = {},
+): Promise<Outcome> {
+  const stdin = typeof input === 'string' ? input : JSON.stringify(input);
+  return runForge(project, ['hook', agent, event], { ...options, stdin });
+}
+
+/** The same, for Claude Code, in its project. */
+export const claude = (
+  project: Pick<Project, 'dir'>,
+  event: string,
+  {
+    name = event,
+    options = {},
+    ...change
+  }: { name?: string; options?: RunOptions; [field: string]: unknown } = {},
+): Promise<Outcome> =>
+  hook(project, ['claude', event], payload('claude', name, { cwd: project.dir, ...change }), options);
+
+/** What it puts before the agent; null when it says nothing. */
+export function contextOf({ stdout }: Outcome): string | null {
+  if (stdout === '') return null;
+  return JSON.parse(stdout).hookSpecificOutput?.additionalContext ?? null;
+}
+
+/** Why it holds the agent back; null when it does not. */
+export function blockOf({ stdout }: Outcome): string | null {
+  if (stdout === '') return null;
+  const { decision, reason } = JSON.parse(stdout);
+  return decision === 'block' ? reason : null;
+}

@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { payload } from '../cli/agent-hooks.js';
+import { BIN, runBinary } from '../support/forge.js';
+import { makeFolder, type Project, run } from '../support/project.js';
+import { makeForgeRepository } from './typed.js';
+
+const SESSION = '.forge/memory/short-term/session.json';
+const FORGE = `'${process.execPath}' '${BIN}'`;
+
+/** A hook as agents run it: a line for the shell, which stays between the agent (this process) and forge. */
+const hook = (project: Project, event: string, name = event) =>
+  run(project.dir, 'sh', ['-c', `${FORGE} hook claude ${event}; exit $?`], {
+    input: JSON.stringify(payload('claude', name, { cwd: project.dir })),
+  });
+
+/** The hook's process, which gets no end of its input. */
+function hangingHook(project: Project, event: string) {
+  const child = spawn(process.execPath, [BIN, 'hook', 'claude', event], { cwd: project.dir });
+  child.stdin.write('{"cwd": ');
+  return child;
+}
+
+describe('hooks of an agent, as it runs them', () => {
+  it('AGT-01 SES-09 the agent holds the session, and what it types in its shell works in it', () => {
+    const project = makeForgeRepository();
+    expect(hook(project, 'session-start')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(project.json(SESSION)).toMatchObject({ holder: { pid: process.pid } });
+    const typed = run(project.dir, 'sh', ['-c', `${FORGE} session start --json; exit $?`]);
+    expect(JSON.parse(typed.stdout)).toMatchObject({ session: { state: 'running' } });
+  });
+
+  it('AGT-01 SES-09 a session that the agent starts in its shell is the agent’s, not the shell’s', () => {
+    const project = makeForgeRepository();
+    hook(project, 'session-start');
+    run(project.dir, 'sh', ['-c', `${FORGE} session discard; ${FORGE} session start; exit $?`]);
+    expect(project.json(SESSION)).toMatchObject({
+      holder: { pid: process.pid, agent: expect.stringMatching(/^claude-/) },
+    });
+    const { stdout } = hook(project, 'session-start', 'session-start-compact');
+    expect(stdout).toContain('FORGE briefing, ');
+    expect(stdout).not.toContain('no session was started');
+  });
+
+  it('AGT-01 two starts at once, as from two settings files, make one session', async () => {
+    const project = makeForgeRepository();
+    const input = JSON.stringify(payload('claude', 'session-start', { cwd: project.dir }));
+    const starts = [1, 2, 3].map(async () => {
+      const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
+      let out = '';
+      child.stdout.on('data', (chunk) => {
+        out += chunk;
+      });
+      child.stdin.end(input);
+      const [code] = await once(child, 'close');
+      return { code, out };
+    });
+    for (const { code, out } of await Promise.all(starts)) {
+      expect(code).toBe(0);
+      expect(out).toContain('-session-001');
+      expect(out).not.toContain('no session was started');
+    }
+    expect(project.json(SESSION)).toMatchObject({ seq: 1 });
+    const list = runBinary(project.dir, ['session', 'list', '--json']).stdout;
+    expect(JSON.parse(list)).toMatchObject({ active: { id: expect.stringMatching(/001$/) }, sessions: [] });
+  });
+
+  it('AGT-01 a hook whose input never ends, ends by itself and says nothing', async () => {
+    const project = makeForgeRepository();
+    const child = hangingHook(project, 'session-end');
+    let out = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        out += chunk;
+      });
+    const begun = Date.now();
+    const [code] = await once(child, 'close');
+    expect([code, out]).toEqual([0, '']);
+    expect(Date.now() - begun).toBeLessThan(3000);
+  });
+
+  it('AGT-01 an output that nobody reads is no error', async () => {
+    const project = makeForgeRepository();
+    const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
+    child.stdout.destroy();
+    child.stdin.end(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+  });
+
+  it('AGT-01 SES-09 in another worktree it is a session of its own', () => {
+    const project = makeForgeRepository();
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'forge');
+    const side = join(makeFolder(), 'side');
+    project.git('worktree', 'add', '-q', side, '-b', 'side');
+    hook(project, 'session-start');
+    const { stdout } = run(side, 'sh', ['-c', `${FORGE} hook claude session-start`], {
+      input: JSON.stringify(payload('claude', 'session-start', { cwd: side })),
+    });
+    expect(stdout).toMatch(/FORGE briefing, \S+-session-002/);
+  });
+});

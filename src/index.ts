@@ -330,9 +330,9 @@ export async function initForge(
 }
 
 /** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
-export async function homeWiring(options: ForgeOptions & { warnings?: string[] } = {}) {
+export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
   const world = options.world ?? systemWorld(process.env, false);
-  return (await routines.wiring()).homeWiring(world, options.dryRun ?? false, options.warnings ?? []);
+  return (await routines.wiring()).homeWiring(world, options.dryRun ?? false, options.warn ?? (() => {}));
 }
 
 /** What `forge init` would ask about: where it would work, and the stack it sees there. */

@@ -54,20 +54,25 @@ export const agentStatus = (context: Context, input: WiringInput): Promise<Wirin
 
 function placeFor(context: Context, input: WiringInput): Place {
   if (!checkInput(Input, input).user) return projectPlace(context);
-  return userPlace(context.world, context.disk.dryRun, context.warnings);
+  return userPlace(context.world, {
+    dryRun: context.disk.dryRun,
+    warn: (text) => context.warnings.push(text),
+    note: (name) => context.disk.written.push(`~/${name}`),
+  });
 }
 
 /** The same for the home folder alone, where there is no `.forge/`. */
-export function homeWiring(world: World, dryRun: boolean, warnings: string[]) {
+export function homeWiring(world: World, dryRun: boolean, warn: (text: string) => void) {
+  const place = userPlace(world, { dryRun, warn });
   const changeHome = async (input: WiringInput, isInstall: boolean): Promise<WiringChange> => {
     if (isBuilder(world.env) || isBelowBuilder(world.rolesAbove()))
       throw deniedToBuilder('how agents are wired');
-    return change(userPlace(world, dryRun, warnings), checkInput(Input, input), isInstall);
+    return change(place, checkInput(Input, input), isInstall);
   };
   return {
     install: (input: WiringInput) => changeHome(input, true),
     uninstall: (input: WiringInput) => changeHome(input, false),
-    status: (input: WiringInput) => status(userPlace(world, dryRun, warnings), checkInput(Input, input)),
+    status: (input: WiringInput) => status(place, checkInput(Input, input)),
   };
 }
 

@@ -160,7 +160,8 @@ function write(place: Place, manifest: Manifest, agents: Wired[], planned: reado
   );
   for (const { file, text } of planned) {
     const folders = manifest.files[file.name]?.folders ?? (file.text === null ? [] : foldersOf(file.name));
-    if (text === null) removeEmptyFolders(place.top, folders);
+    const around = folders.filter((folder) => file.name.startsWith(`${folder}/`));
+    if (text === null) removeEmptyFolders(place.top, around);
   }
   writeManifest(place, after);
 }

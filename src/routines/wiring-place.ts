@@ -19,7 +19,8 @@ export interface Place {
   /** Where forge notes what it wrote. */
   manifest: string;
   dryRun: boolean;
-  warnings: string[];
+  /** Tells what the person should know besides. */
+  warn(text: string): void;
   locked<T>(work: () => T): T;
   /** Tells what was (or would be) written. */
   note(name: string): void;
@@ -30,17 +31,20 @@ export const projectPlace = ({ layout, disk, warnings }: Context): Place => ({
   isUser: false,
   manifest: wiringFile(layout),
   dryRun: disk.dryRun,
-  warnings,
+  warn: (text) => warnings.push(text),
   locked: (work) => disk.withLock(work),
   note: (name) => disk.note(join(layout.root, name)),
 });
 
-export function userPlace(world: World, dryRun: boolean, warnings: string[]): Place {
+export function userPlace(
+  world: World,
+  { dryRun, warn, note = () => {} }: Pick<Place, 'dryRun' | 'warn'> & Partial<Pick<Place, 'note'>>,
+): Place {
   const top = homeFolder(world.env);
   const manifest = userWiringFile(stateHome(world.env), top);
   const lock = join(dirname(manifest), 'lock');
   const locked = <T>(work: () => T): T => (dryRun ? work() : withLock(lock, lockPolicy(world), work));
-  return { top, isUser: true, manifest, dryRun, warnings, locked, note: () => {} };
+  return { top, isUser: true, manifest, dryRun, warn, locked, note };
 }
 
 /** How a file is named to a person. */
@@ -48,13 +52,15 @@ export const shownAt = ({ isUser }: Place, name: string): string =>
   isUser && !name.startsWith('/') ? `~/${name}` : name;
 
 /** Without it, or with one that cannot be read, forge knows its own entries by what they are. */
-export function readManifest({ manifest, warnings }: Place): Manifest {
+export function readManifest({ manifest, warn }: Place): Manifest {
   const bytes = readPlain(manifest, MAX_STATE_BYTES);
   if (!bytes) return NO_MANIFEST;
   try {
     return decodeDocument(MANIFEST, bytes, manifest).value;
   } catch (error) {
-    warnings.push(`${(error as Error).message} What was written is told by what it is instead.`);
+    const { code, message } = error as ForgeError;
+    if (code === 'file.newer') throw error;
+    warn(`${message} What was written is told by what it is instead.`);
     return NO_MANIFEST;
   }
 }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { type ForgeError, outside, refused, systemCode } from '../domain/error.js';
-import { makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from './durable.js';
+import { diskError, makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from './durable.js';
 import { shownFrom } from './layout.js';
 
 /** Settings of agents have a few kilobytes. */
@@ -25,12 +25,20 @@ export interface ProjectFile {
  * brought it along) only with `isFree`.
  */
 export function readProjectFile(top: string, name: string, isFree: boolean): ProjectFile {
-  const real = fs.realpathSync.native(top);
+  const real = realTop(top);
   const { path, missing } = resolveFile({ top: real, name, isFree });
   const file = { name: path.startsWith(real + sep) ? shownFrom(real, path) : path, path, missing };
   const stat = missing.length > 0 ? undefined : fs.statSync(path, { throwIfNoEntry: false });
   if (!stat) return { ...file, bytes: null, mode: undefined };
   return { ...file, bytes: readForeign(path, name), mode: stat.mode & 0o7777 };
+}
+
+function realTop(top: string): string {
+  try {
+    return fs.realpathSync.native(top);
+  } catch (error) {
+    throw diskError(error, top);
+  }
 }
 
 /** Nothing of forge's is damaged by what is wrong there: exit 3 instead of 4. */

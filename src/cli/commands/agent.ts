@@ -20,7 +20,7 @@ async function wiringOf({ forge, flags, options, world, say }: Call): Promise<Wi
   } catch (error) {
     if (options.user !== true || !(error instanceof ForgeError) || error.code !== 'not_a_forge') throw error;
     if (flags.dryRun) say('Dry run: nothing was written.');
-    return homeWiring({ world, dryRun: flags.dryRun });
+    return homeWiring({ world, dryRun: flags.dryRun, warn: say });
   }
 }
 

@@ -59,6 +59,7 @@ const ROUTINE_ORDER = [
   'agent',
   'wiring-place',
   'wiring-parts',
+  'wiring-write',
   'wiring-change',
   'wiring-status',
   'agent-wiring',

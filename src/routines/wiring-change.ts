@@ -1,25 +1,12 @@
 import { keyOf, type Part } from '../domain/agent/edit-fixture.js';
 import type { AgentName } from '../domain/agent/event.js';
-import { type FileRecord, type Manifest, type Wired, wiredAs } from '../domain/agent/manifest.js';
+import { type Manifest, type Wired, wiredAs } from '../domain/agent/manifest.js';
 import { isSame } from '../domain/agent/own.js';
-import { digestText, type FilePlan, planFile } from '../domain/agent/wiring-plan.js';
+import { planFile } from '../domain/agent/wiring-plan.js';
 import type { Wirings } from '../domain/agent/wirings/wirings.js';
-import {
-  removeDraftsOf,
-  removeEmptyFolders,
-  replaceProjectFiles,
-  requireWritable,
-} from '../store/project-file.js';
-import { Parts } from './wiring-parts.js';
-import {
-  explain,
-  Files,
-  type Place,
-  readManifest,
-  shownAt,
-  type TextFile,
-  writeManifest,
-} from './wiring-place.js';
+import { Parts, unique } from './wiring-parts.js';
+import { explain, Files, type Place, readManifest, shownAt, type TextFile } from './wiring-place.js';
+import { type PlannedFile, writeWiring } from './wiring-write.js';
 
 /** What a person asked for. */
 export interface WiringWish {
@@ -35,10 +22,6 @@ export interface ChangedFile {
   change: 'created' | 'changed' | 'removed' | 'unchanged';
 }
 
-interface PlannedFile extends FilePlan {
-  file: TextFile;
-}
-
 /** Plans all files; only when none of them is refused is anything written. */
 export function changeWiring(place: Place, wirings: Wirings, wish: WiringWish): ChangedFile[] {
   return place.locked(() => {
@@ -47,7 +30,7 @@ export function changeWiring(place: Place, wirings: Wirings, wish: WiringWish): 
     const parts = new Parts(place, files, wirings);
     const agents = agentsAfter(manifest, parts, wish);
     const planned = planFiles({ place, manifest, files, parts, wish, agents });
-    write(place, manifest, agents, planned);
+    writeWiring(place, manifest, agents, planned);
     return planned.map(({ file, text }) => ({
       path: shownAt(place, file.name),
       change: wordFor(file.text, text),
@@ -135,63 +118,6 @@ function foldersFor({ files }: Manifest, { name, missing }: TextFile): string[] 
 /** What those who go have, and nobody else. */
 function leaving(manifest: Manifest, parts: Parts, agents: readonly AgentName[]): Part[] {
   const kept = parts.keptFor(new Set(agents), manifest);
-  const all = agents.map((agent) => ({
-    agent,
-    command: wiredAs(manifest, agent)?.command ?? 'forge',
-    instructions: true,
-  }));
-  return parts.ofAll(all).filter((part) => !kept.has(keyOf(part)));
-}
-
-/**
- * First what is to be written is noted, beside what was; then it is written; then what was is forgotten. Whatever a kill
- * leaves in between, each file is in one of the noted states, and the same command once more completes it.
- */
-function write(place: Place, manifest: Manifest, agents: Wired[], planned: readonly PlannedFile[]): void {
-  const changed = planned.filter(({ file, text }) => text !== file.text);
-  for (const { file } of changed) requireWritable(file);
-  for (const { file } of changed) place.note(file.name);
-  const after: Manifest = { ...manifest, agents, files: recordsAfter(manifest, planned) };
-  if (place.dryRun || (changed.length === 0 && isSame(after, manifest))) return;
-  writeManifest(place, { ...after, files: recordsMeanwhile(manifest, changed, after) });
-  removeDraftsOf(planned.map(({ file }) => file));
-  replaceProjectFiles(
-    changed.map(({ file, text }) => ({ file, bytes: text === null ? null : Buffer.from(text, 'utf8') })),
-  );
-  for (const { file, text } of planned) {
-    const folders = manifest.files[file.name]?.folders ?? (file.text === null ? [] : foldersOf(file.name));
-    const around = folders.filter((folder) => file.name.startsWith(`${folder}/`));
-    if (text === null) removeEmptyFolders(place.top, around);
-  }
-  writeManifest(place, after);
-}
-
-type Records = Manifest['files'];
-
-function recordsAfter(manifest: Manifest, planned: readonly PlannedFile[]): Records {
-  const records: Records = { ...manifest.files };
-  for (const { file, record } of planned)
-    if (record) records[file.name] = record;
-    else delete records[file.name];
-  return records;
-}
-
-function recordsMeanwhile(manifest: Manifest, changed: readonly PlannedFile[], after: Manifest): Records {
-  const records: Records = { ...after.files };
-  for (const { file, record } of changed) {
-    const old = manifest.files[file.name];
-    if (old) records[file.name] = record ? bothStates(old, record, file.text) : old;
-  }
-  return records;
-}
-
-function bothStates(old: FileRecord, record: FileRecord, text: string | null): FileRecord {
-  const now = old.left.filter(({ sha256 }) => text !== null && sha256 === digestText(text));
-  return old.before === record.before ? { ...record, left: [...now.slice(0, 1), ...record.left] } : record;
-}
-
-/** In a clone nobody noted which folders were made for a file: those that it leaves empty. */
-function foldersOf(name: string): string[] {
-  const parts = name.split('/').slice(0, -1);
-  return name.startsWith('/') ? [] : parts.map((_, depth) => parts.slice(0, depth + 1).join('/'));
+  const all = agents.flatMap((agent) => parts.ofKnown(agent, wiredAs(manifest, agent)));
+  return unique(all).filter((part) => !kept.has(keyOf(part)));
 }

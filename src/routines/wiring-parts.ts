@@ -38,11 +38,19 @@ export class Parts {
     }));
   }
 
-  /** Of those that share something, the one that was installed last says what stands there. */
-  ofAll(wishes: readonly Wish[]): Part[] {
-    const parts = wishes.flatMap((wish) => this.of(wish));
-    const last = new Map(parts.map((part) => [keyOf(part), part]));
-    return [...last.values()];
+  ofAll = (wishes: readonly Wish[]): Part[] => unique(wishes.flatMap((wish) => this.of(wish)));
+
+  /**
+   * What an agent may have here, instructions too: nobody may have noted whether they were asked for. A file of those that
+   * cannot be read is no matter, unless they were.
+   */
+  ofKnown(agent: AgentName, wired: Wired | undefined): Part[] {
+    const wish = wired ?? { agent, command: 'forge', instructions: false };
+    try {
+      return this.of({ ...wish, instructions: true });
+    } catch {
+      return this.of(wish);
+    }
   }
 
   /** What others have who stay: those that forge wired here, and those whose own parts are there (a clone). */
@@ -61,7 +69,7 @@ export class Parts {
   /** A file that cannot be read says nothing about who is wired. */
   private tryOf(agent: AgentName, wired: Wired | undefined): Part[] {
     try {
-      return this.of(wired ?? { agent, command: 'forge', instructions: true });
+      return wired ? this.of(wired) : this.ofKnown(agent, wired);
     } catch {
       return [];
     }
@@ -75,6 +83,12 @@ export class Parts {
       return false;
     }
   }
+}
+
+/** Of those that share something, the one that was installed last says what stands there. */
+export function unique(parts: readonly Part[]): Part[] {
+  const last = new Map(parts.map((part) => [keyOf(part), part]));
+  return [...last.values()];
 }
 
 function blockOf({ instructions }: AgentWiring, command: string, isUser: boolean): Fixture[] {

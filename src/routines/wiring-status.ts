@@ -86,7 +86,9 @@ class Look {
   /** The block of instructions is there on request only. What others have as well does not make an agent wired. */
   at(wish: Wish): Pick<AgentStatus, 'files' | 'state'> {
     const asked = new Set(this.parts.given(wish).map(({ fixture }) => fixture.file));
-    const seen = this.seeAll(wish).filter(({ name, state }) => state !== 'missing' || asked.has(name));
+    const isShown = ({ name, state }: Seen): boolean =>
+      asked.has(name) || (state !== 'missing' && state !== 'unreadable');
+    const seen = this.seeAll(wish).filter(isShown);
     const commands = new Set(seen.flatMap((file) => file.commands));
     const others = [...commands, 'forge', 'npx forge'].filter((command) => command !== wish.command);
     const files = seen.map((file) => this.judge(file, wish, others));

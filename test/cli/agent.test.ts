@@ -385,6 +385,18 @@ describe('links', () => {
     ]);
   });
 
+  it('AGT-01 instructions that nobody asked for may be linked to anywhere', async () => {
+    const project = await makeForge();
+    const outside = projectAt(makeFolder());
+    outside.write('CLAUDE.md', '# Mine\n');
+    symlinkSync(outside.path('CLAUDE.md'), project.path('CLAUDE.md'));
+    await install(project);
+    expect((await status(project)).files.map(({ path }) => path)).toEqual([SETTINGS, '.mcp.json']);
+    expect(await refusal(project, '--instructions')).toMatchObject({ code: 'agent.link', file: 'CLAUDE.md' });
+    await uninstall(project);
+    expect([project.has(SETTINGS), outside.read('CLAUDE.md')]).toEqual([false, '# Mine\n']);
+  });
+
   it.each(['file', 'folder', 'nowhere', 'git'])('AGT-01 out of the project is refused (%s)', async (kind) => {
     const project = await makeForge();
     const outside = projectAt(makeFolder());

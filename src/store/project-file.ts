@@ -4,8 +4,8 @@ import { type ForgeError, outside, refused, systemCode } from '../domain/error.j
 import { diskError, makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from './durable.js';
 import { shownFrom } from './layout.js';
 
-/** Settings of agents have a few kilobytes. */
-export const MAX_FOREIGN_BYTES = 2 * 1024 * 1024;
+/** Settings of agents have a few kilobytes. More would be parsed for seconds while others wait for the lock. */
+export const MAX_FOREIGN_BYTES = 512 * 1024;
 
 /** A file outside `.forge/` that is not forge's alone: an agent's settings, its instructions. */
 export interface ProjectFile {

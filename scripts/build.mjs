@@ -24,6 +24,8 @@ const common = {
   metafile: true,
   // The whole texts are in dist/LICENSES.txt.
   legalComments: 'none',
+  // Its other form, which Node takes, cannot be bundled.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   define: { FORGE_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 };
@@ -55,6 +57,7 @@ async function bundle(options) {
 /** What is large and not always needed stays in files of its own, loaded when it is used. */
 const SEPARATE = {
   '@inquirer/prompts': 'prompts',
+  'jsonc-parser': 'jsonc',
   '../domain/guard/engine.js': 'guard',
   '../mcp/server.js': 'mcp',
 };
@@ -62,10 +65,13 @@ const SEPARATE = {
 const keepSeparate = {
   name: 'keep-separate',
   setup({ onResolve }) {
-    onResolve({ filter: /^(@inquirer\/prompts|.*\/guard\/engine\.js|.*\/mcp\/server\.js)$/ }, ({ path }) => ({
-      path: `./${SEPARATE[path]}.cjs`,
-      external: true,
-    }));
+    onResolve(
+      { filter: /^(@inquirer\/prompts|jsonc-parser|.*\/guard\/engine\.js|.*\/mcp\/server\.js)$/ },
+      ({ path }) => ({
+        path: `./${SEPARATE[path]}.cjs`,
+        external: true,
+      }),
+    );
   },
 };
 

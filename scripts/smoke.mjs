@@ -77,6 +77,7 @@ const EXPECTED = [
   'dist/cli/bin.cjs.session-end.v8',
   'dist/cli/guard.cjs',
   'dist/cli/guard.cjs.v8',
+  'dist/cli/jsonc.cjs',
   'dist/cli/mcp.cjs',
   'dist/cli/mcp.cjs.v8',
   'dist/cli/package.json',

@@ -27,6 +27,7 @@ export type { ProgressLine } from './domain/progress.js';
 export type { SealReport, Signatures } from './domain/seal-judge.js';
 export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
+export type { WiringChange, WiringInput, WiringStatus } from './routines/agent-wiring.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
@@ -65,6 +66,7 @@ export type { Where } from './routines/where.js';
 
 const routines = {
   agent: () => import('./routines/agent.js'),
+  wiring: () => import('./routines/agent-wiring.js'),
   briefing: () => import('./routines/briefing.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
@@ -271,6 +273,15 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       isWired: bind('agent', 'isWired', 'reads'),
       fault: bind('agent', 'noteFault', 'reads'),
     },
+    /**
+     * Forge in the files of coding agents (AGT-01). Nothing of it is memory, and a halt is no reason to keep an agent from
+     * being wired or let go: these settle nothing, but work while it stands.
+     */
+    wiring: {
+      install: bind('wiring', 'installAgents', 'settles'),
+      uninstall: bind('wiring', 'uninstallAgents', 'settles'),
+      status: bind('wiring', 'agentStatus', 'reads'),
+    },
     note: {
       promote: bind('promotion', 'promoteEntry'),
       add: bind('note', 'addNote'),
@@ -316,6 +327,12 @@ export async function initForge(
     input,
     options.dryRun ?? false,
   );
+}
+
+/** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
+export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
+  const world = options.world ?? systemWorld(process.env, false);
+  return (await routines.wiring()).homeWiring(world, options.dryRun ?? false, options.warn ?? (() => {}));
 }
 
 /** What `forge init` would ask about: where it would work, and the stack it sees there. */

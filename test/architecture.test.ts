@@ -57,6 +57,12 @@ const ROUTINE_ORDER = [
   'running',
   'kfr',
   'agent',
+  'wiring-place',
+  'wiring-parts',
+  'wiring-write',
+  'wiring-change',
+  'wiring-status',
+  'agent-wiring',
   'trust',
   'config',
   'schema',
@@ -145,7 +151,8 @@ const OWNERS: Record<string, string> = {
   commander: 'cli/program.ts',
   chalk: 'cli/style.ts',
   '@inquirer/prompts': 'cli/prompt.ts',
-  'smol-toml': 'domain/config.ts',
+  'smol-toml': 'domain/toml.ts',
+  'jsonc-parser': 'domain/agent/',
 };
 
 describe('the layers', () => {
@@ -156,9 +163,10 @@ describe('the layers', () => {
     expect(ours.length).toBeGreaterThan(100);
   });
 
-  it('keep the domain pure: zod, smol-toml and node:crypto only', () => {
+  it('keep the domain pure: zod, smol-toml, jsonc-parser and node:crypto only', () => {
     const packages = imports.filter(({ from, to }) => layer(from) === 'domain' && !to.endsWith('.ts'));
     expect([...new Set(packages.map(({ to }) => to))].sort()).toEqual([
+      'jsonc-parser',
       'node:crypto',
       'smol-toml',
       'zod/mini',

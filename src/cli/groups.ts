@@ -107,6 +107,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/guard.js'),
   },
   {
+    name: 'agent',
+    heading: 'Set-up',
+    summary: 'Wire forge into coding agents',
+    load: () => import('./commands/agent.js'),
+  },
+  {
     name: 'doctor',
     heading: 'Set-up',
     summary: 'Find out what is wrong, and what to type',

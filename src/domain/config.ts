@@ -1,10 +1,9 @@
-import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
 import { describeIssue, fieldName } from './document.js';
 import { corrupted, refused, usage } from './error.js';
 import { isPublicKey, PUBLIC_KEY } from './seal.js';
 import { oneLine } from './text.js';
-import { lineOfKey } from './toml.js';
+import { lineOfKey, readToml, TomlProblem } from './toml.js';
 
 const minutes = (initial: number) => z._default(z.int().check(z.gte(1), z.lte(1440)), initial);
 const PublicKey = z
@@ -109,11 +108,10 @@ export function decodeConfig(text: string, file: string): LoadedConfig {
 /** Any TOML; exit 4 with the line of what is none. */
 export function parseToml(text: string, file: string): Record<string, unknown> {
   try {
-    return parse(text) as Record<string, unknown>;
+    return readToml(text);
   } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? 'no TOML';
-    throw corrupted('config.toml', `${file}:${error.line}: ${reason}.`, { file, line: error.line });
+    if (!(error instanceof TomlProblem)) throw error;
+    throw corrupted('config.toml', `${file}:${error.line}: ${error.message}.`, { file, line: error.line });
   }
 }
 

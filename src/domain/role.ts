@@ -11,6 +11,7 @@ export type Reserved =
   | 'trust'
   | 'config'
   | 'supervisor keys'
+  | 'how agents are wired'
   | 'what features are judged by';
 
 const ROLES = ['builder', 'supervisor'];

@@ -1,9 +1,32 @@
+import { parse, TomlError } from 'smol-toml';
+
 /** Small edits to TOML text that keep every comment and every other line as they are. */
 
 const HEADER = /^\s*\[\s*"?([A-Za-z0-9_-]+)"?\s*\]\s*(#.*)?\r?$/;
 const keyLine = (key: string): RegExp => new RegExp(`^\\s*(?:${key}|"${key}")\\s*=`);
 /** What stands behind a value: a comment, and the CR of a file with such line ends. */
 const REST = /^[^=]*=\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^#"'\s]*)(\s*#.*)?\s*?(\r?)$/;
+
+/** What is wrong in a TOML text, and in which line (from 1). */
+export class TomlProblem extends Error {
+  constructor(
+    message: string,
+    readonly line: number,
+  ) {
+    super(message);
+  }
+}
+
+/** Throws TomlProblem. */
+export function readToml(text: string): Record<string, unknown> {
+  try {
+    return parse(text) as Record<string, unknown>;
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const reason = error.message.split('\n')[0]?.replace(/^Invalid TOML document: /, '') ?? 'no TOML';
+    throw new TomlProblem(reason, error.line);
+  }
+}
 
 interface Table {
   /** Index of the header line; -1 for the top. */

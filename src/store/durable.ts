@@ -134,10 +134,12 @@ export function replaceFiles(writes: readonly Write[], beforeRename: () => void 
 }
 
 /** The bytes under a temporary name in the same folder, fsynced. */
-function writeDraft({ path, bytes, mode = 0o666 }: Write): string {
+function writeDraft({ path, bytes, mode }: Write): string {
   const draft = join(dirname(path), `.${basename(path)}.${makeToken(12)}.tmp`);
   try {
-    writeNew(draft, bytes, mode);
+    writeNew(draft, bytes, mode ?? 0o666);
+    // What was asked for, whatever this process takes from new files.
+    if (mode !== undefined) fs.chmodSync(draft, mode);
     return draft;
   } catch (error) {
     fs.rmSync(draft, { force: true });

@@ -128,6 +128,8 @@ export const conversationFile = (layout: Layout, id: string): string =>
   join(conversationsFolder(layout), `${id}.json`);
 /** What went wrong in hooks of agents, where nothing may be said. */
 export const hookLog = (layout: Layout): string => join(layout.state, 'hooks.log');
+/** What `forge agent install` wrote into files of this project. */
+export const wiringFile = (layout: Layout): string => join(layout.state, 'wiring.json');
 /** How many cycles wait for consolidation: a cache. */
 export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
 /** The governed cycle that is under way in this worktree, and where a loop stands. */
@@ -156,3 +158,5 @@ const stateFile =
 export const pinsFile = stateFile('supervisor');
 /** Approvals for one repository, in the person's own state folder. */
 export const trustFile = stateFile('trust');
+/** What `forge agent install --user` wrote, for one home folder. */
+export const userWiringFile = stateFile('wiring');

@@ -49,6 +49,9 @@ const DENIED: string[][] = [
   ['supervisor', 'init', '--no-input'],
   ['supervisor', 'trust', '3fa9c1d20b7e4a55', '--reason', 'x'],
   ['supervisor', 'retire', '3fa9c1d20b7e4a55', '--reason', 'x'],
+  ['agent', 'install', 'claude'],
+  ['agent', 'install', 'all', '--user'],
+  ['agent', 'uninstall', 'claude'],
 ];
 const DENIED_IN_PART: string[][] = [
   ['session', 'end', '--learned', 'x'],
@@ -70,6 +73,7 @@ const ALLOWED: string[][] = [
   ['memory', 'report'],
   ['supervisor', 'show'],
   ['guard', 'scan'],
+  ['agent', 'status'],
   ['doctor'],
   ['mcp'],
   ['hook', 'claude', 'stop'],

@@ -13,6 +13,13 @@ export type Fixture =
   /** A marked block in a Markdown file. */
   | { kind: 'block'; file: string; text: string };
 
+/** What stands of a fixture in a file. `changed`: it is forge's, but not as it is installed now. */
+export interface Found {
+  state: 'wired' | 'missing' | 'changed';
+  /** What is there instead. */
+  value: unknown;
+}
+
 export interface WiringInput {
   /** What starts forge: `forge`, unless someone said otherwise. Hooks and the MCP server are words behind it. */
   command: string;

@@ -14,15 +14,11 @@ import {
   switchFiles,
 } from '../domain/agent/settings.js';
 import type { AgentWiring } from '../domain/agent/wiring.js';
-import { HOME, missingServer, reportWiring, type WiringReport } from '../domain/agent/wiring-report.js';
+import { HOME, missingServer, reportWiring } from '../domain/agent/wiring-report.js';
+import { wiringOf } from '../domain/agent/wirings/wirings.js';
 import type { AgentFacts, AgentSight } from '../domain/diagnosis-agent.js';
 import type { Problem } from '../domain/symptom.js';
 import { readTarget } from '../store/durable.js';
-
-/** How forge wires itself into an agent, as far as it does. */
-const WIRINGS: Partial<Record<AgentName, () => Promise<AgentWiring>>> = {
-  claude: async () => (await import('../domain/agent/wirings/claude.js')).claudeWiring,
-};
 
 /** Where agents are looked at. */
 export interface AgentPlace {
@@ -55,8 +51,7 @@ const isWired = ({ report, hooks, plugin }: AgentSight): boolean =>
 async function lookAt(name: AgentName, { root, world, log }: AgentPlace): Promise<AgentSight> {
   const read = readerOf(root, homeFolder(world.env));
   const settings = (path: string): unknown => parseSettings(path, read(path) ?? 'null');
-  const wiring = await WIRINGS[name]?.();
-  const { report, serverMissing } = wiring ? wired(wiring, read) : notWired(name);
+  const { report, serverMissing } = wired(await wiringOf(name), read);
   return {
     title: (await adapterOf(name)).title,
     report,
@@ -102,11 +97,6 @@ function wired(wiring: AgentWiring, read: Read): Pick<AgentSight, 'report' | 'se
     serverMissing: report.state === 'missing' ? null : missingServer(wiring, isUser, read),
   };
 }
-
-const notWired = (name: AgentName): { report: WiringReport; serverMissing: null } => ({
-  report: { name, state: 'missing', files: [], wants: [] },
-  serverMissing: null,
-});
 
 function hooksOf(agent: AgentName, file: string, settings: unknown, root: string): AgentSight['hooks'] {
   return hooksIn(agent, settings).map((command) => {

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claudeHooks } from '../../src/domain/agent/wirings/claude.js';
 import type { Diagnosis } from '../../src/index.js';
-import { BIN, forgeError, type RunOptions, runForge } from '../support/forge.js';
+import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
 import { HALT } from './memory.js';
 import { CONFIG, differences, makeForge, makePlainForge, snapshot } from './project.js';
@@ -145,6 +145,12 @@ describe('forge doctor --agent', () => {
     const project = await makeForge();
     wire(project);
     expect(await doctor(project, ['--agent'], linked())).toEqual({ exitCode: 0, found: [], commands: [] });
+  });
+
+  it('AGT-01 finds nothing where forge itself wired them all', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'all']);
+    expect(await doctor(project, ['--agent'], linked())).toMatchObject({ exitCode: 0, found: [] });
   });
 
   it('AGT-01 says how to begin; an agent that is asked for has to be wired', async () => {

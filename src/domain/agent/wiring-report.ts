@@ -54,7 +54,9 @@ function stateOf(
   if (text === null) return 'missing';
   const settings = /\.(json|toml)$/.test(path) ? parseSettings(path, text) : text;
   if (settings === null) return 'unreadable';
-  return together(fixtures.map((fixture) => (isPresent(agent, fixture, settings) ? 'wired' : 'missing')));
+  return together(
+    fixtures.map((fixture) => (isPresent(agent, fixture, settings, text) ? 'wired' : 'missing')),
+  );
 }
 
 function together(states: readonly WiredState[]): WiredState {
@@ -63,7 +65,7 @@ function together(states: readonly WiredState[]): WiredState {
   return states.every((state) => state === 'missing') ? 'missing' : 'partial';
 }
 
-function isPresent(agent: AgentName, fixture: Fixture, settings: unknown): boolean {
+function isPresent(agent: AgentName, fixture: Fixture, settings: unknown, text: string): boolean {
   switch (fixture.kind) {
     case 'item':
       return hooksIn(agent, valueAt(settings, fixture.path)).length > 0;
@@ -72,7 +74,7 @@ function isPresent(agent: AgentName, fixture: Fixture, settings: unknown): boole
     case 'table':
       return valueAt(settings, fixture.name.split('.')) !== undefined;
     default:
-      return String(settings).includes(fixture.text);
+      return text.includes(fixture.text);
   }
 }
 

@@ -11,10 +11,12 @@ const WIRINGS: Record<AgentName, () => Promise<AgentWiring>> = {
   copilot: async () => (await import('./copilot.js')).copilotWiring,
 };
 
+export const wiringOf = (name: AgentName): Promise<AgentWiring> => WIRINGS[name]();
+
 export type Wirings = ReadonlyMap<AgentName, AgentWiring>;
 
 /** All of them: what one agent has in a file may be another's as well. */
 export async function loadWirings(): Promise<Wirings> {
-  const wirings = await Promise.all(AGENT_NAMES.map((name) => WIRINGS[name]()));
+  const wirings = await Promise.all(AGENT_NAMES.map(wiringOf));
   return new Map(wirings.map((wiring) => [wiring.name, wiring]));
 }

@@ -43,7 +43,11 @@ const MAX_PROBLEMS = 20;
  * GIT-01: what is to be written otherwise. Never throws, and reads each character a fixed number of times. Where git's
  * clean-up is not known the message is judged by each that may come, and the better one counts.
  */
-export function checkMessage(bytes: Uint8Array, rules: CommitRules, state: MessageState = {}): CheckedMessage {
+export function checkMessage(
+  bytes: Uint8Array,
+  rules: CommitRules,
+  state: MessageState = {},
+): CheckedMessage {
   const text = decode(bytes, state.encoding);
   if (typeof text !== 'string') return refused(text);
   const cleanups = cleanupsOf(text, state);
@@ -102,19 +106,23 @@ const lineAround = (text: string, offset: number): string =>
 /** The text; or the line of the first byte that is none. A mark at the beginning stays: git keeps it too. */
 function decode(bytes: Uint8Array, encoding = 'utf-8'): string | { line: number; encoding: string } {
   try {
-    return decoder(encoding).decode(bytes);
+    return (encoding === 'utf-8' ? UTF8 : decoder(encoding)).decode(bytes);
   } catch {
     const upTo = new TextDecoder('latin1').decode(bytes.subarray(0, validLength(bytes)));
     return { line: upTo.split('\n').length, encoding };
   }
 }
 
+const STRICT = { fatal: true, ignoreBOM: true };
+/** A decoder costs more than a message. */
+const UTF8 = new TextDecoder('utf-8', STRICT);
+
 function decoder(encoding: string) {
   try {
-    return new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+    return new TextDecoder(encoding, STRICT);
   } catch {
     // Git knows encodings that Node does not.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return UTF8;
   }
 }
 

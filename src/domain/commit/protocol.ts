@@ -1,6 +1,6 @@
 import { oneLine } from '../text.js';
 import type { Problem } from './check.js';
-import { fieldOf, hasItem, type Reading, type Section } from './read.js';
+import { fieldOf, hasItem, type Reading, type Section, saysSomething } from './read.js';
 import { type CommitRules, NO_ISSUE, type RuleName, SECTIONS, type SectionName } from './rules.js';
 
 /** What stands below each heading where nobody knows better. */
@@ -49,7 +49,12 @@ const checkSubject: Check = (reading, rules, stored) => {
     );
   if (description === '')
     problems.push(
-      problem('description', line, 'The subject has no description.', `[${oneLine(id, 64)}] what the change does`),
+      problem(
+        'description',
+        line,
+        'The subject has no description.',
+        `[${oneLine(id, 64)}] what the change does`,
+      ),
     );
   return [...problems, ...checkLength(text, line, rules)];
 };
@@ -92,19 +97,19 @@ const checkBlank: Check = ({ second }) =>
     : [];
 
 const checkSections: Check = ({ sections, dropped, end }, rules) =>
-  SECTIONS.filter((name) => rules.sections.has(name) && !sections.some((section) => section.name === name)).map(
-    (name) => {
-      const lost = dropped.find(({ text }) => text.endsWith(` ${name}`));
-      if (lost)
-        return problem(
-          'sections',
-          lost.line,
-          `Git takes "## ${name}" for a comment and drops it.`,
-          ` ## ${name}`,
-        );
-      return problem('sections', end, `"## ${name}" is missing.`, `## ${name}\n${SAMPLES[name]}`);
-    },
-  );
+  SECTIONS.filter(
+    (name) => rules.sections.has(name) && !sections.some((section) => section.name === name),
+  ).map((name) => {
+    const lost = dropped.find(({ text }) => text.endsWith(` ${name}`));
+    if (lost)
+      return problem(
+        'sections',
+        lost.line,
+        `Git takes "## ${name}" for a comment and drops it.`,
+        ` ## ${name}`,
+      );
+    return problem('sections', end, `"## ${name}" is missing.`, `## ${name}\n${SAMPLES[name]}`);
+  });
 
 const checkHeadings: Check = ({ sections }) => {
   const seen = new Set<string>();
@@ -129,27 +134,20 @@ function unknown(name: string, line: number): Problem {
   return problem('headings', line, `"## ${shown}" is no heading of the protocol.`, fix);
 }
 
-const checkContents: Check = ({ sections }) => {
-  const checks: Record<SectionName, (section: Section) => Problem[]> = {
-    What: checkWhat,
-    Why: checkWhy,
-    Memory: checkMemory,
-    Backtrace: checkBacktrace,
-  };
-  // Of several with one name the last one counts, as for the reader.
-  return SECTIONS.flatMap((name) => {
+/** Of several with one name the last one counts, as for the reader. */
+const checkContents: Check = ({ sections }) =>
+  SECTIONS.flatMap((name) => {
     const section = sections.findLast((candidate) => candidate.name === name);
-    return section ? checks[name](section) : [];
+    return section ? CONTENTS[name](section) : [];
   });
-};
 
 const checkWhat = (section: Section): Problem[] =>
-  hasItem(section)
-    ? []
-    : [problem('what', section.line + 1, '"## What" has no item.', '- what changed')];
+  hasItem(section) ? [] : [problem('what', section.line + 1, '"## What" has no item.', '- what changed')];
 
-const checkWhy = ({ body, line }: Section): Problem[] =>
-  body.length > 0 ? [] : [problem('why', line + 1, '"## Why" says nothing.', 'why it changed')];
+const checkWhy = (section: Section): Problem[] =>
+  saysSomething(section)
+    ? []
+    : [problem('why', section.line + 1, '"## Why" says nothing.', 'why it changed')];
 
 const checkMemory = (section: Section): Problem[] =>
   fieldOf(section, 'Learned') || fieldOf(section, 'Updated')
@@ -182,3 +180,10 @@ function checkBacktrace(section: Section): Problem[] {
     );
   return problems;
 }
+
+const CONTENTS: Record<SectionName, (section: Section) => Problem[]> = {
+  What: checkWhat,
+  Why: checkWhy,
+  Memory: checkMemory,
+  Backtrace: checkBacktrace,
+};

@@ -5,7 +5,10 @@ export interface Section {
   name: string;
   /** Of the heading, in the raw text. */
   line: number;
-  body: Line[];
+  message: CleanMessage;
+  /** Its lines in the message, from here to before there. */
+  from: number;
+  to: number;
 }
 
 export interface Line {
@@ -27,14 +30,15 @@ export interface Reading {
 const HEADING = /^ {0,3}##[ \t]+(\S.*)$/;
 const BULLET = /^\s*[-*] +(\S.*)$/;
 
-export function readMessage({ lines, numbers, dropped }: CleanMessage): Reading {
+export function readMessage(message: CleanMessage): Reading {
+  const { lines, numbers, dropped } = message;
   const sections: Section[] = [];
   for (let i = 1; i < lines.length; i++) {
-    const text = lines[i] as string;
-    const line = numbers[i] as number;
-    const name = HEADING.exec(text)?.[1];
-    if (name !== undefined) sections.push({ name, line, body: [] });
-    else if (text !== '') sections.at(-1)?.body.push({ text, line });
+    const name = HEADING.exec(lines[i] as string)?.[1];
+    if (name === undefined) continue;
+    const last = sections.at(-1);
+    if (last) last.to = i;
+    sections.push({ name, line: numbers[i] as number, message, from: i + 1, to: lines.length });
   }
   return {
     subject: { text: lines[0] ?? '', line: numbers[0] ?? 1 },
@@ -45,14 +49,23 @@ export function readMessage({ lines, numbers, dropped }: CleanMessage): Reading 
   };
 }
 
-export const hasItem = ({ body }: Section): boolean => body.some(({ text }) => BULLET.test(text));
+export const saysSomething = ({ message, from, to }: Section): boolean => {
+  for (let i = from; i < to; i++) if (message.lines[i] !== '') return true;
+  return false;
+};
+
+export const hasItem = ({ message, from, to }: Section): boolean => {
+  for (let i = from; i < to; i++) if (BULLET.test(message.lines[i] as string)) return true;
+  return false;
+};
 
 /** `- Name: value`, where both are there. */
-export function fieldOf({ body }: Section, name: string): Line | null {
-  for (const { text, line } of body) {
+export function fieldOf({ message, from, to }: Section, name: string): Line | null {
+  for (let i = from; i < to; i++) {
+    const text = message.lines[i] as string;
     const item = text.includes(`${name}:`) ? BULLET.exec(text)?.[1] : undefined;
     const value = item?.startsWith(`${name}:`) ? item.slice(name.length + 1).trim() : '';
-    if (value !== '') return { text: value, line };
+    if (value !== '') return { text: value, line: message.numbers[i] as number };
   }
   return null;
 }

@@ -26,7 +26,11 @@ const check = (
   state: MessageState = {},
   settings: Partial<CommitSettings> = {},
 ): CheckedMessage =>
-  checkMessage(Buffer.from(text as string), makeRules({ ...DEFAULT_SETTINGS, ...settings }, ['login']), state);
+  checkMessage(
+    Buffer.from(text as string),
+    makeRules({ ...DEFAULT_SETTINGS, ...settings }, ['login']),
+    state,
+  );
 
 const found = (text: string | Buffer, state?: MessageState, settings?: Partial<CommitSettings>): string[] =>
   check(text, state, settings).problems.map(({ rule, line }) => `${rule} ${line}`);
@@ -46,12 +50,22 @@ describe('the check of a commit message', () => {
   });
 
   it.each<[string, string, string, string]>([
-    ['subject 1', edit('[SX9-123] ', ''), 'The subject is not "[ID] description".', '[FORGE] Brief description'],
+    [
+      'subject 1',
+      edit('[SX9-123] ', ''),
+      'The subject is not "[ID] description".',
+      '[FORGE] Brief description',
+    ],
     ['subject 1', edit('[SX9-123] ', 'SX9-123: '), 'The subject is not', '[SX9-123] Brief description'],
     ['subject 1', edit('] Brief', ']Brief'), 'The subject is not', '[SX9-123] Brief description'],
     ['id 1', edit('SX9-123]', 'sx9]'), 'sx9 is neither an issue', '[FORGE] Brief description'],
     ['description 1', edit(' Brief description', ''), 'no description', '[SX9-123] what the change does'],
-    ['subject-length 1', edit('Brief', `Brief${' word'.repeat(20)}`), '127 characters; 72', `[SX9-123] Brief${' word'.repeat(11)}`],
+    [
+      'subject-length 1',
+      edit('Brief', `Brief${' word'.repeat(20)}`),
+      '127 characters; 72',
+      `[SX9-123] Brief${' word'.repeat(11)}`,
+    ],
     ['blank-line 2', edit('\n\n', '\nmore\n\n'), 'not empty', '\nmore'],
     ['sections 13', edit(/## What\n.*\n\n/, ''), '"## What" is missing', '## What\n- what changed'],
     ['sections 16', edit('## Why', 'Why'), '"## Why" is missing', '## Why\nwhy it changed'],
@@ -70,13 +84,20 @@ describe('the check of a commit message', () => {
   });
 
   it('GIT-01 what it says to write passes', () => {
-    const texts = ['Fix', '', edit('## Why', '## why:'), edit('## Memory\n- Learned: key insight', '## Memory'), '[x] y\nz\n'];
+    const texts = [
+      'Fix',
+      '',
+      edit('## Why', '## why:'),
+      edit('## Memory\n- Learned: key insight', '## Memory'),
+      '[x] y\nz\n',
+    ];
     for (const text of texts) {
-      let lines = text.split('\n');
+      const lines = text.split('\n');
       for (let round = 0; round < 12; round++) {
         const [problem] = check(lines.join('\n')).problems;
         if (!problem) break;
-        const isNew = ['sections', 'what', 'why', 'memory'].includes(problem.rule) || / has no /.test(problem.message);
+        const isNew =
+          ['sections', 'what', 'why', 'memory'].includes(problem.rule) || / has no /.test(problem.message);
         if (problem.line > lines.length) lines.push('', ...problem.fix.split('\n'));
         else lines.splice(problem.line - 1, isNew ? 0 : 1, ...problem.fix.split('\n'));
       }
@@ -173,7 +194,23 @@ describe('the check of a commit message', () => {
 
   it('B-51 GIT-01 never throws, whatever it is given', () => {
     const bytes = fc.uint8Array({ maxLength: 300 });
-    const pieces = fc.constantFrom('[', ']', 'A-1', ' ', '\n', '\r', '## ', 'What', 'Why', '- ', 'Parent:', '#', '\0', 'é', '\ufeff');
+    const pieces = fc.constantFrom(
+      '[',
+      ']',
+      'A-1',
+      ' ',
+      '\n',
+      '\r',
+      '## ',
+      'What',
+      'Why',
+      '- ',
+      'Parent:',
+      '#',
+      '\0',
+      'é',
+      '\ufeff',
+    );
     const texts = fc.string({ unit: pieces, maxLength: 80 }).map((text) => Buffer.from(text));
     const states = fc.record(
       {

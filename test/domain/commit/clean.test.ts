@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Cleanup, cleanMessage, cleanupOf, protectHeadings, textOf } from '../../../src/domain/commit/clean.js';
+import {
+  type Cleanup,
+  cleanMessage,
+  cleanupOf,
+  protectHeadings,
+  textOf,
+} from '../../../src/domain/commit/clean.js';
 import { run, makeRepository } from '../../support/project.js';
 
 const SCISSORS = `${'-'.repeat(24)} >8 ${'-'.repeat(24)}`;
@@ -23,9 +29,20 @@ const TEXTS: Record<string, string> = {
 describe('a message as git stores it', () => {
   it.each(Object.entries(TEXTS))('GIT-01 is what git itself makes of it: %s', (_name, text) => {
     const project = makeRepository();
-    for (const [cleanup, comment] of [['strip', '#'], ['whitespace', '#'], ['strip', ';']] as const) {
+    for (const [cleanup, comment] of [
+      ['strip', '#'],
+      ['whitespace', '#'],
+      ['strip', ';'],
+    ] as const) {
       project.write('message', text);
-      const args = ['-c', `core.commentChar=${comment}`, 'commit', '-q', '--allow-empty', '--allow-empty-message'];
+      const args = [
+        '-c',
+        `core.commentChar=${comment}`,
+        'commit',
+        '-q',
+        '--allow-empty',
+        '--allow-empty-message',
+      ];
       const done = run(project.dir, 'git', [...args, `--cleanup=${cleanup}`, '-F', 'message']);
       expect(done.exitCode).toBe(0);
       const stored = `${project.git('log', '-1', '--format=%B')}\n`;
@@ -56,7 +73,10 @@ describe('a message as git stores it', () => {
 
   it('GIT-01 knows where its lines were, and which headings are gone', () => {
     const { lines, numbers, dropped } = cleanMessage('\n# a\none\n\n\n## Why\n\ntwo\n## Else\n', 'strip');
-    expect([lines, numbers]).toEqual([['one', '', 'two'], [3, 7, 8]]);
+    expect([lines, numbers]).toEqual([
+      ['one', '', 'two'],
+      [3, 7, 8],
+    ]);
     expect(dropped).toEqual([{ line: 6, text: '## Why' }]);
   });
 

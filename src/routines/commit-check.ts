@@ -51,15 +51,15 @@ export async function checkCommits(
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const rules = found ? rulesHere(contextAt(found.root, repository, world, true)) : makeRules();
-  const guard = await loadGuard(world.env);
   const { range, message } = input;
   if (message !== undefined) {
     const state = repository ? await stateOf(repository, world, input.file) : {};
-    return conclude([guarded(message, checkMessage(message, rules, state), guard)]);
+    return conclude([guarded(message, checkMessage(message, rules, state), await loadGuard(world.env))]);
   }
   if (!repository)
     throw usage('commit.no_git', `${from} is in no git repository.`, { hint: 'forge commit check FILE' });
-  return conclude(await checkRange(streamGit(repository.root, world.env), range as string, rules, guard));
+  const git = streamGit(repository.root, world.env);
+  return conclude(await checkRange(git, range as string, rules, loadGuard(world.env)));
 }
 
 const conclude = (commits: CheckedCommit[]): CommitCheck => ({
@@ -93,34 +93,40 @@ async function stateOf(
   };
 }
 
-/** As much as the guard looks at in one go: a look costs the same for a line and for a page. */
-const PAGE = 128 * 1024;
+/** As many as the guard looks at in one go: a look costs the same for a line and for a page. */
+const PAGE = 256;
 
+/** A commit, and the text that the guard is to look at. */
+type Read = CheckedCommit & { message: Buffer };
+
+/** Git writes, and the guard is loaded, while messages are checked. */
 async function checkRange(
   git: ReturnType<typeof streamGit>,
   range: string,
   rules: CommitRules,
-  guard: Guard,
+  loading: Promise<Guard>,
 ): Promise<CheckedCommit[]> {
   const commits: CheckedCommit[] = [];
-  let page: { message: Buffer; at: number }[] = [];
-  let size = 0;
-  const look = (): void => {
-    const text = Buffer.concat(page.flatMap(({ message }) => [message, BETWEEN])).toString('utf8');
-    if (guard.scanCritical(text.replace(FORM, '\n')).length > 0)
-      for (const { message, at } of page) commits[at] = guarded(message, commits[at] as CheckedCommit, guard);
+  let page: Read[] = [];
+  let guard: Guard | null = null;
+  const reading = readMessages(git, range, ({ hash, parents, message }) => {
+    const { subject, exempt, problems } = checkMessage(message, rules, { stored: true, parents });
+    page.push({ sha: hash, subject, ...(exempt ? { exempt } : {}), problems, message });
+    if (!guard || page.length < PAGE) return;
+    commits.push(...guardedPage(page, guard));
     page = [];
-    size = 0;
-  };
-  await readMessages(git, range, ({ hash, parents, message }) => {
-    const checked = checkMessage(message, rules, { stored: true, parents });
-    page.push({ message, at: commits.length });
-    commits.push({ sha: hash, ...shownOf(checked) });
-    size += message.length;
-    if (size > PAGE) look();
   });
-  look();
-  return commits;
+  const keep = loading.then((loaded) => {
+    guard = loaded;
+  });
+  await Promise.all([reading, keep]);
+  return [...commits, ...guardedPage(page, await loading)];
+}
+
+function guardedPage(page: readonly Read[], guard: Guard): CheckedCommit[] {
+  const text = Buffer.concat(page.flatMap(({ message }) => [message, BETWEEN])).toString('utf8');
+  const isClean = guard.scanCritical(text.replace(FORM, '\n')).length === 0;
+  return page.map(({ message, ...commit }) => (isClean ? commit : guarded(message, commit, guard)));
 }
 
 /** Lines of the protocol that can hold nothing else; the others keep their neighbours. */
@@ -129,17 +135,12 @@ const FORM =
 
 const BETWEEN = Buffer.from('\n\n');
 
-const shownOf = ({ subject, exempt, problems }: CheckedMessage): CheckedCommit => ({
-  subject,
-  ...(exempt ? { exempt } : {}),
-  problems,
-});
-
 /** What is secret is named, never shown: neither in the subject nor in what another rule would quote. */
-function guarded(message: Buffer, checked: CheckedCommit, guard: Guard): CheckedCommit {
+function guarded(message: Buffer, checked: CheckedCommit | CheckedMessage, guard: Guard): CheckedCommit {
   const text = message.toString('utf8');
   const hits = guard.scanCritical(text);
-  const { sha, subject, exempt, problems } = checked;
+  const { subject, exempt, problems } = checked;
+  const sha = 'sha' in checked ? checked.sha : undefined;
   const shown = { ...(sha === undefined ? {} : { sha }), subject, ...(exempt ? { exempt } : {}), problems };
   if (hits.length === 0) return shown;
   const secrets = hits.slice(0, 20).map(

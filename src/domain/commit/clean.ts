@@ -9,8 +9,8 @@ export type Cleanup = 'strip' | 'whitespace' | 'verbatim';
 export interface CleanMessage {
   /** Without white space at their ends. */
   lines: string[];
-  /** Of each line, its number in the raw text, 1-based. */
-  numbers: number[];
+  /** Of each line, its number in the raw text, 1-based; null: none was left out. */
+  numbers: number[] | null;
   /** Headings that git takes for comments. */
   dropped: { line: number; text: string }[];
 }
@@ -22,7 +22,8 @@ const AUTO = '#;@!$%^&|:';
 const HEADING_LIKE = /^## +(What|Why|Memory|Backtrace)$/;
 
 export function cleanMessage(text: string, cleanup: Cleanup, comment = DEFAULT_COMMENT): CleanMessage {
-  const message: CleanMessage = { lines: [], numbers: [], dropped: [] };
+  if (cleanup === 'verbatim') return asItStands(text);
+  const message = { lines: [] as string[], numbers: [] as number[], dropped: [] as CleanMessage['dropped'] };
   const mark = markOf(text, comment);
   const scissors = `${mark} ${DASHES} >8 ${DASHES}`;
   let blanks = 0;
@@ -32,10 +33,10 @@ export function cleanMessage(text: string, cleanup: Cleanup, comment = DEFAULT_C
     const end = feed < 0 ? text.length : feed;
     const line = withoutEnd(text, start, end);
     start = end + 1;
-    if (cleanup !== 'verbatim' && line === scissors) break;
+    if (line === scissors) break;
     if (cleanup === 'strip' && line.startsWith(mark)) {
       if (HEADING_LIKE.test(line)) message.dropped.push({ line: number, text: line });
-    } else if (cleanup !== 'verbatim' && line === '') blanks++;
+    } else if (line === '') blanks++;
     else {
       // One for each run of them, and none in front.
       if (blanks > 0 && message.lines.length > 0) keep(message, '', number - 1);
@@ -46,6 +47,17 @@ export function cleanMessage(text: string, cleanup: Cleanup, comment = DEFAULT_C
   return message;
 }
 
+/** A range has many of these. */
+function asItStands(text: string): CleanMessage {
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] as string;
+    if (isBlank(line.charCodeAt(line.length - 1))) lines[i] = withoutEnd(line, 0, line.length);
+  }
+  return { lines, numbers: null, dropped: [] };
+}
+
 /** Whether git would keep other lines with an editor than without. */
 export function hasComments(text: string, comment = DEFAULT_COMMENT): boolean {
   const mark = markOf(text, comment);
@@ -54,7 +66,11 @@ export function hasComments(text: string, comment = DEFAULT_COMMENT): boolean {
 
 const markOf = (text: string, comment: string): string => (comment === 'auto' ? guessComment(text) : comment);
 
-function keep({ lines, numbers }: CleanMessage, line: string, number: number): void {
+function keep(
+  { lines, numbers }: { lines: string[]; numbers: number[] },
+  line: string,
+  number: number,
+): void {
   lines.push(line);
   numbers.push(number);
 }

@@ -30,10 +30,10 @@ export function exemptionOf(
   { operation, parents = 1 }: Circumstances,
   rules: CommitRules,
 ): Exemption | null {
-  const [subject = '', ...body] = lines;
+  const subject = lines[0] ?? '';
   if (operation) return operation;
   if (parents > 1) return 'merge';
   if (FIXUP.test(subject)) return 'fixup';
-  if (REVERT.test(subject) && body.some((line) => REVERTED.test(line))) return 'revert';
+  if (REVERT.test(subject) && lines.some((line) => REVERTED.test(line))) return 'revert';
   return rules.isExempt(subject) ? 'pattern' : null;
 }

@@ -28,23 +28,27 @@ export interface Reading {
 }
 
 const HEADING = /^ {0,3}##[ \t]+(\S.*)$/;
+/** Nobody reads a message of more. */
+const MAX_SECTIONS = 1000;
 const BULLET = /^\s*[-*] +(\S.*)$/;
 
+const numberOf = ({ numbers }: CleanMessage, i: number): number => numbers?.[i] ?? i + 1;
+
 export function readMessage(message: CleanMessage): Reading {
-  const { lines, numbers, dropped } = message;
+  const { lines, dropped } = message;
   const sections: Section[] = [];
-  for (let i = 1; i < lines.length; i++) {
+  for (let i = 1; i < lines.length && sections.length < MAX_SECTIONS; i++) {
     const name = HEADING.exec(lines[i] as string)?.[1];
     if (name === undefined) continue;
     const last = sections.at(-1);
     if (last) last.to = i;
-    sections.push({ name, line: numbers[i] as number, message, from: i + 1, to: lines.length });
+    sections.push({ name, line: numberOf(message, i), message, from: i + 1, to: lines.length });
   }
   return {
-    subject: { text: lines[0] ?? '', line: numbers[0] ?? 1 },
-    second: lines.length > 1 ? { text: lines[1] as string, line: numbers[1] as number } : null,
+    subject: { text: lines[0] ?? '', line: numberOf(message, 0) },
+    second: lines.length > 1 ? { text: lines[1] as string, line: numberOf(message, 1) } : null,
     sections,
-    end: (numbers.at(-1) ?? 0) + 1,
+    end: lines.length === 0 ? 1 : numberOf(message, lines.length - 1) + 1,
     dropped,
   };
 }
@@ -65,7 +69,7 @@ export function fieldOf({ message, from, to }: Section, name: string): Line | nu
     const text = message.lines[i] as string;
     const item = text.includes(`${name}:`) ? BULLET.exec(text)?.[1] : undefined;
     const value = item?.startsWith(`${name}:`) ? item.slice(name.length + 1).trim() : '';
-    if (value !== '') return { text: value, line: message.numbers[i] as number };
+    if (value !== '') return { text: value, line: numberOf(message, i) };
   }
   return null;
 }

@@ -53,12 +53,17 @@ export const NO_ISSUE = 'FORGE';
 /** How much of a subject patterns are asked about. */
 const MAX_ASKED = 500;
 
+/** The default, which nobody else wrote, as the engine has it. */
+const USUAL = new RegExp(`^${DEFAULT_SETTINGS.id_pattern}$`);
+const isUsual = (id: string): boolean => USUAL.test(id);
+
 /** `features`: the ids of the feature list, which may stand for an issue's. */
 export function makeRules(
   settings: CommitSettings = DEFAULT_SETTINGS,
   features: Iterable<string> = [],
 ): CommitRules {
-  const isIssue = compileExpression(settings.id_pattern);
+  const isIssue =
+    settings.id_pattern === DEFAULT_SETTINGS.id_pattern ? isUsual : compileExpression(settings.id_pattern);
   const known = new Set(features).add(NO_ISSUE);
   const exempt = settings.exempt.map(compileExpression);
   return {

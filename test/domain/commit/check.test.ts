@@ -272,9 +272,11 @@ describe('the check of a commit message', () => {
   ])('B-51 GIT-01 5 MB of %s are checked within a second', (_name, unit) => {
     const bytes = Buffer.from(unit.repeat(5_000_000 / unit.length), 'latin1');
     for (const head of ['', '[A-1] x\n\n## Backtrace\n- Parent: ']) {
-      const started = performance.now();
+      // The processor's time: other tests run beside this one.
+      const before = process.cpuUsage();
       const { problems } = checkMessage(Buffer.concat([Buffer.from(head), bytes]), makeRules());
-      expect(performance.now() - started).toBeLessThan(1000);
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000).toBeLessThan(1000);
       expect(problems.length).toBeGreaterThan(0);
       expect(JSON.stringify(problems).length).toBeLessThan(10_000);
     }

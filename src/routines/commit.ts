@@ -2,23 +2,19 @@ import * as z from 'zod/mini';
 import type { Git } from '../adapters/git.js';
 import { operationOf } from '../adapters/git-messages.js';
 import { type HeadCommit, readHead, readStagedFiles } from '../adapters/git-staged.js';
-import { openEditor, type UserGit, userGit } from '../adapters/git-user.js';
+import { type UserGit, userGit } from '../adapters/git-user.js';
 import type { Repository } from '../adapters/repository.js';
-import { checkMessage } from '../domain/commit/check.js';
-import { cleanMessage, textOf } from '../domain/commit/clean.js';
 import { composeMessage } from '../domain/commit/compose.js';
 import { type CommitMessage, formatCommitMessage } from '../domain/commit-message.js';
 import { ForgeError, outside, refused, usage } from '../domain/error.js';
-import { CRITICAL } from '../domain/guard/policy.js';
 import { checkId } from '../domain/id.js';
 import { checkInput } from '../domain/input.js';
 import { KNOWLEDGE } from '../domain/knowledge.js';
 import { checkText } from '../domain/text.js';
-import { commitMessageFile, knowledgeFile } from '../store/layout.js';
-import { rulesHere } from './commit-check.js';
+import { knowledgeFile } from '../store/layout.js';
 import { knownWork } from './commit-facts.js';
+import { editMessage, guardMessage, removeMessage, requireProtocol, saveMessage } from './commit-text.js';
 import { type Context, isBuilding } from './context.js';
-import { loadGuard, refuseFound } from './guard.js';
 import { showFocus } from './focus.js';
 import { addLearning } from './knowledge.js';
 
@@ -74,7 +70,7 @@ export async function makeCommit(
   const keeps = learned.length > 0 && !isBuilding(context);
   if (keeps) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
   const written = formatCommitMessage(draft);
-  const message = input.edit && !context.disk.dryRun ? await edited(context, own, written) : written;
+  const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   await guardMessage(context, message);
   requireProtocol(context, message);
   if (context.disk.dryRun) return { message };
@@ -126,40 +122,6 @@ function requireTexts(draft: CommitMessage): CommitMessage {
   return draft;
 }
 
-/** As git does it: a file, an editor on it, and what is left there. */
-async function edited(context: Context, own: UserGit, text: string): Promise<string> {
-  if (!context.world.terminal)
-    throw usage('commit.edit', '--edit opens an editor; here is no terminal.', {
-      hint: 'forge commit --dry-run',
-    });
-  saveMessage(context, text);
-  const file = commitMessageFile(context.layout);
-  await openEditor(own, file, context.world.env);
-  const left = context.disk.read(file)?.toString('utf8') ?? '';
-  const { lines } = cleanMessage(left, 'whitespace');
-  if (lines.length === 0) throw usage('commit.empty', 'The message is empty; nothing was committed.');
-  return textOf(cleanMessage(left, 'whitespace'));
-}
-
-async function guardMessage(context: Context, message: string): Promise<void> {
-  const found = (await loadGuard(context.world.env))
-    .scanFields([{ path: '', text: message }])
-    .filter(({ class: name }) => CRITICAL.has(name));
-  if (found.length > 0) refuseFound(context, 'commit message', found);
-}
-
-function requireProtocol(context: Context, message: string): void {
-  const { problems } = checkMessage(Buffer.from(message), rulesHere(context), { stored: true });
-  const [first] = problems;
-  if (!first) return;
-  const file = saveMessage(context, message);
-  const more = problems.length > 1 ? ` and ${problems.length - 1} more` : '';
-  throw new ForgeError('findings', 'commit.protocol', `line ${first.line}: ${first.message}${more}`, {
-    hint: `The message is kept in ${file}. Write: ${first.fix}`,
-    data: { problems, file },
-  });
-}
-
 interface Job {
   git: Git;
   own: UserGit;
@@ -184,17 +146,6 @@ function notMade(stderr: string, file: string): Error {
     hint: `The message is kept; once that is settled: git commit --cleanup=verbatim -F "${file}"`,
     data: { file },
   });
-}
-
-/** It may name people, as commits do: what may be in no message was looked for already. */
-function saveMessage({ disk, layout }: Context, message: string): string {
-  const file = commitMessageFile(layout);
-  disk.withLock(() => disk.replaceMoved(file, Buffer.from(message)));
-  return file;
-}
-
-function removeMessage({ disk, layout }: Context): void {
-  disk.withLock(() => disk.remove(commitMessageFile(layout)));
 }
 
 /** As at a session's end. The commit is made by now: what hinders this is told, not thrown. */

@@ -36,7 +36,6 @@ const checkSubject: Check = (reading, rules, stored) => {
   const match = SUBJECT.exec(text);
   if (!match) return stored && isStripped(reading, rules) ? [] : [noSubject(text, line)];
   const [, id = '', description = ''] = match;
-  const shown = oneLine(description, 100);
   const problems: Problem[] = [];
   if (!rules.isId(id))
     problems.push(
@@ -44,7 +43,7 @@ const checkSubject: Check = (reading, rules, stored) => {
         'id',
         line,
         `${oneLine(id, 64)} is neither an issue's id, nor a feature's, nor ${NO_ISSUE}.`,
-        `[${NO_ISSUE}] ${shown || 'what the change does'}`,
+        `[${NO_ISSUE}] ${oneLine(description, 100) || 'what the change does'}`,
       ),
     );
   if (description === '')
@@ -75,6 +74,7 @@ function isStripped({ sections }: Reading, rules: CommitRules): boolean {
 }
 
 function checkLength(text: string, line: number, { subjectLength }: CommitRules): Problem[] {
+  if (text.length <= subjectLength) return [];
   // Far over it the characters need not be counted.
   const length = text.length > subjectLength * 4 ? text.length : [...text].length;
   if (length <= subjectLength) return [];

@@ -3,6 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { ensureBuilt } from '../scripts/built.mjs';
+import { COMMIT_FIGURES } from './commits.mjs';
 import { consolidation, weighing } from './consolidation.mjs';
 import { appends, batch, history, peakMemory, startUp, verification } from './ledger.mjs';
 import { HOOKS } from './hooks.mjs';
@@ -189,7 +190,7 @@ function machine(ownEnv) {
   ].join(', ');
 }
 
-const ALL = [...FIGURES, ...LEDGER, ...MCP, ...HOOKS];
+const ALL = [...FIGURES, ...COMMIT_FIGURES, ...LEDGER, ...MCP, ...HOOKS];
 
 const USAGE = `Usage: npm run bench -- [--json] [--clean-env] [NAME…]
 Figures:

@@ -57,10 +57,9 @@ async function readGroups({ GROUPS }) {
   const groups = [];
   for (const { name, heading, summary, load } of GROUPS) {
     const { group } = await load();
-    const alone = group.commands.length === 1 && group.commands[0].name === name;
     const commands = group.commands.map((spec) => ({
       ...spec,
-      full: name === 'where' ? 'forge' : alone ? `forge ${name}` : `forge ${name} ${spec.name}`,
+      full: name === 'where' ? 'forge' : spec.name === name ? `forge ${name}` : `forge ${name} ${spec.name}`,
     }));
     groups.push({ name, heading, summary, commands });
   }

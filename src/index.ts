@@ -28,6 +28,9 @@ export type { SealReport, Signatures } from './domain/seal-judge.js';
 export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
 export type { WiringChange, WiringInput, WiringStatus } from './routines/agent-wiring.js';
+export type { CommitInput, CommitWatch, MadeCommit } from './routines/commit.js';
+export type { CheckedCommit, CommitCheck, CommitCheckInput } from './routines/commit-check.js';
+export type { CommitTemplate } from './routines/commit-template.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
@@ -68,6 +71,9 @@ const routines = {
   agent: () => import('./routines/agent.js'),
   wiring: () => import('./routines/agent-wiring.js'),
   briefing: () => import('./routines/briefing.js'),
+  commit: () => import('./routines/commit.js'),
+  commitTemplate: () => import('./routines/commit-template.js'),
+  commitCheck: () => import('./routines/commit-check.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
   doctor: () => import('./routines/doctor.js'),
@@ -288,6 +294,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       list: bind('note', 'listNotes', 'reads'),
       show: bind('note', 'showNote', 'reads'),
     },
+    /** GIT-02: commits of the index, in the protocol. */
+    commit: {
+      draft: bind('commit', 'draftCommit', 'reads'),
+      make: bind('commit', 'makeCommit'),
+      template: bind('commitTemplate', 'commitTemplate', 'reads'),
+    },
     guard: {
       /** LTM-13: refuses text before anything is done with it (exit 5), and records that. */
       refuseInput: bind('guard', 'refuseInput', 'settles'),
@@ -363,6 +375,11 @@ export async function scanTree(
   ...args: Parameters<Awaited<ReturnType<typeof routines.scan>>['scanTree']>
 ): Promise<Scan> {
   return (await routines.scan()).scanTree(...args);
+}
+
+/** GIT-01: checks a message, or the commits of a range; needs no `.forge/`. */
+export async function checkCommits(...args: Parameters<Routines['commitCheck']['checkCommits']>) {
+  return (await routines.commitCheck()).checkCommits(...args);
 }
 
 /** The JSON Schema of a file format, or all their names. */

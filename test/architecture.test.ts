@@ -54,6 +54,7 @@ const ROUTINE_ORDER = [
   'guard-engine',
   'guard',
   'guard-scan',
+  'commit-check',
   'running',
   'kfr',
   'agent',
@@ -131,6 +132,10 @@ const ROUTINE_ORDER = [
   'loop',
   'session-commit',
   'session-seal',
+  'commit-facts',
+  'commit-template',
+  'commit-text',
+  'commit',
   'commit-guard',
   'session-end',
   'session-create',
@@ -170,6 +175,15 @@ describe('the layers', () => {
       'node:crypto',
       'smol-toml',
       'zod/mini',
+    ]);
+  });
+
+  it('GIT-01 let a hook check a message at once: without zod, and with little of the domain', () => {
+    const code = imports.filter(({ from, typeOnly }) => from.startsWith('domain/commit/') && !typeOnly);
+    const outwards = code.filter(({ to }) => !to.startsWith('domain/commit/'));
+    expect([...new Set(outwards.map(({ to }) => to))].sort()).toEqual([
+      'domain/commit-message.ts',
+      'domain/text.ts',
     ]);
   });
 

@@ -4,7 +4,7 @@ import { usage } from '../domain/error.js';
 import { escapeControls, plural } from '../domain/text.js';
 import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
 import { makeCycleView } from './cycle-view.js';
-import { type Io, MAX_INPUT_BYTES } from './io.js';
+import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
 import type { Invocation } from './program.js';
 import { makeProgressBar } from './progress-bar.js';
 import type { Call } from './spec.js';
@@ -34,13 +34,15 @@ export async function makeCall(
     if (!silent) io.stderr.write(`${line}\n`);
   };
   let consumed = false;
-  const readStdin = async (what: string): Promise<string> => {
+  const stdinBytes = async (what: string): Promise<Buffer> => {
     if (consumed) throw usage('stdin.twice', 'Only one "-" can be read from stdin.');
     consumed = true;
     if (io.stdin.isTerminal)
       throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`);
-    return services.decodeInput(await io.stdin.read(), 'stdin');
+    return io.stdin.read();
   };
+  const readStdin = async (what: string): Promise<string> =>
+    services.decodeInput(await stdinBytes(what), 'stdin');
   const redacted = async (text: string): Promise<string> => (flags.redact ? textGuard.redact(text) : text);
   // "-" after "--" is text like any other.
   const dashes = io.argv.indexOf('--');
@@ -55,6 +57,11 @@ export async function makeCall(
     flags,
     text: async (argument) =>
       argument === '-' && !literal ? redacted((await readStdin('the text')).replace(/\r?\n$/, '')) : argument,
+    bytes: async (argument) =>
+      checkSize(
+        argument === '-' ? await stdinBytes('the message') : readInput(resolve(cwd, argument)),
+        argument === '-' ? 'stdin' : argument,
+      ),
     file: async (argument) =>
       redacted(
         argument === '-'

@@ -83,6 +83,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/loop.js'),
   },
   {
+    name: 'commit',
+    heading: 'Every day',
+    summary: 'Commit in the protocol; check messages',
+    load: () => import('./commands/commit.js'),
+  },
+  {
     name: 'knowledge',
     heading: 'What is known',
     summary: 'Keep what was learned, and the invariants',

@@ -25,10 +25,15 @@ export interface Io {
 /** The most that is read from stdin or a file argument, in bytes. */
 export const MAX_INPUT_BYTES = 16 * 1024 * 1024;
 
-/** Decodes what came by stdin or file: exit 2 with the byte offset of what is no UTF-8. */
-export async function decodeInput(bytes: Buffer, name: string): Promise<string> {
+export function checkSize(bytes: Buffer, name: string): Buffer {
   if (bytes.length > MAX_INPUT_BYTES)
     throw new ForgeError('usage', 'input.too_large', `${name} has more than ${MAX_INPUT_BYTES} bytes.`);
+  return bytes;
+}
+
+/** Decodes what came by stdin or file: exit 2 with the byte offset of what is no UTF-8. */
+export async function decodeInput(bytes: Buffer, name: string): Promise<string> {
+  checkSize(bytes, name);
   const { decodeUtf8 } = await import('../domain/document.js');
   try {
     return decodeUtf8(bytes, name);

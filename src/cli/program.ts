@@ -112,9 +112,18 @@ async function addGroup(
   const parent = program.command(entry.name, { hidden: entry.heading === null }).summary(entry.summary);
   parent.description(entry.summary).helpGroup(entry.heading ?? '');
   if (alone) return describe(parent, group.commands[0] as unknown as CommandSpec, found);
+  const all = group.commands as unknown as CommandSpec[];
+  const own = all.find(({ name }) => name === entry.name);
+  // A command that has others below it: a word of argv may be its own argument or option.
+  if (own) {
+    // What stands behind their names is theirs.
+    program.enablePositionalOptions();
+    describe(parent.helpCommand(false).enablePositionalOptions(), own, found);
+    for (const spec of all) if (spec !== own) describe(parent.command(spec.name), spec, found);
+    return;
+  }
   // Without an action commander itself says which word is no command, and which one is near.
   parent.helpCommand(false).usage('<command>');
-  const all = group.commands as unknown as CommandSpec[];
   const one = all.filter(({ name }) => name === wanted);
   for (const spec of one.length > 0 ? one : all) describe(parent.command(spec.name), spec, found);
 }
@@ -133,10 +142,16 @@ function describe(target: Command, spec: CommandSpec, found: Found): void {
   target.action((...given: unknown[]) => {
     const self = given.pop() as Command;
     given.pop();
-    const options = self.optsWithGlobals();
+    const options = { ...self.optsWithGlobals(), ...(isUnasked(self) ? { input: false } : {}) };
     const args = given.flat().filter((word): word is string => typeof word === 'string');
     found({ spec, args, options: numbers(spec, options), flags: flagsOf(options) });
   });
+}
+
+/** `--no-input` before or behind the command: of two that were not given, the outer one's default would count. */
+function isUnasked(command: Command): boolean {
+  for (let one: Command | null = command; one; one = one.parent) if (one.opts().input === false) return true;
+  return false;
 }
 
 function makeOption({ flags, help, many }: OptionSpec): Option {

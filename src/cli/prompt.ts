@@ -1,4 +1,4 @@
-import { confirm as ask, password, select } from '@inquirer/prompts';
+import { confirm as ask, input, password, select } from '@inquirer/prompts';
 
 /** Questions go to stderr: stdout is the answer. */
 const context = { output: process.stderr };
@@ -14,4 +14,8 @@ export function choose<T extends string>(message: string, choices: readonly T[],
 /** What is typed is not shown. */
 export function secret(message: string): Promise<string> {
   return password({ message }, context);
+}
+
+export function line(message: string, initial: string): Promise<string> {
+  return input({ message, default: initial }, context);
 }

@@ -12,7 +12,9 @@ export interface Call {
   flags: GlobalFlags;
   /** A text argument: itself, or stdin for `-`. */
   text(argument: string): Promise<string>;
-  /** The bytes of a file argument, or of stdin for `-`. */
+  /** The same as they are, whatever they are. */
+  bytes(argument: string): Promise<Buffer>;
+  /** The text of a file argument, or of stdin for `-`. */
   file(argument: string): Promise<string>;
   /** Status for a person, on stderr; silent with --json and --quiet. */
   say(line: string): void;

@@ -27,6 +27,8 @@ export interface Guard {
   scanBytes(name: string, bytes: Buffer): Found[];
   scanFields(fields: readonly Field[]): Found[];
   scanText(text: string): Hit[];
+  /** What may stand in no message, whoever stores it. */
+  scanCritical(text: string): Hit[];
 }
 
 /** Exit 6 `guard.unavailable` where the rules cannot be loaded: then nothing is written. */
@@ -38,6 +40,7 @@ export async function loadGuard(env: Env): Promise<Guard> {
       scanBytes: (name, bytes) => scanBytes(name, bytes, rules),
       scanFields: (fields) => scanFields(fields, rules),
       scanText: (text) => scanText(text, rules),
+      scanCritical: (text) => scanText(text, rules, ({ class: name }) => CRITICAL.has(name)),
     };
   } catch (cause) {
     throw outside('guard.unavailable', 'The guard could not be loaded; nothing was written.', {

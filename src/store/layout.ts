@@ -144,6 +144,8 @@ export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
 /** The cycles whose records were redacted, by a digest of their keys: none of them is recorded again. */
 export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
+/** The message of a commit that is being made, or was refused. */
+export const commitMessageFile = (layout: Layout): string => join(layout.state, 'COMMIT_MSG');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 /** A folder to look at the working tree from; a random word is added. */

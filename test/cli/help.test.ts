@@ -15,7 +15,7 @@ async function commands(): Promise<{ words: string[]; spec: CommandSpec }[]> {
   );
   return loaded.flatMap(({ entry, group }) =>
     (group.commands as unknown as CommandSpec[]).map((spec) => ({
-      words: group.commands.length === 1 && spec.name === entry.name ? [entry.name] : [entry.name, spec.name],
+      words: spec.name === entry.name ? [entry.name] : [entry.name, spec.name],
       spec,
     })),
   );

@@ -55,6 +55,8 @@ const ARGUMENTS: Record<string, string[]> = {
   'note promote': ['kfr-1'],
   'kfr patch': ['--goal', 'text'],
   'kfr clear': ['--yes'],
+  'commit ': ['-m', 'text', '--why', 'text'],
+  'commit check': ['--range', 'HEAD..HEAD'],
   'memory record': ['--task', 'A', '--exit-code', '0'],
   'memory show': ['NOTE'],
   'supervisor trust': ['3fa9c1d20b7e4a55'],

@@ -96,6 +96,9 @@ const ALLOWED: string[][] = [
   ['feature', 'edit', 'B', '--priority', '1'],
   ['feature', 'show', 'FORGE-001'],
   ['feature', 'verify', 'FORGE-001'],
+  ['commit', 'check', '--range', 'HEAD..HEAD'],
+  ['commit', 'template'],
+  ['commit', '-a', '-m', 'x', '--why', 'y', '--learned', 'z'],
   ['session', 'status'],
   ['session', 'list'],
   ['session', 'start'],
@@ -153,7 +156,7 @@ describe('FORGE_ROLE=builder', () => {
       commands.map((spec) => (spec.name === name ? name : `${name} ${spec.name}`)),
     );
     const known = [...DENIED, ...ALLOWED].map(([group = '', word = '']) =>
-      all.includes(group) ? group : `${group} ${word}`,
+      all.includes(`${group} ${word}`) ? `${group} ${word}` : group,
     );
     expect(all.filter((name) => !known.includes(name) && !UNTRIED.includes(name))).toEqual([]);
   });

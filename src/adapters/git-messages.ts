@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Circumstances, STATE_FILES } from '../domain/commit/exempt.js';
+import { usage } from '../domain/error.js';
+import { oneLine } from '../domain/text.js';
+import { type Git, type GitStream, gitError } from './git.js';
+import { Cutter } from './git-blobs.js';
+import type { Repository } from './repository.js';
+
+/** A commit of a range, as it is stored. */
+export interface StoredMessage {
+  hash: string;
+  parents: number;
+  message: Buffer;
+}
+
+const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', '--format=%H %P%n%B'];
+const MAX_MESSAGE = 16 * 1024 * 1024;
+const LF = 0x0a;
+
+/** The commits of a range, newest first: one git, and none of it held. Exit 2 for a range that is none. */
+export async function readMessages(
+  git: GitStream,
+  range: string,
+  onMessage: (message: StoredMessage) => void,
+): Promise<void> {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision has one, and git would cut there
+  if (range === '' || range.startsWith('-') || range.length > 1000 || /[\u0000-\u001f]/.test(range))
+    throw noRange(range, 'it is no revision');
+  const cutter = new Cutter((bytes) => onMessage(parseMessage(bytes)), 0, MAX_MESSAGE);
+  const args = [...LOG, '--end-of-options', range, '--'];
+  const { code, stderr } = await git(args, (chunk) => cutter.push(chunk));
+  if (code === 0) return;
+  const why = /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i;
+  throw why.test(stderr) ? noRange(range, 'git knows no such revision') : gitError(args, stderr);
+}
+
+const noRange = (range: string, why: string): Error =>
+  usage('commit.range', `${JSON.stringify(oneLine(range, 80))} names no commits here: ${why}.`, {
+    hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
+  });
+
+function parseMessage(bytes: Buffer): StoredMessage {
+  const end = bytes.indexOf(LF);
+  const [hash = '', ...parents] = bytes.subarray(0, end).toString('latin1').trim().split(' ');
+  return { hash, parents: parents.length, message: bytes.subarray(end + 1) };
+}
+
+/** How git reads the message files of this repository. */
+export interface MessageSettings {
+  comment?: string;
+  cleanup?: string;
+  encoding?: string;
+}
+
+const NAMES: Record<string, keyof MessageSettings> = {
+  'core.commentchar': 'comment',
+  'core.commentstring': 'comment',
+  'commit.cleanup': 'cleanup',
+  'i18n.commitencoding': 'encoding',
+};
+
+export async function readMessageSettings(git: Git): Promise<MessageSettings> {
+  const names = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
+  const { stdout } = await git(['config', '-z', '--get-regexp', names]);
+  const settings: MessageSettings = {};
+  for (const entry of stdout.split('\0').filter(Boolean)) {
+    const [key = '', ...value] = entry.split('\n');
+    const name = NAMES[key];
+    if (name) settings[name] = value.join('\n');
+  }
+  return settings;
+}
+
+/** The operation whose message git would ask for now. */
+export const operationOf = ({ gitDir }: Repository): Circumstances['operation'] =>
+  STATE_FILES.find(([file]) => existsSync(join(gitDir, file)))?.[1];

@@ -1,0 +1,155 @@
+import { gitIn, streamGit } from '../adapters/git.js';
+import { operationOf, readMessageSettings, readMessages } from '../adapters/git-messages.js';
+import { type Found, findForge, findRepository } from '../adapters/repository.js';
+import type { World } from '../adapters/world.js';
+import {
+  type CheckedMessage,
+  checkMessage,
+  type MessageState,
+  type Problem,
+} from '../domain/commit/check.js';
+import { cleanupOf } from '../domain/commit/clean.js';
+import type { Exemption } from '../domain/commit/exempt.js';
+import { type CommitRules, makeRules } from '../domain/commit/rules.js';
+import { usage } from '../domain/error.js';
+import { FEATURES } from '../domain/feature.js';
+import { featuresFile } from '../store/layout.js';
+import { type Context, contextAt, readConfig } from './context.js';
+import { type Guard, loadGuard } from './guard.js';
+
+export interface CommitCheckInput {
+  /** A message that is to become a commit. */
+  message?: Buffer;
+  /** The message's file, absolute: git's own are exempt while git is in the middle of something. */
+  file?: string;
+  /** Commits that are there, `A..B`. */
+  range?: string;
+}
+
+export interface CheckedCommit {
+  sha?: string;
+  subject: string;
+  exempt?: Exemption;
+  problems: Problem[];
+}
+
+export interface CommitCheck {
+  ok: boolean;
+  commits: CheckedCommit[];
+}
+
+/** GIT-01: what the protocol has against messages. Needs no `.forge/`; without one the defaults hold. */
+export async function checkCommits(
+  from: string,
+  world: World,
+  input: CommitCheckInput,
+): Promise<CommitCheck> {
+  if ((input.message === undefined) === (input.range === undefined))
+    throw usage('commit.way', 'Give a file (or - for stdin), or --range A..B.', {
+      hint: 'forge commit check --help',
+    });
+  const found = findForge(from);
+  const repository = found ? found.repository : findRepository(from);
+  const rules = found ? rulesHere(contextAt(found.root, repository, world, true)) : makeRules();
+  const { range, message } = input;
+  if (message !== undefined) {
+    const state = repository ? await stateOf(repository, world, input.file) : {};
+    return conclude([guarded(message, checkMessage(message, rules, state), await loadGuard(world.env))]);
+  }
+  if (!repository)
+    throw usage('commit.no_git', `${from} is in no git repository.`, { hint: 'forge commit check FILE' });
+  const git = streamGit(repository.root, world.env);
+  return conclude(await checkRange(git, range as string, rules, loadGuard(world.env)));
+}
+
+const conclude = (commits: CheckedCommit[]): CommitCheck => ({
+  ok: commits.every(({ problems }) => problems.length === 0),
+  commits,
+});
+
+/** The rules of this `.forge/`; its features' ids may stand in a subject. */
+export function rulesHere(context: Context): CommitRules {
+  const { disk, layout } = context;
+  const none = { schema_version: '1.0', features: [] };
+  const { features } = disk.readDocument(FEATURES, featuresFile(layout), none).value;
+  return makeRules(
+    readConfig(context).commit,
+    features.map(({ id }) => id),
+  );
+}
+
+async function stateOf(
+  repository: NonNullable<Found['repository']>,
+  world: World,
+  file = '',
+): Promise<MessageState> {
+  const settings = await readMessageSettings(gitIn(repository.root, world.env));
+  const isGits = file.startsWith(`${repository.gitDir}/`);
+  return {
+    comment: settings.comment,
+    cleanup: cleanupOf(settings.cleanup),
+    encoding: settings.encoding,
+    operation: isGits ? operationOf(repository) : undefined,
+  };
+}
+
+/** As many as the guard looks at in one go: a look costs the same for a line and for a page. */
+const PAGE = 256;
+
+/** A commit, and the text that the guard is to look at. */
+type Read = CheckedCommit & { message: Buffer };
+
+/** Git writes, and the guard is loaded, while messages are checked. */
+async function checkRange(
+  git: ReturnType<typeof streamGit>,
+  range: string,
+  rules: CommitRules,
+  loading: Promise<Guard>,
+): Promise<CheckedCommit[]> {
+  const commits: CheckedCommit[] = [];
+  let page: Read[] = [];
+  let guard: Guard | null = null;
+  const reading = readMessages(git, range, ({ hash, parents, message }) => {
+    const { subject, exempt, problems } = checkMessage(message, rules, { stored: true, parents });
+    page.push({ sha: hash, subject, ...(exempt ? { exempt } : {}), problems, message });
+    if (!guard || page.length < PAGE) return;
+    commits.push(...guardedPage(page, guard));
+    page = [];
+  });
+  const keep = loading.then((loaded) => {
+    guard = loaded;
+  });
+  await Promise.all([reading, keep]);
+  return [...commits, ...guardedPage(page, await loading)];
+}
+
+function guardedPage(page: readonly Read[], guard: Guard): CheckedCommit[] {
+  const text = Buffer.concat(page.flatMap(({ message }) => [message, BETWEEN])).toString('utf8');
+  const isClean = guard.scanCritical(text.replace(FORM, '\n')).length === 0;
+  return page.map(({ message, ...commit }) => (isClean ? commit : guarded(message, commit, guard)));
+}
+
+/** Lines of the protocol that can hold nothing else; the others keep their neighbours. */
+const FORM =
+  /^(?:## \w{3,9}|- (?:Parent: [0-9a-f]{7,64} \(previous working state\)|Linear: [A-Z][A-Z0-9]{0,9}-\d{1,9}|Session: [\d-]{10}-session-\d{3,6})|Forge-Ledger: \w{1,12} \d{1,9} [0-9a-f]{64})?\n/gm;
+
+const BETWEEN = Buffer.from('\n\n');
+
+/** What is secret is named, never shown: neither in the subject nor in what another rule would quote. */
+function guarded(message: Buffer, checked: CheckedCommit | CheckedMessage, guard: Guard): CheckedCommit {
+  const text = message.toString('utf8');
+  const hits = guard.scanCritical(text);
+  const { subject, exempt, problems } = checked;
+  const sha = 'sha' in checked ? checked.sha : undefined;
+  const shown = { ...(sha === undefined ? {} : { sha }), subject, ...(exempt ? { exempt } : {}), problems };
+  if (hits.length === 0) return shown;
+  const secrets = hits.slice(0, 20).map(
+    ({ rule, what, start }): Problem => ({
+      rule: 'secret',
+      line: text.slice(0, start).split('\n').length,
+      message: `${what} (rule ${rule}).`,
+      fix: sha === undefined ? 'The same without it.' : 'The same without it; if it is real, revoke it.',
+    }),
+  );
+  return { ...shown, subject: '…', problems: secrets };
+}

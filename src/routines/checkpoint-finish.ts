@@ -86,7 +86,13 @@ function dropIntent({ disk, layout }: Context, token: string): void {
 export async function finishCheckpoints(context: Context): Promise<void> {
   const { disk, layout } = context;
   if (disk.dryRun || !hasCheckpointIntents(context) || readHalt(disk) !== null) return;
-  const files = disk.list(checkpointWorkFolder(layout)).filter((name) => name.endsWith('.json'));
+  const folder = checkpointWorkFolder(layout);
+  // Each is written under the lock: what is found with it in hand is nobody's.
+  disk.withLock(() => {
+    for (const draft of disk.list(folder).filter((name) => name.endsWith('.tmp')))
+      disk.remove(join(folder, draft));
+  });
+  const files = disk.list(folder).filter((name) => name.endsWith('.json'));
   for (const token of files.map((name) => name.replace(/\.json$/, ''))) await finish(context, token);
 }
 

@@ -142,4 +142,4 @@ export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(
 
 /** A checkpoint is being made, or was begun and has to be completed. One look at one folder. */
 export const hasCheckpointIntents = ({ disk, layout }: Context): boolean =>
-  disk.list(checkpointWorkFolder(layout)).some((name) => name.endsWith('.json'));
+  disk.list(checkpointWorkFolder(layout)).length > 0;

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeDocument } from '../../src/domain/document.js';
 import { openForge } from '../../src/index.js';
@@ -278,6 +279,29 @@ describe('forge checkpoint create', () => {
     const { exitCode } = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
     expect([exitCode, project.has('.git/ran'), project.git('tag')]).toEqual([6, false, '']);
     expect(readdirSync(project.path('.git/forge/checkpoints'))).toEqual([]);
+  });
+});
+
+describe.skipIf(run('/', 'ssh-keygen', ['-?']).exitCode === null)('a signed checkpoint', () => {
+  it('GIT-05 holds its manifest before the signature, and git verifies it', async () => {
+    const project = await makeForge();
+    const key = join(makeFolder(), 'key');
+    run(project.dir, 'ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    for (const [name, value] of [
+      ['tag.gpgSign', 'true'],
+      ['gpg.format', 'ssh'],
+      ['user.signingKey', key],
+      ['gpg.ssh.allowedSignersFile', `${key}.allowed`],
+    ] as const)
+      project.git('config', name, value);
+    const email = project.git('config', 'user.email');
+    writeFileSync(`${key}.allowed`, `${email} ${readFileSync(`${key}.pub`, 'utf8')}`);
+    await create(project, 'X');
+    expect(run(project.dir, 'git', ['tag', '-v', 'checkpoint/X-v1']).stderr).toContain(
+      'Good "git" signature',
+    );
+    expect(await statesOf(project)).toEqual(['X-v1 ok']);
+    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
   });
 });
 

@@ -32,6 +32,10 @@ export type { CommitInput, CommitWatch, MadeCommit } from './routines/commit.js'
 export type { CheckedCommit, CommitCheck, CommitCheckInput } from './routines/commit-check.js';
 export type { CommitTemplate } from './routines/commit-template.js';
 export type { BriefingInput } from './routines/briefing.js';
+export type { CreatedCheckpoint } from './routines/checkpoint.js';
+export type { CheckpointWatch } from './routines/checkpoint-run.js';
+export type { CheckpointRow, ShownCheckpoint } from './routines/checkpoint-show.js';
+export type { VerifiedCheckpoints } from './routines/checkpoint-verify.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
 export type { CycleOptions, CycleWatch } from './routines/cycle-stage.js';
@@ -74,6 +78,10 @@ const routines = {
   commit: () => import('./routines/commit.js'),
   commitTemplate: () => import('./routines/commit-template.js'),
   commitCheck: () => import('./routines/commit-check.js'),
+  checkpoint: () => import('./routines/checkpoint.js'),
+  checkpoints: () => import('./routines/checkpoint-show.js'),
+  checkpointCheck: () => import('./routines/checkpoint-verify.js'),
+  latest: () => import('./routines/checkpoint-read.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
   doctor: () => import('./routines/doctor.js'),
@@ -226,6 +234,14 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind('cycle', 'runCycle'),
     loop: bind('loop', 'runLoop'),
+    /** GIT-05: verified states to come back to. */
+    checkpoint: {
+      create: bind('checkpoint', 'createCheckpoint'),
+      list: bind('checkpoints', 'listCheckpoints', 'reads'),
+      show: bind('checkpoints', 'showCheckpoint', 'reads'),
+      verify: bind('checkpointCheck', 'verifyCheckpoints', 'reads'),
+      latest: bind('latest', 'latestCheckpoint', 'reads'),
+    },
     knowledge: {
       add: bind('knowledge', 'addLearning'),
       list: bind('knowledge', 'listKnowledge', 'reads'),

@@ -21,6 +21,9 @@ export interface FolderCommit {
 
 export type CommitOutcome = { hash: string; short: string; subject: string } | { skipped: string };
 
+/** Why a commit was skipped that nothing stands in the way of. */
+export const NOTHING_CHANGED = 'nothing changed';
+
 /** The paths that the commit is about. */
 interface Changes {
   present: string[];
@@ -35,13 +38,13 @@ interface Changes {
  * staged, no more.
  */
 export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome> {
-  const reason = (await obstacle(unsafe)) ?? (await namelessness(unsafe.git));
+  const reason = await whyNoCommit(unsafe);
   if (reason) return { skipped: reason };
   const job = { ...unsafe, git: await withoutLocalFilters(unsafe.git) };
   const changes = await readChanges(job);
   if (typeof changes === 'string') return { skipped: `${changes} has merge conflicts` };
   if (changes.present.length + changes.gone.length === 0) return { skipped: await whyNothing(job) };
-  const staged = await stage(job.git, changes);
+  const staged = await stagePatiently(job.git, changes);
   if (staged.code !== 0) return { skipped: `git's index could not be updated (${staged.stderr.trim()})` };
   for (let attempt = 1; ; attempt++) {
     const outcome = await commitOnHead(job, changes);
@@ -50,7 +53,15 @@ export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome>
   }
 }
 
-async function obstacle({ repository, outerIndex }: FolderCommit): Promise<string | null> {
+/** What git is in the middle of, or lacks; null where a commit can be made. */
+export const whyNoCommit = async (
+  place: Pick<FolderCommit, 'repository' | 'git' | 'outerIndex'>,
+): Promise<string | null> => (await obstacle(place)) ?? (await namelessness(place.git));
+
+async function obstacle({
+  repository,
+  outerIndex,
+}: Pick<FolderCommit, 'repository' | 'outerIndex'>): Promise<string | null> {
   // Moving HEAD under a git that is about to move it would make that one fail.
   if (outerIndex && dirname(resolve(repository.root, outerIndex)) === repository.gitDir)
     return 'a git hook is running';
@@ -75,7 +86,7 @@ async function namelessness(git: Git): Promise<string | null> {
 async function whyNothing({ git, folder }: FolderCommit): Promise<string> {
   const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'];
   const ignored = await git([...args, '--', `${folder}/config.toml`]);
-  return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : 'nothing changed';
+  return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 
 /** Files of the folder that a commit of it would bring, from the worktree's top; in a conflict none. */
@@ -131,6 +142,15 @@ const lines = (items: readonly string[]): string => items.map((item) => `${item}
 
 const REMOVE = ['update-index', '--force-remove', '-z', '--stdin'];
 
+/** Two forges may stage at once, and git waits for no other. */
+async function stagePatiently(git: Git, changes: Changes): Promise<GitResult> {
+  for (let attempt = 1; ; attempt++) {
+    const staged = await stage(git, changes);
+    if (staged.code === 0 || attempt === 5 || !/index\.lock/.test(staged.stderr)) return staged;
+    await pause(50 * attempt);
+  }
+}
+
 /** Removals first: a folder may stand where a file was. */
 async function stage(git: Git, { present, gone }: Changes): Promise<GitResult> {
   const removed = await git(REMOVE, { input: lines(gone) });
@@ -144,7 +164,7 @@ async function commitOnHead(job: FolderCommit, changes: Changes): Promise<Commit
   const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
   const tree = await writeTree(job, head, changes);
   if (head && tree === (await must(git, ['rev-parse', `${head}^{tree}`])).trim())
-    return { skipped: 'nothing changed' };
+    return { skipped: NOTHING_CHANGED };
   const parent = head ? (await must(git, ['rev-parse', '--short', head])).trim() : null;
   const message = job.message(parent);
   const args = [

@@ -64,6 +64,10 @@ export const Config = z.looseObject({
     test_command: z._default(z.string(), ''),
     timeout_seconds: z._default(z.int().check(z.gte(1), z.lte(86_400)), 600),
   }),
+  checkpoint: table({
+    /** Commands that have to pass before a state counts as verified; none: the tests of passing features. */
+    verify: z._default(z.array(z.string().check(z.minLength(1))), []),
+  }),
   memory: table({
     /** When segments are folded into the fixed files: at session end on the default branch, or only when asked. */
     fold: z._default(z.enum(['auto', 'never']), 'auto'),
@@ -103,6 +107,7 @@ const KNOWN: Record<string, readonly string[]> = {
   kfr: ['entry_characters', 'tokens'],
   commit: ['id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],
   features: ['test_command', 'timeout_seconds'],
+  checkpoint: ['verify'],
   memory: ['fold'],
   guard: ['halt_on'],
   supervisor: ['keys'],

@@ -61,6 +61,16 @@ export const sealMemory = (
   fixed: boolean,
 ): RecordRef | null => append(context, ready, around, {}, { fixed }).seal;
 
+/** Beside a commit, which then holds a seal over what it holds. Work goes on without one all the same. */
+export async function trySeal(context: Context, named: readonly string[]): Promise<void> {
+  try {
+    const key = await readyToSeal(context, named);
+    if (key) sealMemory(context, key, await surroundings(context), false);
+  } catch (error) {
+    context.warnings.push(`Not sealed: ${(error as Error).message}`);
+  }
+}
+
 /** `forge memory seal`. With a reason also where earlier seals are gone: they are not missed any more then. */
 export async function sealNow(
   context: Context,

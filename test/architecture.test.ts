@@ -54,6 +54,7 @@ const ROUTINE_ORDER = [
   'running',
   'kfr',
   'agent',
+  'git-hooks',
   'trust',
   'config',
   'schema',

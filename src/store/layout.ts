@@ -142,6 +142,9 @@ export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
 /** The cycles whose records were redacted, by a digest of their keys: none of them is recorded again. */
 export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
+/** What all git hooks of this repository run, and what installing them did. */
+export const hookScript = (layout: Layout): string => join(layout.shared, 'hook');
+export const hooksRecordFile = (layout: Layout): string => join(layout.shared, 'hooks.json');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 /** A folder to look at the working tree from; a random word is added. */

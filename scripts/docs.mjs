@@ -1,6 +1,6 @@
 // npm run docs [-- --check]: writes what follows from the source, or with --check says what is stale (exit 1):
 // docs/commands.md, docs/guard-rules.md, the command table in README.md, the digest of the guard's rules in CHANGELOG.md,
-// schemas/*.json, and the last column of docs/requirements.md.
+// schemas/*.json, the folders in agents/, and the last column of docs/requirements.md.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -13,9 +13,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { agentFolders } from './agent-folders.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const [BEGIN, END] = ['<!-- commands: written by npm run docs -->', '<!-- commands: end -->'];
@@ -30,7 +31,8 @@ async function loadSources() {
         contents: `export * from './src/cli/groups.ts';
           export { parseArgv } from './src/cli/program.ts';
           export { schemaNames, schemaOf } from './src/index.ts';
-          export { guardRules } from './src/domain/guard/table.ts';`,
+          export { guardRules } from './src/domain/guard/table.ts';
+          export { claudeHooks } from './src/domain/agent/wirings/claude.ts';`,
         resolveDir: ROOT,
       },
       outfile,
@@ -190,16 +192,21 @@ async function generate() {
   );
   for (const name of await sources.schemaNames())
     files.set(`schemas/${name}.json`, `${JSON.stringify(await sources.schemaOf(name), null, 2)}\n`);
+  for (const [path, content] of agentFolders(sources)) files.set(path, content);
   return files;
 }
 
-/** Schemas of formats that are no more. */
+/** Schemas of formats that are no more, and files of agents that nobody writes. */
 function leftOver(files) {
-  const folder = join(ROOT, 'schemas');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .map((name) => `schemas/${basename(name)}`)
-    .filter((path) => !files.has(path));
+  const found = ['schemas', 'agents'].flatMap(filesIn);
+  return found.filter((path) => !files.has(path) && basename(path) !== 'README.md');
+}
+
+function filesIn(folder) {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? filesIn(`${folder}/${entry.name}`) : [`${folder}/${entry.name}`],
+  );
 }
 
 function isStale([path, content]) {
@@ -224,8 +231,10 @@ async function main(args) {
     process.exitCode = 1;
   }
   if (!check) {
-    mkdirSync(join(ROOT, 'schemas'), { recursive: true });
-    for (const [path, content] of stale) writeFileSync(join(ROOT, path), content);
+    for (const [path, content] of stale) {
+      mkdirSync(dirname(join(ROOT, path)), { recursive: true });
+      writeFileSync(join(ROOT, path), content);
+    }
     for (const path of extra) rmSync(join(ROOT, path));
   }
   const requirements = join(ROOT, 'scripts', 'requirements.mjs');

@@ -83,6 +83,11 @@ const EXPECTED = [
   'templates/init/none.sh',
   'schemas/cycle.json',
   'schemas/features.json',
+  '.claude-plugin/marketplace.json',
+  'agents/claude/.claude-plugin/plugin.json',
+  'agents/claude/.mcp.json',
+  'agents/claude/hooks/hooks.json',
+  'agents/claude/skills/forge-memory/SKILL.md',
 ];
 
 /** Everything that belongs in the package; the rest is stray. */
@@ -95,6 +100,8 @@ const ALLOWED = [
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
+  /^\.claude-plugin\/marketplace\.json$/,
+  /^agents\/.+\.(json|md)$/,
 ];
 
 function checkContent(paths) {

@@ -31,6 +31,7 @@ export type { BriefingInput } from './routines/briefing.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
 export type { CycleOptions, CycleWatch } from './routines/cycle-stage.js';
+export type { Diagnosis, DoctorInput } from './routines/doctor.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
@@ -68,6 +69,7 @@ const routines = {
   briefing: () => import('./routines/briefing.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
+  doctor: () => import('./routines/doctor.js'),
   loop: () => import('./routines/loop.js'),
   feature: () => import('./routines/feature.js'),
   verify: () => import('./routines/feature-verify.js'),
@@ -326,6 +328,16 @@ export async function initForge(
 /** What `forge init` would ask about: where it would work, and the stack it sees there. */
 export async function inspectProject(dir: string) {
   return (await routines.init()).inspectProject(dir);
+}
+
+/** What is wrong with the set-up, and what to type; works without a `.forge/`, and while memory is halted. */
+export async function findSymptoms(
+  dir: string,
+  input: import('./routines/doctor.js').DoctorInput = {},
+  options: Pick<ForgeOptions, 'world'> = {},
+) {
+  const world = options.world ?? systemWorld(process.env, false);
+  return await (await routines.doctor()).findSymptoms(dir, world, input);
 }
 
 /** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */

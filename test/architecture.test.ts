@@ -128,6 +128,8 @@ const ROUTINE_ORDER = [
   'session-start',
   'sessions',
   'where',
+  'doctor-agents',
+  'doctor',
   'init',
   'tool-input',
   'rescue',

@@ -23,10 +23,13 @@ export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
   return Object.fromEntries(passed) as Record<string, string>;
 }
 
+/** The person's own folder. */
+export const homeFolder = (env: NodeJS.ProcessEnv): string => env.HOME || homedir();
+
 /** Where forge keeps what belongs to the person, not to a repository. */
 export function stateHome(env: NodeJS.ProcessEnv): string {
   // A relative XDG path is invalid by its specification.
   const xdg = env.XDG_STATE_HOME;
-  const base = xdg?.startsWith('/') ? xdg : join(env.HOME || homedir(), '.local', 'state');
+  const base = xdg?.startsWith('/') ? xdg : join(homeFolder(env), '.local', 'state');
   return join(base, 'forge');
 }

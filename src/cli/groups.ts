@@ -107,6 +107,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/guard.js'),
   },
   {
+    name: 'doctor',
+    heading: 'Set-up',
+    summary: 'Find out what is wrong, and what to type',
+    load: () => import('./commands/doctor.js'),
+  },
+  {
     name: 'mcp',
     heading: 'Set-up',
     summary: 'Serve agents by the Model Context Protocol',

@@ -106,7 +106,8 @@ export function decodeConfig(text: string, file: string): LoadedConfig {
   return { config: result.data, unknown, warnings: unknown.map((name) => warnAbout(name, file)) };
 }
 
-function parseToml(text: string, file: string): Record<string, unknown> {
+/** Any TOML; exit 4 with the line of what is none. */
+export function parseToml(text: string, file: string): Record<string, unknown> {
   try {
     return parse(text) as Record<string, unknown>;
   } catch (error) {

@@ -63,6 +63,7 @@ const CALLS: string[][] = [
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
   ['config', 'set', 'briefing.budget', '900'],
+  ['doctor'],
   ['mcp'],
   ['schema'],
   ['focus', 'clear'],

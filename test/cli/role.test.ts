@@ -70,6 +70,7 @@ const ALLOWED: string[][] = [
   ['memory', 'report'],
   ['supervisor', 'show'],
   ['guard', 'scan'],
+  ['doctor'],
   ['mcp'],
   ['hook', 'claude', 'stop'],
   ['schema'],

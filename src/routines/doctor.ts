@@ -1,0 +1,93 @@
+import { type Git, gitIn, must } from '../adapters/git.js';
+import { nodeVersion } from '../adapters/program.js';
+import { findRepository } from '../adapters/repository.js';
+import type { World } from '../adapters/world.js';
+import type { AgentName } from '../domain/agent/event.js';
+import { diagnose, type ProjectFacts } from '../domain/diagnosis.js';
+import { diagnoseAgents } from '../domain/diagnosis-agent.js';
+import { ForgeError } from '../domain/error.js';
+import { inOrder, type Problem, type Symptom } from '../domain/symptom.js';
+import { readTarget } from '../store/durable.js';
+import { readHalt } from '../store/halt.js';
+import { configFile, hookLog, shown, shownFrom } from '../store/layout.js';
+import { type Context, openContext, readConfig } from './context.js';
+import { showTrust } from './trust.js';
+
+/** What is wrong here, worst first. */
+export interface Diagnosis {
+  findings: Symptom[];
+}
+
+export interface DoctorInput {
+  /** Look at agents, too: at these, or at those that are wired here. */
+  agents?: readonly AgentName[] | 'wired' | undefined;
+}
+
+/** Works wherever it is asked: without a `.forge/`, without git, and while memory is halted. */
+export async function findSymptoms(dir: string, world: World, { agents }: DoctorInput): Promise<Diagnosis> {
+  const git = gitIn(dir, world.env);
+  const version = await attempt(() => must(git, ['--version']));
+  const context = await attempt(() => openContext(dir, world, true));
+  const project = 'problem' in context ? context.problem : await lookAtProject(context.value);
+  const facts = { node: nodeVersion(), git: 'problem' in version ? null : version.value.trim(), project };
+  const general = diagnose(facts);
+  if (agents === undefined) return { findings: inOrder(general) };
+  const { lookAtAgents } = await import('./doctor-agents.js');
+  const place = { root: placeOf(dir, context), world, ...(await lookAtHooks(context)) };
+  const seen = await lookAtAgents(place, agents === 'wired' ? [] : agents);
+  return { findings: inOrder([...general, ...diagnoseAgents(seen)]) };
+}
+
+type Attempt<T> = { value: T } | { problem: Problem };
+
+/** What forge refuses is what a doctor is asked about. */
+async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { value: await work() };
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+    return { problem: { message: error.message, hint: error.hint } };
+  }
+}
+
+async function lookAtProject(context: Context): Promise<ProjectFacts> {
+  const config = await attempt(() => readConfig(context));
+  const halt = await attempt(() => readHalt(context.disk)?.reasons[0] ?? null);
+  const tracking = await attempt(() => trackingOf(context));
+  return {
+    config: 'problem' in config ? config.problem : null,
+    warnings: context.warnings,
+    halted: 'problem' in halt ? halt.problem.message : halt.value,
+    tracking: 'problem' in tracking ? tracking.problem : tracking.value,
+  };
+}
+
+/** By the settings: what git makes of one file holds for the folder. */
+async function trackingOf({ repository, git, layout }: Context): Promise<ProjectFacts['tracking']> {
+  if (!repository || !git) return 'no repository';
+  const path = shownFrom(repository.root, configFile(layout));
+  if (await lists(git, ['--cached', '--others', '--ignored', '--exclude-standard', '--', path]))
+    return 'ignored';
+  return (await lists(git, ['--', path])) ? 'tracked' : 'untracked';
+}
+
+const lists = async (git: Git, args: readonly string[]): Promise<boolean> =>
+  (await must(git, ['ls-files', ...args])) !== '';
+
+const placeOf = (dir: string, context: Attempt<Context>): string =>
+  'value' in context ? context.value.layout.root : (findRepository(dir)?.root ?? dir);
+
+/** What hooks left behind here, and whether they may run tests. */
+async function lookAtHooks(
+  context: Attempt<Context>,
+): Promise<{ log: { text: string; shown: string }; unapproved: number | Problem }> {
+  if ('problem' in context) return { log: { text: '', shown: '' }, unapproved: 0 };
+  const { value } = context;
+  const path = hookLog(value.layout);
+  const log = await attempt(() => readTarget(path, 1024 * 1024)?.toString('utf8') ?? '');
+  const trust = await attempt(() => showTrust(value).items.filter(({ state }) => state !== 'trusted').length);
+  return {
+    log: { text: 'problem' in log ? '' : log.value, shown: shown(value.layout, path) },
+    unapproved: 'problem' in trust ? trust.problem : trust.value,
+  };
+}

@@ -1,0 +1,74 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseArgv } from '../../src/cli/program.js';
+import { adapterOf, isAgent } from '../../src/domain/agent/agents.js';
+import { toolInputs } from '../../src/index.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): string => readFileSync(`${ROOT}${path}`, 'utf8');
+const readJson = <T>(path: string): T => JSON.parse(read(path)) as T;
+const skills = readdirSync(`${ROOT}agents`)
+  .map((agent) => `agents/${agent}/skills/forge-memory/SKILL.md`)
+  .filter((path) => existsSync(ROOT + path));
+
+/** The words of a command line: quotes as a shell takes them. */
+const split = (line: string): string[] =>
+  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+
+describe.each(skills)('AGT-01 %s', (path) => {
+  const text = read(path);
+  const [, frontmatter = '', body = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? [];
+
+  it('has a frontmatter that every agent takes, and is short', () => {
+    const fields = frontmatter.split('\n').map((line) => line.split(/: (.*)/s));
+    expect(fields.map(([name]) => name)).toEqual(['name', 'description']);
+    expect(fields[0]?.[1]).toBe('forge-memory');
+    const description = fields[1]?.[1] ?? '';
+    expect(description.length).toBeLessThanOrEqual(1024);
+    // What YAML would read as something else than text.
+    expect(description).not.toMatch(/: |\s#|^["'[{>|*&!%@`]/);
+    expect(text.split('\n').length).toBeLessThanOrEqual(120);
+  });
+
+  it('names commands that forge has, with options that they take', async () => {
+    const lines = [...body.matchAll(/`forge ([^`]+)`/g)].map(([, words = '']) => words);
+    expect(lines.length).toBeGreaterThan(15);
+    for (const line of lines) expect(await parseArgv(split(line), { out: () => {} }), line).not.toBeNull();
+  });
+
+  it('names tools that the MCP server has', async () => {
+    const { schemas } = await toolInputs();
+    const named = [...body.matchAll(/\(`(\w+_?\w+)`\)/g)].map(([, name = '']) => name);
+    expect(named.length).toBeGreaterThan(6);
+    expect(named.filter((name) => !Object.keys(schemas).includes(name))).toEqual([]);
+  });
+});
+
+describe('the plugin for Claude Code', () => {
+  it('AGT-01 calls forge for events that forge knows, within what Claude Code gives a plugin', async () => {
+    const { hooks } = readJson<{ hooks: Record<string, { hooks: { command: string }[] }[]> }>(
+      'agents/claude/hooks/hooks.json',
+    );
+    expect(Object.keys(hooks)).toEqual(expect.arrayContaining(['SessionStart', 'Stop', 'SessionEnd']));
+    for (const [event, groups] of Object.entries(hooks))
+      for (const { command } of groups.flatMap((group) => group.hooks)) {
+        const [program, word, agent = '', name = ''] = command.split(' ');
+        expect([program, word, isAgent(agent)]).toEqual(['forge', 'hook', true]);
+        const adapter = await adapterOf(agent as 'claude');
+        expect(adapter.events[name]?.name).toBe(event);
+      }
+  });
+
+  it('AGT-01 is found by the marketplace of this repository, and is of the same version as forge', () => {
+    const { plugins } = readJson<{ plugins: { name: string; source: string }[] }>(
+      '.claude-plugin/marketplace.json',
+    );
+    for (const { name, source } of plugins) {
+      const plugin = readJson<{ name: string; version: string }>(`${source}/.claude-plugin/plugin.json`);
+      const forge = readJson<{ name: string; version: string }>('package.json');
+      expect([plugin.name, plugin.version]).toEqual([name, forge.version]);
+      expect(name).toBe(forge.name);
+    }
+  });
+});

@@ -122,7 +122,7 @@ exit 0
 /** A hook file of forge's own, of any version. */
 export const isShim = (text: string): boolean => text.split('\n')[1]?.startsWith('# forge hook: ') ?? false;
 
-const SHELL = /^#![ \t]*(?:\/usr)?(?:\/bin\/|\/usr\/bin\/env[ \t]+)(?:ba|da|k|z)?sh(?:[ \t]|$)/;
+const SHELL = /^#![ \t]*(?:\/usr)?(?:\/bin\/|\/usr\/bin\/env[ \t]+)(?:ba|da|k|z)?sh(?:\s|$)/;
 
 /**
  * Somebody's hook with the block behind its first line, so that an \`exit\` or \`exec\` further down does not keep it from

@@ -177,6 +177,9 @@ describe('forge hooks beside others', () => {
     const project = makeCommitted();
     writeOwn(project, '.git/hooks/commit-msg');
     writeOwn(project, '.git/hooks/pre-push', '#!/usr/bin/env bash\n');
+    const remote = makeFolder();
+    run(remote, 'git', ['init', '-q', '--bare']);
+    project.git('remote', 'add', 'origin', remote);
     const before = hookFiles(project);
     const refusal = forge(project, 'hooks', 'install');
     expect(refusal.exitCode).toBe(3);
@@ -188,9 +191,6 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own commit-msg 1\n');
-    const remote = makeFolder();
-    run(remote, 'git', ['init', '-q', '--bare']);
-    project.git('remote', 'add', 'origin', remote);
     const pushed = run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD'], { env: { OWN_LOG: log } });
     expect(pushed).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toMatch(/own pre-push 2\n\S+ [0-9a-f]+ refs\/heads/);

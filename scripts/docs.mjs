@@ -32,7 +32,8 @@ async function loadSources() {
           export { parseArgv } from './src/cli/program.ts';
           export { schemaNames, schemaOf } from './src/index.ts';
           export { guardRules } from './src/domain/guard/table.ts';
-          export { claudeHooks } from './src/domain/agent/wirings/claude.ts';`,
+          export { claudeHooks } from './src/domain/agent/wirings/claude.ts';
+          export { geminiHooks, geminiServer } from './src/domain/agent/wirings/gemini.ts';`,
         resolveDir: ROOT,
       },
       outfile,

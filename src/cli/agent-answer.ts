@@ -22,7 +22,7 @@ export async function answerEvent(
     case 'start':
       return { ...NOTHING, context: await greet(forge, id) };
     case 'prompt':
-      await forge.agent.prompted(id);
+      if (!event.isContinuing) await forge.agent.prompted(id);
       return tell(forge, adapter, event, id);
     case 'after-tool':
       return tell(forge, adapter, event, id);
@@ -88,7 +88,13 @@ async function lastKnown(forge: Forge): Promise<string> {
 async function fitted(forge: Forge, notes: readonly string[], text: string): Promise<string | null> {
   const whole = (briefing: string): string => [briefing.trimEnd(), ...notes].filter(Boolean).join('\n\n');
   let context = whole(text);
-  for (let budget = 1600; context.length > MAX_CONTEXT && budget >= 100; budget = Math.floor(budget / 1.5))
+  const isLong = (): boolean => Buffer.byteLength(context) > MAX_CONTEXT;
+  for (let budget = 1600; isLong() && budget >= 100; budget = Math.floor(budget / 1.5))
     context = whole((await forge.briefing({ budget })).text);
-  return context === '' ? null : context.slice(0, MAX_CONTEXT);
+  if (isLong())
+    context = Buffer.from(context)
+      .subarray(0, MAX_CONTEXT)
+      .toString()
+      .replace(/\uFFFD+$/, '');
+  return context === '' ? null : context;
 }

@@ -18,12 +18,17 @@ export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
   if (open.length > 0) throw gateClosed(open, what, hint);
 }
 
+const BEFORE_YOU = 'forge: before you';
+
+/** Such a reason, whatever else stands beside it: some agents hand it to their own prompt hook as if a person spoke. */
+export const isStopReason = (text: string): boolean => text.includes(`${BEFORE_YOU} stop, `);
+
 /** What an agent reads when its hook holds it back: each entry, and each way out. */
 export function stopReason(open: readonly Entry[], what: string): string {
   const first = open[0]?.id ?? 'kfr-1';
   const named = open.map(({ id, kind, text }) => `- ${id} (${kind}) ${oneLine(text, 280)}`);
   return [
-    `forge: before you ${what}, ${plural(open.length, 'entry', 'entries')} of working memory must be settled:`,
+    `${BEFORE_YOU} ${what}, ${plural(open.length, 'entry', 'entries')} of working memory must be settled:`,
     ...named,
     'Ways to settle one (or the tool session_working_memory_update):',
     `  forge kfr patch --resolve ${first}="the answer"`,

@@ -1,11 +1,13 @@
-import type { AgentAdapter } from './event.js';
-import { replyAsClaude } from './claude.js';
+import type { AgentAdapter, Moment } from './event.js';
 import { readSnakeCase } from './payload.js';
+import { replyStrictly } from './reply.js';
 
-/** Claude Code (code.claude.com/docs/en/hooks). */
+const TAKES: readonly Moment[] = ['start', 'prompt', 'before-tool', 'after-tool'];
+
+/** OpenAI Codex CLI (developers.openai.com/codex/hooks; codex-rs/hooks/schema in openai/codex). */
 export const codex: AgentAdapter = {
   name: 'codex',
-  title: 'Claude Code',
+  title: 'Codex CLI',
   events: {
     'session-start': { moment: 'start', name: 'SessionStart' },
     'user-prompt-submit': { moment: 'prompt', name: 'UserPromptSubmit' },
@@ -16,8 +18,10 @@ export const codex: AgentAdapter = {
     'session-end': { moment: 'end', name: 'SessionEnd' },
   },
   read: readSnakeCase,
-  reply: replyAsClaude,
-  takes: ['start', 'prompt', 'before-tool', 'after-tool'],
+  reply: replyStrictly(TAKES, 'block'),
+  takes: TAKES,
+  // It documents none; it is as patient as Claude Code.
   stopLimit: 8,
-  blocksCompaction: true,
+  // `continue: false` would end the turn, and tells the agent nothing.
+  blocksCompaction: false,
 };

@@ -27,7 +27,7 @@ export interface AgentEvent {
   source: 'new' | 'resume' | 'clear' | 'compact';
   /** A part of the agent with a context of its own: what it does is no stop and no start of the conversation. */
   isSubagent: boolean;
-  /** At a stop: the agent is only here because a stop was blocked before. Null when it does not say. */
+  /** At a stop or a prompt: the agent is only here because a stop was blocked before. Null when it does not say. */
   isContinuing: boolean | null;
   /** At a compaction: a person asked for it. */
   isAsked: boolean;
@@ -64,5 +64,8 @@ export interface AgentAdapter {
   blocksCompaction: boolean;
 }
 
-/** The most that any of them takes as it is, in characters, with some room (10,000 is what they document). */
+/**
+ * The most that any of them takes as it is, in bytes, with some room: Claude Code documents 10,000 characters, and Codex
+ * cuts the middle out of what has more than 2,500 tokens, of four bytes each.
+ */
 export const MAX_CONTEXT = 9500;

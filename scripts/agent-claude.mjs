@@ -1,0 +1,38 @@
+// The plugin for Claude Code (code.claude.com/docs/en/plugins-reference), and the marketplace that offers it.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** Each agent has its own folder for skills; what stands in the skill is the same. */
+const skill = () => readFileSync(fileURLToPath(new URL('./agent-skill.md', import.meta.url)), 'utf8');
+
+const AUTHOR = { name: 'forge contributors' };
+
+export const CLAUDE = {
+  folder: 'agents/claude',
+  files: ({ claudeHooks }, { name, version, description, keywords, license }) => ({
+    '.claude-plugin/plugin.json': json({ name, version, description, author: AUTHOR, license, keywords }),
+    // The time-outs of a plugin do not lengthen the 1.5 s that all hooks of a session's end have together, as those of
+    // a settings file do; `forge hook` keeps within that.
+    'hooks/hooks.json': json({
+      description: 'Briefing, working memory, and the gate while something is open',
+      hooks: Object.fromEntries(claudeHooks('forge').map(({ event, group }) => [event, [group]])),
+    }),
+    '.mcp.json': json({ mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } } }),
+    'skills/forge-memory/SKILL.md': skill(),
+  }),
+};
+
+/** Where Claude Code looks for plugins when it is given a repository, a checkout or the installed package. */
+export const MARKETPLACE = {
+  folder: '.claude-plugin',
+  files: (_sources, { name, description }) => ({
+    'marketplace.json': json({
+      name: 'forge',
+      description: 'The memory of long-running coding agents, for Claude Code',
+      owner: AUTHOR,
+      plugins: [{ name, source: `./${CLAUDE.folder}`, description }],
+    }),
+  }),
+};

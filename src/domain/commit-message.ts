@@ -60,7 +60,7 @@ export function parseCommitMessage(text: string): CommitMessage | null {
   const sections = readSections(lines.slice(1));
   const memory = bullets(sections.get('Memory'));
   const trace = new Map(bullets(sections.get('Backtrace')).map((line) => splitField(line)));
-  const [parent = '', parentNote] = (trace.get('Parent') ?? '').split(/ \((.*)\)$/);
+  const [parent, parentNote] = splitNote(trace.get('Parent') ?? '');
   return {
     id: subject[1] ?? '',
     subject: subject[2] ?? '',
@@ -96,6 +96,12 @@ const bullets = (lines: readonly string[] = []): string[] =>
 function splitField(line: string): [string, string] {
   const colon = line.indexOf(':');
   return colon < 0 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+}
+
+/** By hand: of a message that somebody wrote nobody knows how many brackets it opens. */
+function splitNote(text: string): [string, string?] {
+  const open = text.indexOf(' (');
+  return open < 0 || !text.endsWith(')') ? [text] : [text.slice(0, open), text.slice(open + 2, -1)];
 }
 
 const fieldValues = (lines: readonly string[], name: string): string[] =>

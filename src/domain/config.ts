@@ -1,5 +1,7 @@
 import { parse, TomlError } from 'smol-toml';
 import * as z from 'zod/mini';
+import { expressionProblem } from './commit/expression.js';
+import { DEFAULT_SETTINGS, RULES, SECTIONS } from './commit/rules.js';
 import { describeIssue, fieldName } from './document.js';
 import { corrupted, refused, usage } from './error.js';
 import { isPublicKey, PUBLIC_KEY } from './seal.js';
@@ -10,6 +12,14 @@ const minutes = (initial: number) => z._default(z.int().check(z.gte(1), z.lte(14
 const PublicKey = z
   .string()
   .check(z.regex(PUBLIC_KEY), z.refine(isPublicKey, 'the base64 of a public key is not in its one form'));
+/** Both are matched without regular expressions of the repository's own making. */
+const Expression = z.string().check(
+  z.superRefine((text, context) => {
+    const problem = expressionProblem(text);
+    if (problem !== null)
+      context.addIssue({ code: 'custom', message: `${oneLine(JSON.stringify(text), 60)} cannot be matched: ${problem}` });
+  }),
+);
 const table = <T extends z.core.$ZodLooseShape>(shape: T) => z.prefault(z.looseObject(shape), {} as never);
 
 /** `.forge/config.toml`. Every setting has a default; unknown ones are kept and named in a warning. */
@@ -34,6 +44,18 @@ export const Config = z.looseObject({
     entry_characters: z._default(z.int().check(z.gte(40), z.lte(2000)), 280),
     /** Tokens of all entries, the header left out. */
     tokens: z._default(z.int().check(z.gte(100), z.lte(10_000)), 800),
+  }),
+  commit: table({
+    /** Of issues; features' ids and FORGE are taken as well. */
+    id_pattern: z._default(Expression, DEFAULT_SETTINGS.id_pattern),
+    /** Characters. */
+    subject_length: z._default(z.int().check(z.gte(20), z.lte(500)), DEFAULT_SETTINGS.subject_length),
+    /** Which of the protocol's sections a message must have. */
+    sections: z._default(z.array(z.enum(SECTIONS)), [...DEFAULT_SETTINGS.sections] as never),
+    /** Rules that are not asked for. */
+    rules_off: z._default(z.array(z.enum(RULES)), []),
+    /** Patterns of whole subjects that need not follow the protocol. */
+    exempt: z._default(z.array(Expression).check(z.maxLength(50)), []),
   }),
   features: table({
     /** Where each test is put in for `{}`; empty: a test is a command. */
@@ -77,6 +99,7 @@ const KNOWN: Record<string, readonly string[]> = {
   session: ['commit', 'silence_minutes', 'unknown_host_minutes'],
   briefing: ['budget', 'commits'],
   kfr: ['entry_characters', 'tokens'],
+  commit: ['id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],
   features: ['test_command', 'timeout_seconds'],
   memory: ['fold'],
   guard: ['halt_on'],
@@ -170,7 +193,9 @@ export function parseSetting(name: string, text: string): string | number | bool
   if (Array.isArray(example))
     throw usage('config.list', `${name} is a list that "config set" does not change.`, {
       field: name,
-      hint: 'forge supervisor init  or  forge supervisor trust KEY --reason "…"',
+      hint: name.startsWith('supervisor.')
+        ? 'forge supervisor init  or  forge supervisor trust KEY --reason "…"'
+        : `Write it into .forge/config.toml: ${name.split('.')[1]} = ["…"]`,
     });
   if (typeof example === 'string') return text;
   if (typeof example === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

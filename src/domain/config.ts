@@ -17,7 +17,10 @@ const Expression = z.string().check(
   z.superRefine((text, context) => {
     const problem = expressionProblem(text);
     if (problem !== null)
-      context.addIssue({ code: 'custom', message: `${oneLine(JSON.stringify(text), 60)} cannot be matched: ${problem}` });
+      context.addIssue({
+        code: 'custom',
+        message: `${oneLine(JSON.stringify(text), 60)} cannot be matched: ${problem}`,
+      });
   }),
 );
 const table = <T extends z.core.$ZodLooseShape>(shape: T) => z.prefault(z.looseObject(shape), {} as never);

@@ -43,7 +43,11 @@ const MAX_PROBLEMS = 20;
  * GIT-01: what is to be written otherwise. Never throws, and reads each character a fixed number of times. Where git's
  * clean-up is not known the message is judged by each that may come, and the better one counts.
  */
-export function checkMessage(bytes: Uint8Array, rules: CommitRules, state: MessageState = {}): CheckedMessage {
+export function checkMessage(
+  bytes: Uint8Array,
+  rules: CommitRules,
+  state: MessageState = {},
+): CheckedMessage {
   const text = decode(bytes, state.encoding);
   if (typeof text !== 'string') return refused(text);
   const cleanups = cleanupsOf(text, state);

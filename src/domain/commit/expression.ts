@@ -136,7 +136,8 @@ class Parser {
     if (char === '.') return () => true;
     if (char === '[') return this.set();
     if (char === '\\') return this.escaped();
-    if ('*+?{}]^$'.includes(char)) throw new Error(`"${char}" at ${this.at}: write "\\${char}" for the character`);
+    if ('*+?{}]^$'.includes(char))
+      throw new Error(`"${char}" at ${this.at}: write "\\${char}" for the character`);
     return (other) => other === char;
   }
 

@@ -49,7 +49,12 @@ const checkSubject: Check = (reading, rules, stored) => {
     );
   if (description === '')
     problems.push(
-      problem('description', line, 'The subject has no description.', `[${oneLine(id, 64)}] what the change does`),
+      problem(
+        'description',
+        line,
+        'The subject has no description.',
+        `[${oneLine(id, 64)}] what the change does`,
+      ),
     );
   return [...problems, ...checkLength(text, line, rules)];
 };
@@ -92,19 +97,19 @@ const checkBlank: Check = ({ second }) =>
     : [];
 
 const checkSections: Check = ({ sections, dropped, end }, rules) =>
-  SECTIONS.filter((name) => rules.sections.has(name) && !sections.some((section) => section.name === name)).map(
-    (name) => {
-      const lost = dropped.find(({ text }) => text.endsWith(` ${name}`));
-      if (lost)
-        return problem(
-          'sections',
-          lost.line,
-          `Git takes "## ${name}" for a comment and drops it.`,
-          ` ## ${name}`,
-        );
-      return problem('sections', end, `"## ${name}" is missing.`, `## ${name}\n${SAMPLES[name]}`);
-    },
-  );
+  SECTIONS.filter(
+    (name) => rules.sections.has(name) && !sections.some((section) => section.name === name),
+  ).map((name) => {
+    const lost = dropped.find(({ text }) => text.endsWith(` ${name}`));
+    if (lost)
+      return problem(
+        'sections',
+        lost.line,
+        `Git takes "## ${name}" for a comment and drops it.`,
+        ` ## ${name}`,
+      );
+    return problem('sections', end, `"## ${name}" is missing.`, `## ${name}\n${SAMPLES[name]}`);
+  });
 
 const checkHeadings: Check = ({ sections }) => {
   const seen = new Set<string>();
@@ -144,9 +149,7 @@ const checkContents: Check = ({ sections }) => {
 };
 
 const checkWhat = (section: Section): Problem[] =>
-  hasItem(section)
-    ? []
-    : [problem('what', section.line + 1, '"## What" has no item.', '- what changed')];
+  hasItem(section) ? [] : [problem('what', section.line + 1, '"## What" has no item.', '- what changed')];
 
 const checkWhy = ({ body, line }: Section): Problem[] =>
   body.length > 0 ? [] : [problem('why', line + 1, '"## Why" says nothing.', 'why it changed')];

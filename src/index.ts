@@ -44,6 +44,7 @@ export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
 export type { GuardFinding } from './routines/guard.js';
+export type { HooksInput, HooksReport } from './routines/git-hooks.js';
 export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
 export type { TierReport } from './routines/integrity.js';
@@ -90,6 +91,7 @@ const routines = {
   verify: () => import('./routines/feature-verify.js'),
   override: () => import('./routines/feature-override.js'),
   focus: () => import('./routines/focus.js'),
+  hooks: () => import('./routines/git-hooks.js'),
   init: () => import('./routines/init.js'),
   kfr: () => import('./routines/kfr.js'),
   promotion: () => import('./routines/kfr-promote.js'),
@@ -315,6 +317,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       draft: bind('commit', 'draftCommit', 'reads'),
       make: bind('commit', 'makeCommit'),
       template: bind('commitTemplate', 'commitTemplate', 'reads'),
+    },
+    /** Git's hooks (GIT-03). They are no part of memory, so a halt does not keep them. */
+    hooks: {
+      install: bind('hooks', 'installHooks', 'settles'),
+      uninstall: bind('hooks', 'uninstallHooks', 'settles'),
+      status: bind('hooks', 'hooksStatus', 'reads'),
     },
     guard: {
       /** LTM-13: refuses text before anything is done with it (exit 5), and records that. */

@@ -64,6 +64,7 @@ const ROUTINE_ORDER = [
   'wiring-change',
   'wiring-status',
   'agent-wiring',
+  'git-hooks',
   'trust',
   'config',
   'schema',

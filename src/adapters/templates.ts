@@ -11,16 +11,24 @@ export interface Template {
 /** npm leaves out or renames these when packing, so they have plain names here. */
 const RENAMED: Record<string, string> = { gitignore: '.gitignore', gitattributes: '.gitattributes' };
 
-/** The package's templates folder, from the bundle or from the sources. */
-function templatesFolder(): string {
+/** The package's folder, from the bundle or from the sources. */
+function packageFolder(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'templates', 'forge'))) {
     if (dirname(folder) === folder)
       throw new Error('The package is incomplete: its templates folder is missing.');
     folder = dirname(folder);
   }
-  return join(folder, 'templates');
+  return folder;
 }
+
+const templatesFolder = (): string => join(packageFolder(), 'templates');
+
+/** The Node and the forge that run here, as a hook can start them. */
+export const runtime = (): { node: string; forge: string } => ({
+  node: process.execPath,
+  forge: join(packageFolder(), 'bin', 'forge.js'),
+});
 
 /** Everything of the tree (RFC-9060 §2.1, §4.2), in path order. */
 export function treeTemplates(project: string): Template[] {

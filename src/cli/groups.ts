@@ -137,6 +137,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/mcp.js'),
   },
   {
+    name: 'hooks',
+    heading: 'Set-up',
+    summary: 'Install, remove and show git hooks',
+    load: () => import('./commands/hooks.js'),
+  },
+  {
     name: 'trust',
     heading: 'Set-up',
     summary: 'Show and approve what this repository may run here',

@@ -158,6 +158,9 @@ export const checkpointIntent = (layout: Layout, token: string): string =>
 /** Where one of them looks at the working tree from; a random word is added. */
 export const checkpointTrees = (layout: Layout, token: string): string =>
   join(layout.state, `checkpoint-${token}`);
+/** What all git hooks of this repository run, and what installing them did. */
+export const hookScript = (layout: Layout): string => join(layout.shared, 'hook');
+export const hooksRecordFile = (layout: Layout): string => join(layout.shared, 'hooks.json');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 /** A folder to look at the working tree from; a random word is added. */

@@ -127,8 +127,8 @@ describe('while memory is halted', () => {
       const given = ARGUMENTS[words.length === 1 ? `${name} ` : name] ?? ARGUMENTS[name] ?? [];
       const args = given.map((word) => (word === 'ID' ? learning.id : word === 'NOTE' ? id : word));
       const { exitCode, stderr } = await runForge(project, [...words, ...args, '--json'], { stdin: '- c\n' });
-      // Agents are wired and let go whatever memory says: both, one after the other, leave nothing.
-      const halts = writes && name !== 'trust' && words[0] !== 'agent';
+      // Agents and git's hooks are wired and let go whatever memory says: both, one after the other, leave nothing.
+      const halts = writes && name !== 'trust' && !['agent', 'hooks'].includes(words[0] ?? '');
       expect([name, exitCode, halts ? stderr.includes('"code":"memory.corrupted"') : stderr]).toEqual(
         halts ? [name, 4, true] : [name, 0, ''],
       );

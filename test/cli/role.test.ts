@@ -53,6 +53,8 @@ const DENIED: string[][] = [
   ['agent', 'install', 'claude'],
   ['agent', 'install', 'all', '--user'],
   ['agent', 'uninstall', 'claude'],
+  ['hooks', 'install'],
+  ['hooks', 'uninstall'],
 ];
 const DENIED_IN_PART: string[][] = [
   ['session', 'end', '--learned', 'x'],
@@ -75,6 +77,7 @@ const ALLOWED: string[][] = [
   ['supervisor', 'show'],
   ['guard', 'scan'],
   ['agent', 'status'],
+  ['hooks', 'status'],
   ['doctor'],
   ['checkpoint', 'list'],
   ['checkpoint', 'verify'],

@@ -7,7 +7,7 @@ const landed: string[] = [
   ...range('LAY', 1, 8),
   ...range('SES', 1, 10),
   ...range('FEA', 1, 4),
-  'GIT-05',
+  ...range('GIT', 1, 5),
   'KNO-01',
   'KNO-02',
   ...range('KFR', 1, 14),

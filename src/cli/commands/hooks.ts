@@ -1,0 +1,106 @@
+import { ForgeError } from '../../domain/error.js';
+import type { HooksReport } from '../../index.js';
+import { type Call, type CommandSpec, command, type Group } from '../spec.js';
+import { columns, type Style } from '../style.js';
+
+type HookState = HooksReport['hooks'][number]['state'];
+
+const WORDS: Record<HookState, string> = {
+  installed: 'installed',
+  new: 'installed now',
+  renewed: 'renewed',
+  added: 'installed now, in a file that is not forge’s',
+  absent: 'not installed',
+  refused: 'cannot be installed',
+  removed: 'removed',
+};
+
+function render({ hooks, comment_char }: HooksReport, style: Style): string {
+  const mark = (state: HookState): string =>
+    state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
+  const rows = hooks.map(({ name, state, path, why }) => [
+    mark(state),
+    style.strong(name),
+    why ?? WORDS[state],
+    style.dim(path),
+  ]);
+  const isWired = hooks.some(({ state }) => !['absent', 'removed', 'refused'].includes(state));
+  const advice =
+    isWired && comment_char === '#'
+      ? `\n\n${style.dim('git takes lines with "#" out of messages written in an editor; forge indents the headings then. Better: forge hooks install --comment-char')}`
+      : '';
+  return `${columns(rows)}${advice}`;
+}
+
+interface InstallFlags {
+  into?: ('husky' | 'lefthook' | 'scripts')[];
+  commentChar?: boolean;
+}
+
+const install: CommandSpec<HooksReport> = {
+  name: 'install',
+  summary: 'Let git check messages, and keep forge current, beside the hooks that are there',
+  example: 'forge hooks install --comment-char',
+  options: [
+    {
+      flags: '--into <owner>',
+      help: 'may add a marked block to files of husky, lefthook or scripts',
+      many: true,
+    },
+    { flags: '--comment-char', help: 'set core.commentChar to ";" here, so that git keeps headings' },
+  ],
+  writes: true,
+  confirms: true,
+  run: async (call) => {
+    const { into = [], commentChar } = call.options as InstallFlags;
+    const wanted = { into, commentChar: commentChar ?? (await wantsCommentChar(call)) };
+    const { hooks } = call.forge();
+    try {
+      return await hooks.install(wanted);
+    } catch (error) {
+      const owners = await agreed(call, error);
+      if (owners.length === 0) throw error;
+      return await hooks.install({ ...wanted, into: [...into, ...owners] });
+    }
+  },
+  render,
+};
+
+/** Whose files forge may add itself to, by the person's word. */
+async function agreed(call: Call, error: unknown): Promise<('husky' | 'lefthook' | 'scripts')[]> {
+  if (!(error instanceof ForgeError) || error.code !== 'hooks.theirs') return [];
+  const owners = (error.details.data?.into ?? []) as ('husky' | 'lefthook' | 'scripts')[];
+  if (call.flags.yes) return owners;
+  if (!call.interactive) return [];
+  const { confirm } = await import('../prompt.js');
+  call.say(error.message.replace('Nothing was installed: ', ''));
+  return (await confirm('Add forge’s marked block to them?')) ? owners : [];
+}
+
+async function wantsCommentChar(call: Call): Promise<boolean> {
+  if (call.flags.yes) return true;
+  if (!call.interactive || (await call.forge().hooks.status()).comment_char !== '#') return false;
+  const { confirm } = await import('../prompt.js');
+  return confirm(
+    'Set core.commentChar to ";" in this repository, so that git keeps the headings of messages?',
+  );
+}
+
+const uninstall: CommandSpec<HooksReport> = {
+  name: 'uninstall',
+  summary: 'Take forge out of all hooks; every file is as it was',
+  example: 'forge hooks uninstall',
+  writes: true,
+  run: (call) => call.forge().hooks.uninstall(),
+  render,
+};
+
+const status: CommandSpec<HooksReport> = {
+  name: 'status',
+  summary: 'Show which hooks are installed',
+  example: 'forge hooks status',
+  run: (call) => call.forge().hooks.status(),
+  render,
+};
+
+export const group: Group = { commands: [command(install), command(uninstall), command(status)] };

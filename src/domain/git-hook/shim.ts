@@ -1,0 +1,146 @@
+/** The hooks of git that forge answers. */
+export const GIT_HOOKS = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'] as const;
+export type GitHook = (typeof GIT_HOOKS)[number];
+
+export const isGitHook = (word: string): word is GitHook => (GIT_HOOKS as readonly string[]).includes(word);
+
+/** Which Node and which forge a hook starts: those that installed it, as absolute paths. */
+export interface Runtime {
+  node: string;
+  forge: string;
+}
+
+/**
+ * What `forge hook` ends with when started by a shim: nothing else is a refusal, whatever Node or a broken installation
+ * ends with.
+ */
+export const SHIM_EXITS = { problems: 101, secret: 105 } as const;
+
+/** The mark by which a hook file of forge's own is told. */
+export const MARK = '# forge hook: "forge hooks uninstall" removes this file, FORGE_HOOKS=0 skips it.';
+
+/**
+ * The file that git runs: it names the hook, and goes on in the one script that all of them share, which lies in the git
+ * dir beside the folder of hooks. Found from where this file is: the repository may be moved.
+ */
+export const shim = (hook: GitHook): string => `#!/bin/sh
+${MARK}
+forge_hook=${hook}
+forge_script="\${0%/*}/../forge/hook"
+[ -f "$forge_script" ] && . "$forge_script"
+exit 0
+`;
+
+const BEGIN = '# >>> forge >>> "forge hooks uninstall" removes these lines, FORGE_HOOKS=0 skips them.';
+const END = '# <<< forge <<<';
+
+/**
+ * The same, for a hook file that is somebody else's and is shared: it finds the script by git, passes where forge is not
+ * installed, and leaves stdin to those who come after.
+ */
+export const block = (hook: GitHook): string =>
+  [
+    BEGIN,
+    'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
+    `if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`,
+    END,
+    '',
+  ].join('\n');
+
+/** A path as one word of a shell. */
+export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
+
+/**
+ * What all hooks do. During a rebase nothing is asked and nothing kept: it would cost a start of Node for each commit, and
+ * the commits were checked when they were made. What follows a commit, a switch or a merge is kept by the shell alone.
+ */
+export const script = ({ node, forge }: Runtime): string => `# forge's hooks, run by the hooks in ../hooks.
+forge_node=${quoted(node)}
+forge_program=${quoted(forge)}
+${SCRIPT}`;
+
+const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
+if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
+forge_git=\${GIT_DIR:-.git}
+if [ -d "$forge_git/rebase-merge" ] || [ -d "$forge_git/rebase-apply" ]; then exit 0; fi
+
+# Starts forge: the one that was installed, else the one in PATH; without one nobody is held up.
+forge_check() {
+  [ -n "\${FORGE_NODE-}" ] && forge_node=$FORGE_NODE
+  [ -x "$forge_node" ] || forge_node=$(command -v node 2>/dev/null)
+  if [ -n "$forge_node" ] && [ -f "$forge_program" ]; then
+    FORGE_SHIM=1 "$forge_node" "$forge_program" hook "$forge_hook" "$@"
+  elif command -v forge >/dev/null 2>&1; then
+    FORGE_SHIM=1 forge hook "$forge_hook" "$@"
+  else
+    echo "forge: not found, so nothing was checked; to have it back: forge hooks install" >&2
+    exit 0
+  fi
+  forge_exit=$?
+  case $forge_exit in
+    0) exit 0 ;;
+    ${SHIM_EXITS.problems}) exit 1 ;;
+    ${SHIM_EXITS.secret}) exit 5 ;;
+    *) echo "forge: its $forge_hook hook failed (exit $forge_exit), so nothing was checked" >&2; exit 0 ;;
+  esac
+}
+
+# Writes what can be derived from git, in one step; never through a link that somebody put there.
+forge_keep() {
+  forge_temp=".forge/git/.$1.$$.tmp"
+  if cat >"$forge_temp" 2>/dev/null && [ -s "$forge_temp" ]; then mv -f "$forge_temp" ".forge/git/$1"
+  else rm -f "$forge_temp"; fi
+}
+
+forge_derive() {
+  for forge_path in .forge .forge/git; do
+    if [ -L "$forge_path" ] || [ ! -d "$forge_path" ]; then exit 0; fi
+  done
+  git log -50 --no-show-signature --format='%h %cI %s' HEAD 2>/dev/null | forge_keep commits.log
+  git for-each-ref --count=200 --sort=-committerdate refs/heads \\
+    --format='%(HEAD)%09%(objectname)%09%(committerdate:iso-strict)%09%(upstream:short)%09%(refname:short)' |
+    awk -F '\\t' '
+      function text(value) { gsub(/"/, "\\\\\\"", value); return "\\"" value "\\"" }
+      BEGIN { printf "{\\n  \\"schema_version\\": \\"1.0\\",\\n  \\"branches\\": [" }
+      {
+        printf "%s\\n    { \\"name\\": %s, \\"head\\": %s, \\"committed_at\\": %s, \\"upstream\\": %s, \\"current\\": %s }",
+          (NR > 1 ? "," : ""), text($5), text($2), text($3), ($4 == "" ? "null" : text($4)), ($1 == "*" ? "true" : "false")
+      }
+      END { printf "\\n  ]\\n}\\n" }' | forge_keep branches.json
+  exit 0
+}
+
+case $forge_hook in
+  commit-msg | pre-push) forge_check "$@" ;;
+  # A checkout of files moves nothing.
+  post-checkout) [ "\${3-1}" = 0 ] || forge_derive ;;
+  post-commit | post-merge) forge_derive ;;
+esac
+exit 0
+`;
+
+/** A hook file of forge's own, of any version. */
+export const isShim = (text: string): boolean => text.split('\n')[1]?.startsWith('# forge hook: ') ?? false;
+
+const SHELL = /^#![ \t]*(?:\/usr)?(?:\/bin\/|\/usr\/bin\/env[ \t]+)(?:ba|da|k|z)?sh(?:\s|$)/;
+
+/**
+ * Somebody's hook with the block behind its first line, so that an \`exit\` or \`exec\` further down does not keep it from
+ * being run; null for what is no shell script. A file without a first line for the system (husky's) is one.
+ */
+export function withBlock(text: string, hook: GitHook): string | null {
+  const plain = withoutBlock(text);
+  if (plain.includes('\0')) return null;
+  if (!plain.startsWith('#!')) return `${block(hook)}${plain}`;
+  const end = plain.indexOf('\n') + 1;
+  if (end === 0 || !SHELL.test(plain)) return null;
+  return `${plain.slice(0, end)}${block(hook)}${plain.slice(end)}`;
+}
+
+/** Somebody's hook as it was. */
+export function withoutBlock(text: string): string {
+  const from = text.indexOf('# >>> forge >>>');
+  const to = text.indexOf(END, from);
+  if (from < 0 || to < 0) return text;
+  return text.slice(0, from) + text.slice(to + END.length).replace(/^\n/, '');
+}

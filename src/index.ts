@@ -79,6 +79,8 @@ const routines = {
   commit: () => import('./routines/commit.js'),
   commitTemplate: () => import('./routines/commit-template.js'),
   commitCheck: () => import('./routines/commit-check.js'),
+  commitHook: () => import('./routines/commit-hook.js'),
+  pushHook: () => import('./routines/push-hook.js'),
   checkpoint: () => import('./routines/checkpoint.js'),
   checkpoints: () => import('./routines/checkpoint-show.js'),
   checkpointCheck: () => import('./routines/checkpoint-verify.js'),
@@ -393,6 +395,14 @@ export const textGuard = {
   mask: async (text: string) => (await routines.guard()).maskText(text),
   redact: async (text: string) => (await routines.guard()).redactText(text),
 };
+
+/** What git's `commit-msg` and `pre-push` hooks ask; they need no open forge, and change nothing of memory. */
+export const hookedMessage = async (
+  ...args: Parameters<Awaited<ReturnType<typeof routines.commitHook>>['checkHookedMessage']>
+) => (await routines.commitHook()).checkHookedMessage(...args);
+export const hookedPush = async (
+  ...args: Parameters<Awaited<ReturnType<typeof routines.pushHook>>['checkHookedPush']>
+) => (await routines.pushHook()).checkHookedPush(...args);
 
 /** Looks for secrets and personal data in files, in what is staged or in commits; needs no `.forge/`. */
 export async function scanTree(

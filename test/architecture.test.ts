@@ -135,6 +135,8 @@ const ROUTINE_ORDER = [
   'loop',
   'session-commit',
   'session-seal',
+  'commit-hook',
+  'push-hook',
   'commit-facts',
   'commit-template',
   'commit-text',

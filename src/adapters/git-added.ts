@@ -23,9 +23,16 @@ const LOG = ['--diff-merges=first-parent', '--no-follow', '--no-notes', '--prett
 export const readStaged = (git: GitStream, onAdded: (added: Added) => void): Promise<void> =>
   read(git, ['diff', '--cached', ...PATCH], onAdded);
 
-/** What the commits of a range (`A..B`) add, their messages too. Exit 6 with git's words for a range that is none. */
-export const readRange = (git: GitStream, range: string, onAdded: (added: Added) => void): Promise<void> =>
-  read(git, ['log', ...LOG, ...PATCH, '--end-of-options', range, '--'], onAdded);
+/**
+ * What the commits of a range (`A..B`, or ids, those left out with `^` in front) add, their messages too. Exit 6 with git's
+ * words for a range that is none.
+ */
+export const readRange = (
+  git: GitStream,
+  range: string | readonly string[],
+  onAdded: (added: Added) => void,
+): Promise<void> =>
+  read(git, ['log', ...LOG, ...PATCH, '--end-of-options', ...[range].flat(), '--'], onAdded);
 
 async function read(git: GitStream, args: readonly string[], onAdded: (added: Added) => void): Promise<void> {
   const handler = new AddedReader(onAdded);

@@ -18,17 +18,22 @@ const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const LF = 0x0a;
 
+/** Commits as people name them, `A..B`; or as forge found them: ids, those left out with `^` in front. */
+export type Range = string | readonly string[];
+
 /** The commits of a range, newest first: one git, and none of it held. Exit 2 for a range that is none. */
 export async function readMessages(
   git: GitStream,
-  range: string,
+  named: Range,
   onMessage: (message: StoredMessage) => void,
 ): Promise<void> {
+  const range = typeof named === 'string' ? named : named.join(' ');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision has one, and git would cut there
-  if (range === '' || range.startsWith('-') || range.length > 1000 || /[\u0000-\u001f]/.test(range))
+  if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range))
     throw noRange(range, 'it is no revision');
+  if (typeof named === 'string' && named.length > 1000) throw noRange(range, 'it is no revision');
   const cutter = new Cutter((bytes) => onMessage(parseMessage(bytes)), 0, MAX_MESSAGE);
-  const args = [...LOG, '--end-of-options', range, '--'];
+  const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
   const { code, stderr } = await git(args, (chunk) => cutter.push(chunk));
   if (code === 0) return;
   const why = /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i;
@@ -60,9 +65,15 @@ const NAMES: Record<string, keyof MessageSettings> = {
   'i18n.commitencoding': 'encoding',
 };
 
-export async function readMessageSettings(git: Git): Promise<MessageSettings> {
+/** `env`: of the git that runs a hook, which may have settings of its own (`git -c core.commentChar=…`). */
+export async function readMessageSettings(git: Git, env: NodeJS.ProcessEnv = {}): Promise<MessageSettings> {
   const names = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
-  const { stdout } = await git(['config', '-z', '--get-regexp', names]);
+  const own = Object.entries(env).filter(([key]) =>
+    /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
+  );
+  const { stdout } = await git(['config', '-z', '--get-regexp', names], {
+    env: Object.fromEntries(own) as Record<string, string>,
+  });
   const settings: MessageSettings = {};
   for (const entry of stdout.split('\0').filter(Boolean)) {
     const [key = '', ...value] = entry.split('\n');

@@ -124,7 +124,13 @@ void main({
     return interruption.signal;
   },
   onStop: handOver,
-  deadline: (ms) => void setTimeout(() => process.exit(0), Math.max(1, ms - process.uptime() * 1000)).unref(),
+  deadline: (ms, word) => {
+    const end = (): never => {
+      if (word !== undefined) remark(word);
+      process.exit(0);
+    };
+    setTimeout(end, Math.max(1, ms - process.uptime() * 1000)).unref();
+  },
   channel: () => ({ input: process.stdin, send: (line) => write(1, line) }),
 }).then((code) => {
   process.exitCode = interrupted ? 130 : code;

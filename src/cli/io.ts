@@ -14,8 +14,8 @@ export interface Io {
   readonly signal: AbortSignal;
   /** From here on signals are the command's: `now` for all but Ctrl-C, which may be typed again. */
   onStop?(handler: (now: boolean) => void): void;
-  /** Ends this process quietly, with exit code 0, if it is still here after so many ms. */
-  deadline?(ms: number): void;
+  /** Ends this process with exit code 0 if it is still here after so many ms; with a last word on stderr, or quietly. */
+  deadline?(ms: number, word?: string): void;
   /** For a protocol: the bytes of stdin as they come, and lines to stdout; false: nobody reads them any more. */
   channel?(): { input: Readable; send(line: string): boolean };
   /** Another clock and other processes, for tests. */

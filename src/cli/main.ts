@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { usage } from '../domain/error.js';
+import { isGitHook } from '../domain/git-hook/shim.js';
 import { decodeInput, type Io } from './io.js';
 import type { Invocation } from './program.js';
 import type { Call } from './spec.js';
@@ -14,6 +15,10 @@ export async function main(io: Io): Promise<number> {
   if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
     io.stdout.write(`${version()}\n`);
     return 0;
+  }
+  if (argv[0] === 'hook' && isGitHook(argv[1] ?? '')) {
+    const { runGitHook } = await import('./git-hook.js');
+    return runGitHook(io, argv.slice(1));
   }
   // Before every prompt and after every tool of an agent: without commander, and never with an error.
   if (

@@ -48,6 +48,8 @@ export const Config = z.looseObject({
     tokens: z._default(z.int().check(z.gte(100), z.lte(10_000)), 800),
   }),
   commit: table({
+    /** What git's hooks do with what does not follow the protocol: refuse it, say so, or nothing. */
+    enforce: z._default(z.enum(['block', 'warn', 'off']), 'block'),
     /** Of issues; features' ids and FORGE are taken as well. */
     id_pattern: z._default(Expression, DEFAULT_SETTINGS.id_pattern),
     /** Characters. */
@@ -105,7 +107,7 @@ const KNOWN: Record<string, readonly string[]> = {
   session: ['commit', 'silence_minutes', 'unknown_host_minutes'],
   briefing: ['budget', 'commits'],
   kfr: ['entry_characters', 'tokens'],
-  commit: ['id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],
+  commit: ['enforce', 'id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],
   features: ['test_command', 'timeout_seconds'],
   checkpoint: ['verify'],
   memory: ['fold'],

@@ -1,5 +1,5 @@
 import { gitIn, streamGit } from '../adapters/git.js';
-import { operationOf, readMessageSettings, readMessages } from '../adapters/git-messages.js';
+import { operationOf, type Range, readMessageSettings, readMessages } from '../adapters/git-messages.js';
 import { type Found, findForge, findRepository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import {
@@ -22,8 +22,8 @@ export interface CommitCheckInput {
   message?: Buffer;
   /** The message's file, absolute: git's own are exempt while git is in the middle of something. */
   file?: string;
-  /** Commits that are there, `A..B`. */
-  range?: string;
+  /** Commits that are there, `A..B`; or ids of commits, those left out with `^` in front. */
+  range?: Range;
 }
 
 export interface CheckedCommit {
@@ -59,7 +59,7 @@ export async function checkCommits(
   if (!repository)
     throw usage('commit.no_git', `${from} is in no git repository.`, { hint: 'forge commit check FILE' });
   const git = streamGit(repository.root, world.env);
-  return conclude(await checkRange(git, range as string, rules, loadGuard(world.env)));
+  return conclude(await checkRange(git, range as Range, rules, loadGuard(world.env)));
 }
 
 const conclude = (commits: CheckedCommit[]): CommitCheck => ({
@@ -78,12 +78,12 @@ export function rulesHere(context: Context): CommitRules {
   );
 }
 
-async function stateOf(
+export async function stateOf(
   repository: NonNullable<Found['repository']>,
   world: World,
   file = '',
 ): Promise<MessageState> {
-  const settings = await readMessageSettings(gitIn(repository.root, world.env));
+  const settings = await readMessageSettings(gitIn(repository.root, world.env), world.env);
   const isGits = file.startsWith(`${repository.gitDir}/`);
   return {
     comment: settings.comment,
@@ -102,7 +102,7 @@ type Read = CheckedCommit & { message: Buffer };
 /** Git writes, and the guard is loaded, while messages are checked. */
 async function checkRange(
   git: ReturnType<typeof streamGit>,
-  range: string,
+  range: Range,
   rules: CommitRules,
   loading: Promise<Guard>,
 ): Promise<CheckedCommit[]> {
@@ -136,7 +136,11 @@ const FORM =
 const BETWEEN = Buffer.from('\n\n');
 
 /** What is secret is named, never shown: neither in the subject nor in what another rule would quote. */
-function guarded(message: Buffer, checked: CheckedCommit | CheckedMessage, guard: Guard): CheckedCommit {
+export function guarded(
+  message: Buffer,
+  checked: CheckedCommit | CheckedMessage,
+  guard: Guard,
+): CheckedCommit {
   const text = message.toString('utf8');
   const hits = guard.scanCritical(text);
   const { subject, exempt, problems } = checked;

@@ -14,8 +14,8 @@ export interface ScanInput {
   path?: string;
   /** What is staged, and nothing else. */
   staged?: boolean;
-  /** What the commits of `A..B` add. */
-  range?: string;
+  /** What the commits of `A..B` add; or ids of commits, those left out with `^` in front. */
+  range?: string | readonly string[];
   /** Every class in every file. Default: in files outside of `.forge/` only what would halt memory. */
   all?: boolean;
 }

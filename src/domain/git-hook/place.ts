@@ -90,7 +90,7 @@ export const lefthookEntry = (hook: GitHook): string => `# >>> forge >>> ${hook}
 ${hook}:
   commands:
     forge:
-      run: sh "$(git rev-parse --git-common-dir)/forge/hook" ${hook} {0} </dev/null
+      run: FORGE_BLIND=1 sh "$(git rev-parse --git-common-dir)/forge/hook" ${hook} {0} </dev/null
 # <<< forge <<< ${hook}
 `;
 

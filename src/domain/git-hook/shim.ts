@@ -36,13 +36,13 @@ const END = '# <<< forge <<<';
 
 /**
  * The same, for a hook file that is somebody else's and is shared: it finds the script by git, passes where forge is not
- * installed, and leaves stdin to those who come after.
+ * installed, and leaves stdin to those who come after (FORGE_BLIND says so).
  */
 export const block = (hook: GitHook): string =>
   [
     BEGIN,
     'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
-    `if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`,
+    `if [ -f "$forge_script" ]; then FORGE_BLIND=1 sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`,
     END,
     '',
   ].join('\n');

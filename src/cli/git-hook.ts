@@ -1,0 +1,97 @@
+import { type GitHook, isGitHook, SHIM_EXITS } from '../domain/git-hook/shim.js';
+import { oneLine, plural } from '../domain/text.js';
+import { type CheckedCommit, hookedMessage, hookedPush, systemWorld } from '../index.js';
+import type { Io } from './io.js';
+
+/** ms. Whoever waits longer curses; then nothing is checked, and that is said. */
+const DEADLINE = 10_000;
+
+interface Verdict {
+  lines: string[];
+  refusal: 'problems' | 'secret' | null;
+}
+
+const FINE: Verdict = { lines: [], refusal: null };
+
+/**
+ * `forge hook HOOK …`: what git's hooks ask forge for. A refusal ends with 1, a secret with 5; whatever else goes wrong is
+ * said in one line and holds nobody up. What the shim starts gets its own codes, which nothing else ends with.
+ */
+export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]): Promise<number> {
+  if (!isGitHook(word)) return 0;
+  io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; nothing was checked\n`);
+  try {
+    const { lines, refusal } = await look(io, word, args);
+    if (lines.length > 0) io.stderr.write(`${lines.join('\n')}\n`);
+    if (refusal === null) return 0;
+    return io.env.FORGE_SHIM === '1' ? SHIM_EXITS[refusal] : refusal === 'secret' ? 5 : 1;
+  } catch (error) {
+    const { maskError } = await import('./input-guard.js');
+    const { toForgeError } = await import('./report.js');
+    const { message } = await maskError(toForgeError(error));
+    io.stderr.write(`forge: nothing was checked: ${oneLine(message, 300)}\n`);
+    return 0;
+  }
+}
+
+function look(io: Io, hook: GitHook, args: readonly string[]): Promise<Verdict> {
+  if (hook === 'commit-msg') return judgeMessage(io, args[0] ?? '');
+  if (hook === 'pre-push') return judgePush(io, args[0] ?? '');
+  // The shell keeps what follows a commit, a switch or a merge.
+  return Promise.resolve(FINE);
+}
+
+const world = (io: Io) => io.world ?? systemWorld(io.env, false);
+
+async function judgeMessage(io: Io, file: string): Promise<Verdict> {
+  const checked = await hookedMessage(io.cwd(), world(io), file);
+  if (!checked) return FINE;
+  const { problems, enforce } = checked;
+  const isSecret = problems.some(({ rule }) => rule === 'secret');
+  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return FINE;
+  const refused = isSecret || enforce === 'block';
+  const lines = [
+    `forge: the message ${isSecret ? 'holds what must not be kept' : 'does not follow the protocol'}${refused ? '; nothing was committed' : ''}`,
+    ...problems.flatMap(problemLines),
+    ...(refused ? [ways(file)] : []),
+  ];
+  return { lines, refusal: !refused ? null : isSecret ? 'secret' : 'problems' };
+}
+
+const problemLines = ({ line, message, fix }: CheckedCommit['problems'][number]): string[] => [
+  `  line ${line}: ${message}`,
+  ...fix.split('\n').map((text, i) => `    ${i === 0 ? '→' : ' '} ${oneLine(text, 200)}`),
+];
+
+/** The text is not lost: git keeps it in the file. */
+const ways = (file: string): string =>
+  `  Your text is kept: git commit -e -F ${file}   forge commit writes one for you; --no-verify goes past all hooks`;
+
+/** No more of them in the log of a push. */
+const MAX_SHOWN = 10;
+
+async function judgePush(io: Io, remote: string): Promise<Verdict> {
+  const refs = io.env.FORGE_BLIND === '1' ? null : (await io.stdin.read()).toString('utf8');
+  const found = await hookedPush(io.cwd(), world(io), { remote, refs });
+  if (!found) return FINE;
+  const { commits, secrets, memory, enforce } = found;
+  const isWrong = commits.length > 0 && enforce === 'block';
+  const refusal = secrets.length > 0 ? 'secret' : isWrong || memory !== null ? 'problems' : null;
+  const lines = [
+    ...secrets
+      .slice(0, MAX_SHOWN)
+      .map(({ file, line, what, commit }) => `  ${commit?.slice(0, 10) ?? ''} ${file}:${line}: ${what}`),
+    ...commits.slice(0, MAX_SHOWN).flatMap(commitLines),
+    ...(memory === null ? [] : [`  memory: ${oneLine(memory, 300)}`, '    → forge memory verify']),
+    ...(commits.length > MAX_SHOWN ? [`  … ${plural(commits.length - MAX_SHOWN, 'more commit')}`] : []),
+  ];
+  if (lines.length === 0) return FINE;
+  const head = `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: what the commits hold has to be put right`;
+  const tail = refusal ? ['  More: forge commit check --range …   or past all hooks: --no-verify'] : [];
+  return { lines: [head, ...lines, ...tail], refusal };
+}
+
+const commitLines = ({ sha, subject, problems }: CheckedCommit): string[] => [
+  `  ${sha?.slice(0, 10) ?? ''} ${oneLine(subject, 80)}`,
+  ...problems.slice(0, 3).map(({ line, message }) => `    line ${line}: ${message}`),
+];

@@ -1,0 +1,53 @@
+import { type GitFile, readGitFile } from '../adapters/git-file.js';
+import { findForge } from '../adapters/repository.js';
+import type { World } from '../adapters/world.js';
+import { checkMessage } from '../domain/commit/check.js';
+import { protectHeadings } from '../domain/commit/clean.js';
+import { makeRules } from '../domain/commit/rules.js';
+import { type CheckedCommit, guarded, rulesHere, stateOf } from './commit-check.js';
+import { contextAt, readConfig } from './context.js';
+import { loadGuard } from './guard.js';
+
+/** What a hook found, and what the repository wants of it. */
+export interface HookedMessage extends CheckedCommit {
+  enforce: 'block' | 'warn' | 'off';
+  /** The headings were moved in by a space: git would have taken them for its own remarks. */
+  isProtected: boolean;
+}
+
+/**
+ * The `commit-msg` hook: the message as git is about to store it (docs/commits.md). Null where there is nothing to check: no
+ * `.forge/` here, or a message that git refuses by itself.
+ */
+export async function checkHookedMessage(
+  from: string,
+  world: World,
+  path: string,
+): Promise<HookedMessage | null> {
+  const found = findForge(from);
+  if (!found) return null;
+  const file = readGitFile(from, path);
+  const context = contextAt(found.root, found.repository, world, true);
+  const { enforce, ...settings } = readConfig(context).commit;
+  const state = found.repository ? await stateOf(found.repository, world, file.path) : {};
+  const quick = checkMessage(file.bytes, makeRules(settings), state);
+  // The list of features is read for an id that is no issue's.
+  const isFeature = quick.problems.some(({ rule }) => rule === 'id');
+  const checked = isFeature ? checkMessage(file.bytes, rulesHere(context), state) : quick;
+  if (checked.empty) return null;
+  const judged = guarded(file.bytes, checked, await loadGuard(world.env));
+  const isSafe = judged.problems.length > 0 || !(state.operation || (checked.fragile && isEdited(world)));
+  const isProtected = !isSafe && protect(file, state.comment);
+  return { ...judged, enforce, isProtected };
+}
+
+/** What git tells its hooks where no editor was used. One that goes on with a pick says so too, and cleans all the same. */
+const isEdited = ({ env }: World): boolean => env.GIT_EDITOR !== ':';
+
+/** Moves headings in by a space where git takes them for remarks; false where it does not. */
+function protect({ bytes, replace }: GitFile, comment: string | undefined): boolean {
+  const text = bytes.toString('utf8');
+  const safe = protectHeadings(text, comment);
+  if (safe !== text) replace(safe);
+  return safe !== text;
+}

@@ -40,7 +40,7 @@ const forge = (project: Pick<Project, 'dir'>, ...args: string[]) => runBinary(pr
 function makeCommitted(): Project {
   const project = makeForgeRepository();
   project.git('add', '-A');
-  project.git('commit', '-qm', 'begin');
+  project.git('commit', '-q', '-m', MESSAGE);
   return project;
 }
 
@@ -191,8 +191,11 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own commit-msg 1\n');
-    const pushed = run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD'], { env: { OWN_LOG: log } });
-    expect(pushed).toMatchObject({ exitCode: 0 });
+    const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD'], { env: { OWN_LOG: log } });
+    // The first commit of all was made before anyone asked for a protocol.
+    expect(push()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('nothing was pushed') });
+    forge(project, 'config', 'set', 'commit.enforce', 'warn');
+    expect(push()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('pushed, although') });
     expect(readFileSync(log, 'utf8')).toMatch(/own pre-push 2\n\S+ [0-9a-f]+ refs\/heads/);
     forge(project, 'hooks', 'uninstall');
     expect(hookFiles(project)).toMatchObject(before);

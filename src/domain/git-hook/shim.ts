@@ -51,8 +51,9 @@ export const block = (hook: GitHook): string =>
 export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
 
 /**
- * What all hooks do. During a rebase nothing is asked and nothing kept: it would cost a start of Node for each commit, and
- * the commits were checked when they were made. What follows a commit, a switch or a merge is kept by the shell alone.
+ * What all hooks do. During a rebase nothing is kept, which would cost time for each commit, and messages are not judged:
+ * they were when they were made. Where one is edited, which is when git runs commit-msg, its headings are saved from git's
+ * clean-up. What follows a commit, a switch or a merge is kept by the shell alone.
  */
 export const script = ({ node, forge }: Runtime): string => `# forge's hooks, run by the hooks in ../hooks.
 forge_node=${quoted(node)}
@@ -62,7 +63,9 @@ ${SCRIPT}`;
 const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
 if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
 forge_git=\${GIT_DIR:-.git}
-if [ -d "$forge_git/rebase-merge" ] || [ -d "$forge_git/rebase-apply" ]; then exit 0; fi
+if [ "$forge_hook" != commit-msg ]; then
+  if [ -d "$forge_git/rebase-merge" ] || [ -d "$forge_git/rebase-apply" ]; then exit 0; fi
+fi
 
 # Starts forge: the one that was installed, else the one in PATH; without one nobody is held up.
 forge_check() {

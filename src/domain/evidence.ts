@@ -1,3 +1,4 @@
+import type { PatternText } from './evaluation-claims.js';
 import { type EvaluationTable, UNMET, unmetBy } from './evaluation-table.js';
 import type { LedgerRecord } from './ledger.js';
 import { knowledgeId } from './pattern.js';
@@ -20,7 +21,7 @@ export interface Weighed {
   /** Rows of cycles that qualify, since the last contradiction, in order: one of each cycle. */
   evidence: number[];
   /** Cycles that showed it at all, since then, and whether one is among the evidence. */
-  observed: Map<string, boolean>;
+  observed: Map<number, boolean>;
   /** What kept observations since then from being evidence: bits of UNMET. */
   unmet: number;
   wasContradicted: boolean;
@@ -36,8 +37,8 @@ export const ENOUGH = 3;
 export interface WeighOptions {
   /** Rows that were weighed for good before. */
   settled?: Uint8Array | undefined;
-  /** Whether an execution record is known; by default all are. */
-  hasRun?: ((execution: string) => boolean) | undefined;
+  /** Whether an execution record is known, by its place in the names of the table; by default all are. */
+  hasRun?: ((execution: number) => boolean) | undefined;
 }
 
 /** Weighs every evaluation, by knowledge id. Pure: the same records give the same answer on every machine. */
@@ -47,7 +48,7 @@ export function weighEvidence(table: EvaluationTable, options: WeighOptions = {}
   for (const row of table.cycles()) {
     if (options.settled?.[row] === 1) continue;
     const spoken: Weighed[] = [];
-    table.eachClaim(row, (text, holds) => {
+    table.claims.each(row, (text, holds) => {
       const entry = byText[text] ?? entryFor(table, text, weighed);
       byText[text] = entry;
       const { said } = entry;
@@ -63,8 +64,8 @@ export function weighEvidence(table: EvaluationTable, options: WeighOptions = {}
   return weighed;
 }
 
-function entryFor({ texts }: EvaluationTable, text: number, weighed: Map<string, Weighed>): Weighed {
-  const { scope, pattern } = texts[text] as { scope: string; pattern: string };
+function entryFor({ claims }: EvaluationTable, text: number, weighed: Map<string, Weighed>): Weighed {
+  const { scope, pattern } = claims.texts[text] as PatternText;
   const knowledge_id = knowledgeId(scope, pattern);
   const known = weighed.get(knowledge_id);
   if (known) return known;
@@ -84,10 +85,8 @@ function entryFor({ texts }: EvaluationTable, text: number, weighed: Map<string,
 }
 
 function support(entry: Weighed, table: EvaluationTable, row: number, hasRun: WeighOptions['hasRun']): void {
-  const execution = table.execution[row] ?? null;
-  const wasRun = execution !== null && (!hasRun || hasRun(execution));
-  const unmet = (table.unmet[row] as number) | (wasRun ? 0 : UNMET.execution);
-  const cycle = table.cycleOf(row);
+  const cycle = table.name[row] as number;
+  const unmet = (table.unmet[row] as number) | (!hasRun || hasRun(cycle) ? 0 : UNMET.execution);
   const isCounted = entry.observed.get(cycle);
   if (isCounted !== true) entry.observed.set(cycle, unmet === 0);
   entry.unmet |= unmet;

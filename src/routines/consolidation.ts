@@ -42,29 +42,29 @@ function planWithRuns(
   const resets = knowledge.filter(({ record }) => record.kind === 'reset');
   const settled = evaluations.ancestorsOf(coveredHeads(resets));
   const doubtful = new Set(findDoubtful(context, knowledge));
-  const known = new Set<string>();
-  const missing = new Set<string>();
+  const known = new Set<number>();
+  const missing = new Set<number>();
   for (;;) {
-    const hasRun = missing.size === 0 ? undefined : (id: string): boolean => !missing.has(id);
+    const hasRun = missing.size === 0 ? undefined : (name: number): boolean => !missing.has(name);
     const { plan, believed } = planConsolidation({ evaluations, knowledge, doubtful, settled, hasRun });
     const wanted = executionsOf(evaluations, believed, known);
     if (wanted.size === 0) return plan;
-    const found = findExecutions(context, wanted);
-    for (const id of wanted.keys()) (found.has(id) ? known : missing).add(id);
+    const found = findExecutions(context, evaluations.names, wanted);
+    for (const name of wanted.keys()) (found.has(name) ? known : missing).add(name);
     if (found.size === wanted.size) return plan;
   }
 }
 
 /** The executions that some rows name, with their cycles. */
 function executionsOf(
-  { execution, cycle }: EvaluationTable,
+  { name, cycle }: EvaluationTable,
   rows: readonly number[],
-  known: ReadonlySet<string>,
-): Map<string, number> {
-  const wanted = new Map<string, number>();
+  known: ReadonlySet<number>,
+): Map<number, number> {
+  const wanted = new Map<number, number>();
   for (const row of rows) {
-    const id = execution[row] as string;
-    if (!known.has(id)) wanted.set(id, cycle[row] as number);
+    const execution = name[row] as number;
+    if (!known.has(execution)) wanted.set(execution, cycle[row] as number);
   }
   return wanted;
 }

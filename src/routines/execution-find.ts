@@ -1,4 +1,5 @@
 import { executionNumber } from '../domain/cycle.js';
+import type { IdTable } from '../domain/id-table.js';
 import { parseLine, recordId } from '../domain/ledger.js';
 import { eachLine, listArchives, listContainers } from '../store/ledger-files.js';
 import type { Context } from './context.js';
@@ -9,13 +10,18 @@ const REDACTED = Buffer.from('"redacted":"');
  * Which of these execution records the ledger has, live, sealed or redacted. They are sought by their numbers, so that
  * only few lines have to be hashed.
  */
-export function findExecutions({ layout }: Context, wanted: ReadonlyMap<string, number>): Set<string> {
+export function findExecutions(
+  { layout }: Context,
+  names: IdTable,
+  wanted: ReadonlyMap<number, number>,
+): Set<number> {
   const numbers = new Set([...wanted.values()].map(executionNumber));
-  const found = new Set<string>();
+  const found = new Set<number>();
   eachLine([...listContainers(layout, 'execution'), ...listArchives(layout)], (bytes) => {
     if (!numbers.has(numberIn(bytes))) return;
     const id = idOf(bytes);
-    if (wanted.has(id)) found.add(id);
+    const name = id === null ? -1 : names.find(id);
+    if (wanted.has(name)) found.add(name);
   });
   return found;
 }
@@ -33,8 +39,8 @@ function numberIn(bytes: Buffer): number {
   return n;
 }
 
-function idOf(bytes: Buffer): string {
+function idOf(bytes: Buffer): string | null {
   if (!bytes.subarray(0, 32).includes(REDACTED)) return recordId(bytes);
   const parsed = parseLine(bytes.toString('utf8'));
-  return parsed.kind === 'tombstone' ? parsed.tombstone.redacted : '';
+  return parsed.kind === 'tombstone' ? parsed.tombstone.redacted : null;
 }

@@ -57,18 +57,22 @@ export function untilSettled<T>(read: () => T): T {
 
 /**
  * Hands over the records of a tier in the order of their lines, copies and all; what stands where one was redacted comes
- * with its links alone. Returns what tells the ids that are not to be shown; null when all are.
+ * with its links alone. What `takeLine` takes is not parsed: lines of cycles, which hide nothing. Returns what tells the
+ * ids that are not to be shown; null when all are.
  */
 export function eachRecord(
   context: Context,
   tier: Tier,
   { archived = true }: ReadOptions,
   take: (id: string, record: LedgerRecord) => void,
+  takeLine: (line: Buffer, text: string) => boolean = () => false,
 ): ((id: string) => boolean) | null {
   const containers = containersOf(context, tier, archived);
   const hiding = new Hiding(context.layout);
   eachLine(containers, (bytes) => {
-    const parsed = parseLine(bytes.toString());
+    const text = bytes.toString();
+    if (takeLine(bytes, text)) return;
+    const parsed = parseLine(text);
     hiding.add(parsed);
     if (parsed.kind === 'tombstone')
       take(parsed.tombstone.redacted, { ...parsed.tombstone, tier, kind: 'hidden' });

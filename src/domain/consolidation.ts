@@ -148,7 +148,7 @@ const reject = ({ pattern, scope, observed, evidence }: Weighed, failed: Conditi
   pattern,
   scope,
   failed,
-  observed: observed.size,
+  observed,
   qualified: evidence.length,
 });
 

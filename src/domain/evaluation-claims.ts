@@ -37,16 +37,22 @@ export class Claims {
     const start = this.claims.length;
     this.add(JSON.parse(json));
     if (this.known.size === MAX_KNOWN) this.known.clear();
-    this.known.set(json, this.claims.slice(start));
+    // A copy: a part of a longer text would keep all of that.
+    this.known.set(Buffer.from(json).toString(), this.claims.slice(start));
   }
 
-  /** Hands over what a row says: which text, by its place in `texts`, and whether it holds. */
-  each(row: number, take: (text: number, holds: boolean) => void): void {
-    const end = this.starts[row + 1] as number;
-    for (let at = this.starts[row] as number; at < end; at++) {
-      const claim = this.claims[at] as number;
-      take(claim >> 1, (claim & 1) === 1);
-    }
+  /** The claims of a row begin here, and end where those of the next one begin. */
+  startOf(row: number): number {
+    return this.starts[row] as number;
+  }
+
+  /** What a claim speaks of, by its place in `texts`. */
+  textOf(claim: number): number {
+    return (this.claims[claim] as number) >> 1;
+  }
+
+  holds(claim: number): boolean {
+    return ((this.claims[claim] as number) & 1) === 1;
   }
 
   private placeOf(scope: string, pattern: string): number {

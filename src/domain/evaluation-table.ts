@@ -1,12 +1,21 @@
 import { Claims } from './evaluation-claims.js';
 import { matchPlainCycle, type PlainCycle, TIME_LENGTH } from './evaluation-line.js';
 import { IdTable } from './id-table.js';
-import { isRecordId, type LedgerRecord, recordId } from './ledger.js';
+import { isRecordId, type LedgerRecord, lineOf, type Piece, recordId } from './ledger.js';
 import { TextColumn } from './text-column.js';
 import { compareText } from './text.js';
 
 /** Why an evaluation is no evidence for what it shows, as bits. */
 export const UNMET = { classification: 1, environment_valid: 2, governance_violations: 4, execution: 8 };
+
+/** What is known of a cycle, as flags in the table of their names. */
+export const CYCLE = {
+  /** Several rows are of it. */
+  again: 1,
+  /** Its execution record was looked for. */
+  sought: 2,
+  found: 4,
+};
 
 /** LTM, "Knowledge Promotion Mechanism". */
 const isTeaching = (classification: unknown): boolean =>
@@ -43,6 +52,10 @@ export class EvaluationTable {
   readonly name: number[] = [];
   readonly names = new IdTable();
   readonly claims = new Claims();
+  /** The id of the last row. */
+  private last = '';
+  /** How many names there were before the row that is added. */
+  private seen = 0;
   private readonly numbers: number[] = [];
   private readonly isCycle: boolean[] = [];
   /** The links of rows that do not just follow the row before. */
@@ -50,11 +63,11 @@ export class EvaluationTable {
 
   add(id: string, record: LedgerRecord): void {
     const { n, prev, seen, kind, at, cycle, execution, environment_valid, patterns } = record;
-    if (prev === null || seen.length > 0 || prev !== this.ids.get(this.ids.length - 1))
+    if (prev === null || seen.length > 0 || prev !== this.last)
       this.links.set(this.ids.length, prev === null ? seen : [prev, ...seen]);
     const hasExecution = isRecordId(execution);
     this.at.push(at ?? '');
-    this.name.push(this.names.add(hasExecution ? execution : id));
+    this.pushName(this.names.add(hasExecution ? execution : id));
     this.unmet.push(unmetBy(record) | (hasExecution ? 0 : UNMET.execution));
     this.cycle.push(typeof cycle === 'number' ? cycle : 0);
     this.claims.add(kind === 'cycle' && Array.isArray(patterns) ? patterns : []);
@@ -63,24 +76,34 @@ export class EvaluationTable {
 
   /**
    * What `add` does with the record of a line, without reading all of it; false, and nothing, for a line that is not
-   * exactly as forge writes it for a clean cycle that follows the row before.
+   * exactly as forge writes it for a clean cycle that follows the row before. The line goes from `start` to `end`, where
+   * its LF stands.
    */
-  addLine(line: Buffer, text: string): boolean {
-    const found = text.length === line.length ? matchPlainCycle(line, text) : null;
-    if (!found || !this.ids.endsWith(line, found.prevAt)) return false;
-    const name = this.names.addFrom(line, found.executionAt);
+  addSpan(piece: Piece, start: number, end: number): boolean {
+    const { bytes, text } = piece;
+    const found = matchPlainCycle(piece, start, end);
+    if (!found || this.last === '' || !text.startsWith(this.last, found.prevAt)) return false;
+    const name = this.names.addFrom(bytes, found.executionAt);
     if (name < 0) return false;
-    this.at.pushFrom(line, found.timeAt);
-    this.name.push(name);
+    this.at.pushPlain(text.slice(found.timeAt, found.timeAt + TIME_LENGTH));
+    this.pushName(name);
     this.unmet.push(unmetBy(found));
     this.cycle.push(found.cycle);
     this.claims.addJson(found.patterns);
-    this.endRow(recordId(line), found.n, true, found.environment_valid === false);
+    this.endRow(recordId(lineOf(piece, start, end)), found.n, true, found.environment_valid === false);
     return true;
+  }
+
+  private pushName(name: number): void {
+    // A new one stands at the end.
+    if (this.names.size > this.seen) this.seen++;
+    else this.names.mark(name, CYCLE.again);
+    this.name.push(name);
   }
 
   private endRow(id: string, n: number, isCycle: boolean, isBroken: boolean): void {
     this.ids.pushPlain(id);
+    this.last = id;
     this.numbers.push(n);
     this.isCycle.push(isCycle);
     this.isBroken.push(isBroken);

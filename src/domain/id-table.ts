@@ -33,6 +33,12 @@ export class IdTable {
     return this.slots[this.slotOf(this.words, 0)] ?? -1;
   }
 
+  /** As `find`, for the 32 bytes of an id as characters. */
+  findDigest(digest: string): number {
+    for (let i = 0; i < 32; i++) this.scratch[i] = digest.charCodeAt(i);
+    return this.slots[this.slotOf(this.words, 0)] ?? -1;
+  }
+
   /** The index of an id, added when it is new. */
   add(hex: string): number {
     this.scratch.write(hex, 0, 32, 'hex');

@@ -11,7 +11,7 @@ export function readEvaluations(context: Context): EvaluationTable {
       'evaluation',
       {},
       (id, record) => table.add(id, record),
-      (line, text) => table.addLine(line, text),
+      (piece, start, end) => table.addSpan(piece, start, end),
     );
     if (isHidden) table.hide(isHidden);
     return table;

@@ -1,8 +1,9 @@
+import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { matchPlainCycle } from '../../src/domain/evaluation-line.js';
 import { EvaluationTable } from '../../src/domain/evaluation-table.js';
-import { genesisLine, parseLine, recordId } from '../../src/domain/ledger.js';
+import { genesisLine, type Piece, parseLine, recordId } from '../../src/domain/ledger.js';
 
 const GENESIS = genesisLine('evaluation', recordId('ledger'));
 const PREV = recordId(GENESIS);
@@ -35,13 +36,20 @@ const FIELDS = {
 };
 const LINE = JSON.stringify(FIELDS);
 
+/** The piece in which a line stands, with another one before and after it. */
+function pieceWith(line: Buffer, around = GENESIS): [piece: Piece, start: number, end: number] {
+  const other = Buffer.from(`${around}\n`);
+  const bytes = Buffer.concat([other, line, Buffer.from('\n'), other]);
+  const start = other.length;
+  return [{ bytes, text: bytes.toString('latin1'), isAscii: isAscii(bytes) }, start, start + line.length];
+}
+
 /** All that a table says, with the first record of its ledger and one line. */
 function shown(bytes: Buffer, quickly: boolean): unknown {
   const table = new EvaluationTable();
   table.add(PREV, JSON.parse(GENESIS));
-  const text = bytes.toString();
-  const wasQuick = quickly && table.addLine(bytes, text);
-  const parsed = parseLine(text);
+  const wasQuick = quickly && table.addSpan(...pieceWith(bytes));
+  const parsed = parseLine(bytes.toString());
   if (!wasQuick && parsed.kind === 'record' && parsed.record.tier === 'evaluation')
     table.add(recordId(bytes), parsed.record);
   return describeTable(table);
@@ -51,7 +59,8 @@ function describeTable(table: EvaluationTable): unknown {
   const { ids, at, cycle, unmet, isBroken, name, names, claims } = table;
   return Array.from({ length: ids.length }, (_, row) => {
     const said: unknown[] = [];
-    claims.each(row, (text, holds) => said.push([claims.texts[text], holds]));
+    for (let claim = claims.startOf(row); claim < claims.startOf(row + 1); claim++)
+      said.push([claims.texts[claims.textOf(claim)], claims.holds(claim)]);
     const own = [
       ids.get(row),
       at.get(row),
@@ -67,7 +76,7 @@ function describeTable(table: EvaluationTable): unknown {
 const isQuick = (line: string): boolean => {
   const table = new EvaluationTable();
   table.add(PREV, JSON.parse(GENESIS));
-  return table.addLine(Buffer.from(line), line);
+  return table.addSpan(...pieceWith(Buffer.from(line)));
 };
 function agrees(bytes: Buffer): void {
   expect(shown(bytes, true)).toEqual(shown(bytes, false));
@@ -76,7 +85,7 @@ function agrees(bytes: Buffer): void {
 describe('lines of cycles that are read without parsing them', () => {
   it('takes what forge writes', () => {
     expect(isQuick(LINE)).toBe(true);
-    expect(matchPlainCycle(Buffer.from(LINE), LINE)).toMatchObject({
+    expect(matchPlainCycle(...pieceWith(Buffer.from(LINE)))).toMatchObject({
       n: 2,
       cycle: 1,
       environment_valid: true,
@@ -116,6 +125,19 @@ describe('lines of cycles that are read without parsing them', () => {
   ])('leaves %s to the parser', (_, line) => {
     expect(line).not.toBe(LINE);
     expect(isQuick(line)).toBe(false);
+  });
+
+  it('takes what forge writes beside lines that are not ASCII', () => {
+    const table = new EvaluationTable();
+    table.add(PREV, JSON.parse(GENESIS));
+    expect(table.addSpan(...pieceWith(Buffer.from(LINE), '{"pattern":"Größe"}'))).toBe(true);
+    expect(table.ids.get(1)).toBe(recordId(LINE));
+  });
+
+  it('does not read on into the next line', () => {
+    const half = LINE.slice(0, LINE.indexOf('T-1'));
+    const [piece, start] = pieceWith(Buffer.from(`${half}\n${LINE}`));
+    expect(matchPlainCycle(piece, start, start + half.length)).toBe(null);
   });
 
   it('knows the same of a line whose bytes are no UTF-8', () => {

@@ -38,6 +38,13 @@ describe('a table of ids', () => {
     expect(table.size).toBe(1);
   });
 
+  it('finds an id by its bytes as characters', () => {
+    const table = new IdTable();
+    const index = table.add(id('a'));
+    expect(table.findDigest(Buffer.from(id('a'), 'hex').toString('latin1'))).toBe(index);
+    expect(table.findDigest(Buffer.from(id('b'), 'hex').toString('latin1'))).toBe(-1);
+  });
+
   it('tells ids apart that share their first bytes', () => {
     const table = new IdTable();
     const [a, b] = [`${'0'.repeat(63)}1`, `${'0'.repeat(63)}2`];

@@ -52,6 +52,8 @@ export class EvaluationTable {
   readonly name: number[] = [];
   readonly names = new IdTable();
   readonly claims = new Claims();
+  /** What `cycles` found. */
+  private sorted: readonly number[] | null = null;
   /** The id of the last row. */
   private last = '';
   /** How many names there were before the row that is added. */
@@ -102,6 +104,7 @@ export class EvaluationTable {
   }
 
   private endRow(id: string, n: number, isCycle: boolean, isBroken: boolean): void {
+    this.sorted = null;
     this.ids.pushPlain(id);
     this.last = id;
     this.numbers.push(n);
@@ -111,12 +114,18 @@ export class EvaluationTable {
 
   /** Of these rows only the links count: what was redacted or declared void says nothing any more. */
   hide(isHidden: (id: string) => boolean): void {
+    this.sorted = null;
     for (let row = 0; row < this.ids.length; row++)
       if (isHidden(this.ids.get(row))) this.isCycle[row] = false;
   }
 
   /** The rows of cycles, each record once, sorted by (n, id). */
-  cycles(): number[] {
+  cycles(): readonly number[] {
+    this.sorted ??= this.sort();
+    return this.sorted;
+  }
+
+  private sort(): number[] {
     const { ids } = this;
     const rows: number[] = [];
     let isSorted = true;

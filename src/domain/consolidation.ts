@@ -134,13 +134,13 @@ class Planner {
       evidence_cycles: named.map((row) => this.table.cycle[row] as number),
       confidence: 'high',
       scope,
-      created_at: this.table.at[named.at(-1) ?? -1] ?? '',
+      created_at: this.table.at.get(named.at(-1) ?? -1),
       evidence: this.idsOf(named),
     };
   }
 
   private idsOf(rows: readonly number[]): string[] {
-    return rows.map((row) => this.table.ids[row] as string);
+    return rows.map((row) => this.table.ids.get(row));
   }
 }
 
@@ -148,7 +148,7 @@ const reject = ({ pattern, scope, observed, evidence }: Weighed, failed: Conditi
   pattern,
   scope,
   failed,
-  observed: observed.size,
+  observed,
   qualified: evidence.length,
 });
 
@@ -164,9 +164,9 @@ const isComplete = ({ pattern, scope, created_at, evidence_cycles }: Promotion):
 /** How many cycles these evaluation heads do not cover; all that is wanted to be known is whether they are enough. */
 export function countUncovered(evaluations: EvaluationTable, heads: readonly string[]): number {
   const marks = evaluations.ancestorsOf(heads);
-  const cycles = new Set<string>();
+  const cycles = new Set<number>();
   for (const row of evaluations.cycles()) {
-    if (marks[row] === 0) cycles.add(evaluations.cycleOf(row));
+    if (marks[row] === 0) cycles.add(evaluations.name[row] as number);
     if (cycles.size === WINDOW) break;
   }
   return cycles.size;

@@ -1,78 +1,131 @@
-import { isRecordId, type LedgerRecord } from './ledger.js';
+import { Claims } from './evaluation-claims.js';
+import { matchPlainCycle, type PlainCycle, TIME_LENGTH } from './evaluation-line.js';
+import { IdTable } from './id-table.js';
+import { isRecordId, type LedgerRecord, lineOf, type Piece, recordId } from './ledger.js';
+import { TextColumn } from './text-column.js';
+import { compareText } from './text.js';
 
 /** Why an evaluation is no evidence for what it shows, as bits. */
 export const UNMET = { classification: 1, environment_valid: 2, governance_violations: 4, execution: 8 };
 
+/** What is known of a cycle, as flags in the table of their names. */
+export const CYCLE = {
+  /** Several rows are of it. */
+  again: 1,
+  /** Its execution record was looked for. */
+  sought: 2,
+  found: 4,
+};
+
 /** LTM, "Knowledge Promotion Mechanism". */
-const TEACHING: ReadonlySet<unknown> = new Set(['SUCCESS', 'PARTIAL_SUCCESS']);
+const isTeaching = (classification: unknown): boolean =>
+  classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS';
 
 /** The conditions of LTM-06 that a record fails by itself; whether its cycle ran is another question. */
-export function unmetBy(record: LedgerRecord): number {
-  const { classification, environment_valid, governance_violations } = record;
-  let unmet = TEACHING.has(classification) ? 0 : UNMET.classification;
+export function unmetBy({
+  classification,
+  environment_valid,
+  governance_violations,
+}: LedgerRecord | PlainCycle): number {
+  let unmet = isTeaching(classification) ? 0 : UNMET.classification;
   if (environment_valid !== true) unmet |= UNMET.environment_valid;
   if (!Array.isArray(governance_violations) || governance_violations.length > 0)
     unmet |= UNMET.governance_violations;
   return unmet;
 }
 
-/** A pattern as it is written in some evaluation. */
-export interface PatternText {
-  scope: string;
-  pattern: string;
-}
-
 /**
  * The evaluation ledger in columns, a row per record: as objects, the records of a long one would cost more time in the
- * garbage collector than all else together. Rows may come in any order and more than once; `order` puts that right.
+ * garbage collector than all else together. Rows may come in any order and more than once; `cycles` puts that right.
  */
 export class EvaluationTable {
-  readonly ids: string[] = [];
+  readonly ids = new TextColumn(64);
   /** When it was written. */
-  readonly at: string[] = [];
+  readonly at = new TextColumn(TIME_LENGTH);
   /** The label of the cycle; 0 when it has none. */
   readonly cycle: number[] = [];
-  /** Bits of UNMET. */
+  /** Bits of UNMET; that of `execution` where the record names none. */
   readonly unmet: number[] = [];
   /** The environment was broken, and not just unknown. */
   readonly isBroken: boolean[] = [];
-  /** The id of the execution record; null when it names none. */
-  readonly execution: (string | null)[] = [];
-  readonly texts: PatternText[] = [];
+  /** What names the cycle, by its place in `names`: its execution record, or the row's own id where it names none. */
+  readonly name: number[] = [];
+  readonly names = new IdTable();
+  readonly claims = new Claims();
+  /** What `cycles` found. */
+  private sorted: readonly number[] | null = null;
+  /** The id of the last row. */
+  private last = '';
+  /** How many names there were before the row that is added. */
+  private seen = 0;
   private readonly numbers: number[] = [];
   private readonly isCycle: boolean[] = [];
-  /** Twice the place of a text in `texts`, and 1 more where it is said to hold. Those of a row begin at `starts`. */
-  private readonly claims: number[] = [];
-  private readonly starts: number[] = [0];
   /** The links of rows that do not just follow the row before. */
   private readonly links = new Map<number, readonly string[]>();
-  /** Places in `texts`, by scope and pattern. */
-  private readonly places = new Map<string, Map<string, number>>();
 
   add(id: string, record: LedgerRecord): void {
-    const row = this.ids.push(id) - 1;
-    const { n, prev, seen, kind, at, cycle, execution } = record;
-    if (prev === null || seen.length > 0 || prev !== this.ids[row - 1])
-      this.links.set(row, prev === null ? seen : [prev, ...seen]);
-    const isCycle = kind === 'cycle';
+    const { n, prev, seen, kind, at, cycle, execution, environment_valid, patterns } = record;
+    if (prev === null || seen.length > 0 || prev !== this.last)
+      this.links.set(this.ids.length, prev === null ? seen : [prev, ...seen]);
+    const hasExecution = isRecordId(execution);
+    this.at.push(at ?? '');
+    this.pushName(this.names.add(hasExecution ? execution : id));
+    this.unmet.push(unmetBy(record) | (hasExecution ? 0 : UNMET.execution));
+    this.cycle.push(typeof cycle === 'number' ? cycle : 0);
+    this.claims.add(kind === 'cycle' && Array.isArray(patterns) ? patterns : []);
+    this.endRow(id, n, kind === 'cycle', environment_valid === false);
+  }
+
+  /**
+   * What `add` does with the record of a line, without reading all of it; false, and nothing, for a line that is not
+   * exactly as forge writes it for a clean cycle that follows the row before. The line goes from `start` to `end`, where
+   * its LF stands.
+   */
+  addSpan(piece: Piece, start: number, end: number): boolean {
+    const { bytes, text } = piece;
+    const found = matchPlainCycle(piece, start, end);
+    if (!found || this.last === '' || !text.startsWith(this.last, found.prevAt)) return false;
+    const name = this.names.addFrom(bytes, found.executionAt);
+    if (name < 0) return false;
+    this.at.pushPlain(text.slice(found.timeAt, found.timeAt + TIME_LENGTH));
+    this.pushName(name);
+    this.unmet.push(unmetBy(found));
+    this.cycle.push(found.cycle);
+    this.claims.addJson(found.patterns);
+    this.endRow(recordId(lineOf(piece, start, end)), found.n, true, found.environment_valid === false);
+    return true;
+  }
+
+  private pushName(name: number): void {
+    // A new one stands at the end.
+    if (this.names.size > this.seen) this.seen++;
+    else this.names.mark(name, CYCLE.again);
+    this.name.push(name);
+  }
+
+  private endRow(id: string, n: number, isCycle: boolean, isBroken: boolean): void {
+    this.sorted = null;
+    this.ids.pushPlain(id);
+    this.last = id;
     this.numbers.push(n);
     this.isCycle.push(isCycle);
-    this.at.push(at ?? '');
-    this.cycle.push(typeof cycle === 'number' ? cycle : 0);
-    this.execution.push(isRecordId(execution) ? execution : null);
-    this.isBroken.push(record.environment_valid === false);
-    this.unmet.push(unmetBy(record));
-    if (isCycle && Array.isArray(record.patterns)) this.addClaims(record.patterns);
-    this.starts.push(this.claims.length);
+    this.isBroken.push(isBroken);
   }
 
   /** Of these rows only the links count: what was redacted or declared void says nothing any more. */
   hide(isHidden: (id: string) => boolean): void {
-    for (const [row, id] of this.ids.entries()) if (isHidden(id)) this.isCycle[row] = false;
+    this.sorted = null;
+    for (let row = 0; row < this.ids.length; row++)
+      if (isHidden(this.ids.get(row))) this.isCycle[row] = false;
   }
 
   /** The rows of cycles, each record once, sorted by (n, id). */
-  cycles(): number[] {
+  cycles(): readonly number[] {
+    this.sorted ??= this.sort();
+    return this.sorted;
+  }
+
+  private sort(): number[] {
     const { ids } = this;
     const rows: number[] = [];
     let isSorted = true;
@@ -83,16 +136,7 @@ export class EvaluationTable {
     }
     if (isSorted) return rows;
     rows.sort((a, b) => this.compare(a, b));
-    return rows.filter((row, at) => at === 0 || ids[row] !== ids[rows[at - 1] as number]);
-  }
-
-  /** Hands over what a row says: which text, by its place in `texts`, and whether it holds. */
-  eachClaim(row: number, take: (text: number, holds: boolean) => void): void {
-    const end = this.starts[row + 1] as number;
-    for (let at = this.starts[row] as number; at < end; at++) {
-      const claim = this.claims[at] as number;
-      take(claim >> 1, (claim & 1) === 1);
-    }
+    return rows.filter((row, at) => at === 0 || ids.get(row) !== ids.get(rows[at - 1] as number));
   }
 
   /** Which rows stand at or before the named heads in the hash graph, as bits by row. */
@@ -101,7 +145,7 @@ export class EvaluationTable {
     if (heads.length === 0) return marks;
     // Of copies the first, as `cycles` has it.
     const rows = new Map<string, number>();
-    for (const [row, id] of this.ids.entries()) if (!rows.has(id)) rows.set(id, row);
+    for (let row = this.ids.length - 1; row >= 0; row--) rows.set(this.ids.get(row), row);
     const open = heads.map((id) => rows.get(id));
     while (open.length > 0) {
       const row = open.pop();
@@ -114,34 +158,8 @@ export class EvaluationTable {
     return marks;
   }
 
-  /** What names the cycle of a row: one that was evaluated twice is one. */
-  cycleOf(row: number): string {
-    return this.execution[row] ?? (this.ids[row] as string);
-  }
-
   private compare(a: number, b: number): number {
-    const [one, other] = [this.ids[a] as string, this.ids[b] as string];
-    return (
-      (this.numbers[a] as number) - (this.numbers[b] as number) || (one < other ? -1 : one > other ? 1 : 0)
-    );
-  }
-
-  private addClaims(patterns: readonly Record<string, unknown>[]): void {
-    for (const { pattern, scope, holds } of patterns)
-      if (typeof pattern === 'string' && typeof scope === 'string')
-        this.claims.push(this.placeOf(scope, pattern) * 2 + (holds === false ? 0 : 1));
-  }
-
-  private placeOf(scope: string, pattern: string): number {
-    let ofScope = this.places.get(scope);
-    if (!ofScope) {
-      ofScope = new Map();
-      this.places.set(scope, ofScope);
-    }
-    const known = ofScope.get(pattern);
-    if (known !== undefined) return known;
-    const place = this.texts.push({ scope, pattern }) - 1;
-    ofScope.set(pattern, place);
-    return place;
+    const between = (this.numbers[a] as number) - (this.numbers[b] as number);
+    return between || compareText(this.ids.get(a), this.ids.get(b));
   }
 }

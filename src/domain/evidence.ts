@@ -1,4 +1,5 @@
-import { type EvaluationTable, UNMET, unmetBy } from './evaluation-table.js';
+import type { PatternText } from './evaluation-claims.js';
+import { CYCLE, type EvaluationTable, UNMET, unmetBy } from './evaluation-table.js';
 import type { LedgerRecord } from './ledger.js';
 import { knowledgeId } from './pattern.js';
 
@@ -19,15 +20,17 @@ export interface Weighed {
   scope: string;
   /** Rows of cycles that qualify, since the last contradiction, in order: one of each cycle. */
   evidence: number[];
-  /** Cycles that showed it at all, since then, and whether one is among the evidence. */
-  observed: Map<string, boolean>;
+  /** How many cycles showed it at all, since then. */
+  observed: number;
+  /** Those of them that have other rows too, and whether one is among the evidence. */
+  shared: Map<number, boolean>;
   /** What kept observations since then from being evidence: bits of UNMET. */
   unmet: number;
   wasContradicted: boolean;
   /** Rows that contradict it, all of them, in order. */
   against: number[];
   /** The row that speaks of it last, and whether it holds there. */
-  said: { row: number; holds: boolean };
+  said: { row: number; holds: boolean; isWeighed: boolean };
 }
 
 /** LTM, "Knowledge Promotion Mechanism". */
@@ -36,35 +39,44 @@ export const ENOUGH = 3;
 export interface WeighOptions {
   /** Rows that were weighed for good before. */
   settled?: Uint8Array | undefined;
-  /** Whether an execution record is known; by default all are. */
-  hasRun?: ((execution: string) => boolean) | undefined;
+  /** Whether an execution record is known, by its place in the names of the table; by default all are. */
+  hasRun?: ((execution: number) => boolean) | undefined;
 }
 
 /** Weighs every evaluation, by knowledge id. Pure: the same records give the same answer on every machine. */
 export function weighEvidence(table: EvaluationTable, options: WeighOptions = {}): Map<string, Weighed> {
   const weighed = new Map<string, Weighed>();
+  const { claims } = table;
   const byText: (Weighed | undefined)[] = [];
   for (const row of table.cycles()) {
     if (options.settled?.[row] === 1) continue;
-    const spoken: Weighed[] = [];
-    table.eachClaim(row, (text, holds) => {
-      const entry = byText[text] ?? entryFor(table, text, weighed);
-      byText[text] = entry;
-      const { said } = entry;
-      // The same cycle saying both contradicts it.
-      said.holds = holds && (said.row !== row || said.holds);
-      if (said.row !== row) spoken.push(entry);
-      said.row = row;
-    });
-    for (const entry of spoken)
+    const [start, end] = [claims.startOf(row), claims.startOf(row + 1)];
+    for (let claim = start; claim < end; claim++) {
+      const text = claims.textOf(claim);
+      byText[text] ??= entryFor(table, text, weighed);
+      hear((byText[text] as Weighed).said, row, claims.holds(claim));
+    }
+    for (let claim = start; claim < end; claim++) {
+      const entry = byText[claims.textOf(claim)] as Weighed;
+      // What a row says twice is weighed once.
+      if (entry.said.isWeighed) continue;
+      entry.said.isWeighed = true;
       if (entry.said.holds) support(entry, table, row, options.hasRun);
       else if (!table.isBroken[row]) contradict(entry, row);
+    }
   }
   return weighed;
 }
 
-function entryFor({ texts }: EvaluationTable, text: number, weighed: Map<string, Weighed>): Weighed {
-  const { scope, pattern } = texts[text] as { scope: string; pattern: string };
+/** The same cycle saying both contradicts it. */
+function hear(said: Weighed['said'], row: number, holds: boolean): void {
+  said.holds = holds && (said.row !== row || said.holds);
+  said.row = row;
+  said.isWeighed = false;
+}
+
+function entryFor({ claims }: EvaluationTable, text: number, weighed: Map<string, Weighed>): Weighed {
+  const { scope, pattern } = claims.texts[text] as PatternText;
   const knowledge_id = knowledgeId(scope, pattern);
   const known = weighed.get(knowledge_id);
   if (known) return known;
@@ -73,23 +85,24 @@ function entryFor({ texts }: EvaluationTable, text: number, weighed: Map<string,
     pattern,
     scope,
     evidence: [],
-    observed: new Map(),
+    observed: 0,
+    shared: new Map(),
     unmet: 0,
     wasContradicted: false,
     against: [],
-    said: { row: -1, holds: false },
+    said: { row: -1, holds: false, isWeighed: false },
   };
   weighed.set(knowledge_id, entry);
   return entry;
 }
 
 function support(entry: Weighed, table: EvaluationTable, row: number, hasRun: WeighOptions['hasRun']): void {
-  const execution = table.execution[row] ?? null;
-  const wasRun = execution !== null && (!hasRun || hasRun(execution));
-  const unmet = (table.unmet[row] as number) | (wasRun ? 0 : UNMET.execution);
-  const cycle = table.cycleOf(row);
-  const isCounted = entry.observed.get(cycle);
-  if (isCounted !== true) entry.observed.set(cycle, unmet === 0);
+  const cycle = table.name[row] as number;
+  const unmet = (table.unmet[row] as number) | (!hasRun || hasRun(cycle) ? 0 : UNMET.execution);
+  const isShared = table.names.has(cycle, CYCLE.again);
+  const isCounted = isShared ? entry.shared.get(cycle) : undefined;
+  if (isCounted === undefined) entry.observed++;
+  if (isShared && isCounted !== true) entry.shared.set(cycle, unmet === 0);
   entry.unmet |= unmet;
   if (unmet === 0 && !isCounted) entry.evidence.push(row);
 }
@@ -98,7 +111,8 @@ function support(entry: Weighed, table: EvaluationTable, row: number, hasRun: We
 function contradict(entry: Weighed, row: number): void {
   entry.against.push(row);
   entry.evidence = [];
-  entry.observed = new Map();
+  entry.observed = 0;
+  entry.shared = new Map();
   entry.unmet = 0;
   entry.wasContradicted = true;
 }
@@ -115,7 +129,7 @@ export function isEvidenceFor(record: LedgerRecord, knowledge_id: string): boole
 /** Which conditions a pattern fails; empty when it has earned its promotion (LTM-06). */
 export function failedConditions({ evidence, observed, unmet, wasContradicted }: Weighed): Condition[] {
   if (evidence.length >= ENOUGH) return [];
-  const failed: Condition[] = observed.size < ENOUGH ? ['observed'] : [];
+  const failed: Condition[] = observed < ENOUGH ? ['observed'] : [];
   for (const [condition, bit] of Object.entries(UNMET))
     if ((unmet & bit) !== 0) failed.push(condition as keyof typeof UNMET);
   if (wasContradicted) failed.push('contradicted');

@@ -6,7 +6,7 @@ import { type Around, tierHeads } from '../store/ledger.js';
 import { readWindow, writeWindow } from '../store/window.js';
 import type { Context } from './context.js';
 import { readEvaluations } from './evaluation-read.js';
-import { findExecutions } from './execution-find.js';
+import { findExecutions, isMissing } from './execution-find.js';
 import { closeInvestigations, openInvestigations } from './investigation.js';
 import { type RecordRef, storeRecords } from './ledger.js';
 import { findDoubtful } from './memory-earned.js';
@@ -42,31 +42,11 @@ function planWithRuns(
   const resets = knowledge.filter(({ record }) => record.kind === 'reset');
   const settled = evaluations.ancestorsOf(coveredHeads(resets));
   const doubtful = new Set(findDoubtful(context, knowledge));
-  const known = new Set<string>();
-  const missing = new Set<string>();
+  const hasRun = (name: number): boolean => !isMissing(evaluations, name);
   for (;;) {
-    const hasRun = missing.size === 0 ? undefined : (id: string): boolean => !missing.has(id);
     const { plan, believed } = planConsolidation({ evaluations, knowledge, doubtful, settled, hasRun });
-    const wanted = executionsOf(evaluations, believed, known);
-    if (wanted.size === 0) return plan;
-    const found = findExecutions(context, wanted);
-    for (const id of wanted.keys()) (found.has(id) ? known : missing).add(id);
-    if (found.size === wanted.size) return plan;
+    if (findExecutions(context, evaluations, believed)) return plan;
   }
-}
-
-/** The executions that some rows name, with their cycles. */
-function executionsOf(
-  { execution, cycle }: EvaluationTable,
-  rows: readonly number[],
-  known: ReadonlySet<string>,
-): Map<string, number> {
-  const wanted = new Map<string, number>();
-  for (const row of rows) {
-    const id = execution[row] as string;
-    if (!known.has(id)) wanted.set(id, cycle[row] as number);
-  }
-  return wanted;
 }
 
 /** What a consolidation did. */

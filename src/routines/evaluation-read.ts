@@ -6,7 +6,13 @@ import { eachRecord, untilSettled } from './memory-read.js';
 export function readEvaluations(context: Context): EvaluationTable {
   return untilSettled(() => {
     const table = new EvaluationTable();
-    const isHidden = eachRecord(context, 'evaluation', {}, (id, record) => table.add(id, record));
+    const isHidden = eachRecord(
+      context,
+      'evaluation',
+      {},
+      (id, record) => table.add(id, record),
+      (piece, start, end) => table.addSpan(piece, start, end),
+    );
     if (isHidden) table.hide(isHidden);
     return table;
   });

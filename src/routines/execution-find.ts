@@ -1,40 +1,68 @@
 import { executionNumber } from '../domain/cycle.js';
-import { parseLine, recordId } from '../domain/ledger.js';
-import { eachLine, listArchives, listContainers } from '../store/ledger-files.js';
+import { numberAt } from '../domain/evaluation-line.js';
+import { CYCLE, type EvaluationTable } from '../domain/evaluation-table.js';
+import type { IdTable } from '../domain/id-table.js';
+import { lineOf, type Piece, parseLine, recordDigest } from '../domain/ledger.js';
+import { type Container, eachSpan, listArchives, listContainers } from '../store/ledger-files.js';
+import type { Layout } from '../store/layout.js';
 import type { Context } from './context.js';
 
-const REDACTED = Buffer.from('"redacted":"');
+/** So many of the last bits of a number tell which lines are looked at more closely. */
+const SIEVE = 1 << 20;
+
+/** Whether the execution record of a cycle, by its name in the table, was sought in vain. */
+export const isMissing = ({ names }: EvaluationTable, name: number): boolean =>
+  names.has(name, CYCLE.sought) && !names.has(name, CYCLE.found);
 
 /**
- * Which of these execution records the ledger has, live, sealed or redacted. They are sought by their numbers, so that
- * only few lines have to be hashed.
+ * Looks for the execution records that these rows name in the ledger, live, sealed or redacted, and notes in the table
+ * which are there; true when none is missing. They are sought by their numbers, so that only few lines have to be hashed.
  */
-export function findExecutions({ layout }: Context, wanted: ReadonlyMap<string, number>): Set<string> {
-  const numbers = new Set([...wanted.values()].map(executionNumber));
-  const found = new Set<string>();
-  eachLine([...listContainers(layout, 'execution'), ...listArchives(layout)], (bytes) => {
-    if (!numbers.has(numberIn(bytes))) return;
-    const id = idOf(bytes);
-    if (wanted.has(id)) found.add(id);
+export function findExecutions(
+  { layout }: Context,
+  table: EvaluationTable,
+  rows: readonly number[],
+): boolean {
+  const { names } = table;
+  const sieve = new Uint8Array(SIEVE);
+  let open = 0;
+  for (const row of rows) {
+    const name = table.name[row] as number;
+    if (names.has(name, CYCLE.found)) continue;
+    sieve[executionNumber(table.cycle[row] as number) % SIEVE] = 1;
+    if (!names.has(name, CYCLE.sought)) open++;
+    names.mark(name, CYCLE.sought);
+  }
+  if (open === 0) return true;
+  eachSpan(containersOf(layout), (piece, start, end) => {
+    const isPlain = piece.text.startsWith(BEGINNING, start);
+    const n = isPlain ? numberAt(piece.bytes, start + BEGINNING.length) : numberIn(piece, start, end);
+    if (sieve[n % SIEVE] !== 1) return;
+    const line = lineOf(piece, start, end);
+    const name = isPlain ? names.findDigest(recordDigest(line)) : findOther(names, line);
+    if (name < 0 || !isMissing(table, name)) return;
+    names.mark(name, CYCLE.found);
+    open--;
   });
-  return found;
+  return open === 0;
 }
 
-const BEGINNING = Buffer.from('{"v":1,"tier":"execution","n":');
+const containersOf = (layout: Layout): Container[] => [
+  ...listContainers(layout, 'execution'),
+  ...listArchives(layout),
+];
 
-/** The number of a record by its first bytes, as forge writes them; 0 when there is none. */
-function numberIn(bytes: Buffer): number {
-  let at = BEGINNING.length;
-  if (bytes.compare(BEGINNING, 0, at, 0, at) !== 0)
-    return Number(/"n":(\d{1,15})/.exec(bytes.toString('latin1', 0, 160))?.[1] ?? 0);
-  let n = 0;
-  for (let digit = (bytes[at] as number) - 48; digit >= 0 && digit <= 9; digit = (bytes[++at] as number) - 48)
-    n = n * 10 + digit;
-  return n;
-}
+/** As forge writes them. */
+const BEGINNING = '{"v":1,"tier":"execution","n":';
 
-function idOf(bytes: Buffer): string {
-  if (!bytes.subarray(0, 32).includes(REDACTED)) return recordId(bytes);
-  const parsed = parseLine(bytes.toString('utf8'));
-  return parsed.kind === 'tombstone' ? parsed.tombstone.redacted : '';
+/** The number of any other line; 0 when there is none. */
+const numberIn = ({ text }: Piece, start: number, end: number): number =>
+  Number(/"n":(\d{1,15})/.exec(text.slice(start, Math.min(start + 160, end)))?.[1] ?? 0);
+
+/** A line that may stand where a record was redacted. */
+function findOther(names: IdTable, line: Uint8Array): number {
+  const bytes = Buffer.from(line);
+  if (!bytes.subarray(0, 32).includes('"redacted":"')) return names.findDigest(recordDigest(line));
+  const parsed = parseLine(bytes.toString());
+  return parsed.kind === 'tombstone' ? names.find(parsed.tombstone.redacted) : -1;
 }

@@ -76,7 +76,7 @@ export async function appendCorrection(
 function findAgainst(context: Context, knowledge_id: string): string[] {
   const evaluations = readEvaluations(context);
   const against = weighEvidence(evaluations).get(knowledge_id)?.against ?? [];
-  return against.map((row) => evaluations.ids[row] as string);
+  return against.map((row) => evaluations.ids.get(row));
 }
 
 /** LTM-14: a human says that something is not true any more. The record stays; readers show it as invalid. */

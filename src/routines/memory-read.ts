@@ -7,6 +7,7 @@ import { fixedFile, memoryFolder, shownFrom } from '../store/layout.js';
 import {
   type Container,
   eachLine,
+  eachSpan,
   listArchives,
   listContainers,
   MOVES,
@@ -14,6 +15,7 @@ import {
 } from '../store/ledger-files.js';
 import { Hiding } from '../store/ledger-hidden.js';
 import { listTombstones } from '../store/ledger-redact.js';
+import type { SpanHandler } from '../store/line-splitter.js';
 import type { Context } from './context.js';
 
 /** A record as readers get it. */
@@ -57,22 +59,26 @@ export function untilSettled<T>(read: () => T): T {
 
 /**
  * Hands over the records of a tier in the order of their lines, copies and all; what stands where one was redacted comes
- * with its links alone. Returns what tells the ids that are not to be shown; null when all are.
+ * with its links alone. What `takeSpan` takes is not parsed: lines of cycles, which hide nothing. Returns what tells the
+ * ids that are not to be shown; null when all are.
  */
 export function eachRecord(
   context: Context,
   tier: Tier,
   { archived = true }: ReadOptions,
   take: (id: string, record: LedgerRecord) => void,
+  takeSpan: (...span: Parameters<SpanHandler>) => boolean = () => false,
 ): ((id: string) => boolean) | null {
   const containers = containersOf(context, tier, archived);
   const hiding = new Hiding(context.layout);
-  eachLine(containers, (bytes) => {
-    const parsed = parseLine(bytes.toString());
+  eachSpan(containers, (piece, start, end) => {
+    if (takeSpan(piece, start, end)) return;
+    const line = piece.bytes.subarray(start, end);
+    const parsed = parseLine(line.toString());
     hiding.add(parsed);
     if (parsed.kind === 'tombstone')
       take(parsed.tombstone.redacted, { ...parsed.tombstone, tier, kind: 'hidden' });
-    else if (parsed.kind === 'record' && parsed.record.tier === tier) take(recordId(bytes), parsed.record);
+    else if (parsed.kind === 'record' && parsed.record.tier === tier) take(recordId(line), parsed.record);
   });
   const { ids, ledgers } = hiding.finish();
   if (ids.size === 0 && ledgers.size === 0) return null;

@@ -1,10 +1,10 @@
-import { createHash, type Hash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../domain/error.js';
-import { MAX_RECORD_BYTES, type Tier } from '../domain/ledger.js';
+import type { Tier } from '../domain/ledger.js';
 import { diskError, listFolder } from './durable.js';
 import { fixedFile, type Layout, ledgerArchives, segmentFolder } from './layout.js';
+import { type LineHandler, LineSplitter, type SpanHandler } from './line-splitter.js';
 
 /** A file that holds records: what it is now, so that a later look can tell whether it is still the same. */
 export interface Container {
@@ -88,17 +88,6 @@ export function folderStamp(path: string): string {
   return stat ? `${stat.dev}:${stat.ino}:${stat.mtimeNs}` : '';
 }
 
-export interface LineHandler {
-  /** A whole line without its LF. The bytes are only good until the call returns. */
-  line(bytes: Buffer, line: number, offset: number): void;
-  /** A line over MAX_RECORD_BYTES; its bytes are not kept. */
-  long(line: number, offset: number, digest: { length: number; sha256: string }): void;
-  /** What stands after the last LF: torn, or still being written. */
-  tail(bytes: Buffer, line: number, offset: number): void;
-}
-
-const CHUNK = 1024 * 1024;
-
 /**
  * Reads a container's first `size` bytes line by line, split at LF only. Memory is bounded whatever the file holds:
  * one chunk and one line. Needs no lock: what is appended meanwhile is beyond `size`.
@@ -114,86 +103,16 @@ export function scanContainer(path: string, size: number, handler: LineHandler):
   }
 }
 
+type Place = Pick<Container, 'path' | 'size'>;
+const ignore = (): void => {};
+
 /** Every whole line of some containers that may be a record. */
-export function eachLine(
-  containers: readonly Pick<Container, 'path' | 'size'>[],
-  line: LineHandler['line'],
-): void {
-  const ignore = (): void => {};
+export function eachLine(containers: readonly Place[], line: LineHandler['line']): void {
   for (const { path, size } of containers) scanContainer(path, size, { line, long: ignore, tail: ignore });
 }
 
-class LineSplitter {
-  private readonly buffer: Buffer;
-  /** Bytes of an unfinished line at the start of the buffer. */
-  private held = 0;
-  private lineStart = 0;
-  private lineNumber = 1;
-  /** Length so far of a line that is too long to hold; 0 when none is. */
-  private skipped = 0;
-  private skippedHash: Hash | null = null;
-
-  constructor(
-    private readonly handler: LineHandler,
-    private readonly size: number,
-  ) {
-    this.buffer = Buffer.allocUnsafe(Math.min(size, CHUNK + MAX_RECORD_BYTES));
-  }
-
-  run(fd: number): void {
-    for (let position = 0; position < this.size; ) {
-      const wanted = Math.min(CHUNK, this.size - position);
-      const read = fs.readSync(fd, this.buffer, this.held, wanted, position);
-      if (read === 0) break;
-      position += read;
-      this.split(this.held + read);
-    }
-    if (this.skipped > 0) this.emitLong(this.buffer.subarray(0, this.held));
-    else if (this.held > 0)
-      this.handler.tail(this.buffer.subarray(0, this.held), this.lineNumber, this.lineStart);
-  }
-
-  private split(filled: number): void {
-    let start = 0;
-    // The held part has no LF, so the search goes on behind it.
-    for (
-      let end = this.buffer.indexOf(0x0a, this.held);
-      end >= 0 && end < filled;
-      end = this.buffer.indexOf(0x0a, start)
-    ) {
-      this.emit(start, end);
-      start = end + 1;
-    }
-    this.held = filled - start;
-    if (this.held > MAX_RECORD_BYTES) {
-      this.skip(this.buffer.subarray(start, filled));
-      this.held = 0;
-    } else if (start > 0) this.buffer.copyWithin(0, start, filled);
-  }
-
-  private emit(start: number, end: number): void {
-    const length = end - start;
-    if (this.skipped > 0 || length > MAX_RECORD_BYTES) this.emitLong(this.buffer.subarray(start, end));
-    else {
-      this.handler.line(this.buffer.subarray(start, end), this.lineNumber, this.lineStart);
-      this.lineStart += length + 1;
-    }
-    this.lineNumber++;
-  }
-
-  /** Only its digest is kept. */
-  private skip(bytes: Buffer): void {
-    this.skippedHash ??= createHash('sha256');
-    this.skippedHash.update(bytes);
-    this.skipped += bytes.length;
-  }
-
-  private emitLong(rest: Buffer): void {
-    this.skip(rest);
-    const digest = { length: this.skipped, sha256: (this.skippedHash as Hash).digest('hex') };
-    this.handler.long(this.lineNumber, this.lineStart, digest);
-    this.lineStart += this.skipped + 1;
-    this.skipped = 0;
-    this.skippedHash = null;
-  }
+/** As `eachLine`, for readers of long ledgers. */
+export function eachSpan(containers: readonly Place[], span: SpanHandler): void {
+  const handler = { span, line: ignore, long: ignore, tail: ignore };
+  for (const { path, size } of containers) scanContainer(path, size, handler);
 }

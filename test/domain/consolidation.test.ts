@@ -96,10 +96,11 @@ describe('consolidation', () => {
   it('LTM-06 does not believe an evaluation whose cycle nobody recorded', () => {
     const cycles = evaluations(...three);
     const gone = cycles[1]?.record.execution;
+    const table = tableOf(cycles);
     const { promoted, rejected } = planConsolidation({
-      evaluations: tableOf(cycles),
+      evaluations: table,
       knowledge: [],
-      hasRun: (execution) => execution !== gone,
+      hasRun: (execution) => table.names.hex(execution) !== gone,
     }).plan;
     expect(promoted).toEqual([]);
     expect(rejected[0]?.failed).toEqual(['execution']);

@@ -28,6 +28,23 @@ describe('a table of ids', () => {
     expect([table.number(first), table.has(first, 2), table.has(first, 1)]).toEqual([7, true, false]);
   });
 
+  it('adds an id from the bytes in which it stands, and nothing else', () => {
+    const table = new IdTable();
+    const bytes = Buffer.from(`"${id('a')}"`);
+    expect(table.addFrom(bytes, 1)).toBe(table.add(id('a')));
+    for (const from of [0, 2]) expect(table.addFrom(bytes, from)).toBe(-1);
+    expect(table.addFrom(Buffer.from(id('a').toUpperCase()), 0)).toBe(-1);
+    expect(table.addFrom(Buffer.from(id('a')), 1)).toBe(-1);
+    expect(table.size).toBe(1);
+  });
+
+  it('finds an id by its bytes as characters', () => {
+    const table = new IdTable();
+    const index = table.add(id('a'));
+    expect(table.findDigest(Buffer.from(id('a'), 'hex').toString('latin1'))).toBe(index);
+    expect(table.findDigest(Buffer.from(id('b'), 'hex').toString('latin1'))).toBe(-1);
+  });
+
   it('tells ids apart that share their first bytes', () => {
     const table = new IdTable();
     const [a, b] = [`${'0'.repeat(63)}1`, `${'0'.repeat(63)}2`];

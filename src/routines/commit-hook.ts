@@ -34,7 +34,10 @@ export async function checkHookedMessage(
   // The list of features is read for an id that is no issue's.
   const isFeature = quick.problems.some(({ rule }) => rule === 'id');
   const checked = isFeature ? checkMessage(file.bytes, rulesHere(context), state) : quick;
-  if (checked.empty) return null;
+  // Nothing but git's remarks: who closes the editor on them wants no commit, and git says so.
+  const isLeft =
+    isEdited(world) && checkMessage(file.bytes, makeRules(), { ...state, cleanup: 'strip' }).empty;
+  if (checked.empty || isLeft) return null;
   const judged = guarded(file.bytes, checked, await loadGuard(world.env));
   const isSafe = judged.problems.length > 0 || !(state.operation || (checked.fragile && isEdited(world)));
   const isProtected = !isSafe && protect(file, state.comment);

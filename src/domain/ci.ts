@@ -85,15 +85,15 @@ const summary = ({ ok, checks }: CiReport): string => {
 
 /** docs.github.com: workflow commands; what would end one is escaped. */
 function annotation(check: string, { file, line, commit, message, fix }: CiFinding): string {
-  const escape = (text: string): string =>
+  const escaped = (text: string): string =>
     text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-  const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const property = (text: string): string => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const properties = [
     ...(file === undefined ? [] : [`file=${property(file)}`]),
     ...(line === undefined || file === undefined ? [] : [`line=${line}`]),
     `title=${property(`forge ${check}${commit ? ` ${commit.slice(0, 10)}` : ''}`)}`,
   ].join(',');
-  return `::error ${properties}::${escape(fix ? `${message}\n→ ${fix}` : message)}`;
+  return `::error ${properties}::${escaped(fix ? `${message}\n→ ${fix}` : message)}`;
 }
 
 /** The same for programs that read JUnit's XML: a test case a check, a failure a finding. */

@@ -25,6 +25,6 @@ export function peer(name: string, version: string): string | null {
   ];
   const { status } = spawnSync('npm', args, { encoding: 'utf8', timeout: 120_000 });
   if (status === 0) return place;
-  console.warn(`${name} ${version} could not be installed; what needs it is skipped.`);
+  process.stderr.write(`${name} ${version} could not be installed; what needs it is skipped.\n`);
   return null;
 }

@@ -20,7 +20,9 @@ function builtCache(name) {
 }
 
 /** Some commands have a cache of their own: of what they use, and of nothing else. */
-function cacheOf([group, command]) {
+function cacheOf([group, command, event = '']) {
+  // The hook of a start is a `session start`.
+  if (group === 'hook' && /start$/i.test(event)) return 'bin.cjs';
   const own = [`bin.cjs.${group}-${command}`, `bin.cjs.${group}`];
   return own.find((name) => existsSync(join(folder, `${name}.v8`))) ?? 'bin.cjs';
 }

@@ -64,6 +64,26 @@ function makePlace(scratch) {
   return { cwd, env };
 }
 
+/** With a question open an agent's stop is blocked, which takes most. */
+const QUESTION = ['kfr', 'patch', '--goal', 'it is built', '--add', 'OpenQuestion:is it?'];
+const STOP = JSON.stringify({ session_id: 'build', hook_event_name: 'Stop', stop_hook_active: false });
+const MESSAGE = `[FORGE] Build
+
+## What
+- all of it
+
+## Why
+It is to start fast.
+
+## Memory
+- Learned: none
+
+## Backtrace
+- Parent: none
+- Linear: none
+- Session: none
+`;
+
 const CYCLE = ['cycle', '--quiet', '--task', 'X-1', '--', 'true'];
 const RECORD = ['memory', 'record', '--task', 'X-1', '--exit-code', '0', '--classification', 'SUCCESS'];
 
@@ -75,8 +95,8 @@ export async function writeCodeCaches() {
   const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
   try {
     const place = makePlace(scratch);
-    const run = (name, args) => {
-      const { status, stderr } = spawnSync(process.execPath, [RECORDER, name, ...args], place);
+    const run = (name, args, input = '') => {
+      const { status, stderr } = spawnSync(process.execPath, [RECORDER, name, ...args], { ...place, input });
       if (status !== 0) throw new Error(`forge ${args.join(' ')} failed while building: ${stderr}`);
     };
     run('', ['init', '--yes']);
@@ -85,6 +105,11 @@ export async function writeCodeCaches() {
     await converse(place);
     for (let time = 0; time < 2; time++) {
       run('', ['session', 'start', '--json']);
+      run('', QUESTION);
+      run('hook', ['hook', 'claude', 'stop'], STOP);
+      run('', ['kfr', 'clear', '--yes', '--dismiss-all', 'built']);
+      writeFileSync(join(place.cwd, '.git', 'COMMIT_EDITMSG'), MESSAGE);
+      run('hook-commit-msg', ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
       run('memory-record', RECORD);
       run('cycle', CYCLE);
       run('session-end', ['session', 'end']);

@@ -6,6 +6,7 @@ import { ensureBuilt } from '../scripts/built.mjs';
 import { COMMIT_FIGURES } from './commits.mjs';
 import { consolidation, weighing } from './consolidation.mjs';
 import { appends, batch, history, peakMemory, startUp, verification } from './ledger.mjs';
+import { GIT_HOOK_FIGURES } from './git-hooks.mjs';
 import { HOOKS } from './hooks.mjs';
 import { MCP } from './mcp.mjs';
 import { canMeasureMemory, memoryRatio, run, wallRatios } from './measure.mjs';
@@ -190,7 +191,7 @@ function machine(ownEnv) {
   ].join(', ');
 }
 
-const ALL = [...FIGURES, ...COMMIT_FIGURES, ...LEDGER, ...MCP, ...HOOKS];
+const ALL = [...FIGURES, ...COMMIT_FIGURES, ...LEDGER, ...MCP, ...HOOKS, ...GIT_HOOK_FIGURES];
 
 const USAGE = `Usage: npm run bench -- [--json] [--clean-env] [NAME…]
 Figures:

@@ -1,0 +1,148 @@
+// What git's hooks take: commit-msg alone, a commit with all of them, a rebase of 20 commits; commitlint beside it.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { EMPTY_NODE, median, run, wallRatios } from './measure.mjs';
+import { forge } from './repositories.mjs';
+
+const ROUNDS = 9;
+const REBASED = 20;
+const COMMITLINT = ['@commitlint/cli@20.5.3', '@commitlint/config-conventional@20.5.3'];
+
+const MESSAGE = `[FORGE] Read the field where it is written in two ways
+
+## What
+- The reader takes both
+- A test for each
+
+## Why
+Half of the customers had files with the other one.
+
+## Memory
+- Learned: the field may be missing before version 3
+
+## Backtrace
+- Parent: 0123abc (previous working state)
+- Linear: none
+- Session: 2026-01-05-session-001
+`;
+
+function makePlace(scratch, env, name) {
+  const cwd = join(scratch, name);
+  if (existsSync(cwd)) return { cwd, env };
+  mkdirSync(cwd);
+  const place = { cwd, env };
+  run(['git', 'init', '-q', '-b', 'main'], place);
+  run(forge('init', '--yes', '--stack', 'none'), place);
+  run(['git', 'add', '-A'], place);
+  run(['git', 'commit', '-q', '-m', 'Begin'], place);
+  writeFileSync(join(cwd, '.git', 'message'), MESSAGE);
+  return place;
+}
+
+function hooked(scratch, env) {
+  const place = makePlace(scratch, env, 'hooked');
+  run(forge('hooks', 'install', '--comment-char'), place);
+  return place;
+}
+
+/** `forge hook commit-msg`, guard included, on a message that is right. */
+const commitMessage = ({ limit }, { env }, scratch) => {
+  const place = hooked(scratch, env);
+  const [ratio] = wallRatios([forge('hook', 'commit-msg', '.git/message')], place);
+  return { ...ratio, limit };
+};
+
+/** The same message in commitlint's own form, by its program, as husky would start it. */
+const commitlint = (_figure, { env }, scratch) => {
+  const cwd = join(scratch, 'commitlint');
+  mkdirSync(cwd, { recursive: true });
+  const place = { cwd, env };
+  // Outside a repository it ends with an error of its own.
+  run(['git', 'init', '-q'], place);
+  try {
+    run(['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...COMMITLINT], place);
+  } catch {
+    return { skipped: 'commitlint could not be installed' };
+  }
+  writeFileSync(
+    join(cwd, 'commitlint.config.mjs'),
+    "export default { extends: ['@commitlint/config-conventional'] };\n",
+  );
+  writeFileSync(
+    join(cwd, 'message'),
+    'feat: read the field where it is written in two ways\n\nHalf of the customers had it.\n',
+  );
+  const program = join(cwd, 'node_modules', '@commitlint', 'cli', 'cli.js');
+  const [ratio] = wallRatios([[process.execPath, program, '--edit', 'message']], place);
+  return ratio;
+};
+
+const timed = (argv, place) => {
+  const start = performance.now();
+  run(argv, place);
+  return performance.now() - start;
+};
+
+/** Rounds of both, one after the other; `between` is not measured. */
+function ratioOf(one, other, between = () => {}) {
+  const ratios = [];
+  const times = [];
+  for (let round = -2; round < ROUNDS; round++) {
+    between();
+    const base = timed(...other);
+    between();
+    const own = timed(...one);
+    if (round < 0) continue;
+    ratios.push(own / base);
+    times.push(own);
+  }
+  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios), ms: median(times) };
+}
+
+const COMMIT = ['git', 'commit', '-q', '--allow-empty', '-F', '.git/message'];
+
+/** `git commit` with all hooks, beside one with a hook that starts an empty Node. */
+const commits = ({ limit }, { env }, scratch) => {
+  const bare = makePlace(scratch, env, 'bare');
+  const hook = `#!/bin/sh\nexec ${EMPTY_NODE.map((word) => `'${word}'`).join(' ')}\n`;
+  writeFileSync(join(bare.cwd, '.git', 'hooks', 'commit-msg'), hook, { mode: 0o755 });
+  return { ...ratioOf([COMMIT, hooked(scratch, env)], [COMMIT, bare]), limit };
+};
+
+/** Twenty commits onto another one, with and without hooks. */
+function makeStack(place) {
+  run(['git', 'switch', '-qc', 'stack'], place);
+  for (let n = 0; n < REBASED; n++) {
+    writeFileSync(join(place.cwd, `file-${n}.txt`), `${n}\n`);
+    run(['git', 'add', '.'], place);
+    run(['git', 'commit', '-q', '--no-verify', '-F', '.git/message'], place);
+  }
+  run(['git', 'switch', '-q', 'main'], place);
+  writeFileSync(join(place.cwd, 'base.txt'), 'base\n');
+  run(['git', 'add', '.'], place);
+  run(['git', 'commit', '-q', '--no-verify', '-F', '.git/message'], place);
+  run(['git', 'branch', '-q', 'work', 'stack'], place);
+}
+
+const rebase = ({ limit }, { env }, scratch) => {
+  const plain = makePlace(scratch, env, 'plain-stack');
+  const own = makePlace(scratch, env, 'own-stack');
+  for (const place of [plain, own]) makeStack(place);
+  run(forge('hooks', 'install', '--comment-char'), own);
+  const rewind = () => {
+    for (const place of [plain, own]) {
+      rmSync(join(place.cwd, '.git', 'rebase-merge'), { recursive: true, force: true });
+      run(['git', '-c', 'core.hooksPath=/dev/null', 'switch', '-qf', 'main'], place);
+      run(['git', 'branch', '-qf', 'work', 'stack'], place);
+    }
+  };
+  const argv = ['git', 'rebase', '-q', 'main', 'work'];
+  return { ...ratioOf([argv, own], [argv, plain], rewind), limit };
+};
+
+export const GIT_HOOK_FIGURES = [
+  { name: 'hook commit-msg', limit: 1.4, measure: commitMessage },
+  { name: 'commitlint, beside it', measure: commitlint },
+  { name: 'git commit with all hooks', unit: 'with an empty Node hook', limit: 1.5, measure: commits },
+  { name: 'rebase of 20 commits with hooks', unit: 'without', limit: 4, measure: rebase },
+].map((figure) => ({ ...figure, where: 'none' }));

@@ -27,7 +27,7 @@ export async function runAgentHook(io: Io, [agent = '', word = '']: readonly str
     const limit = DEADLINES[known.moment];
     // Whatever waits longer (another forge, a file system, an open stdin) is left waiting.
     io.deadline?.(limit);
-    const event = readEvent(adapter, known.moment, await io.stdin.read());
+    const event = readEvent(adapter, known.moment, await (io.stdin.readObject ?? io.stdin.read)());
     if (!event) return 0;
     const id = conversationId(agent, event.conversation);
     const world = agentWorld(io.world ?? systemWorld(io.env, false), id);

@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync, read, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { outside, systemCode } from '../domain/error.js';
 import { MAX_INPUT_BYTES } from './io.js';
@@ -66,6 +66,46 @@ async function readStdin(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+let isReading = false;
+
+/** Without Node's stream, which loads what opens sockets: a hook is run before every prompt. */
+function readObject(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  isReading = true;
+  return new Promise((done) => {
+    const end = (): void => {
+      isReading = false;
+      done(Buffer.concat(chunks));
+    };
+    const next = (): void => {
+      const chunk = Buffer.allocUnsafe(64 * 1024);
+      read(0, chunk, 0, chunk.length, null, (error, count) => {
+        if (error && systemCode(error) === 'EAGAIN') setTimeout(next, 2);
+        else if (error || count === 0) end();
+        else {
+          chunks.push(chunk.subarray(0, count));
+          size += count;
+          if (size > MAX_INPUT_BYTES || isWhole(chunks)) end();
+          else next();
+        }
+      });
+    };
+    next();
+  });
+}
+
+/** Whoever hands over an object may keep the pipe open behind it. Looked at where it may end, which is rarely. */
+function isWhole(chunks: readonly Buffer[]): boolean {
+  if (!/\}\s*$/.test(chunks.at(-1)?.subarray(-16).toString('latin1') ?? '')) return false;
+  try {
+    JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // At the file size limit (ulimit -f) the system ends the process unless it listens; then the write fails and says so.
 if (process.platform !== 'win32') process.on('SIGXFSZ', () => {});
 
@@ -106,6 +146,7 @@ void main({
       return isTerminal(0);
     },
     read: readStdin,
+    readObject,
   },
   stdout: {
     get isTerminal() {
@@ -127,6 +168,8 @@ void main({
   deadline: (ms, word) => {
     const end = (): never => {
       if (word !== undefined) remark(word);
+      // An exit would wait for the read, which waits for somebody to write.
+      if (isReading) process.kill(process.pid, 'SIGKILL');
       process.exit(0);
     };
     setTimeout(end, Math.max(1, ms - process.uptime() * 1000)).unref();

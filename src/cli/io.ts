@@ -7,7 +7,12 @@ export interface Io {
   argv: readonly string[];
   cwd: () => string;
   env: NodeJS.ProcessEnv;
-  stdin: { readonly isTerminal: boolean; read(): Promise<Buffer> };
+  stdin: {
+    readonly isTerminal: boolean;
+    read(): Promise<Buffer>;
+    /** Up to its end, or to that of a JSON object. */
+    readObject?(): Promise<Buffer>;
+  };
   stdout: { readonly isTerminal: boolean; write(text: string): void };
   stderr: { readonly isTerminal: boolean; write(text: string): void };
   /** Aborted by Ctrl-C. */

@@ -76,9 +76,22 @@ describe('hooks of an agent, as it runs them', () => {
         out += chunk;
       });
     const begun = Date.now();
-    const [code] = await once(child, 'close');
-    expect([code, out]).toEqual([0, '']);
+    const [code, signal] = await once(child, 'close');
+    expect([code, signal, out]).toEqual([null, 'SIGKILL', '']);
     expect(Date.now() - begun).toBeLessThan(3000);
+  });
+
+  it('AGT-01 an input that stays open behind the payload is no reason to wait', async () => {
+    const project = makeForgeRepository();
+    const child = spawn(process.execPath, [BIN, 'hook', 'claude', 'session-start'], { cwd: project.dir });
+    child.stdin.write(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })));
+    let out = '';
+    child.stdout.on('data', (chunk) => {
+      out += chunk;
+    });
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    expect(out).toContain('FORGE briefing');
   });
 
   it('AGT-01 an output that nobody reads is no error', async () => {

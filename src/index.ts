@@ -28,6 +28,10 @@ export type { SealReport, Signatures } from './domain/seal-judge.js';
 export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
 export type { BriefingInput } from './routines/briefing.js';
+export type { CreatedCheckpoint } from './routines/checkpoint.js';
+export type { CheckpointWatch } from './routines/checkpoint-run.js';
+export type { CheckpointRow, ShownCheckpoint } from './routines/checkpoint-show.js';
+export type { VerifiedCheckpoints } from './routines/checkpoint-verify.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
 export type { CycleOptions, CycleWatch } from './routines/cycle-stage.js';
@@ -66,6 +70,10 @@ export type { Where } from './routines/where.js';
 const routines = {
   agent: () => import('./routines/agent.js'),
   briefing: () => import('./routines/briefing.js'),
+  checkpoint: () => import('./routines/checkpoint.js'),
+  checkpoints: () => import('./routines/checkpoint-show.js'),
+  checkpointCheck: () => import('./routines/checkpoint-verify.js'),
+  latest: () => import('./routines/checkpoint-read.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
   doctor: () => import('./routines/doctor.js'),
@@ -218,6 +226,14 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind('cycle', 'runCycle'),
     loop: bind('loop', 'runLoop'),
+    /** GIT-05: verified states to come back to. */
+    checkpoint: {
+      create: bind('checkpoint', 'createCheckpoint'),
+      list: bind('checkpoints', 'listCheckpoints', 'reads'),
+      show: bind('checkpoints', 'showCheckpoint', 'reads'),
+      verify: bind('checkpointCheck', 'verifyCheckpoints', 'reads'),
+      latest: bind('latest', 'latestCheckpoint', 'reads'),
+    },
     knowledge: {
       add: bind('knowledge', 'addLearning'),
       list: bind('knowledge', 'listKnowledge', 'reads'),

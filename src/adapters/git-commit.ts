@@ -21,6 +21,9 @@ export interface FolderCommit {
 
 export type CommitOutcome = { hash: string; short: string; subject: string } | { skipped: string };
 
+/** Why a commit was skipped that nothing stands in the way of. */
+export const NOTHING_CHANGED = 'nothing changed';
+
 /** The paths that the commit is about. */
 interface Changes {
   present: string[];
@@ -35,7 +38,7 @@ interface Changes {
  * staged, no more.
  */
 export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome> {
-  const reason = (await obstacle(unsafe)) ?? (await namelessness(unsafe.git));
+  const reason = await whyNoCommit(unsafe);
   if (reason) return { skipped: reason };
   const job = { ...unsafe, git: await withoutLocalFilters(unsafe.git) };
   const changes = await readChanges(job);
@@ -50,7 +53,15 @@ export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome>
   }
 }
 
-async function obstacle({ repository, outerIndex }: FolderCommit): Promise<string | null> {
+/** What git is in the middle of, or lacks; null where a commit can be made. */
+export const whyNoCommit = async (
+  place: Pick<FolderCommit, 'repository' | 'git' | 'outerIndex'>,
+): Promise<string | null> => (await obstacle(place)) ?? (await namelessness(place.git));
+
+async function obstacle({
+  repository,
+  outerIndex,
+}: Pick<FolderCommit, 'repository' | 'outerIndex'>): Promise<string | null> {
   // Moving HEAD under a git that is about to move it would make that one fail.
   if (outerIndex && dirname(resolve(repository.root, outerIndex)) === repository.gitDir)
     return 'a git hook is running';
@@ -75,7 +86,7 @@ async function namelessness(git: Git): Promise<string | null> {
 async function whyNothing({ git, folder }: FolderCommit): Promise<string> {
   const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'];
   const ignored = await git([...args, '--', `${folder}/config.toml`]);
-  return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : 'nothing changed';
+  return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 
 /** Files of the folder that a commit of it would bring, from the worktree's top; in a conflict none. */
@@ -144,7 +155,7 @@ async function commitOnHead(job: FolderCommit, changes: Changes): Promise<Commit
   const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
   const tree = await writeTree(job, head, changes);
   if (head && tree === (await must(git, ['rev-parse', `${head}^{tree}`])).trim())
-    return { skipped: 'nothing changed' };
+    return { skipped: NOTHING_CHANGED };
   const parent = head ? (await must(git, ['rev-parse', '--short', head])).trim() : null;
   const message = job.message(parent);
   const args = [

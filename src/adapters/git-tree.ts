@@ -21,6 +21,8 @@ export interface TreeReader {
   read(): Promise<string>;
   /** Paths that differ between two of its trees, from the repository's top. */
   changed(before: string, after: string): Promise<string[]>;
+  /** Paths in which one of its trees is not what a commit has. */
+  against(commit: string, tree: string): Promise<string[]>;
 }
 
 /** An index as it was after a look. */
@@ -72,7 +74,38 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
   return {
     read: () => inFolder(place, look),
     changed: async (before, after) => compare(await list(before), await list(after)),
+    against: async (commit, tree) => compare(await listCommit(unsafe, commit), await list(tree)),
   };
+}
+
+/** The same list of a commit. */
+async function listCommit(git: Git, commit: string): Promise<Map<string, string>> {
+  const listed = await must(git, ['ls-tree', '-r', '-z', '--full-tree', commit]);
+  const entries = listed.split('\0').filter(Boolean);
+  return new Map(
+    entries.map((entry) => {
+      const at = entry.indexOf('\t');
+      const [mode, , oid] = entry.slice(0, at).split(' ');
+      return [entry.slice(at + 1), `${mode} ${oid} 0`];
+    }),
+  );
+}
+
+/** The id of a commit's tree without one folder. Nothing is left in the repository. */
+export function treeWithout(
+  repository: Repository,
+  git: Git,
+  { commit, folder, place }: { commit: string; folder: string; place: string },
+): Promise<string> {
+  return inFolder(place, async (own) => {
+    const env = privateEnvironment(repository, own);
+    const ask = (args: string[], input?: string): Promise<string> =>
+      must(git, args, { env, cwd: repository.root, ...(input === undefined ? {} : { input }) });
+    await ask(['read-tree', commit]);
+    const inside = await ask(['ls-files', '-z', '--', folder]);
+    await ask(['update-index', '--force-remove', '-z', '--stdin'], inside);
+    return (await ask(['write-tree', '--missing-ok'])).trim();
+  });
 }
 
 /** path → mode, object and stage. Asked for only where two trees differ. */

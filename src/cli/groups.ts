@@ -71,6 +71,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/feature.js'),
   },
   {
+    name: 'checkpoint',
+    heading: 'Every day',
+    summary: 'Mark a verified state to come back to',
+    load: () => import('./commands/checkpoint.js'),
+  },
+  {
     name: 'cycle',
     heading: 'Every day',
     summary: 'Run a command as one governed cycle',

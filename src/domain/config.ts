@@ -40,6 +40,10 @@ export const Config = z.looseObject({
     test_command: z._default(z.string(), ''),
     timeout_seconds: z._default(z.int().check(z.gte(1), z.lte(86_400)), 600),
   }),
+  checkpoint: table({
+    /** Commands that have to pass before a state counts as verified; none: the tests of passing features. */
+    verify: z._default(z.array(z.string().check(z.minLength(1))), []),
+  }),
   memory: table({
     /** When segments are folded into the fixed files: at session end on the default branch, or only when asked. */
     fold: z._default(z.enum(['auto', 'never']), 'auto'),
@@ -78,6 +82,7 @@ const KNOWN: Record<string, readonly string[]> = {
   briefing: ['budget', 'commits'],
   kfr: ['entry_characters', 'tokens'],
   features: ['test_command', 'timeout_seconds'],
+  checkpoint: ['verify'],
   memory: ['fold'],
   guard: ['halt_on'],
   supervisor: ['keys'],
@@ -170,7 +175,10 @@ export function parseSetting(name: string, text: string): string | number | bool
   if (Array.isArray(example))
     throw usage('config.list', `${name} is a list that "config set" does not change.`, {
       field: name,
-      hint: 'forge supervisor init  or  forge supervisor trust KEY --reason "…"',
+      hint:
+        name === 'supervisor.keys'
+          ? 'forge supervisor init  or  forge supervisor trust KEY --reason "…"'
+          : 'Edit .forge/config.toml.',
     });
   if (typeof example === 'string') return text;
   if (typeof example === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

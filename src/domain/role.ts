@@ -7,6 +7,7 @@ import { oneLine } from './text.js';
  */
 export type Reserved =
   | 'knowledge'
+  | 'checkpoints'
   | 'memory'
   | 'trust'
   | 'config'

@@ -10,7 +10,14 @@ import { deniedToBuilder, isBelowBuilder, isBuilder, type Reserved } from '../do
 import type { ArchivedSession } from '../domain/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
-import { configFile, type Layout, layoutOf, promotionFile, shown } from '../store/layout.js';
+import {
+  checkpointWorkFolder,
+  configFile,
+  type Layout,
+  layoutOf,
+  promotionFile,
+  shown,
+} from '../store/layout.js';
 import type { LockPolicy } from '../store/lock.js';
 
 /** What every routine works with: one `.forge/`, its repository, its surroundings. */
@@ -132,3 +139,7 @@ export function noteActivity({ layout, world, disk }: Context): void {
 
 /** A promotion was begun and has to be completed. One look at one name. */
 export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));
+
+/** A checkpoint is being made, or was begun and has to be completed. One look at one folder. */
+export const hasCheckpointIntents = ({ disk, layout }: Context): boolean =>
+  disk.list(checkpointWorkFolder(layout)).some((name) => name.endsWith('.json'));

@@ -116,7 +116,8 @@ async function isHere(
   return lines.size === 0;
 }
 
-async function eachLineOf(
+/** The lines of that commit's memory files that HEAD has otherwise, or not. */
+export async function eachLineOf(
   context: Context,
   { folder, head }: GitFacts,
   commit: string,

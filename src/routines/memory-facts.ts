@@ -32,6 +32,15 @@ export interface GitFacts {
   operation: string | null;
 }
 
+export interface BrokenAnchor {
+  tier: Tier;
+  commit: string;
+  head: string;
+  n: number;
+  /** The checkpoint that names it, where it is no commit's message. */
+  checkpoint?: string;
+}
+
 /** Everything a judgement needs. */
 export interface Look {
   cut: Cut;
@@ -41,8 +50,8 @@ export interface Look {
   missing: Map<string, MissingRecord>;
   /** Ids of the journal and of files that differ from HEAD: written through forge, or committed. */
   knownIds: Set<string>;
-  /** Heads that a commit message names and that are nowhere. */
-  brokenAnchors: { tier: Tier; commit: string; head: string; n: number }[];
+  /** Heads that a commit message or a checkpoint names and that are nowhere. */
+  brokenAnchors: BrokenAnchor[];
   /** Critical records of the audit ledger that no human has acknowledged. */
   breaches: Breach[];
   /** Knowledge whose evidence is not here, or not all of it: no damage. */

@@ -153,8 +153,9 @@ function returned({ layout }: Context, { scans, cut }: Look, tier: Tier): Findin
 }
 
 function judgeAnchors({ brokenAnchors }: Look, { findings }: Judgement): void {
-  for (const { tier, commit, head, n } of brokenAnchors) {
-    const message = `commit ${commit.slice(0, 12)} saw record ${n} (${head.slice(0, 12)}…) of the ${tier} ledger, which is nowhere: the ledger was rewritten`;
+  for (const { tier, commit, head, n, checkpoint } of brokenAnchors) {
+    const saw = checkpoint ? `${checkpoint} saw a record` : `commit ${commit.slice(0, 12)} saw record ${n}`;
+    const message = `${saw} (${head.slice(0, 12)}…) of the ${tier} ledger, which is nowhere: the ledger was rewritten`;
     findings.push({
       code: 'anchor',
       tier,

@@ -10,6 +10,7 @@ import { identify, redactedIn } from '../domain/tombstone.js';
 import { readAnchors } from '../store/anchors.js';
 import { readJournal } from '../store/journal.js';
 import { scanTier } from '../store/ledger-scan.js';
+import { addFromCheckpoints } from './checkpoint-anchors.js';
 import type { Context } from './context.js';
 import { addFromAnchors, dropHeadsElsewhere } from './memory-anchors.js';
 import type { Cut } from './memory-cut.js';
@@ -120,11 +121,10 @@ async function addFromGit(context: Context, git: GitFacts, look: Look): Promise<
     look.knownIds.add(identify(bytes));
     note(look, bytes, { source: 'head', file: fromTop(context, path), commit: git.head });
   });
-  look.settled = await addFromAnchors(
-    context,
-    { git, look, branches: anchors.branches },
-    (bytes, path, commit) => note(look, bytes, { source: 'anchor', file: fromTop(context, path), commit }),
-  );
+  const onLine = (bytes: Buffer, path: string, commit: string): void =>
+    note(look, bytes, { source: 'anchor', file: fromTop(context, path), commit });
+  look.settled = await addFromAnchors(context, { git, look, branches: anchors.branches }, onLine);
+  await addFromCheckpoints(context, git, look, onLine);
   const outcome = await readRemovedLines(
     stream,
     {

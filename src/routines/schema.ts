@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { CHECKPOINT } from '../domain/checkpoint.js';
 import { Config } from '../domain/config.js';
 import { CycleInput } from '../domain/cycle.js';
 import { usage } from '../domain/error.js';
@@ -18,6 +19,7 @@ const FORMATS = [
   RUNNING_SESSION,
   ARCHIVED_SESSION,
   ACTIVE_ISSUES,
+  CHECKPOINT,
   // No file, but what `forge memory record FILE` takes.
   { name: 'cycle', schema: CycleInput },
 ];

@@ -48,6 +48,15 @@ export async function sealMemory(context: Context): Promise<RecordRef | null> {
   return (await append(context, key, ring)).seal;
 }
 
+/** Beside a commit, which then holds a seal over what it holds. Work goes on without one all the same. */
+export async function trySeal(context: Context): Promise<void> {
+  try {
+    await sealMemory(context);
+  } catch (error) {
+    context.warnings.push(`Not sealed: ${(error as Error).message}`);
+  }
+}
+
 /** `forge memory seal`. With a reason also where earlier seals are gone: they are not missed any more then. */
 export async function sealNow(
   context: Context,

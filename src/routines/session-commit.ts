@@ -53,7 +53,7 @@ async function makeCommit(
 }
 
 /** Those of the last look: what the commit holds. At most four a tier; the next verification ties the rest together. */
-function ledgerHeads({ disk }: Context): string[] {
+export function ledgerHeads({ disk }: Context): string[] {
   const tiers = readLedgerState(disk.layout)?.tiers ?? {};
   return Object.entries(tiers)
     .filter(([, { maxN }]) => maxN > 1)

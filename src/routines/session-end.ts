@@ -22,7 +22,7 @@ import { compactAtSessionEnd } from './memory-compact.js';
 import { foldAtSessionEnd } from './memory-fold.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
-import { sealMemory } from './seal.js';
+import { trySeal } from './seal.js';
 import { commitSession } from './session-commit.js';
 
 export const SessionEndInput = z.strictObject({
@@ -85,7 +85,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
   });
   // Before the fold, which takes the seal along: it moves records and changes no head.
-  if (isVerified && config.supervisor.keys.length > 0) await sealAtEnd(context);
+  if (isVerified && config.supervisor.keys.length > 0) await trySeal(context);
   if (verified && (await foldAtSessionEnd(context))) compactAtSessionEnd(context, verified.around);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
@@ -106,15 +106,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
 /** The next start is mostly on this very commit. A session ends whether git tells of it or not. */
 async function rememberHead(context: Context, count: number): Promise<void> {
   rememberCommits(context, count, await recentCommits(context, count).catch(() => []));
-}
-
-/** LTM-18: the commit holds a seal over what it holds. A session ends without one all the same. */
-async function sealAtEnd(context: Context): Promise<void> {
-  try {
-    await sealMemory(context);
-  } catch (error) {
-    context.warnings.push(`Not sealed: ${(error as Error).message}`);
-  }
 }
 
 /** A git that refuses to work hinders no session's end: it is told, and null. */

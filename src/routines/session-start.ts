@@ -13,7 +13,7 @@ import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
-import { type Context, noteActivity, readConfig, warnFileSystem } from './context.js';
+import { type Context, hasCheckpointIntents, noteActivity, readConfig, warnFileSystem } from './context.js';
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
@@ -59,6 +59,9 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   const config = readConfig(context);
   warnFileSystem(context);
+  // Before git is asked for commits: this makes one.
+  if (hasCheckpointIntents(context))
+    await (await import('./checkpoint-finish.js')).tryFinishCheckpoints(context);
   const { repository, git } = context;
   // Git works while the guard is loaded and the files are read.
   const log = recentCommits(context, config.briefing.commits);

@@ -88,6 +88,35 @@ export function approveTests(context: Context, tests: readonly string[]): void {
   approve(context, entered, 'entered');
 }
 
+/** Commands that somebody just typed, with the files of `.forge/` that they name. */
+export function approveTyped(context: Context, commands: readonly string[]): void {
+  approve(context, commandRunnables(context, commands), 'entered');
+}
+
+/**
+ * For commands that something else of this repository names than what `forge trust` shows: each must have been approved
+ * here as it stands, word for word (exit 3).
+ */
+export function requireApproved(context: Context, commands: readonly string[]): void {
+  const { identity, items } = showTrust(context);
+  const known = new Set(readApproved(context, identity).map(({ digest }) => digest));
+  for (const { digest, state } of items) if (state === 'trusted') known.add(digest);
+  const strange = commandRunnables(context, commands).find(
+    (runnable) => !known.has(digestRunnable(runnable)),
+  );
+  if (!strange) return;
+  const what = strange.kind === 'file' ? strange.name : `"${strange.content}"`;
+  throw refused('trust.needed', `${what} was not approved on this machine; nothing was run.`, {
+    hint: 'forge trust  (after putting the command into [checkpoint] verify of .forge/config.toml)',
+  });
+}
+
+const commandRunnables = (context: Context, commands: readonly string[]): Runnable[] =>
+  commands.flatMap((command) => [
+    { kind: 'command' as const, name: 'checkpoint', content: command },
+    ...filesIn(context, splitCommand(command)),
+  ]);
+
 /** A file that forge itself just wrote. */
 export function approveInitScript(context: Context): void {
   approve(context, fileRunnable(context, initScript(context.layout)), 'entered');
@@ -99,15 +128,16 @@ function commandsOf(context: Context, tests: readonly string[]): string[] {
   return tests.map((test) => formatArgv(testArgv(test, template)));
 }
 
-/** init.sh, every feature's tests, and the files in .forge/ that these name. */
+/** init.sh, every feature's tests, what verifies checkpoints, and the files in .forge/ that these name. */
 function listRunnables(context: Context): Runnable[] {
   const { disk, layout } = context;
   const { features } = disk.requireDocument(FEATURES, featuresFile(layout)).value;
-  const template = readConfig(context).features.test_command;
+  const { checkpoint, features: settings } = readConfig(context);
   const tests = features.flatMap(({ id, tests = [] }) => tests.map((test) => ({ id, test })));
   const all = [
     ...fileRunnable(context, initScript(layout)),
-    ...tests.flatMap(({ id, test }) => testRunnables(context, id, test, template)),
+    ...tests.flatMap(({ id, test }) => testRunnables(context, `feature ${id}`, test, settings.test_command)),
+    ...checkpoint.verify.flatMap((command) => testRunnables(context, '[checkpoint] verify', command, '')),
   ];
   // The same words in two features, or a script that both name, are approved once, under the first.
   const byDigest = new Map<string, Runnable>();
@@ -119,10 +149,10 @@ function listRunnables(context: Context): Runnable[] {
 }
 
 /** A test that cannot be split into words can never run, so there is nothing to approve. */
-function testRunnables(context: Context, id: string, test: string, template: string): Runnable[] {
+function testRunnables(context: Context, name: string, test: string, template: string): Runnable[] {
   try {
     const argv = testArgv(test, template);
-    return [{ kind: 'command', name: `feature ${id}`, content: formatArgv(argv) }, ...filesIn(context, argv)];
+    return [{ kind: 'command', name, content: formatArgv(argv) }, ...filesIn(context, argv)];
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'usage') return [];
     throw error;

@@ -77,6 +77,11 @@ export const sessionFile = within('memory', 'short-term', 'session.json');
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');
 
+/** Manifests of checkpoints. */
+export const checkpointsFolder = within('git', 'checkpoints');
+export const checkpointFile = (layout: Layout, name: string): string =>
+  join(checkpointsFolder(layout), `${name}.json`);
+
 export const doneIssuesFolder = within('linear', 'history');
 /** A unit that is done. */
 export const doneIssueFile = (layout: Layout, id: string): string =>
@@ -142,6 +147,13 @@ export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
 export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
 /** The cycles whose records were redacted, by a digest of their keys: none of them is recorded again. */
 export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
+/** Checkpoints that are being made: each has a file there. */
+export const checkpointWorkFolder = (layout: Layout): string => join(layout.state, 'checkpoints');
+export const checkpointIntent = (layout: Layout, token: string): string =>
+  join(checkpointWorkFolder(layout), `${token}.json`);
+/** Where one of them looks at the working tree from; a random word is added. */
+export const checkpointTrees = (layout: Layout, token: string): string =>
+  join(layout.state, `checkpoint-${token}`);
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 /** A folder to look at the working tree from; a random word is added. */

@@ -59,6 +59,8 @@ const ARGUMENTS: Record<string, string[]> = {
   'memory show': ['NOTE'],
   'supervisor trust': ['3fa9c1d20b7e4a55'],
   'supervisor retire': ['3fa9c1d20b7e4a55'],
+  'checkpoint create': ['X', '--verify', 'true'],
+  'checkpoint show': ['known-v1'],
   'cycle ': ['true'],
   'loop ': ['--max-cycles', '1', 'true'],
   'trust ': ['--show'],
@@ -105,6 +107,7 @@ describe('while memory is halted', () => {
     ]);
     const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
     await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['checkpoint', 'create', 'known', '--verify', 'true']);
     await record(project);
     const file = segmentOf(project, 'execution');
     const lines = linesOf(project, file);

@@ -44,6 +44,7 @@ const DENIED: string[][] = [
   ['memory', 'redact', 'f'.repeat(64), '--reason', 'x'],
   ['memory', 'consolidate'],
   ['memory', 'seal'],
+  ['checkpoint', 'create', 'X', '--verify', 'true'],
   ['cycle', 'true'],
   ['loop', '--max-cycles', '1', 'true'],
   ['supervisor', 'init', '--no-input'],
@@ -71,6 +72,8 @@ const ALLOWED: string[][] = [
   ['supervisor', 'show'],
   ['guard', 'scan'],
   ['doctor'],
+  ['checkpoint', 'list'],
+  ['checkpoint', 'verify'],
   ['mcp'],
   ['hook', 'claude', 'stop'],
   ['schema'],
@@ -98,7 +101,7 @@ const ALLOWED: string[][] = [
   ['session', 'end', '--no-commit'],
 ];
 /** Need an id that is there; they read, begin or throw away nothing that is known. */
-const UNTRIED = ['init', 'session show', 'session discard', 'memory show', 'note show'];
+const UNTRIED = ['init', 'checkpoint show', 'session show', 'session discard', 'memory show', 'note show'];
 
 async function expectDenied(project: Project, options: RunOptions): Promise<void> {
   const denied = [...DENIED, ...DENIED_IN_PART];

@@ -24,6 +24,7 @@ describe('formats', () => {
     ]);
     await forgeJson(project, ['knowledge', 'add', 'failure', 'x', '--context', 'y']);
     await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
     await forgeJson(project, ['session', 'start', '--goal', 'more']);
     await forgeJson(project, ['kfr', 'patch', '--goal', 'one', '--add', 'OpenQuestion:which?']);
@@ -42,6 +43,7 @@ describe('formats', () => {
       session: project.json(SESSION),
       'session-archive': project.json(`${archive}/session.json`),
       active: project.json(ISSUES),
+      checkpoint: project.json('.forge/git/checkpoints/X-v1.json'),
       cycle: { task_id: 'A', exit_code: 0, patterns: [{ pattern: 'p', scope: 'execution' }], log: 'x' },
     };
     await forgeJson(project, ['memory', 'record', '-'], { stdin: JSON.stringify(files.cycle) });

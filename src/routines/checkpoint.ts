@@ -1,0 +1,210 @@
+import * as z from 'zod/mini';
+import { createTag, listTags } from '../adapters/git-tag.js';
+import {
+  CHECKPOINT,
+  type CheckEvidence,
+  closedIssues,
+  type Manifest,
+  nextName,
+  tagMessage,
+  tagOf,
+} from '../domain/checkpoint.js';
+import { encodeDocument } from '../domain/document.js';
+import { ForgeError } from '../domain/error.js';
+import { FEATURES } from '../domain/feature.js';
+import { checkInput } from '../domain/input.js';
+import { checkText, plural } from '../domain/text.js';
+import { checkpointFile, featuresFile } from '../store/layout.js';
+import { type CommittedState, commitState, type Proven } from './checkpoint-commit.js';
+import {
+  beginIntent,
+  endIntent,
+  finishCheckpoints,
+  giveUpIntent,
+  keepManifest,
+  writeIntent,
+} from './checkpoint-finish.js';
+import {
+  chooseIssue,
+  listed,
+  notNow,
+  type Place,
+  requireClean,
+  requirePlace,
+  type Tested,
+} from './checkpoint-place.js';
+import { readManifests } from './checkpoint-read.js';
+import {
+  type CheckpointWatch,
+  type Checks,
+  chooseChecks,
+  listPassing,
+  runChecks,
+  toEvidence,
+  whyFailed,
+} from './checkpoint-run.js';
+import { type Context, requireSupervisor, timestamp } from './context.js';
+import { requireMemory, settleMemory } from './integrity.js';
+import { readRunning } from './running.js';
+import { approveTyped } from './trust.js';
+
+export const CheckpointInput = z.strictObject({
+  issue: z.optional(z.string()),
+  verify: z.optional(z.array(z.string())),
+  message: z.optional(z.string()),
+});
+export type CheckpointInput = z.infer<typeof CheckpointInput>;
+
+export interface CreatedCheckpoint extends Partial<Manifest> {
+  tag: string;
+  verified_by: string[];
+  /** The commit that has the manifest; null where it could not be made. */
+  manifest_commit?: string | null;
+  /** Only with --dry-run: nothing was run. */
+  planned?: true;
+}
+
+/** Everything that a checkpoint is made of. */
+interface Making extends Proven {
+  token: string;
+  evidence: CheckEvidence[];
+}
+
+/**
+ * GIT-05: runs the commands on the tree as it is, commits `.forge/`, marks that commit with a tag that holds the manifest,
+ * and commits the manifest. The tag is the checkpoint: before it nothing is left but a commit of `.forge/`, after it the
+ * rest is completed, by the next command if need be.
+ */
+export async function createCheckpoint(
+  context: Context,
+  raw: CheckpointInput = {},
+  watch: CheckpointWatch = {},
+): Promise<CreatedCheckpoint> {
+  const { message, verify = [], issue: said } = checkInput(CheckpointInput, raw);
+  requireSupervisor(context, 'checkpoints');
+  if (message !== undefined) checkText(message, { what: 'The message', maxBytes: 4096 });
+  const issue = chooseIssue(context, said);
+  const place = await requirePlace(context);
+  const checks = chooseChecks(context, verify);
+  await requireMemory(context);
+  await finishCheckpoints(context);
+  const token = beginIntent(context);
+  try {
+    const tested = await requireClean(context, place, token);
+    if (context.disk.dryRun) return await plan(context, place, issue, checks);
+    const evidence = await prove(context, checks, tested, watch);
+    const manifest = await mark(context, { place, issue, message, token, tested, evidence });
+    const manifest_commit = await keep(context, manifest);
+    endIntent(context, token);
+    return { ...manifest, manifest_commit };
+  } catch (error) {
+    await giveUpIntent(context, token);
+    throw error;
+  }
+}
+
+async function plan(
+  context: Context,
+  place: Place,
+  issue: string,
+  { commands }: Checks,
+): Promise<CreatedCheckpoint> {
+  return { tag: tagOf(await freeName(context, place, issue)), verified_by: commands, planned: true };
+}
+
+/** Exit 1 where a command fails, or leaves other files than those it was to judge. */
+async function prove(
+  context: Context,
+  { commands, areTyped }: Checks,
+  tested: Tested,
+  watch: CheckpointWatch,
+): Promise<CheckEvidence[]> {
+  if (areTyped) approveTyped(context, commands);
+  const runs = await runChecks(context, commands, watch);
+  for (const [i, run] of runs.entries()) {
+    const why = whyFailed(run, context);
+    const { exit_code, output } = run;
+    if (why !== null)
+      throw new ForgeError(
+        'findings',
+        'checkpoint.failed',
+        `${commands[i]}: ${why}; no checkpoint was made.`,
+        {
+          data: { command: commands[i], exit_code, output: output.slice(-4096) },
+        },
+      );
+  }
+  const changed = await tested.changedSince();
+  if (changed.length > 0)
+    throw new ForgeError(
+      'findings',
+      'checkpoint.changed',
+      `The tree changed while the commands ran (${plural(changed.length, 'file')}: ${listed(changed)}); no checkpoint was made.`,
+      { hint: 'What the commands write should be in .gitignore.', data: { files: changed.slice(0, 100) } },
+    );
+  return toEvidence(runs, commands, tested.tree);
+}
+
+/** The commit that is marked, and the tag. Until the tag is there another one may take the name: git decides. */
+async function mark(context: Context, making: Making): Promise<Manifest> {
+  const { place, issue, token } = making;
+  const { disk, layout } = context;
+  const state = await commitState(context, making);
+  for (let attempt = 1; attempt <= 20; attempt++) {
+    const name = await freeName(context, place, issue);
+    const manifest = describe(context, making, name, state);
+    const bytes = encodeDocument(manifest);
+    // LTM-13: before the tag holds it.
+    disk.checkContent(checkpointFile(layout, name), bytes);
+    writeIntent(context, token, { name, at: manifest.timestamp });
+    const message = tagMessage(manifest);
+    if (await createTag(place.git, { name, commit: state.commit, message })) return manifest;
+  }
+  throw notNow('others took every name that was tried');
+}
+
+/** Of tags and manifests: a tag may not have been fetched, a manifest be another branch's. */
+async function freeName(context: Context, { git }: Place, issue: string): Promise<string> {
+  const taken = [...(await listTags(git)), ...readManifests(context)];
+  return nextName(
+    issue,
+    taken.map(({ name }) => name),
+  );
+}
+
+function describe(
+  context: Context,
+  making: Making,
+  name: string,
+  { commit, tree, ledger }: CommittedState,
+): Manifest {
+  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const passing = listPassing(context).map(({ id }) => id);
+  return {
+    schema_version: CHECKPOINT.version,
+    tag: tagOf(name),
+    commit,
+    timestamp: timestamp(context),
+    verified_by: making.evidence.map(({ command }) => command),
+    features_passing: passing,
+    linear_issues_closed: closedIssues(features, new Set(passing)),
+    can_rollback_to: true,
+    ...(making.message === undefined ? {} : { message: making.message }),
+    tree,
+    branch: making.place.branch,
+    session: readRunning(context)?.id ?? null,
+    ledger,
+    evidence: making.evidence,
+  };
+}
+
+/** The manifest as a file and in a commit, and memory found intact on it, for the next start. */
+async function keep(context: Context, manifest: Manifest): Promise<string | null> {
+  const outcome = await keepManifest(context, manifest);
+  if ('skipped' in outcome)
+    context.warnings.push(
+      `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,
+    );
+  await settleMemory(context, 'none', false);
+  return 'hash' in outcome ? outcome.hash : null;
+}

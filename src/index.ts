@@ -58,6 +58,10 @@ export type { MemoryStats } from './routines/memory-stats.js';
 export type { Integrity } from './routines/memory-verify.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
+export type { Recovered } from './routines/recover.js';
+export type { InspectedCheckpoint } from './routines/recover-inspect.js';
+export type { RecoveryPlan } from './routines/recover-look.js';
+export type { BackupList, Undone } from './routines/recover-undo.js';
 export type { Sealed } from './routines/seal.js';
 export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
@@ -73,6 +77,9 @@ const routines = {
   checkpoint: () => import('./routines/checkpoint.js'),
   checkpoints: () => import('./routines/checkpoint-show.js'),
   checkpointCheck: () => import('./routines/checkpoint-verify.js'),
+  recover: () => import('./routines/recover.js'),
+  recoverLook: () => import('./routines/recover-look.js'),
+  recoverUndo: () => import('./routines/recover-undo.js'),
   latest: () => import('./routines/checkpoint-read.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
@@ -222,6 +229,16 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       import: bind('feature', 'importFeatures'),
       verify: bind('verify', 'verifyFeatures'),
       override: bind('override', 'overrideFeature'),
+    },
+    /** GIT-06: back to a verified state, and back from there. */
+    recover: {
+      plan: bind('recoverLook', 'planRecovery', 'reads'),
+      /** The same before something is done: refused while work is paused, or to a builder. */
+      propose: bind('recover', 'proposeRecovery'),
+      act: bind('recover', 'recover'),
+      undo: bind('recover', 'undoRecovery'),
+      inspect: bind('recover', 'inspectCheckpoint'),
+      list: bind('recoverUndo', 'listRecoveries', 'reads'),
     },
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind('cycle', 'runCycle'),

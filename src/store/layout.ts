@@ -154,6 +154,9 @@ export const checkpointIntent = (layout: Layout, token: string): string =>
 /** Where one of them looks at the working tree from; a random word is added. */
 export const checkpointTrees = (layout: Layout, token: string): string =>
   join(layout.state, `checkpoint-${token}`);
+/** A rollback that is under way, and has to be completed; and what is needed for it, a random word added. */
+export const recoverFile = (layout: Layout): string => join(layout.state, 'recover.json');
+export const recoverFolder = (layout: Layout): string => join(layout.state, 'recover-bench');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 /** A folder to look at the working tree from; a random word is added. */

@@ -1,5 +1,5 @@
-import type { AgentAdapter } from './event.js';
 import { replyAsClaude } from './claude.js';
+import type { AgentAdapter } from './event.js';
 import { readSnakeCase } from './payload.js';
 
 /** Claude Code (code.claude.com/docs/en/hooks). */

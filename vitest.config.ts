@@ -21,6 +21,7 @@ const LONG = [
   'e2e/ledger-power',
   'e2e/ledger-writers',
   'e2e/odd-names',
+  'e2e/recover-kills',
   'e2e/redact-kills',
   'e2e/repository',
   'e2e/seals',

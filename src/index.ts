@@ -59,9 +59,10 @@ export type { Integrity } from './routines/memory-verify.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
 export type { Recovered } from './routines/recover.js';
+export type { BackupList } from './routines/recover-backups.js';
 export type { InspectedCheckpoint } from './routines/recover-inspect.js';
 export type { RecoveryPlan } from './routines/recover-look.js';
-export type { BackupList, Undone } from './routines/recover-undo.js';
+export type { Undone } from './routines/recover-undo.js';
 export type { Sealed } from './routines/seal.js';
 export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
@@ -79,7 +80,7 @@ const routines = {
   checkpointCheck: () => import('./routines/checkpoint-verify.js'),
   recover: () => import('./routines/recover.js'),
   recoverLook: () => import('./routines/recover-look.js'),
-  recoverUndo: () => import('./routines/recover-undo.js'),
+  recoverBackups: () => import('./routines/recover-backups.js'),
   latest: () => import('./routines/checkpoint-read.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
@@ -238,7 +239,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       act: bind('recover', 'recover'),
       undo: bind('recover', 'undoRecovery'),
       inspect: bind('recover', 'inspectCheckpoint'),
-      list: bind('recoverUndo', 'listRecoveries', 'reads'),
+      list: bind('recoverBackups', 'listRecoveries', 'reads'),
     },
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind('cycle', 'runCycle'),

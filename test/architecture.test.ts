@@ -134,6 +134,7 @@ const ROUTINE_ORDER = [
   'checkpoint-rerun',
   'checkpoint-verify',
   'recover-look',
+  'recover-backups',
   'recover-move',
   'recover-rollback',
   'recover-undo',

@@ -1,12 +1,13 @@
 import * as z from 'zod/mini';
 import { must } from '../adapters/git.js';
-import { backupRef, makeBackup, readNote, writeKept, writeKeptIndex } from '../adapters/git-backup.js';
+import { makeBackup } from '../adapters/git-backup.js';
 import { type Bench, onBench, toBytes } from '../adapters/git-bytes.js';
+import { backupRef, readNote, writeKept, writeKeptIndex } from '../adapters/git-kept.js';
 import { isAncestor } from '../adapters/git-memory.js';
-import { applyMove, installIndex, type Move, planMove } from '../adapters/git-move.js';
+import { applyMove, installIndex, type Move, planMove, removeOwnLock } from '../adapters/git-move.js';
 import { encodeDocument, type Format } from '../domain/document.js';
 import { ForgeError, refused } from '../domain/error.js';
-import { asUnproved, FEATURES, Feature, type Features, unproved } from '../domain/feature.js';
+import { asUnproved, FEATURES, type Feature, type Features, unproved } from '../domain/feature.js';
 import { ForgeProcess, sameProcess } from '../domain/holder.js';
 import { makeToken } from '../domain/token.js';
 import { readHalt } from '../store/halt.js';
@@ -34,9 +35,8 @@ const Intent = z.looseObject({
   backup: z.nullable(z.string()),
   /** The backup whose files and index come back byte for byte. */
   kept: z.nullable(z.string()),
-  /** Features that may pass afterwards; those that come back as they were. */
+  /** Features that may pass afterwards; null for all. */
   vouched: z.nullable(z.array(z.string())),
-  features: z.array(Feature),
   /** What the audit ledger gets. */
   record: z.record(z.string(), z.unknown()),
 });
@@ -104,7 +104,7 @@ export async function finishMove(
   if (note?.index === true) await writeKeptIndex(bench, intent.kept as string, folder, index);
   else if (intent.kept !== null) await bench.git(['read-tree', `${intent.kept}^2:staged`]);
   installIndex(repository.gitDir, index);
-  settleFeatures(context, intent);
+  settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
   await recordMove(context, intent);
   dropIntent(context);
 }
@@ -118,7 +118,7 @@ async function moveHead({ git }: Place, { head, commit, record }: Intent): Promi
 }
 
 /** What only work that is gone has shown is in progress again; what was so for that reason is as it was. */
-function settleFeatures({ disk, layout }: Context, { vouched, features }: Intent): void {
+function settleFeatures({ disk, layout }: Context, { vouched }: Intent, features: readonly Feature[]): void {
   const back = new Map(features.map((feature) => [JSON.stringify(asUnproved(feature)), feature]));
   disk.update<Features>(FEATURES, featuresFile(layout), (before) => {
     const lost = vouched === null ? [] : unproved(before.features, new Set(vouched));
@@ -148,6 +148,7 @@ export async function finishRecovery(context: Context): Promise<void> {
   const isMine = sameProcess(intent.process, world.self());
   if (!isMine && world.liveness(intent.process) !== 'gone') throw underWay();
   await installGuard(context);
+  removeOwnLock(place.repository.gitDir);
   await benchAt(context, place, async (bench) => {
     const move = await planMove(bench, intent.tree, toBytes(place.folder));
     const ref = nameBackup(context);

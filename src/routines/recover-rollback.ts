@@ -1,7 +1,7 @@
 import { makeBackup } from '../adapters/git-backup.js';
 import { type Bench, toBytes, toText } from '../adapters/git-bytes.js';
 import { whyNoCommit } from '../adapters/git-commit.js';
-import { isEmpty, planMove, requireUntouched } from '../adapters/git-move.js';
+import { isEmpty, type Move, planMove, requireUntouched } from '../adapters/git-move.js';
 import { readBranch } from '../adapters/git-read.js';
 import { commitTree, hasLeftOut, restoreTree } from '../adapters/git-restore.js';
 import { issueOf, nameIn } from '../domain/checkpoint.js';
@@ -54,7 +54,6 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
       backup: ref,
       kept: null,
       vouched: target.features_passing,
-      features: [],
       record: {
         move: makeToken(8),
         action: 'rollback',
@@ -65,6 +64,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
       },
     });
     await finishMove(context, { place, bench, move }, intent);
+    tellRest(context, await planMove(bench, commit, toBytes(place.folder)));
     await tellDetached(context, place, commit);
     return { backup_ref: ref, commit: commit === head ? null : commit };
   });
@@ -133,6 +133,14 @@ export function tellLeft({ warnings }: Context, left: readonly string[]): void {
   warnings.push(
     `Submodules and repositories inside this one were left as they are: ${named.join(', ')}${left.length > 5 ? ', …' : ''}. Look at: git status  and  git submodule update`,
   );
+}
+
+/** A filter or another program may make another file of what git wrote. */
+function tellRest({ warnings }: Context, { write, remove }: Move): void {
+  const rest = [...write.keys(), ...remove];
+  if (rest.length === 0) return;
+  const named = rest.slice(0, 5).map((path) => oneLine(toText(path), 100));
+  warnings.push(`Not as the checkpoint has it, by a filter or another program: ${named.join(', ')}.`);
 }
 
 export async function tellDetached(

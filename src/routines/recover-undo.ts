@@ -1,23 +1,15 @@
 import { must } from '../adapters/git.js';
-import {
-  type Backup,
-  type BackupNote,
-  backupRef,
-  listBackups,
-  makeBackup,
-  readNote,
-} from '../adapters/git-backup.js';
+import { makeBackup } from '../adapters/git-backup.js';
 import { type Bench, toBytes } from '../adapters/git-bytes.js';
+import { backupRef } from '../adapters/git-kept.js';
 import { isEmpty, type Move, planMove, requireUntouched } from '../adapters/git-move.js';
 import { commitTree, restoreTree } from '../adapters/git-restore.js';
 import { formatCommitMessage } from '../domain/commit-message.js';
-import { outside, refused, usage } from '../domain/error.js';
-import type { Feature } from '../domain/feature.js';
+import { refused } from '../domain/error.js';
 import { sessionName } from '../domain/session.js';
-import { oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { type Context, timestamp } from './context.js';
-import { readRecords } from './memory-read.js';
+import { type Found, findBackup } from './recover-backups.js';
 import { type Place, requirePlace } from './recover-look.js';
 import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './recover-move.js';
 import { requireRest, tellDetached, tellLeft } from './recover-rollback.js';
@@ -36,31 +28,6 @@ export interface Undone {
   planned?: true;
 }
 
-export interface BackupList {
-  backups: (Backup & { why: string; here: boolean })[];
-}
-
-interface Found {
-  backup: Backup;
-  note: BackupNote;
-  /** Somebody named it. */
-  isNamed: boolean;
-}
-
-/** Every state that a rollback put aside in this repository. */
-export async function listRecoveries(context: Context): Promise<BackupList> {
-  const { git, repository } = requirePlace(context);
-  const backups = await listBackups(git);
-  const notes = await Promise.all(backups.map(({ ref }) => readNote(git, ref)));
-  return {
-    backups: backups.map((backup, i) => ({
-      ...backup,
-      why: String(notes[i]?.why ?? 'unknown'),
-      here: notes[i]?.worktree === repository.gitDir,
-    })),
-  };
-}
-
 /**
  * Files and index as they were before a rollback, byte for byte; history only grows. Without a name it is the last rollback
  * here, and only while nothing was done since; with one, newer work is put into a backup of its own first.
@@ -76,20 +43,15 @@ export async function undoRollback(
     const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();
     const isNewer = await hasNewerWork(bench, place, { found, head });
     if (isNewer && !found.isNamed) throw newerWork(found.backup.ref);
+    const done = { undone: found.backup.ref, files: found.note.files.length };
+    if (context.disk.dryRun) return { ...done, commit: null, backup_ref: null, planned: true as const };
     const commit = await makeUndoCommit(context, { bench, place, head, found });
-    const tree = `${found.backup.commit}^{tree}`;
-    const move = await planMove(bench, tree, toBytes(place.folder));
-    const done = {
-      undone: found.backup.ref,
-      commit: commit === head ? null : commit,
-      files: found.note.files.length,
-    };
+    const move = await planMove(bench, `${found.backup.commit}^{tree}`, toBytes(place.folder));
     const ref = isNewer ? nameBackup(context) : null;
-    if (context.disk.dryRun) return { ...done, backup_ref: null, planned: true as const };
     tellLeft(context, move.left);
     await undo(context, { place, bench, move }, { found, head, commit, ref });
     await tellDetached(context, place, commit);
-    return { ...done, backup_ref: ref };
+    return { ...done, commit: commit === head ? null : commit, backup_ref: ref };
   });
 }
 
@@ -98,7 +60,7 @@ async function undo(
   { place, bench, move }: { place: Place; bench: Bench; move: Move },
   { found, head, commit, ref }: { found: Found; head: string; commit: string; ref: string | null },
 ): Promise<void> {
-  const { backup, note } = found;
+  const { backup } = found;
   const subject = `Before undoing ${backup.ref}`;
   if (ref !== null) await makeBackup(bench, move, { ref, head, subject, note: noteOf(place, 'undo') });
   requireUntouched(place.repository.root, move);
@@ -111,46 +73,9 @@ async function undo(
     backup: ref,
     kept: backup.ref,
     vouched: null,
-    features: (note.features as Feature[] | undefined) ?? [],
     record: { move: makeToken(8), action: 'undo', undone: backup.ref, from: head, to: commit, backup: ref },
   });
   await finishMove(context, { place, bench, move }, intent);
-}
-
-async function findBackup(context: Context, place: Place, name: string | undefined): Promise<Found> {
-  const all = await listBackups(place.git);
-  const wanted = name === undefined ? lastRollback(context, all) : named(all, name);
-  const note = wanted && (await readNote(place.git, wanted.ref));
-  if (!wanted)
-    throw usage('recover.no_backup', 'There is no rollback here to undo.', { hint: 'forge recover --list' });
-  if (!note || !Array.isArray(note.files))
-    throw outside('recover.backup', `${wanted.ref} is no backup that forge made, or not whole.`, {
-      hint: 'forge recover --list',
-    });
-  if (note.worktree !== place.repository.gitDir)
-    throw refused('recover.elsewhere', `${wanted.ref} was made in another worktree.`, {
-      hint: `git restore --source=${wanted.ref} -- FILE   or undo it there`,
-    });
-  return { backup: wanted, note, isNamed: name !== undefined };
-}
-
-/** The newest one that nobody has undone. */
-function lastRollback(context: Context, all: readonly Backup[]): Backup | undefined {
-  const records = readRecords(context, 'audit', { wanted: ({ kind }) => kind === 'recovery' });
-  const undone = new Set(records.map(({ record }) => record.undone));
-  const refs = records.filter(({ record }) => record.action === 'rollback' && !undone.has(record.backup));
-  const here = refs.map(({ record }) => all.find(({ ref }) => ref === record.backup));
-  return here.filter((backup) => backup !== undefined).at(-1);
-}
-
-function named(all: readonly Backup[], name: string): Backup {
-  const found = all.find(
-    ({ ref }) => [ref, ref.slice('refs/'.length)].includes(name) || ref === backupRef(name),
-  );
-  if (found) return found;
-  throw usage('recover.no_backup', `There is no backup ${JSON.stringify(oneLine(name, 80))}.`, {
-    hint: 'forge recover --list',
-  });
 }
 
 const newerWork = (ref: string): Error =>

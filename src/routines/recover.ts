@@ -37,8 +37,8 @@ const RESERVED = 'the state that work goes on from';
 
 /** GIT-06, before anybody is asked. Completes what was cut off. */
 export async function proposeRecovery(context: Context, input: { to?: string } = {}): Promise<RecoveryPlan> {
-  refusePaused(context);
   await finishRecovery(context);
+  refusePaused(context);
   const plan = await planRecovery(context, input);
   if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
   return plan;
@@ -92,8 +92,8 @@ function toFix(context: Context, { divergence }: RecoveryPlan): string[] {
 
 export async function undoRecovery(context: Context, input: { backup?: string } = {}): Promise<Undone> {
   requireSupervisor(context, RESERVED);
-  refusePaused(context);
   await finishRecovery(context);
+  refusePaused(context);
   await requireMemory(context);
   return undoRollback(context, input);
 }

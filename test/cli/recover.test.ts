@@ -1,7 +1,8 @@
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { logOf, verify } from './memory.js';
-import { makeForge, storedFeature } from './project.js';
+import { differences, makeForge, snapshot, storedFeature } from './project.js';
 import {
   backups,
   breakThings,
@@ -95,5 +96,69 @@ describe('forge recover', () => {
     const project = await withCheckpoint();
     for (const args of [['recover'], ['recover', '--undo']])
       expect(await forgeError(project, args)).toMatchObject({ exitCode: 3, code: 'recover.unconfirmed' });
+  });
+
+  it('GIT-06 --plan and --dry-run write nothing, --list shows that there is nothing', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = snapshot(project.dir);
+    expect((await plan(project)).decision).toBe('rollback');
+    for (const args of [['-n'], ['-n', '--worktree', '../look'], ['--list']])
+      expect((await runForge(project, ['recover', ...args])).exitCode).toBe(0);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    await recover(project);
+    const rolled = snapshot(project.dir);
+    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/would bring back/);
+    expect(differences(rolled, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LTM-12 GIT-06 a builder may go on, but neither roll back nor stop the work', async () => {
+    const project = await withCheckpoint();
+    const builder = { env: { FORGE_ROLE: 'builder' } };
+    expect((await runForge(project, ['recover', '--yes'], builder)).exitCode).toBe(0);
+    await breakThings(project);
+    const before = files(project);
+    expect(await forgeError(project, ['recover', '--yes'], builder)).toMatchObject({
+      exitCode: 3,
+      code: 'role.denied',
+    });
+    expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
+  });
+
+  it('GIT-06 how much is much is a setting', async () => {
+    const project = await withCheckpoint();
+    project.write('src/more.js', 'more\n');
+    expect((await plan(project)).decision).toBe('continue');
+    await forgeJson(project, ['config', 'set', 'recover.files', '0']);
+    expect(await plan(project)).toMatchObject({ decision: 'rollback' });
+  });
+
+  it('GIT-06 for people: the table, what was done, and the way back', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const shown = await runForge(project, ['recover', '--plan']);
+    expect(shown.stdout).toMatch(/checkpoint\/APP-1-v1/);
+    expect(shown.stdout).toMatch(/✗ {2}features lost +1 +at most 0 +→ rollback/);
+    expect(shown.stdout).toMatch(/rollback: roll back to the checkpoint/);
+    const done = await runForge(project, ['recover', '--yes']);
+    expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);
+    expect(done.stdout).toMatch(/forge recover --undo/);
+    expect((await runForge(project, ['recover', '--list'])).stdout).toMatch(
+      /Before the rollback to checkpoint/,
+    );
+    expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
+  });
+
+  it('GIT-06 a backup is a commit like any other', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const { backup_ref } = await recover(project);
+    project.git('restore', `--source=${backup_ref}`, '--', 'src/staged.js');
+    expect(project.read('src/staged.js')).toBe('staged, then edited\n');
+    expect(project.git('show', `${backup_ref}^2:staged/src/staged.js`)).toBe('staged');
+    project.git('gc', '-q', '--prune=now');
+    rmSync(project.path('src/staged.js'));
+    await undo(project);
+    expect(project.read('src/staged.js')).toBe('staged, then edited\n');
   });
 });

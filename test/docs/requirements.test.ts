@@ -12,6 +12,7 @@ const landed: string[] = [
   ...range('KFR', 1, 14),
   ...range('LTM', 1, 9),
   ...range('GOV', 1, 3),
+  'GIT-06',
   'LTM-10',
   'LTM-11',
   'LTM-12',
@@ -36,7 +37,7 @@ const landed: string[] = [
   ...range('B', 78, 84),
   'B-103',
   'B-104',
-  ...range('B', 105, 107),
+  ...range('B', 105, 108),
 ];
 
 type Title = { title: string; counts: boolean };

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, linkSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { breakThings, differsFrom, files, staged, withCheckpoint } from '../cli/recovery.js';
+import { runBinary } from '../support/forge.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { kills, limit, report } from './kills.js';
+
+const CHECKPOINT = 'checkpoint/APP-1-v1';
+const INTENT = '.git/forge/recover.json';
+
+/** A git in front of PATH that ends whoever calls it, before or after the n-th call; and how many calls there were. */
+function makeKiller(): { env(n: number, when: 'before' | 'after'): NodeJS.ProcessEnv; calls(): number } {
+  const folder = makeFolder();
+  const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+  const count = join(folder, 'count');
+  const script = `#!/bin/sh
+echo x >>'${count}'
+n=$(wc -l <'${count}')
+[ "$n" -eq "$KILL_AT" ] && [ "$KILL_WHEN" = before ] && kill -9 $PPID && exit 1
+'${real}' "$@"
+code=$?
+[ "$n" -eq "$KILL_AT" ] && [ "$KILL_WHEN" = after ] && kill -9 $PPID
+exit $code
+`;
+  writeFileSync(join(folder, 'git'), script);
+  chmodSync(join(folder, 'git'), 0o755);
+  return {
+    env: (n, when) => {
+      writeFileSync(count, '');
+      return { PATH: `${folder}:${process.env.PATH}`, KILL_AT: String(n), KILL_WHEN: when };
+    },
+    calls: () => readFileSync(count, 'utf8').length / 2,
+  };
+}
+
+/** All of them in the long run. */
+const step = (calls: number): number => Math.ceil(calls / kills(5, calls));
+
+function copyOf(project: Project): Project {
+  const copy = projectAt(makeFolder());
+  execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
+  return copy;
+}
+
+/** What a next command makes of it: all of it or nothing, and the way back leads to every byte. */
+function expectWhole(project: Project, before: { files: object; staged: string }): 'begun' | 'not begun' {
+  const begun = existsSync(project.path(INTENT));
+  const { stderr } = runBinary(project.dir, ['session', 'start', '--json']);
+  expect([existsSync(project.path(INTENT)), stderr]).toEqual([false, '']);
+  expect(existsSync(project.path('.git/index.lock'))).toBe(false);
+  const now = { files: files(project), staged: staged(project) };
+  if (JSON.stringify(now) === JSON.stringify(before)) return 'not begun';
+  expect(begun || differsFrom(project, CHECKPOINT) === '').toBe(true);
+  expect(differsFrom(project, CHECKPOINT)).toBe('');
+  const undone = runBinary(project.dir, ['recover', '--undo', '--yes']);
+  expect([undone.stderr, undone.exitCode]).toEqual([expect.any(String), 0]);
+  expect({ files: files(project), staged: staged(project) }).toEqual(before);
+  expect(runBinary(project.dir, ['memory', 'verify']).exitCode).toBe(0);
+  return 'begun';
+}
+
+describe('kills of a rollback', () => {
+  it(
+    'GIT-06 ended at any call of git, it is completed by the next command, or has not begun; nothing is lost',
+    async () => {
+      const broken = await withCheckpoint();
+      await breakThings(broken);
+      const before = { files: files(broken), staged: staged(broken) };
+      const killer = makeKiller();
+      const whole = copyOf(broken);
+      expect(runBinary(whole.dir, ['recover', '--yes'], { env: killer.env(0, 'after') }).exitCode).toBe(0);
+      const calls = killer.calls();
+      const seen = { begun: 0, 'not begun': 0 };
+      for (let n = 1; n <= calls; n += step(calls))
+        for (const when of ['before', 'after'] as const) {
+          const project = copyOf(broken);
+          runBinary(project.dir, ['recover', '--yes'], { env: killer.env(n, when) });
+          seen[expectWhole(project, before)]++;
+        }
+      report(`kills of a rollback: ${calls} calls of git, ${JSON.stringify(seen)}`);
+      expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+    },
+    limit,
+  );
+
+  it(
+    'GIT-06 ended at any call of git, undoing is completed by the next command, or has not begun',
+    async () => {
+      const broken = await withCheckpoint();
+      await breakThings(broken);
+      const before = { files: files(broken), staged: staged(broken) };
+      expect(runBinary(broken.dir, ['recover', '--yes']).exitCode).toBe(0);
+      const rolled = { files: files(broken), staged: staged(broken) };
+      const killer = makeKiller();
+      const args = ['recover', '--undo', '--yes'];
+      expect(runBinary(copyOf(broken).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(3);
+      const place = broken.path('.git');
+      // A copy is another worktree: it is done here, and the folder put back each time.
+      const kept = makeFolder();
+      execFileSync('cp', ['-a', `${broken.dir}/.`, kept]);
+      const putBack = (): void => {
+        execFileSync('sh', [
+          '-c',
+          'find "$1" -mindepth 1 -delete && cp -a "$2/." "$1"',
+          'sh',
+          broken.dir,
+          kept,
+        ]);
+      };
+      expect(runBinary(broken.dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(0);
+      const calls = killer.calls();
+      for (let n = 1; n <= calls; n += step(calls))
+        for (const when of ['before', 'after'] as const) {
+          putBack();
+          runBinary(broken.dir, args, { env: killer.env(n, when) });
+          runBinary(broken.dir, ['session', 'start', '--json']);
+          expect(existsSync(join(place, 'forge/recover.json'))).toBe(false);
+          const now = { files: files(broken), staged: staged(broken) };
+          expect([before, rolled]).toContainEqual(now);
+        }
+      report(`kills of an undoing: ${calls} calls of git`);
+    },
+    limit,
+  );
+
+  it('GIT-06 a lock that the rollback left is taken away; one of another git is not', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const killer = makeKiller();
+    const copy = copyOf(project);
+    runBinary(copy.dir, ['recover', '--yes'], { env: killer.env(0, 'after') });
+    const calls = killer.calls();
+    for (let n = calls; !existsSync(project.path(INTENT)); n--) {
+      execFileSync('sh', [
+        '-c',
+        'find "$1" -mindepth 1 -delete && cp -a "$2/." "$1"',
+        'sh',
+        copy.dir,
+        project.dir,
+      ]);
+      runBinary(copy.dir, ['recover', '--yes'], { env: killer.env(n, 'before') });
+      if (existsSync(copy.path(INTENT))) break;
+    }
+    copy.write('.git/index.lock', '');
+    expect(runBinary(copy.dir, ['recover', '--yes']).exitCode).not.toBe(0);
+    copy.write('.git/index.forge', 'half');
+    execFileSync('rm', [copy.path('.git/index.lock')]);
+    linkSync(copy.path('.git/index.forge'), copy.path('.git/index.lock'));
+    runBinary(copy.dir, ['session', 'start']);
+    expect([existsSync(copy.path(INTENT)), differsFrom(copy, CHECKPOINT)]).toEqual([false, '']);
+  });
+});

@@ -11,6 +11,8 @@ const LONG = [
   'cli/memory-purge',
   'cli/memory-redact',
   'docs/check-ledger',
+  'e2e/checkpoint',
+  'e2e/checkpoint-kills',
   'e2e/crash',
   'e2e/cycle',
   'e2e/governed-loop',

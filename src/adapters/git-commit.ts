@@ -44,7 +44,7 @@ export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome>
   const changes = await readChanges(job);
   if (typeof changes === 'string') return { skipped: `${changes} has merge conflicts` };
   if (changes.present.length + changes.gone.length === 0) return { skipped: await whyNothing(job) };
-  const staged = await stage(job.git, changes);
+  const staged = await stagePatiently(job.git, changes);
   if (staged.code !== 0) return { skipped: `git's index could not be updated (${staged.stderr.trim()})` };
   for (let attempt = 1; ; attempt++) {
     const outcome = await commitOnHead(job, changes);
@@ -150,6 +150,15 @@ const neutralValue = (name: string): string => (name.endsWith('.required') ? 'fa
 const lines = (items: readonly string[]): string => items.map((item) => `${item}\0`).join('');
 
 const REMOVE = ['update-index', '--force-remove', '-z', '--stdin'];
+
+/** Two forges may stage at once, and git waits for no other. */
+async function stagePatiently(git: Git, changes: Changes): Promise<GitResult> {
+  for (let attempt = 1; ; attempt++) {
+    const staged = await stage(git, changes);
+    if (staged.code === 0 || attempt === 5 || !/index\.lock/.test(staged.stderr)) return staged;
+    await pause(50 * attempt);
+  }
+}
 
 /** Removals first: a folder may stand where a file was. */
 async function stage(git: Git, { present, gone }: Changes): Promise<GitResult> {

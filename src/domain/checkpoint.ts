@@ -86,9 +86,10 @@ export const tagMessage = (manifest: Manifest): string =>
 
 /** The manifest's bytes in a tag's message; a signature may stand behind them. Null where there is none. */
 export function manifestIn(message: string): string | null {
-  const start = message.lastIndexOf('\n{\n') + 1;
-  const end = message.indexOf('\n}\n', start);
-  return start > 0 && end > 0 ? message.slice(start, end + 3) : null;
+  const text = `${message}\n`;
+  const start = text.lastIndexOf('\n{\n') + 1;
+  const end = text.indexOf('\n}\n', start);
+  return start > 0 && end > 0 ? text.slice(start, end + 3) : null;
 }
 
 /** Newest first. Times are texts of one form. */

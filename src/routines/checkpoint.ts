@@ -1,51 +1,30 @@
 import * as z from 'zod/mini';
-import { createTag, listTags } from '../adapters/git-tag.js';
-import {
-  CHECKPOINT,
-  type CheckEvidence,
-  closedIssues,
-  type Manifest,
-  nextName,
-  tagMessage,
-  tagOf,
-} from '../domain/checkpoint.js';
-import { encodeDocument } from '../domain/document.js';
+import { type CheckEvidence, type Manifest, tagOf } from '../domain/checkpoint.js';
 import { ForgeError } from '../domain/error.js';
-import { FEATURES } from '../domain/feature.js';
 import { checkInput } from '../domain/input.js';
 import { checkText, plural } from '../domain/text.js';
-import { checkpointFile, featuresFile } from '../store/layout.js';
-import { type CommittedState, commitState, type Proven } from './checkpoint-commit.js';
-import {
-  beginIntent,
-  endIntent,
-  finishCheckpoints,
-  giveUpIntent,
-  keepManifest,
-  writeIntent,
-} from './checkpoint-finish.js';
+import { finishCheckpoints, giveUpIntent } from './checkpoint-finish.js';
+import { beginIntent, endIntent } from './checkpoint-intent.js';
+import { keepManifest } from './checkpoint-keep.js';
+import { freeName, mark } from './checkpoint-mark.js';
 import {
   chooseIssue,
   listed,
-  notNow,
   type Place,
   requireClean,
   requirePlace,
   type Tested,
 } from './checkpoint-place.js';
-import { readManifests } from './checkpoint-read.js';
 import {
   type CheckpointWatch,
   type Checks,
   chooseChecks,
-  listPassing,
   runChecks,
   toEvidence,
   whyFailed,
 } from './checkpoint-run.js';
-import { type Context, requireSupervisor, timestamp } from './context.js';
+import { type Context, requireSupervisor } from './context.js';
 import { requireMemory, settleMemory } from './integrity.js';
-import { readRunning } from './running.js';
 import { approveTyped } from './trust.js';
 
 export const CheckpointInput = z.strictObject({
@@ -62,12 +41,6 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
   manifest_commit?: string | null;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
-}
-
-/** Everything that a checkpoint is made of. */
-interface Making extends Proven {
-  token: string;
-  evidence: CheckEvidence[];
 }
 
 /**
@@ -143,59 +116,6 @@ async function prove(
       { hint: 'What the commands write should be in .gitignore.', data: { files: changed.slice(0, 100) } },
     );
   return toEvidence(runs, commands, tested.tree);
-}
-
-/** The commit that is marked, and the tag. Until the tag is there another one may take the name: git decides. */
-async function mark(context: Context, making: Making): Promise<Manifest> {
-  const { place, issue, token } = making;
-  const { disk, layout } = context;
-  const state = await commitState(context, making);
-  for (let attempt = 1; attempt <= 20; attempt++) {
-    const name = await freeName(context, place, issue);
-    const manifest = describe(context, making, name, state);
-    const bytes = encodeDocument(manifest);
-    // LTM-13: before the tag holds it.
-    disk.checkContent(checkpointFile(layout, name), bytes);
-    writeIntent(context, token, { name, at: manifest.timestamp });
-    const message = tagMessage(manifest);
-    if (await createTag(place.git, { name, commit: state.commit, message })) return manifest;
-  }
-  throw notNow('others took every name that was tried');
-}
-
-/** Of tags and manifests: a tag may not have been fetched, a manifest be another branch's. */
-async function freeName(context: Context, { git }: Place, issue: string): Promise<string> {
-  const taken = [...(await listTags(git)), ...readManifests(context)];
-  return nextName(
-    issue,
-    taken.map(({ name }) => name),
-  );
-}
-
-function describe(
-  context: Context,
-  making: Making,
-  name: string,
-  { commit, tree, ledger }: CommittedState,
-): Manifest {
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
-  const passing = listPassing(context).map(({ id }) => id);
-  return {
-    schema_version: CHECKPOINT.version,
-    tag: tagOf(name),
-    commit,
-    timestamp: timestamp(context),
-    verified_by: making.evidence.map(({ command }) => command),
-    features_passing: passing,
-    linear_issues_closed: closedIssues(features, new Set(passing)),
-    can_rollback_to: true,
-    ...(making.message === undefined ? {} : { message: making.message }),
-    tree,
-    branch: making.place.branch,
-    session: readRunning(context)?.id ?? null,
-    ledger,
-    evidence: making.evidence,
-  };
 }
 
 /** The manifest as a file and in a commit, and memory found intact on it, for the next start. */

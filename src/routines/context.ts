@@ -146,4 +146,4 @@ export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(r
 
 /** A checkpoint is being made, or was begun and has to be completed. One look at one folder. */
 export const hasCheckpointIntents = ({ disk, layout }: Context): boolean =>
-  disk.list(checkpointWorkFolder(layout)).some((name) => name.endsWith('.json'));
+  disk.list(checkpointWorkFolder(layout)).length > 0;

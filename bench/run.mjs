@@ -116,6 +116,8 @@ function measureRecover(_figure, place, scratch) {
   const message = `A state\n\n${JSON.stringify(manifest, null, 2)}\n`;
   const tagging = ['git', 'tag', '-f', '-a', '--cleanup=verbatim', '-F', '-', tag, commit];
   run(tagging, { ...place, input: message });
+  // As after a session's start: memory that nobody touched since is not read again.
+  run(forge('memory', 'verify'), place);
   try {
     const plan = forge('recover', '--plan', '--json');
     const decided = JSON.parse(run(plan, place));

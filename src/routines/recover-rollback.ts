@@ -13,6 +13,7 @@ import { sessionName } from '../domain/session.js';
 import { oneLine, plural } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { type Context, timestamp } from './context.js';
+import { requireNoCycle } from './cycle-mark.js';
 import { listFeatures } from './feature.js';
 import { type Place, type RecoveryPlan, requirePlace, type Target } from './recover-look.js';
 import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './recover-move.js';
@@ -77,8 +78,10 @@ export const about = ({ checkpoint, rules }: RecoveryPlan): Record<string, unkno
   rules: rules.map(({ rule, value, limit, holds }) => ({ rule, value, limit, holds })),
 });
 
-/** B-39: git at rest, and all of the tree on the disk. */
-export async function requireRest({ world }: Context, { repository, git }: Place): Promise<void> {
+/** B-39: git at rest, with somebody's name for a commit, and no cycle under way. */
+export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
+  const { world } = context;
+  requireNoCycle(context);
   const reason = await whyNoCommit({ repository, git, outerIndex: world.env.GIT_INDEX_FILE });
   if (reason)
     throw refused('recover.place', `Nothing can be rolled back now: ${reason}.`, {

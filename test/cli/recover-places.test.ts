@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemWorld } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
-import { makeForge } from './project.js';
+import { makeForge, makePlainForge } from './project.js';
 import {
   backups,
   breakThings,
@@ -123,6 +124,40 @@ describe('what forge recover leaves to a human', () => {
     expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({ exitCode: 4 });
     await expectAlert(project, 'ledger', /^halted$/);
     expect(files(project)).toEqual(before);
+  });
+});
+
+describe('where forge recover does nothing', () => {
+  it('B-38 GIT-06 without git: exit 3', async () => {
+    const project = await makePlainForge();
+    for (const args of [['--plan'], ['--list'], ['--yes'], ['--undo', '--yes']])
+      expect(await forgeError(project, ['recover', ...args])).toMatchObject({
+        exitCode: 3,
+        code: 'recover.place',
+      });
+  });
+
+  it('GIT-06 while a cycle is under way here', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const world = systemWorld(process.env, false);
+    project.write(
+      '.git/forge/cycle.json',
+      JSON.stringify({
+        schema_version: '1.0',
+        key: 'a'.repeat(16),
+        // The test's own parent: somebody else, who is alive.
+        holder: world.holder(),
+        started_at: '2026-01-01T00:00:00.000Z',
+        task_id: 'X',
+        stage: 'execution',
+        stages: [],
+      }),
+    );
+    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({
+      exitCode: 3,
+      code: 'cycle.held',
+    });
   });
 });
 

@@ -37,7 +37,7 @@ const LONG = [
   'mcp/wire',
 ];
 /** These do a little in `npm test`, and much there. */
-const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/ledger-*'];
+const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/ledger-*', 'e2e/recover-walk'];
 
 const files = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 const soak = process.env.FORGE_SOAK !== undefined;

@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, gitError, streamGit } from './git.js';
+import { type Git, type GitStream, gitError, streamGit } from './git.js';
 import { withoutFilters } from './git-commit.js';
 import { clearMarks, copyIndex, inFolder, LOOK_AT_ALL } from './git-tree.js';
 import type { Repository } from './repository.js';
@@ -18,10 +18,16 @@ export type ByteGit = (
 export interface Bench {
   repository: Repository;
   git: ByteGit;
+  /** The same git, for what is too much to be held. */
+  stream: GitStream;
   /** The private index: as the repository's was, with all marks for files not to look at taken away. */
   index: string;
   /** The repository's own index as it was, whole; null where there was none. */
   original: string | null;
+  /** Changes whenever somebody else writes the repository's index. */
+  stamp(): string;
+  /** As it was when it was copied. */
+  stamped: string;
   folder: string;
 }
 
@@ -41,6 +47,8 @@ export function onBench<T>(
   return inFolder(place, async (folder) => {
     const settings = await withoutFilters(git, [...LOOK_AT_ALL, ...DURABLE]);
     const index = join(folder, 'index');
+    const stamp = (): string => stampOf(join(repository.gitDir, 'index'));
+    const stamped = stamp();
     copyIndex(join(repository.gitDir, 'index'), index);
     const original = existsSync(index) ? join(folder, 'original') : null;
     if (original) copyIndex(index, original);
@@ -52,22 +60,33 @@ export function onBench<T>(
     // A split index is whole only together with a file that git removes by and by.
     if (original)
       await asText(['update-index', '--force-write-index'], { env: { GIT_INDEX_FILE: original } });
-    return work({ repository, index, original, folder, git: byteGit(repository.root, env, own) });
+    const stream = streamIn(repository.root, env, own);
+    return work({ repository, index, original, folder, stamp, stamped, stream, git: byteGit(stream) });
   });
 }
 
-function byteGit(root: string, env: NodeJS.ProcessEnv, own: Record<string, string>): ByteGit {
+function streamIn(root: string, env: NodeJS.ProcessEnv, own: Record<string, string>): GitStream {
   const stream = streamGit(root, env);
-  return async (args, { input, env: more } = {}) => {
+  return (args, onChunk, options = {}) =>
+    stream(args, onChunk, { ...options, env: { ...own, ...options.env } });
+}
+
+function byteGit(stream: GitStream): ByteGit {
+  return async (args, { input, env } = {}) => {
     const chunks: Buffer[] = [];
     const options = {
-      env: { ...own, ...more },
+      ...(env === undefined ? {} : { env }),
       ...(input === undefined ? {} : { input: Buffer.from(input, 'latin1') }),
     };
     const { code, stderr } = await stream(args, (chunk) => chunks.push(chunk), options);
     if (code !== 0) throw gitError(args, stderr);
     return Buffer.concat(chunks).toString('latin1');
   };
+}
+
+function stampOf(path: string): string {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : '';
 }
 
 /** A path as bytes: of what a text has, and back. */

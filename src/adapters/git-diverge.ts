@@ -45,7 +45,7 @@ export async function measureDivergence(
     files: changes.files,
     insertions: changes.insertions,
     deletions: changes.deletions,
-    deleted_files: changes.deleted.filter((path) => files.stat(toBytes(path)) === null).length,
+    deleted_files: changes.deleted.filter((path) => !files.isThere(toBytes(path))).length,
     untracked: status.untracked.length,
     in_the_way: blocking.filter((path) => !others.has(path) && !changes.paths.has(path)),
     branch,

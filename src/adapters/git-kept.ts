@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, writeFileSync } from 'node:fs';
 import { outside } from '../domain/error.js';
-import { type Git, must } from './git.js';
+import { type Git, gitError, must } from './git.js';
 import { type Bench, toText } from './git-bytes.js';
 import { type FileStamp, WorkTree } from './work-tree.js';
 
@@ -52,32 +52,67 @@ export async function readNote(git: Git, ref: string): Promise<BackupNote | null
   }
 }
 
-/** Puts kept files where they were, byte for byte. */
-export async function writeKept({ git, repository }: Bench, kept: readonly KeptFile[]): Promise<void> {
+/** Puts kept files where they were, byte for byte, however large. Exit 6 when git has one of them no more. */
+export async function writeKept({ stream, repository }: Bench, kept: readonly KeptFile[]): Promise<void> {
   if (kept.length === 0) return;
-  const files = new WorkTree(repository.root);
-  for (const part of inParts(kept)) {
-    const bytes = Buffer.from(
-      await git(['cat-file', '--batch'], { input: part.map(({ oid }) => `${oid}\n`).join('') }),
-      'latin1',
-    );
-    let at = 0;
-    for (const file of part) {
-      const end = bytes.indexOf(0x0a, at);
-      const size = Number(/^\S+ blob (\d+)$/.exec(bytes.toString('latin1', at, end))?.[1] ?? Number.NaN);
-      if (Number.isNaN(size))
-        throw outside('recover.backup', `${toText(file.path)} is not in the backup any more.`);
-      files.write(file.path, bytes.subarray(end + 1, end + 1 + size), file);
-      at = end + 1 + size + 1;
-    }
-  }
+  const writer = new KeptWriter(new WorkTree(repository.root), kept);
+  const input = kept.map(({ oid }) => `${oid}\n`).join('');
+  const args = ['cat-file', '--batch'];
+  const { code, stderr } = await stream(args, (chunk) => writer.push(chunk), { input });
+  if (code !== 0) throw gitError(args, stderr);
 }
 
-/** A few at a time: they are held as a whole. */
-function inParts(kept: readonly KeptFile[]): KeptFile[][] {
-  const parts: KeptFile[][] = [];
-  for (let at = 0; at < kept.length; at += 64) parts.push(kept.slice(at, at + 64));
-  return parts;
+/** Reads `<oid> blob <size>`, LF, the bytes, LF for each file in turn, and writes them as they come. */
+class KeptWriter {
+  private at = 0;
+  private head = '';
+  /** Bytes of the file still to come, and the LF behind them; -1 between files. */
+  private left = -1;
+  private file: number | null = null;
+  private link: Buffer[] = [];
+
+  constructor(
+    private readonly files: WorkTree,
+    private readonly kept: readonly KeptFile[],
+  ) {}
+
+  push(chunk: Buffer): void {
+    for (let from = 0; from < chunk.length; )
+      from = this.left < 0 ? this.readHead(chunk, from) : this.take(chunk, from);
+  }
+
+  private readHead(chunk: Buffer, from: number): number {
+    const end = chunk.indexOf(0x0a, from);
+    this.head += chunk.toString('latin1', from, end < 0 ? chunk.length : end);
+    if (end < 0) return chunk.length;
+    const size = /^\S+ blob (\d+)$/.exec(this.head)?.[1];
+    this.head = '';
+    const { path, mode, isLink } = this.kept[this.at] as KeptFile;
+    if (size === undefined) throw outside('recover.backup', `${toText(path)} is not in the backup any more.`);
+    this.left = Number(size) + 1;
+    this.link = [];
+    this.file = isLink ? null : this.files.create(path, mode);
+    return end + 1;
+  }
+
+  private take(chunk: Buffer, from: number): number {
+    const end = Math.min(from + this.left, chunk.length);
+    this.left -= end - from;
+    // The last byte is the LF that git adds.
+    const bytes = chunk.subarray(from, this.left === 0 ? end - 1 : end);
+    if (this.file === null) this.link.push(Buffer.from(bytes));
+    else if (bytes.length > 0) writeFileSync(this.file, bytes);
+    if (this.left === 0) this.close();
+    return end;
+  }
+
+  private close(): void {
+    if (this.file === null) this.files.link((this.kept[this.at] as KeptFile).path, Buffer.concat(this.link));
+    else closeSync(this.file);
+    this.file = null;
+    this.left = -1;
+    this.at++;
+  }
 }
 
 /** The index of a backup, but `folder` as the present one has it. */

@@ -59,7 +59,7 @@ export async function planMove(bench: Bench, tree: string, folder: string): Prom
   const known = new Set([...untracked, ...staged.keys()]);
   const inTheWay = files.blocking(write.keys()).filter((path) => !known.has(path));
   const remove = [...gone, ...untracked.filter((path) => !target.has(path)), ...inTheWay].filter(
-    (path) => !isModule(path) && files.stat(path) !== null,
+    (path) => !isModule(path) && files.isThere(path),
   );
   const touched = new Set([...write.keys(), ...remove, ...changed, ...untracked]);
   return {
@@ -79,24 +79,24 @@ export async function planMove(bench: Bench, tree: string, folder: string): Prom
 export const isEmpty = ({ write, remove, index }: Move): boolean =>
   write.size + remove.length + index.size === 0;
 
-/** Exit 3 when somebody wrote one of the files since they were looked at. */
-export function requireUntouched(root: string, { touched }: Move): void {
-  const files = new WorkTree(root);
-  const other = touched.find(({ path, stamp }) => files.stamp(path)?.stamp !== stamp);
-  if (other)
-    throw refused('recover.busy', 'A file was written meanwhile; nothing was changed.', {
+/** Exit 3 when somebody wrote one of the files, or staged something, since they were looked at. */
+export function requireUntouched({ repository, stamp, stamped }: Bench, { touched }: Move): void {
+  const files = new WorkTree(repository.root);
+  const isOther = touched.some((file) => files.stamp(file.path)?.stamp !== file.stamp);
+  if (isOther || stamp() !== stamped)
+    throw refused('recover.busy', 'A file was written or staged meanwhile; nothing was changed.', {
       hint: 'let nothing else work here, and run the command again',
     });
 }
 
 /**
- * Does it. The private index tells git what to write, and becomes the repository's own when `index` names no other one.
+ * Does it. The private index tells git what to write; `raw` are the files that are written elsewhere.
  * Cut off anywhere, planned and done again it comes to the same.
  */
 export async function applyMove(
   bench: Bench,
   move: Move,
-  raw: ReadonlyMap<string, unknown>,
+  raw: ReadonlySet<string>,
   oidLength: number,
 ): Promise<void> {
   const { git, repository } = bench;

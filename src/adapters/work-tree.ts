@@ -29,6 +29,11 @@ export class WorkTree {
     return fs.lstatSync(this.at(path), { bigint: true, throwIfNoEntry: false }) ?? null;
   }
 
+  /** A folder where a file is meant is no file. */
+  isThere(path: string): boolean {
+    return this.stat(path)?.isDirectory() === false;
+  }
+
   private isFolder(folder: string): boolean {
     if (folder === '.') return true;
     const known = this.folders.get(folder);
@@ -89,7 +94,7 @@ export class WorkTree {
   remove(paths: readonly string[]): void {
     const folders = new Set<string>();
     for (const path of paths) {
-      if (this.stat(path) === null) continue;
+      if (!this.isThere(path)) continue;
       fs.unlinkSync(this.at(path));
       for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder);
     }
@@ -106,20 +111,25 @@ export class WorkTree {
     }
   }
 
-  /** Bytes as they were, in place of whatever is there. */
-  write(path: string, bytes: Buffer, { mode, isLink }: Pick<FileStamp, 'mode' | 'isLink'>): void {
+  /** A file of its own, in place of whatever is there, with just this mode; the caller closes it. */
+  create(path: string, mode: number): number {
+    const file = fs.openSync(this.makeRoom(path), 'wx', 0o600);
+    // The umask does not count.
+    fs.fchmodSync(file, mode);
+    return file;
+  }
+
+  link(path: string, to: Buffer): void {
+    fs.symlinkSync(to, this.makeRoom(path));
+  }
+
+  private makeRoom(path: string): Buffer {
     const at = this.at(path);
     fs.mkdirSync(this.at(dirname(path)), { recursive: true });
     const there = fs.lstatSync(at, { throwIfNoEntry: false });
     if (there?.isDirectory()) fs.rmdirSync(at);
     else if (there) fs.unlinkSync(at);
-    if (isLink) {
-      fs.symlinkSync(bytes, at);
-      return;
-    }
-    fs.writeFileSync(at, bytes, { flag: 'wx', mode });
-    // The umask does not count.
-    fs.chmodSync(at, mode);
+    return at;
   }
 }
 

@@ -6,7 +6,7 @@ import { backupRef, readNote, writeKept, writeKeptIndex } from '../adapters/git-
 import { isAncestor } from '../adapters/git-memory.js';
 import { applyMove, installIndex, type Move, planMove, removeOwnLock } from '../adapters/git-move.js';
 import { encodeDocument, type Format } from '../domain/document.js';
-import { ForgeError, refused } from '../domain/error.js';
+import { ForgeError, outside, refused, systemCode } from '../domain/error.js';
 import { asUnproved, FEATURES, type Feature, type Features, unproved } from '../domain/feature.js';
 import { ForgeProcess, sameProcess } from '../domain/holder.js';
 import { makeToken } from '../domain/token.js';
@@ -88,17 +88,27 @@ export async function finishMove(
   { place, bench, move }: { place: Place; bench: Bench; move: Move },
   intent: Intent,
 ): Promise<void> {
-  const { git, repository, folder } = place;
   if (!(await moveHead(place, intent))) {
     dropIntent(context);
     throw refused('recover.moved', 'HEAD moved meanwhile; the files were left as they are.', {
       hint: 'forge recover --plan',
     });
   }
+  await moveFiles(context, { place, bench, move }, intent).catch((error: unknown) => {
+    throw cutOff(error, intent);
+  });
+  dropIntent(context);
+}
+
+async function moveFiles(
+  context: Context,
+  { place, bench, move }: { place: Place; bench: Bench; move: Move },
+  intent: Intent,
+): Promise<void> {
+  const { git, repository, folder } = place;
   const note = intent.kept === null ? null : await readNote(git, intent.kept);
   const kept = note?.files ?? [];
-  const raw = new Map(kept.map((file) => [file.path, file]));
-  await applyMove(bench, move, raw, intent.head.length);
+  await applyMove(bench, move, new Set(kept.map(({ path }) => path)), intent.head.length);
   await writeKept(bench, kept);
   const index = note?.index === true ? `${bench.index}.back` : bench.index;
   if (note?.index === true) await writeKeptIndex(bench, intent.kept as string, folder, index);
@@ -106,7 +116,17 @@ export async function finishMove(
   installIndex(repository.gitDir, index);
   settleFeatures(context, intent, (note?.features as Feature[] | undefined) ?? []);
   await recordMove(context, intent);
-  dropIntent(context);
+}
+
+/** Once HEAD has moved there is one way out, and it leads on. */
+function cutOff(error: unknown, { op, backup }: Intent): unknown {
+  const where = backup === null ? '' : `; what was there is in ${backup}`;
+  const hint = `settle that, then: forge recover  (completes the ${op}${where})`;
+  const code = systemCode(error);
+  if (code !== undefined)
+    return outside(`disk.${code.toLowerCase()}`, (error as Error).message, { hint, cause: error });
+  if (!(error instanceof ForgeError)) return error;
+  return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
 }
 
 /** False when HEAD is neither where it was nor past where it is to be. */

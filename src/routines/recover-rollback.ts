@@ -45,7 +45,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
     const note = { ...noteOf(place, 'rollback'), checkpoint: target.tag, restored: commit, features };
     const subject = `Before the rollback to ${target.tag}`;
     await makeBackup(bench, move, { ref, head, subject, note });
-    requireUntouched(place.repository.root, move);
+    requireUntouched(bench, move);
     const intent = beginMove(context, {
       op: 'rollback',
       at: timestamp(context),

@@ -41,12 +41,12 @@ export async function undoRollback(
   const found = await findBackup(context, place, name);
   return benchAt(context, place, async (bench) => {
     const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();
-    const isNewer = await hasNewerWork(bench, place, { found, head });
+    const move = await planMove(bench, `${found.backup.commit}^{tree}`, toBytes(place.folder));
+    const isNewer = move.inTheWay.length > 0 || (await hasNewerWork(bench, place, { found, head }));
     if (isNewer && !found.isNamed) throw newerWork(found.backup.ref);
     const done = { undone: found.backup.ref, files: found.note.files.length };
     if (context.disk.dryRun) return { ...done, commit: null, backup_ref: null, planned: true as const };
     const commit = await makeUndoCommit(context, { bench, place, head, found });
-    const move = await planMove(bench, `${found.backup.commit}^{tree}`, toBytes(place.folder));
     const ref = isNewer ? nameBackup(context) : null;
     tellLeft(context, move.left);
     await undo(context, { place, bench, move }, { found, head, commit, ref });
@@ -63,7 +63,7 @@ async function undo(
   const { backup } = found;
   const subject = `Before undoing ${backup.ref}`;
   if (ref !== null) await makeBackup(bench, move, { ref, head, subject, note: noteOf(place, 'undo') });
-  requireUntouched(place.repository.root, move);
+  requireUntouched(bench, move);
   const intent = beginMove(context, {
     op: 'undo',
     at: timestamp(context),

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -327,6 +328,39 @@ describe('forge recover --undo', () => {
     expect(project.git('log', '--format=%s')).toContain('Newer');
     expect(await undo(project, String(back.backup_ref))).toMatchObject({ undone: back.backup_ref });
     expect(files(project)).toEqual(newer);
+  });
+
+  it('GIT-06 an ignored file that stands where one comes back is newer work too', async () => {
+    const project = await withCheckpoint();
+    project.write('.gitignore', '');
+    project.write('kept.log', 'before\n');
+    for (let i = 0; i < 30; i++) project.write(`junk/${i}`, 'x');
+    const { backup_ref } = await recover(project);
+    project.write('kept.log', 'since\n');
+    expect(await forgeError(project, ['recover', '--undo', '--yes'])).toMatchObject({
+      code: 'recover.newer',
+    });
+    const back = await undo(project, String(backup_ref));
+    expect(project.read('kept.log')).toBe('before\n');
+    expect(project.git('show', `${back.backup_ref}:kept.log`)).toBe('since');
+  });
+
+  it('GIT-06 git fails in the middle: exit 6 with the way on, and the next session start completes it', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = files(project);
+    const shim = projectAt(makeFolder());
+    const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    shim.write('git', `#!/bin/sh\ncase "$*" in *checkout-index*) exit 1;; esac\nexec ${git} "$@"\n`);
+    chmodSync(shim.path('git'), 0o755);
+    const env = { PATH: `${shim.dir}:${process.env.PATH}` };
+    const error = await forgeError(project, ['recover', '--yes'], { env });
+    expect(error).toMatchObject({ exitCode: 6, hint: expect.stringMatching(/completes the rollback/) });
+    const { stderr } = await runForge(project, ['session', 'start']);
+    expect(stderr).toMatch(/had been cut off; it is completed now/);
+    expect(differsFrom(project, CHECKPOINT)).toBe('');
+    await undo(project);
+    expect(files(project)).toEqual(before);
   });
 
   it('GIT-06 nothing to undo, a name that is none: exit 2; two at once: exit 2', async () => {

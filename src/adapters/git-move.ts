@@ -1,16 +1,4 @@
-import {
-  closeSync,
-  fsyncSync,
-  linkSync,
-  lstatSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { refused, systemCode } from '../domain/error.js';
+import { refused } from '../domain/error.js';
 import { type Bench, indexLines, parseEntries, SUBMODULE, type TreeEntry, words } from './git-bytes.js';
 import { type FileStamp, WorkTree } from './work-tree.js';
 
@@ -32,47 +20,64 @@ export interface Move {
   left: string[];
 }
 
+/** What git knows of the working tree, all but the folder. */
+interface Seen {
+  staged: Map<string, TreeEntry & { stage: string }>;
+  /** Tracked files that are not as the index has them. */
+  changed: Set<string>;
+  untracked: string[];
+  /** Folders that are repositories of their own. */
+  nested: string[];
+}
+
 /** `folder` stays out, as bytes. Exit 3 for what cannot be moved away. */
 export async function planMove(bench: Bench, tree: string, folder: string): Promise<Move> {
   const isOurs = (path: string): boolean => path !== folder && !path.startsWith(`${folder}/`);
+  const ours = <T>(entries: Map<string, T>): Map<string, T> =>
+    new Map([...entries].filter(([path]) => isOurs(path)));
   const { git, repository } = bench;
   const list = async (...args: string[]): Promise<string[]> => words(await git(args)).filter(isOurs);
-  const target = parseEntries(await git(['ls-tree', '-r', '-z', '--full-tree', tree]));
-  const staged = parseEntries(await git(['ls-files', '-s', '-z', '--full-name']));
-  const changed = new Set(
-    await list('diff-files', '-z', '--name-only', '--no-renames', '--ignore-submodules=all'),
-  );
+  const target = ours(parseEntries(await git(['ls-tree', '-r', '-z', '--full-tree', tree])));
   const others = await list('ls-files', '-o', '-z', '--exclude-standard', '--full-name');
-  const differs = (path: string, entry: TreeEntry): boolean => {
-    const now = staged.get(path);
-    return now?.mode !== entry.mode || now.oid !== entry.oid || now.stage !== '0';
+  const form = ['diff-files', '-z', '--name-only', '--no-renames', '--ignore-submodules=all'];
+  const seen = {
+    staged: ours(parseEntries(await git(['ls-files', '-s', '-z', '--full-name']))),
+    changed: new Set(await list(...form)),
+    untracked: others.filter((path) => !path.endsWith('/')),
+    nested: others.filter((path) => path.endsWith('/')),
   };
-  const wanted = [...target].filter(
-    ([path, entry]) => isOurs(path) && (differs(path, entry) || changed.has(path)),
-  );
-  const gone = [...staged.keys()].filter((path) => isOurs(path) && !target.has(path));
+  return makeMove(new WorkTree(repository.root), target, seen);
+}
+
+function makeMove(
+  files: WorkTree,
+  target: ReadonlyMap<string, TreeEntry>,
+  { staged, changed, untracked, nested }: Seen,
+): Move {
   const isModule = (path: string): boolean =>
     [staged.get(path)?.mode, target.get(path)?.mode].includes(SUBMODULE);
-  const files = new WorkTree(repository.root);
+  const isSame = (path: string, { mode, oid }: TreeEntry): boolean => {
+    const now = staged.get(path);
+    return now?.mode === mode && now.oid === oid && now.stage === '0' && !changed.has(path);
+  };
+  const wanted = [...target].filter(([path, entry]) => !isSame(path, entry));
+  const gone = [...staged.keys()].filter((path) => !target.has(path));
   const write = new Map(wanted.filter(([path]) => !isModule(path)));
-  const untracked = others.filter((path) => !path.endsWith('/'));
   const known = new Set([...untracked, ...staged.keys()]);
   const inTheWay = files.blocking(write.keys()).filter((path) => !known.has(path));
   const remove = [...gone, ...untracked.filter((path) => !target.has(path)), ...inTheWay].filter(
     (path) => !isModule(path) && files.isThere(path),
   );
   const touched = new Set([...write.keys(), ...remove, ...changed, ...untracked]);
+  const own = [...touched].filter((path) => !isModule(path));
   return {
     write,
     remove,
     index: new Map([...gone.map((path) => [path, null] as const), ...wanted]),
-    touched: [...touched].filter((path) => !isModule(path)).flatMap((path) => files.stamp(path) ?? []),
-    missing: [...changed].filter((path) => files.stamp(path) === null && !isModule(path)),
+    touched: own.flatMap((path) => files.stamp(path) ?? []),
+    missing: own.filter((path) => changed.has(path) && files.stamp(path) === null),
     inTheWay,
-    left: [
-      ...others.filter((path) => path.endsWith('/')),
-      ...[...wanted.map(([path]) => path), ...gone].filter(isModule),
-    ],
+    left: [...nested, ...[...wanted.map(([path]) => path), ...gone].filter(isModule)],
   };
 }
 
@@ -107,38 +112,4 @@ export async function applyMove(
   const paths = [...move.write.keys()].filter((path) => !raw.has(path));
   const input = paths.map((path) => `${path}\0`).join('');
   if (paths.length > 0) await git(['checkout-index', '-f', '-u', '-q', '-z', '--stdin'], { input });
-}
-
-const prepared = (gitDir: string): string => join(gitDir, 'index.forge');
-
-/** By git's own rule: whoever makes `index.lock` may replace the index. It is whole before it is there. */
-export function installIndex(gitDir: string, from: string): void {
-  const [own, lock] = [prepared(gitDir), join(gitDir, 'index.lock')];
-  // It may be the index itself under a second name: it is never written into.
-  rmSync(own, { force: true });
-  const file = openSync(own, 'wx', 0o644);
-  try {
-    writeFileSync(file, readFileSync(from));
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  try {
-    linkSync(own, lock);
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error;
-    throw refused('git.busy', `Another git is at work (${lock} exists).`, {
-      hint: 'wait for it (or remove the file if none runs), then: forge recover',
-    });
-  }
-  renameSync(lock, join(gitDir, 'index'));
-  rmSync(own, { force: true });
-}
-
-/** The lock of an installation that was cut off: the same file under two names. */
-export function removeOwnLock(gitDir: string): void {
-  const [own, lock] = [prepared(gitDir), join(gitDir, 'index.lock')].map((path) =>
-    lstatSync(path, { bigint: true, throwIfNoEntry: false }),
-  );
-  if (own && lock && own.ino === lock.ino && own.dev === lock.dev) rmSync(join(gitDir, 'index.lock'));
 }

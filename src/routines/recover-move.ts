@@ -123,11 +123,11 @@ async function moveFiles(
 function cutOff(error: unknown, { op, backup }: Intent): unknown {
   const where = backup === null ? '' : `; what was there is in ${backup}`;
   const hint = `settle that, then: forge recover  (completes the ${op}${where})`;
+  if (error instanceof ForgeError)
+    return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
   const code = systemCode(error);
-  if (code !== undefined)
-    return outside(`disk.${code.toLowerCase()}`, (error as Error).message, { hint, cause: error });
-  if (!(error instanceof ForgeError)) return error;
-  return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
+  if (code === undefined) return error;
+  return outside(`disk.${code.toLowerCase()}`, (error as Error).message, { hint, cause: error });
 }
 
 /** False when HEAD is neither where it was nor past where it is to be. */

@@ -355,7 +355,11 @@ describe('forge recover --undo', () => {
     chmodSync(shim.path('git'), 0o755);
     const env = { PATH: `${shim.dir}:${process.env.PATH}` };
     const error = await forgeError(project, ['recover', '--yes'], { env });
-    expect(error).toMatchObject({ exitCode: 6, hint: expect.stringMatching(/completes the rollback/) });
+    expect(error).toMatchObject({
+      code: 'git.failed',
+      exitCode: 6,
+      hint: expect.stringMatching(/completes the rollback/),
+    });
     const { stderr } = await runForge(project, ['session', 'start']);
     expect(stderr).toMatch(/had been cut off; it is completed now/);
     expect(differsFrom(project, CHECKPOINT)).toBe('');

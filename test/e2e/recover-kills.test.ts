@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, linkSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { breakThings, differsFrom, files, staged, withCheckpoint } from '../cli/recovery.js';
@@ -10,13 +10,14 @@ import { kills, limit, report } from './kills.js';
 const CHECKPOINT = 'checkpoint/APP-1-v1';
 const INTENT = '.git/forge/recover.json';
 
-/** A git in front of PATH that ends whoever calls it, before or after the n-th call; and how many calls there were. */
-function makeKiller(): { env(n: number, when: 'before' | 'after'): NodeJS.ProcessEnv; calls(): number } {
+/** A git in front of PATH that ends whoever calls it, before or after the n-th call; and what was called. */
+function makeKiller(): { env(n: number, when: 'before' | 'after'): NodeJS.ProcessEnv; calls(): string[] } {
   const folder = makeFolder();
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
   const count = join(folder, 'count');
   const script = `#!/bin/sh
-echo x >>'${count}'
+echo "$*" | tr '\\n' ' ' >>'${count}'
+echo >>'${count}'
 n=$(wc -l <'${count}')
 [ "$n" -eq "$KILL_AT" ] && [ "$KILL_WHEN" = before ] && kill -9 $PPID && exit 1
 '${real}' "$@"
@@ -31,12 +32,18 @@ exit $code
       writeFileSync(count, '');
       return { PATH: `${folder}:${process.env.PATH}`, KILL_AT: String(n), KILL_WHEN: when };
     },
-    calls: () => readFileSync(count, 'utf8').length / 2,
+    calls: () => readFileSync(count, 'utf8').split('\n').filter(Boolean),
   };
 }
 
-/** All of them in the long run. */
-const step = (calls: number): number => Math.ceil(calls / kills(5, calls));
+/** Some of the calls before HEAD moves, all of them in the long run; and each one from there. */
+function places(calls: readonly string[]): number[] {
+  const moves = calls.findIndex((call) => call.includes('forge recover: '));
+  expect(moves).toBeGreaterThan(0);
+  const step = Math.ceil(calls.length / kills(3, calls.length));
+  const numbers = calls.map((_, i) => i + 1);
+  return numbers.filter((n) => n >= moves - 1 || n % step === 0);
+}
 
 function copyOf(project: Project): Project {
   const copy = projectAt(makeFolder());
@@ -73,13 +80,13 @@ describe('kills of a rollback', () => {
       expect(runBinary(whole.dir, ['recover', '--yes'], { env: killer.env(0, 'after') }).exitCode).toBe(0);
       const calls = killer.calls();
       const seen = { begun: 0, 'not begun': 0 };
-      for (let n = 1; n <= calls; n += step(calls))
+      for (const n of places(calls))
         for (const when of ['before', 'after'] as const) {
           const project = copyOf(broken);
           runBinary(project.dir, ['recover', '--yes'], { env: killer.env(n, when) });
           seen[expectWhole(project, before)]++;
         }
-      report(`kills of a rollback: ${calls} calls of git, ${JSON.stringify(seen)}`);
+      report(`kills of a rollback: ${calls.length} calls of git, ${JSON.stringify(seen)}`);
       expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
     },
     limit,
@@ -111,7 +118,7 @@ describe('kills of a rollback', () => {
       };
       expect(runBinary(broken.dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(0);
       const calls = killer.calls();
-      for (let n = 1; n <= calls; n += step(calls))
+      for (const n of places(calls))
         for (const when of ['before', 'after'] as const) {
           putBack();
           runBinary(broken.dir, args, { env: killer.env(n, when) });
@@ -120,35 +127,28 @@ describe('kills of a rollback', () => {
           const now = { files: files(broken), staged: staged(broken) };
           expect([before, rolled]).toContainEqual(now);
         }
-      report(`kills of an undoing: ${calls} calls of git`);
+      report(`kills of an undoing: ${calls.length} calls of git`);
     },
     limit,
   );
 
   it('GIT-06 a lock that the rollback left is taken away; one of another git is not', async () => {
-    const project = await withCheckpoint();
-    await breakThings(project);
-    const killer = makeKiller();
-    const copy = copyOf(project);
-    runBinary(copy.dir, ['recover', '--yes'], { env: killer.env(0, 'after') });
-    const calls = killer.calls();
-    for (let n = calls; !existsSync(project.path(INTENT)); n--) {
-      execFileSync('sh', [
-        '-c',
-        'find "$1" -mindepth 1 -delete && cp -a "$2/." "$1"',
-        'sh',
-        copy.dir,
-        project.dir,
-      ]);
-      runBinary(copy.dir, ['recover', '--yes'], { env: killer.env(n, 'before') });
-      if (existsSync(copy.path(INTENT))) break;
-    }
-    copy.write('.git/index.lock', '');
-    expect(runBinary(copy.dir, ['recover', '--yes']).exitCode).not.toBe(0);
-    copy.write('.git/index.forge', 'half');
-    execFileSync('rm', [copy.path('.git/index.lock')]);
-    linkSync(copy.path('.git/index.forge'), copy.path('.git/index.lock'));
-    runBinary(copy.dir, ['session', 'start']);
-    expect([existsSync(copy.path(INTENT)), differsFrom(copy, CHECKPOINT)]).toEqual([false, '']);
+    const broken = await withCheckpoint();
+    await breakThings(broken);
+    const [killer, project] = [makeKiller(), copyOf(broken)];
+    runBinary(copyOf(broken).dir, ['recover', '--yes'], { env: killer.env(0, 'after') });
+    const moves = killer.calls().findIndex((call) => call.includes('forge recover: ')) + 1;
+    runBinary(project.dir, ['recover', '--yes'], { env: killer.env(moves, 'after') });
+    expect(existsSync(project.path(INTENT))).toBe(true);
+    project.write('.git/index.lock', '');
+    expect(runBinary(project.dir, ['recover', '--yes'])).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('index.lock exists'),
+    });
+    rmSync(project.path('.git/index.lock'));
+    project.write('.git/index.forge', 'half');
+    linkSync(project.path('.git/index.forge'), project.path('.git/index.lock'));
+    runBinary(project.dir, ['session', 'start']);
+    expect([existsSync(project.path(INTENT)), differsFrom(project, CHECKPOINT)]).toEqual([false, '']);
   });
 });

@@ -73,6 +73,7 @@ describe('a walk between checkpoint and rollback', () => {
         const roll = randomOf(seed);
         const project = await makeForge();
         project.write('.gitignore', '*.log\n');
+        if (roll(3) === 0) project.git('config', 'core.autocrlf', 'true');
         for (let i = roll(30); i > 0; i--) step(project, roll);
         project.git('add', '-A');
         project.git('commit', '-q', '--allow-empty', '-m', 'Whole');

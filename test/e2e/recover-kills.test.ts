@@ -10,8 +10,11 @@ import { kills, limit, report } from './kills.js';
 const CHECKPOINT = 'checkpoint/APP-1-v1';
 const INTENT = '.git/forge/recover.json';
 
-/** A git in front of PATH that ends whoever calls it, before or after the n-th call; and what was called. */
-function makeKiller(): { env(n: number, when: 'before' | 'after'): NodeJS.ProcessEnv; calls(): string[] } {
+/** A git in front of PATH that ends whoever calls it, before or after the n-th call or one with that word in it; and what was called. */
+function makeKiller(): {
+  env(call: number | string, when: 'before' | 'after'): NodeJS.ProcessEnv;
+  calls(): string[];
+} {
   const folder = makeFolder();
   const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
   const count = join(folder, 'count');
@@ -19,18 +22,21 @@ function makeKiller(): { env(n: number, when: 'before' | 'after'): NodeJS.Proces
 echo "$*" | tr '\\n' ' ' >>'${count}'
 echo >>'${count}'
 n=$(wc -l <'${count}')
-[ "$n" -eq "$KILL_AT" ] && [ "$KILL_WHEN" = before ] && kill -9 $PPID && exit 1
+hit=no
+[ "$n" = "$KILL_AT" ] && hit=yes
+case "$KILL_AT" in *[!0-9]*) case "$*" in *"$KILL_AT"*) hit=yes;; esac;; esac
+[ $hit$KILL_WHEN = yesbefore ] && kill -9 $PPID && exit 1
 '${real}' "$@"
 code=$?
-[ "$n" -eq "$KILL_AT" ] && [ "$KILL_WHEN" = after ] && kill -9 $PPID
+[ $hit$KILL_WHEN = yesafter ] && kill -9 $PPID
 exit $code
 `;
   writeFileSync(join(folder, 'git'), script);
   chmodSync(join(folder, 'git'), 0o755);
   return {
-    env: (n, when) => {
+    env: (call, when) => {
       writeFileSync(count, '');
-      return { PATH: `${folder}:${process.env.PATH}`, KILL_AT: String(n), KILL_WHEN: when };
+      return { PATH: `${folder}:${process.env.PATH}`, KILL_AT: String(call), KILL_WHEN: when };
     },
     calls: () => readFileSync(count, 'utf8').split('\n').filter(Boolean),
   };
@@ -133,12 +139,10 @@ describe('kills of a rollback', () => {
   );
 
   it('GIT-06 a lock that the rollback left is taken away; one of another git is not', async () => {
-    const broken = await withCheckpoint();
-    await breakThings(broken);
-    const [killer, project] = [makeKiller(), copyOf(broken)];
-    runBinary(copyOf(broken).dir, ['recover', '--yes'], { env: killer.env(0, 'after') });
-    const moves = killer.calls().findIndex((call) => call.includes('forge recover: ')) + 1;
-    runBinary(project.dir, ['recover', '--yes'], { env: killer.env(moves, 'after') });
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const env = makeKiller().env('forge recover: rollback', 'after');
+    runBinary(project.dir, ['recover', '--yes'], { env });
     expect(existsSync(project.path(INTENT))).toBe(true);
     project.write('.git/index.lock', '');
     expect(runBinary(project.dir, ['recover', '--yes'])).toMatchObject({

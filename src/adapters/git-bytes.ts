@@ -51,9 +51,10 @@ export function onBench<T>(
     const stamped = stamp();
     copyIndex(join(repository.gitDir, 'index'), index);
     const original = existsSync(index) ? join(folder, 'original') : null;
-    if (original) copyIndex(index, original);
     const own = { ...settings, GIT_INDEX_FILE: index };
     const asText: Git = (args, options = {}) => git(args, { ...options, env: { ...own, ...options.env } });
+    if (original) copyIndex(index, original);
+    else await asText(['read-tree', '--empty']);
     await clearMarks(asText, repository.root);
     // What differs in times alone is no difference. It says by its exit code that there are others.
     await asText(['update-index', '-q', '--really-refresh']);

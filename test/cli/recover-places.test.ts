@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -273,6 +274,20 @@ describe('where forge recover rolls back', () => {
     expect(readFileSync(odd, 'utf8')).toBe('odd\n');
     rmSync(odd);
     expect([files(project), staged(project)]).toEqual(before);
+  });
+
+  it('GIT-06 with a split index, with none, and with a large file', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    project.write('large.bin', randomBytes(3_000_000));
+    project.git('update-index', '--split-index');
+    await thereAndBack(project);
+    rmSync(project.path('.git/index'));
+    const before = files(project);
+    expect(await recover(project)).toMatchObject({ decision: 'rollback' });
+    expect(differsFrom(project, CHECKPOINT)).toBe('');
+    await undo(project);
+    expect([files(project), staged(project)]).toEqual([before, '']);
   });
 
   it('B-42 GIT-06 a folder that is a link now is not followed', async () => {

@@ -23,6 +23,7 @@ const LONG = [
   'e2e/ledger-power',
   'e2e/ledger-writers',
   'e2e/odd-names',
+  'e2e/recover-kills',
   'e2e/redact-kills',
   'e2e/repository',
   'e2e/seals',
@@ -36,7 +37,7 @@ const LONG = [
   'mcp/wire',
 ];
 /** These do a little in `npm test`, and much there. */
-const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/ledger-*'];
+const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/ledger-*', 'e2e/recover-walk'];
 
 const files = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 const soak = process.env.FORGE_SOAK !== undefined;

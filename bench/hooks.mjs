@@ -16,7 +16,7 @@ const EVENTS = {
   codex: ['session-start', 'user-prompt-submit', 'post-tool-use', 'pre-compact', 'stop'],
   gemini: ['session-start', 'before-agent', 'after-tool', 'pre-compress', 'after-agent'],
   cursor: ['session-start', 'before-submit-prompt', 'post-tool-use', 'pre-compact', 'stop'],
-  opencode: ['session-start', 'chat-message', 'tool-after', 'compacting', 'session-idle'],
+  opencode: ['session-start', 'prompt', 'after-tool', 'compacting', 'stop'],
   copilot: ['session-start', 'user-prompt-submitted', 'post-tool-use', 'pre-compact', 'agent-stop'],
 };
 

@@ -111,7 +111,24 @@ function historyStream() {
  * The git call that `session start` makes, word for word: a `git` in front of PATH notes its arguments and starts the
  * real one. Null where that cannot be done.
  */
-export function gitCallOf(command, scratch, { cwd, env, input }) {
+export function gitCallOf(command, scratch, place) {
+  const calls = spyOn(command, scratch, place);
+  if (calls.length !== 1) throw new Error(`${command.join(' ')} called git ${calls.length} times, not once.`);
+  return ['git', ...calls[0].split('\0')];
+}
+
+/** The same for a command that calls it several times: a script of all of them, one after the other. */
+export function gitCallsOf(command, scratch, place) {
+  const quoted = (word) => `'${word.replaceAll("'", "'\\''")}'`;
+  const lines = spyOn(command, scratch, place).map((call) =>
+    ['git', ...call.split('\0').map(quoted)].join(' '),
+  );
+  const script = join(scratch, 'git-calls.sh');
+  writeFileSync(script, `${lines.map((line) => `${line} >/dev/null 2>&1`).join('\n')}\ntrue\n`);
+  return ['sh', script];
+}
+
+function spyOn(command, scratch, { cwd, env, input }) {
   const folder = join(scratch, 'spy');
   const log = join(scratch, 'git-arguments');
   const real = run(['sh', '-c', 'command -v git'], { cwd, env }).trim();
@@ -120,7 +137,5 @@ export function gitCallOf(command, scratch, { cwd, env, input }) {
   const script = `#!/bin/sh\nprintf '%s\\0' "$@" >>'${log}'\nprintf '\\n' >>'${log}'\nexec '${real}' "$@"\n`;
   writeFileSync(join(folder, 'git'), script, { mode: 0o755 });
   run(command, { cwd, env: { ...env, PATH: `${folder}:${env.PATH}` }, input });
-  const calls = readFileSync(log, 'utf8').split('\0\n').filter(Boolean);
-  if (calls.length !== 1) throw new Error(`${command.join(' ')} called git ${calls.length} times, not once.`);
-  return ['git', ...calls[0].split('\0')];
+  return readFileSync(log, 'utf8').split('\0\n').filter(Boolean);
 }

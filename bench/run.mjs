@@ -5,12 +5,20 @@ import { join } from 'node:path';
 import { ensureBuilt } from '../scripts/built.mjs';
 import { COMMIT_FIGURES } from './commits.mjs';
 import { consolidation, weighing } from './consolidation.mjs';
-import { appends, batch, history, peakMemory, startUp, verification } from './ledger.mjs';
 import { GIT_HOOK_FIGURES } from './git-hooks.mjs';
 import { HOOKS } from './hooks.mjs';
+import { appends, batch, history, peakMemory, startUp, verification } from './ledger.mjs';
 import { MCP } from './mcp.mjs';
 import { canMeasureMemory, memoryRatio, run, wallRatios } from './measure.mjs';
-import { forge, gitCallOf, makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
+import {
+  forge,
+  gitCallOf,
+  gitCallsOf,
+  makeEnvironment,
+  makeFeatures,
+  makeLarge,
+  makeSmall,
+} from './repositories.mjs';
 
 const START = forge('session', 'start', '--json');
 const START_LIMIT = 1.6;
@@ -43,6 +51,7 @@ const FIGURES = [
     argv: forge('cycle', '--quiet', '--task', 'X-1', '--', 'true'),
     limit: 3.5,
   },
+  { name: 'recover --plan, 50,000 commits', where: 'large', measure: measureRecover },
   { name: 'kfr patch', where: 'small', limit: 1.8, measure: measurePatch },
   { name: 'feature list, 1,000 features', where: 'features', argv: forge('feature', 'list'), limit: 1.8 },
   { name: 'next, 1,000 features', where: 'features', argv: forge('next'), limit: 1.8 },
@@ -90,6 +99,37 @@ function measureStart({ moved }, place, scratch) {
   const [gitAlone, start] = wallRatios([git, START], place, prepare);
   discard(place);
   return { ...start, limit: START_LIMIT + gitAlone.median, git_alone: gitAlone.median };
+}
+
+/** A checkpoint a thousand commits back; the limit is a bare Node and twice what git takes one call after the other. */
+function measureRecover(_figure, place, scratch) {
+  const tag = 'checkpoint/BENCH-v1';
+  const commit = run(['git', 'rev-parse', 'HEAD~1000'], place).trim();
+  const manifest = {
+    schema_version: '1.0',
+    tag,
+    commit,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    verified_by: ['true'],
+    features_passing: [],
+    linear_issues_closed: [],
+    can_rollback_to: true,
+  };
+  const message = `A state\n\n${JSON.stringify(manifest, null, 2)}\n`;
+  const tagging = ['git', 'tag', '-f', '-a', '--cleanup=verbatim', '-F', '-', tag, commit];
+  run(tagging, { ...place, input: message });
+  // As after a session's start: memory that nobody touched since is not read again.
+  run(forge('memory', 'verify'), place);
+  try {
+    const plan = forge('recover', '--plan', '--json');
+    const decided = JSON.parse(run(plan, place));
+    if (decided.divergence.commits !== 1000) throw new Error(`recover --plan saw ${run(plan, place)}`);
+    const calls = gitCallsOf(plan, scratch, place);
+    const [git, median] = wallRatios([calls, plan], place);
+    return { ...median, limit: 1 + 2 * git.median, git_alone: git.median };
+  } finally {
+    run(['git', 'tag', '-d', tag], place);
+  }
 }
 
 /** A goal in place of the one before, in each round another one: what is there already is refused. */

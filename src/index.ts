@@ -28,14 +28,14 @@ export type { SealReport, Signatures } from './domain/seal-judge.js';
 export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
 export type { WiringChange, WiringInput, WiringStatus } from './routines/agent-wiring.js';
-export type { CommitInput, CommitWatch, MadeCommit } from './routines/commit.js';
-export type { CheckedCommit, CommitCheck, CommitCheckInput } from './routines/commit-check.js';
-export type { CommitTemplate } from './routines/commit-template.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { CreatedCheckpoint } from './routines/checkpoint.js';
 export type { CheckpointWatch } from './routines/checkpoint-run.js';
 export type { CheckpointRow, ShownCheckpoint } from './routines/checkpoint-show.js';
 export type { VerifiedCheckpoints } from './routines/checkpoint-verify.js';
+export type { CommitInput, CommitWatch, MadeCommit } from './routines/commit.js';
+export type { CheckedCommit, CommitCheck, CommitCheckInput } from './routines/commit-check.js';
+export type { CommitTemplate } from './routines/commit-template.js';
 export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
 export type { CycleOptions, CycleWatch } from './routines/cycle-stage.js';
@@ -43,8 +43,8 @@ export type { Diagnosis, DoctorInput } from './routines/doctor.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
-export type { GuardFinding } from './routines/guard.js';
 export type { HooksInput, HooksReport } from './routines/git-hooks.js';
+export type { GuardFinding } from './routines/guard.js';
 export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
 export type { TierReport } from './routines/integrity.js';
@@ -63,6 +63,11 @@ export type { MemoryStats } from './routines/memory-stats.js';
 export type { Integrity } from './routines/memory-verify.js';
 export type { Note } from './routines/note.js';
 export type { ShownProgress } from './routines/progress.js';
+export type { Recovered } from './routines/recover.js';
+export type { BackupList } from './routines/recover-backups.js';
+export type { InspectedCheckpoint } from './routines/recover-inspect.js';
+export type { RecoveryPlan } from './routines/recover-look.js';
+export type { Undone } from './routines/recover-undo.js';
 export type { Sealed } from './routines/seal.js';
 export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
@@ -84,6 +89,9 @@ const routines = {
   checkpoint: () => import('./routines/checkpoint.js'),
   checkpoints: () => import('./routines/checkpoint-show.js'),
   checkpointCheck: () => import('./routines/checkpoint-verify.js'),
+  recover: () => import('./routines/recover.js'),
+  recoverLook: () => import('./routines/recover-look.js'),
+  recoverBackups: () => import('./routines/recover-backups.js'),
   latest: () => import('./routines/checkpoint-read.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
@@ -234,6 +242,16 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       import: bind('feature', 'importFeatures'),
       verify: bind('verify', 'verifyFeatures'),
       override: bind('override', 'overrideFeature'),
+    },
+    /** GIT-06: back to a verified state, and back from there. */
+    recover: {
+      plan: bind('recoverLook', 'planRecovery', 'reads'),
+      /** The same before something is done: refused while work is paused, or to a builder. */
+      propose: bind('recover', 'proposeRecovery'),
+      act: bind('recover', 'recover'),
+      undo: bind('recover', 'undoRecovery'),
+      inspect: bind('recover', 'inspectCheckpoint'),
+      list: bind('recoverBackups', 'listRecoveries', 'reads'),
     },
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind('cycle', 'runCycle'),

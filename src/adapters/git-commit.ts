@@ -122,6 +122,15 @@ export async function withoutLocalFilters(
   git: Git,
   more: readonly (readonly [string, string])[] = [],
 ): Promise<Git> {
+  const env = await withoutFilters(git, more);
+  return (words, options = {}) => git(words, { ...options, env: { ...env, ...options.env } });
+}
+
+/** The same as variables of git's environment. */
+export async function withoutFilters(
+  git: Git,
+  more: readonly (readonly [string, string])[] = [],
+): Promise<Record<string, string>> {
   const args = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\.'];
   const words = (await git(args)).stdout.split('\0');
   const names = words.filter((_, i) => i % 2 === 1 && ['local', 'worktree'].includes(words[i - 1] ?? ''));
@@ -133,7 +142,7 @@ export async function withoutLocalFilters(
     env[`GIT_CONFIG_KEY_${i}`] = name;
     env[`GIT_CONFIG_VALUE_${i}`] = value;
   }
-  return (words_, options = {}) => git(words_, { ...options, env: { ...env, ...options.env } });
+  return env;
 }
 
 const neutralValue = (name: string): string => (name.endsWith('.required') ? 'false' : '');

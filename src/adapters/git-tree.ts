@@ -37,7 +37,7 @@ interface Kept {
  * Git's own marks for files that it need not look at, and what makes it believe a file's times: whoever is judged by
  * the tree could set them in the repository.
  */
-const LOOK_AT_ALL: readonly [string, string][] = [
+export const LOOK_AT_ALL: readonly [string, string][] = [
   ['core.ignoreStat', 'false'],
   ['core.trustctime', 'true'],
   ['core.checkStat', 'default'],
@@ -131,7 +131,7 @@ async function listIndex(
   );
 }
 
-async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
+export async function inFolder<T>(place: string, work: (folder: string) => Promise<T>): Promise<T> {
   removeOld(place);
   const folder = `${place}.${makeToken(12)}`;
   mkdirSync(join(folder, 'objects'), { recursive: true, mode: 0o700 });
@@ -179,7 +179,7 @@ const privateEnvironment = ({ commonDir }: Repository, folder: string): Record<s
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, '\\$&')}"`;
 
 /** `assume-unchanged`, and `skip-worktree` of what is there: what git was told not to look at is looked at. */
-async function clearMarks(git: Git, top: string): Promise<void> {
+export async function clearMarks(git: Git, top: string): Promise<void> {
   const words = (await must(git, ['ls-files', '-v', '-z'], { cwd: top })).split('\0');
   const marked = words
     .filter((word) => /^[a-zS]/.test(word))
@@ -206,7 +206,7 @@ function compare(before: Map<string, string>, after: Map<string, string>): strin
 }
 
 /** With what git knows of unchanged files in it, they are not read; by its time git tells which ones to read all the same. */
-function copyIndex(from: string, to: string): void {
+export function copyIndex(from: string, to: string): void {
   const stat = statSync(from, { throwIfNoEntry: false });
   if (!stat) return;
   copyFileSync(from, to);

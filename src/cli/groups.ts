@@ -77,6 +77,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/checkpoint.js'),
   },
   {
+    name: 'recover',
+    heading: 'Every day',
+    summary: 'Compare with the last checkpoint; go on, roll back, or stop',
+    load: () => import('./commands/recover.js'),
+  },
+  {
     name: 'cycle',
     heading: 'Every day',
     summary: 'Run a command as one governed cycle',

@@ -70,6 +70,12 @@ export const Config = z.looseObject({
     /** Commands that have to pass before a state counts as verified; none: the tests of passing features. */
     verify: z._default(z.array(z.string().check(z.minLength(1))), []),
   }),
+  recover: table({
+    /** Up to these numbers since the checkpoint it is worth going on; above one of them, rolling back. */
+    files: z._default(z.int().check(z.gte(0), z.lte(1_000_000)), 20),
+    commits: z._default(z.int().check(z.gte(0), z.lte(1_000_000)), 10),
+    deleted_files: z._default(z.int().check(z.gte(0), z.lte(1_000_000)), 5),
+  }),
   memory: table({
     /** When segments are folded into the fixed files: at session end on the default branch, or only when asked. */
     fold: z._default(z.enum(['auto', 'never']), 'auto'),
@@ -110,6 +116,7 @@ const KNOWN: Record<string, readonly string[]> = {
   commit: ['enforce', 'id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],
   features: ['test_command', 'timeout_seconds'],
   checkpoint: ['verify'],
+  recover: ['files', 'commits', 'deleted_files'],
   memory: ['fold'],
   guard: ['halt_on'],
   supervisor: ['keys'],

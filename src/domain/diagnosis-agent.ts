@@ -1,4 +1,4 @@
-import { startOf, type SwitchedOff } from './agent/settings.js';
+import { type SwitchedOff, startOf } from './agent/settings.js';
 import type { WiringReport } from './agent/wiring-report.js';
 import { advisory, blocking, degraded, type Problem, type Symptom } from './symptom.js';
 

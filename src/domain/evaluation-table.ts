@@ -2,8 +2,8 @@ import { Claims } from './evaluation-claims.js';
 import { matchPlainCycle, type PlainCycle, TIME_LENGTH } from './evaluation-line.js';
 import { IdTable } from './id-table.js';
 import { isRecordId, type LedgerRecord, lineOf, type Piece, recordId } from './ledger.js';
-import { TextColumn } from './text-column.js';
 import { compareText } from './text.js';
+import { TextColumn } from './text-column.js';
 
 /** Why an evaluation is no evidence for what it shows, as bits. */
 export const UNMET = { classification: 1, environment_valid: 2, governance_violations: 4, execution: 8 };

@@ -184,6 +184,14 @@ export function testsDiffer(a: Feature, b: Feature): boolean {
   return JSON.stringify(a.tests ?? []) !== JSON.stringify(b.tests ?? []);
 }
 
+/** What of these a state does not show to pass, since only work that is gone did: in progress again. */
+export function unproved(features: readonly Feature[], vouched: ReadonlySet<string>): Feature[] {
+  return features.filter(({ id, status }) => status === 'passing' && !vouched.has(id));
+}
+
+export const asUnproved = (feature: Feature): Feature =>
+  withoutEvidence({ ...feature, status: 'in_progress' });
+
 function withoutEvidence(feature: Feature): Feature {
   const after: Feature = { ...feature };
   if (after.verified_at !== undefined) after.verified_at = null;

@@ -135,6 +135,8 @@ const REPAIRS: ReadonlySet<string> = new Set([
   'redacted',
   'compacted',
   'governance_warning',
+  'paused',
+  'recovery',
 ]);
 const OVERRIDES: ReadonlySet<string> = new Set([
   'override',

@@ -8,6 +8,7 @@ import { oneLine } from './text.js';
 export type Reserved =
   | 'knowledge'
   | 'checkpoints'
+  | 'the state that work goes on from'
   | 'memory'
   | 'trust'
   | 'config'

@@ -1,9 +1,9 @@
 import { type Git, must } from '../adapters/git.js';
-import { holdsLedgers, type ChangedFile, type HeadCommit, readHead } from '../adapters/git-staged.js';
 import { readBlob } from '../adapters/git-read.js';
+import { type ChangedFile, type HeadCommit, holdsLedgers, readHead } from '../adapters/git-staged.js';
 import { type KnownWork, linesSince } from '../domain/commit/compose.js';
 import { decodeDocument } from '../domain/document.js';
-import { type Feature, FEATURES } from '../domain/feature.js';
+import { FEATURES, type Feature } from '../domain/feature.js';
 import { KNOWLEDGE, readLearnings } from '../domain/knowledge.js';
 import { parseProgress } from '../domain/progress.js';
 import { sessionName } from '../domain/session.js';

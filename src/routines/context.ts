@@ -16,6 +16,7 @@ import {
   type Layout,
   layoutOf,
   promotionFile,
+  recoverFile,
   shown,
 } from '../store/layout.js';
 import type { LockPolicy } from '../store/lock.js';
@@ -139,6 +140,9 @@ export function noteActivity({ layout, world, disk }: Context): void {
 
 /** A promotion was begun and has to be completed. One look at one name. */
 export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));
+
+/** A rollback is under way, or was cut off. One look at one name. */
+export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(recoverFile(layout));
 
 /** A checkpoint is being made, or was begun and has to be completed. One look at one folder. */
 export const hasCheckpointIntents = ({ disk, layout }: Context): boolean =>

@@ -42,6 +42,13 @@ export function takeMark(context: Context): CycleMark {
   });
 }
 
+/** Exit 3 `cycle.held` while a cycle is under way here: its files are not to be moved under it. */
+export function requireNoCycle(context: Context): void {
+  const found = readLeft(context);
+  const verdict = found && judge(context, found, readConfig(context).session.unknown_host_minutes);
+  if (found && verdict?.state === 'held') throw heldBy(found, verdict.why);
+}
+
 /** What cannot be read names no cycle that could be recorded. */
 function readLeft(context: Context): CycleMark | null {
   try {

@@ -13,6 +13,7 @@ import { chooseTask } from './cycle-task.js';
 import { workOn } from './cycle-work.js';
 import { listFeatures } from './feature.js';
 import { requireMemory } from './integrity.js';
+import { refusePaused } from './pause.js';
 
 /** GOV-01: one governed cycle. What is refused before anything was run is thrown; all else is its outcome. */
 export async function runCycle(
@@ -81,6 +82,7 @@ async function goThrough(run: CycleRun): Promise<CycleResult> {
 
 async function supervise(run: CycleRun): Promise<void> {
   await requireMemory(run.context);
+  refusePaused(run.context);
   run.mark = takeMark(run.context);
   run.mark = await recordLeft(run.context, run.mark);
 }

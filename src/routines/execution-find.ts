@@ -3,8 +3,8 @@ import { numberAt } from '../domain/evaluation-line.js';
 import { CYCLE, type EvaluationTable } from '../domain/evaluation-table.js';
 import type { IdTable } from '../domain/id-table.js';
 import { lineOf, type Piece, parseLine, recordDigest } from '../domain/ledger.js';
-import { type Container, eachSpan, listArchives, listContainers } from '../store/ledger-files.js';
 import type { Layout } from '../store/layout.js';
+import { type Container, eachSpan, listArchives, listContainers } from '../store/ledger-files.js';
 import type { Context } from './context.js';
 
 /** So many of the last bits of a number tell which lines are looked at more closely. */

@@ -11,6 +11,7 @@ import { describeFinding, type Inspection, inspectMemory, settleMemory } from '.
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
 import { type Restored, restoreRecords } from './memory-restore.js';
 import { lostSealedRecords } from './memory-seals.js';
+import { readPauses } from './pause.js';
 
 export interface Mended {
   audit: RecordRef | null;
@@ -212,23 +213,27 @@ function refuseFindings({ findings }: Pick<Inspection, 'findings'>, hint = 'forg
     throw corrupted('memory.corrupted', `${describeFinding(first)}.`, { hint, data: { problems: findings } });
 }
 
-/** A human has looked at what halted memory. Only where it is intact again. */
+/** A human has looked at what halted memory, or at why work is paused (GIT-06). Only where memory is intact again. */
 export async function acknowledgeHalt(
   context: Context,
   input: { reason?: string },
 ): Promise<{ audit: RecordRef; reasons: string[] }> {
   const halt = readHalt(context.disk);
   const decision = requireDecision(context, 'Acknowledging a halt', input.reason);
-  if (!halt) throw usage('halt.none', 'Memory is not halted.', { hint: 'forge memory verify' });
+  const pauses = readPauses(context);
+  if (!halt && pauses.length === 0)
+    throw usage('halt.none', 'Memory is not halted, and no work is paused.', { hint: 'forge memory verify' });
   const { inspection } = await settleMemory(context, 'all', true);
   refuseFindings(inspection, inspection.findings[0]?.hint);
+  const reasons = [...(halt?.reasons ?? []), ...pauses.flatMap((pause) => pause.reasons)];
   const audit = storeAudit(context, inspection.around, {
     kind: 'acknowledged',
     ...decision,
-    reasons: halt.reasons,
-    halted_at: halt.at,
+    reasons,
+    ...(halt ? { halted_at: halt.at } : {}),
     breaches: (inspection.look?.breaches ?? []).map(({ id }) => id),
+    ...(pauses.length > 0 ? { pauses: pauses.map(({ id }) => id) } : {}),
   });
   clearHalt(context.disk);
-  return { audit, reasons: halt.reasons };
+  return { audit, reasons };
 }

@@ -13,7 +13,14 @@ import { focusFile, sessionFile } from '../store/layout.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
-import { type Context, hasCheckpointIntents, noteActivity, readConfig, warnFileSystem } from './context.js';
+import {
+  type Context,
+  hasCheckpointIntents,
+  hasRecovery,
+  noteActivity,
+  readConfig,
+  warnFileSystem,
+} from './context.js';
 import { installGuard } from './guard.js';
 import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
@@ -59,6 +66,7 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   const config = readConfig(context);
   warnFileSystem(context);
+  if (hasRecovery(context)) await (await import('./recover-move.js')).tryFinishRecovery(context);
   // Before git is asked for commits: this makes one.
   if (hasCheckpointIntents(context))
     await (await import('./checkpoint-finish.js')).tryFinishCheckpoints(context);

@@ -161,6 +161,9 @@ export const checkpointTrees = (layout: Layout, token: string): string =>
 /** What all git hooks of this repository run, and what installing them did. */
 export const hookScript = (layout: Layout): string => join(layout.shared, 'hook');
 export const hooksRecordFile = (layout: Layout): string => join(layout.shared, 'hooks.json');
+/** A rollback that is under way, and has to be completed; and what is needed for it, a random word added. */
+export const recoverFile = (layout: Layout): string => join(layout.state, 'recover.json');
+export const recoverFolder = (layout: Layout): string => join(layout.state, 'recover-bench');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 /** A folder to look at the working tree from; a random word is added. */

@@ -41,6 +41,7 @@ const CALLS: string[][] = [
   ['checkpoint', 'list'],
   ['checkpoint', 'show', 'known-v1'],
   ['checkpoint', 'verify'],
+  ['recover', '--plan'],
   ['cycle', '--task', 'A', 'true'],
   ['loop', '--max-cycles', '1', 'true'],
   ['knowledge', 'add', 'invariant', 'i'],

@@ -7,13 +7,12 @@ const landed: string[] = [
   ...range('LAY', 1, 8),
   ...range('SES', 1, 10),
   ...range('FEA', 1, 4),
-  ...range('GIT', 1, 5),
   'KNO-01',
   'KNO-02',
   ...range('KFR', 1, 14),
   ...range('LTM', 1, 9),
   ...range('GOV', 1, 3),
-  ...range('GIT', 1, 2),
+  ...range('GIT', 1, 6),
   'LTM-10',
   'LTM-11',
   'LTM-12',
@@ -39,7 +38,7 @@ const landed: string[] = [
   ...range('B', 78, 84),
   'B-103',
   'B-104',
-  ...range('B', 105, 107),
+  ...range('B', 105, 108),
 ];
 
 type Title = { title: string; counts: boolean };

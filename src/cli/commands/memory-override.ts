@@ -63,7 +63,7 @@ function render(result: Result, style: Style): string {
   if ('tier' in result) return describeReset(result);
   const audit = style.dim(`audit ${result.audit.id.slice(0, 12)}`);
   if ('reasons' in result)
-    return `acknowledged: ${result.reasons.map((reason) => oneLine(reason, 200)).join('; ')}\n${audit}; memory takes records again`;
+    return `acknowledged: ${result.reasons.map((reason) => oneLine(reason, 200)).join('; ')}\n${audit}; work goes on`;
   const { action, pattern = '', knowledge_id = '' } = result;
   const about = `${style.dim(knowledge_id.slice(0, 12))}  ${oneLine(pattern, 120)}`;
   const said = {
@@ -87,7 +87,8 @@ export const overriding = [
   command<Result>({
     name: 'override',
     args: ['<action>', '[subject]'],
-    summary: 'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt',
+    summary:
+      'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt or a pause',
     example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
     options: [
       { flags: '--reason <text>', help: 'why; it is kept in the audit ledger' },

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
-import { parse, type ParseError } from 'jsonc-parser';
+import { type ParseError, parse } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { Draft } from '../../../src/domain/agent/draft.js';

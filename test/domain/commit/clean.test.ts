@@ -6,7 +6,7 @@ import {
   protectHeadings,
   textOf,
 } from '../../../src/domain/commit/clean.js';
-import { run, makeRepository } from '../../support/project.js';
+import { makeRepository, run } from '../../support/project.js';
 
 const SCISSORS = `${'-'.repeat(24)} >8 ${'-'.repeat(24)}`;
 const clean = (text: string, cleanup: Cleanup, comment?: string): string =>

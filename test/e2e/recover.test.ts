@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { breakThings, differsFrom, files, withCheckpoint } from '../cli/recovery.js';
+import { atTerminal } from './terminal.js';
+
+describe('forge recover at a terminal', () => {
+  it('GIT-06 shows the table and asks; no means nothing is done, yes rolls back', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = files(project);
+    const refused = await atTerminal(project, ['recover'], [['Roll back?', 'n\r']]);
+    expect([refused.exitCode, files(project)]).toEqual([3, before]);
+    expect(refused.shown).toContain('features lost');
+    const agreed = await atTerminal(project, ['recover'], [['Roll back?', 'y\r']]);
+    expect([agreed.exitCode, differsFrom(project, 'checkpoint/APP-1-v1')]).toEqual([0, '']);
+    const undone = await atTerminal(project, ['recover', '--undo'], [['Bring back', 'y\r']]);
+    expect([undone.exitCode, files(project)]).toEqual([0, before]);
+  });
+});

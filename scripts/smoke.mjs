@@ -82,6 +82,8 @@ const EXPECTED = [
   'dist/cli/mcp.cjs.v8',
   'dist/cli/package.json',
   'dist/types/index.d.ts',
+  'templates/ci/github.yml',
+  'templates/ci/gitlab-ci.yml',
   'templates/forge/config.toml',
   'templates/forge/gitignore',
   'templates/init/none.sh',

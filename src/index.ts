@@ -10,6 +10,7 @@ import type { Scan } from './routines/guard-scan.js';
 export type { World } from './adapters/world.js';
 export { agentWorld, systemWorld } from './adapters/world.js';
 export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
+export type { CiCheck, CiFinding, CiReport } from './domain/ci.js';
 export type { CommitMessage } from './domain/commit-message.js';
 export type { CycleInput, Stage } from './domain/cycle.js';
 export type { StageName } from './domain/cycle-mark.js';
@@ -33,6 +34,7 @@ export type { CreatedCheckpoint } from './routines/checkpoint.js';
 export type { CheckpointWatch } from './routines/checkpoint-run.js';
 export type { CheckpointRow, ShownCheckpoint } from './routines/checkpoint-show.js';
 export type { VerifiedCheckpoints } from './routines/checkpoint-verify.js';
+export type { CiInput, CiWatch } from './routines/ci.js';
 export type { CommitInput, CommitWatch, MadeCommit } from './routines/commit.js';
 export type { CheckedCommit, CommitCheck, CommitCheckInput } from './routines/commit-check.js';
 export type { CommitTemplate } from './routines/commit-template.js';
@@ -86,6 +88,7 @@ const routines = {
   commitCheck: () => import('./routines/commit-check.js'),
   commitHook: () => import('./routines/commit-hook.js'),
   pushHook: () => import('./routines/push-hook.js'),
+  ci: () => import('./routines/ci.js'),
   checkpoint: () => import('./routines/checkpoint.js'),
   checkpoints: () => import('./routines/checkpoint-show.js'),
   checkpointCheck: () => import('./routines/checkpoint-verify.js'),
@@ -264,6 +267,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       verify: bind('checkpointCheck', 'verifyCheckpoints', 'reads'),
       latest: bind('latest', 'latestCheckpoint', 'reads'),
     },
+    /** GIT-07: all of that in a pipeline. It judges, and changes nothing. */
+    ci: bind('ci', 'checkAll', 'reads'),
     knowledge: {
       add: bind('knowledge', 'addLearning'),
       list: bind('knowledge', 'listKnowledge', 'reads'),
@@ -421,6 +426,14 @@ export const hookedMessage = async (
 export const hookedPush = async (
   ...args: Parameters<Awaited<ReturnType<typeof routines.pushHook>>['checkHookedPush']>
 ) => (await routines.pushHook()).checkHookedPush(...args);
+
+/** GIT-07: a report of `ci` as a file of JUnit's XML, and pipelines to begin with. */
+export const ciFiles = {
+  writeJunit: async (...args: Parameters<Routines['ci']['writeJunit']>) =>
+    (await routines.ci()).writeJunit(...args),
+  template: async (...args: Parameters<Routines['ci']['ciTemplate']>) =>
+    (await routines.ci()).ciTemplate(...args),
+};
 
 /** Looks for secrets and personal data in files, in what is staged or in commits; needs no `.forge/`. */
 export async function scanTree(

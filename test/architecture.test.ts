@@ -171,6 +171,10 @@ const ROUTINE_ORDER = [
   'init',
   'tool-input',
   'rescue',
+  'ci-range',
+  'ci-looks',
+  'ci-features',
+  'ci',
 ];
 
 /** A file, or a folder with all that is in it. */

@@ -55,6 +55,10 @@ export function initTemplate(stack: string): Template {
   };
 }
 
+/** The pipeline that runs `forge ci`, for a system. */
+export const ciTemplate = (system: 'github' | 'gitlab'): string =>
+  readFileSync(join(templatesFolder(), 'ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml'), 'utf8');
+
 function walk(folder: string): string[] {
   return readdirSync(folder)
     .sort()

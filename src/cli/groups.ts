@@ -149,6 +149,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/hooks.js'),
   },
   {
+    name: 'ci',
+    heading: 'Set-up',
+    summary: 'Check commits, memory, secrets, features, checkpoints in CI',
+    load: () => import('./commands/ci.js'),
+  },
+  {
     name: 'trust',
     heading: 'Set-up',
     summary: 'Show and approve what this repository may run here',

@@ -78,7 +78,8 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
   // What served a client has said all that was to be said.
   if (value === undefined) return;
   if (flags.json) {
-    io.stdout.write(`${JSON.stringify(value)}\n`);
+    // In the log of a pipeline, text of somebody's that stands in it must not become a command (`##[error]`).
+    io.stdout.write(`${JSON.stringify(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
     return;
   }
   const text = spec.render(harmless(value), call.style);

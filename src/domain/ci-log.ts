@@ -78,7 +78,10 @@ const annotations = (check: CiCheck): string[] =>
 /** docs.github.com, "Workflow commands": what would end a part of one is escaped. */
 function annotation(check: string, { file, line, commit, message, fix }: CiFinding): string {
   const data = (text: string): string =>
-    defuse(escapeControls(text)).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+    defuse(escapeControls(text).replace(/[\u2028\u2029]/g, ' '))
+      .replaceAll('%', '%25')
+      .replaceAll('\r', '%0D')
+      .replaceAll('\n', '%0A');
   const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const properties = [
     ...(file === undefined ? [] : [`file=${property(file)}`]),

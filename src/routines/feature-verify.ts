@@ -127,7 +127,7 @@ async function verifyOne(
 }
 
 /** In order; the first that fails ends it. */
-async function runTests(
+export async function runTests(
   context: Context,
   feature: Feature,
   commands: readonly string[][],
@@ -160,7 +160,7 @@ async function runTests(
   return runs;
 }
 
-function whyFailed(run: CommandRun, context: Context): string {
+export function whyFailed(run: CommandRun, context: Context): string {
   if (run.failure)
     return `${run.failure}; tests are commands unless [features] test_command says how to run them`;
   if (run.timed_out) return `stopped after ${readConfig(context).features.timeout_seconds} s`;

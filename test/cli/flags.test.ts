@@ -50,6 +50,7 @@ const CALLS: string[][] = [
   ['knowledge', 'remove', 'ID'],
   ['commit', 'check', '--range', 'HEAD..HEAD'],
   ['commit', 'template'],
+  ['ci', '--range', 'HEAD..HEAD'],
   ['commit', '-m', 'text', '--why', 'text', '-a'],
   ['note', 'add', 'text'],
   ['note', 'list'],

@@ -31,8 +31,8 @@ const WORKING = [
   'memory override',
   'memory redact',
 ];
-/** `init` repairs the folder. It says nothing of memory, and writes none where there is one. `doctor` says that it is halted. */
-const FREE = [...WORKING, 'init', 'doctor'];
+/** `init` repairs the folder. It says nothing of memory, and writes none where there is one. `doctor` and `ci` say that it is halted. */
+const FREE = [...WORKING, 'init', 'doctor', 'ci'];
 
 /** Arguments with which every command gets as far as memory. */
 const ARGUMENTS: Record<string, string[]> = {

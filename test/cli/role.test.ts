@@ -109,6 +109,7 @@ const ALLOWED: string[][] = [
   ['feature', 'verify', 'FORGE-001'],
   ['commit', 'check', '--range', 'HEAD..HEAD'],
   ['commit', 'template'],
+  ['ci', '--range', 'HEAD..HEAD'],
   ['commit', '-a', '-m', 'x', '--why', 'y', '--learned', 'z'],
   ['session', 'status'],
   ['session', 'list'],

@@ -12,7 +12,7 @@ const landed: string[] = [
   ...range('KFR', 1, 14),
   ...range('LTM', 1, 9),
   ...range('GOV', 1, 3),
-  ...range('GIT', 1, 6),
+  ...range('GIT', 1, 7),
   'LTM-10',
   'LTM-11',
   'LTM-12',

@@ -212,6 +212,7 @@ describe('the log', () => {
           format === 'gitlab' && hostileOne.findings.length > 0 ? 2 : 0,
         );
       }),
+      { numRuns: 500 },
     );
   });
 });
@@ -240,6 +241,7 @@ describe("JUnit's XML", () => {
       fc.property(hostileCheck, hostile, (hostileOne, why) => {
         expect(isWellFormed(junit(report(hostileOne, check('memory', skipped(why)))))).toBe(true);
       }),
+      { numRuns: 500 },
     );
   });
 

@@ -267,7 +267,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       verify: bind('checkpointCheck', 'verifyCheckpoints', 'reads'),
       latest: bind('latest', 'latestCheckpoint', 'reads'),
     },
-    /** GIT-07: all of that in a pipeline. It judges, and changes nothing. */
+    /** GIT-07: all of that in a pipeline. It judges, and changes nothing of it. */
     ci: bind('ci', 'checkAll', 'reads'),
     knowledge: {
       add: bind('knowledge', 'addLearning'),
@@ -427,13 +427,10 @@ export const hookedPush = async (
   ...args: Parameters<Awaited<ReturnType<typeof routines.pushHook>>['checkHookedPush']>
 ) => (await routines.pushHook()).checkHookedPush(...args);
 
-/** GIT-07: a report of `ci` as a file of JUnit's XML, and pipelines to begin with. */
-export const ciFiles = {
-  writeJunit: async (...args: Parameters<Routines['ci']['writeJunit']>) =>
-    (await routines.ci()).writeJunit(...args),
-  template: async (...args: Parameters<Routines['ci']['ciTemplate']>) =>
-    (await routines.ci()).ciTemplate(...args),
-};
+/** GIT-07: a pipeline to begin with, for a system. */
+export async function ciTemplate(...args: Parameters<Routines['ci']['ciTemplate']>): Promise<string> {
+  return (await routines.ci()).ciTemplate(...args);
+}
 
 /** Looks for secrets and personal data in files, in what is staged or in commits; needs no `.forge/`. */
 export async function scanTree(

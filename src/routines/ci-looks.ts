@@ -31,18 +31,17 @@ export async function lookAtCommits(context: Context, found: CiRange): Promise<L
   return looked(detail, commits.flatMap(commitFindings));
 }
 
-/** Secrets in messages are the guard's to tell. A message that waits to be squashed into another is exempt, but not for long. */
+/** One a commit. Secrets in messages are the guard's to tell. What waits to be squashed is exempt elsewhere, but stays no commit. */
 function commitFindings({ sha = '', subject, exempt, problems }: CheckedCommit): CiFinding[] {
-  const wrong = problems
-    .filter(({ rule }) => rule !== 'secret')
-    .map(({ line, message, fix, rule }) => ({
-      message: `line ${line}: ${message} (${rule})`,
-      fix: `write: ${fix.trimEnd().replaceAll('\n', ' ⏎ ')}`,
-      commit: sha,
-    }));
-  if (exempt !== 'fixup') return wrong;
-  const fix = 'git rebase -i --autosquash   (from before the commit that it belongs to)';
-  return [...wrong, { message: `still to be squashed: ${subject}`, fix, commit: sha }];
+  const wrong = problems.filter(({ rule }) => rule !== 'secret');
+  const said = wrong.map(({ message }) => message);
+  if (exempt === 'fixup') {
+    const fix = 'git rebase -i --autosquash   (from before the commit that it belongs to)';
+    return [{ message: [`"${subject}" is still to be squashed.`, ...said].join(' '), fix, commit: sha }];
+  }
+  if (said.length === 0) return [];
+  const fix = `forge commit check --range ${sha.slice(0, 12)}^!   (says what to write)`;
+  return [{ message: [`"${subject}":`, ...said].join(' '), fix, commit: sha }];
 }
 
 export async function lookAtMemory(context: Context, options: LookOptions): Promise<Looked> {

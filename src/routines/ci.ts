@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
 import {
   CI_CAUSES,
   CI_CHECKS,
@@ -9,7 +9,7 @@ import {
   looked,
   skipped,
 } from '../domain/ci.js';
-import { ForgeError, outside, systemCode } from '../domain/error.js';
+import { ForgeError, outside, systemCode, usage } from '../domain/error.js';
 import { junit } from '../domain/junit.js';
 import { makeFolder, replaceFiles } from '../store/durable.js';
 import { lookAtFeatures } from './ci-features.js';
@@ -26,6 +26,8 @@ export interface CiInput {
   range?: string;
   /** Run the tests of features that are said to pass. */
   run?: boolean;
+  /** Where the report is to be written as JUnit's XML, absolute. */
+  junit?: string;
 }
 
 export interface CiWatch {
@@ -37,24 +39,25 @@ export interface CiWatch {
   signal?: AbortSignal;
 }
 
-/** GIT-07: everything that a pipeline can judge, one check after the other, whatever the ones before found. Changes nothing. */
+/** GIT-07: everything that a pipeline can judge, one check after the other, whatever the ones before found. Changes nothing of what it judges. */
 export async function checkAll(
   context: Context,
   input: CiInput = {},
   watch: CiWatch = {},
 ): Promise<CiReport> {
+  if (input.junit !== undefined) checkPlace(context, input.junit);
   const range = await findRange(context, input.range).catch((error) => unlessKnown(error));
   const looks = looksOf(context, range, input, watch);
   const checks: CiCheck[] = [];
   for (const [i, name] of CI_CHECKS.entries()) {
-    watch.signal?.throwIfAborted();
     watch.onProgress?.(i, CI_CHECKS.length);
-    const check = { name, ...(await looks[name]().catch((error) => faultOf(context, error))) };
+    const check = { name, ...(await looks[name]().catch((error) => faultOf(context, error, watch.signal))) };
+    if (watch.signal?.aborted) throw stopped();
     checks.push(check);
     watch.onCheck?.(check);
   }
   const known = range instanceof ForgeError ? null : range;
-  return {
+  const report: CiReport = {
     ok: checks.every(({ state }) => state !== 'failed'),
     range: known?.shown ?? null,
     range_from: known?.from ?? null,
@@ -62,6 +65,8 @@ export async function checkAll(
     // Said as a part of the answer, where no line of them can be taken for a command.
     notes: context.warnings.splice(0),
   };
+  if (input.junit !== undefined) writeJunit(input.junit, report);
+  return report;
 }
 
 type Looks = Record<CiCheckName, () => Promise<Looked>>;
@@ -102,7 +107,8 @@ function unlessKnown(error: unknown): ForgeError {
 }
 
 /** What keeps one check from looking is a finding of that check, and no reason to leave out the others. */
-async function faultOf(context: Context, thrown: unknown): Promise<Looked> {
+async function faultOf(context: Context, thrown: unknown, signal?: AbortSignal): Promise<Looked> {
+  if (signal?.aborted) throw stopped();
   const error = await withRescue(context, asForgeError(thrown));
   const cause = CI_CAUSES.find((kind) => error instanceof ForgeError && error.kind === kind);
   if (!(error instanceof ForgeError) || cause === undefined) throw error;
@@ -112,13 +118,25 @@ async function faultOf(context: Context, thrown: unknown): Promise<Looked> {
   return looked('could not be looked at', [finding], cause);
 }
 
+const stopped = (): Error =>
+  new ForgeError('interrupted', 'interrupted', 'Interrupted; not everything was looked at.');
+
 const asForgeError = (error: unknown): unknown =>
   !(error instanceof ForgeError) && /^E[A-Z]+$/.test(systemCode(error) ?? '')
     ? outside('disk.failed', (error as Error).message, { cause: error })
     : error;
 
-/** `--junit`: whole or not at all. It is no file of forge's, so what is wrong with its place is no damage. */
-export function writeJunit(path: string, report: CiReport): void {
+/** No file of a pipeline's belongs where memory and git are kept, whoever names it. */
+function checkPlace({ layout, repository }: Context, path: string): void {
+  const kept = [layout.dir, repository?.gitDir, repository?.commonDir];
+  if (kept.every((folder) => folder === undefined || !`${path}${sep}`.startsWith(folder + sep))) return;
+  throw usage('ci.junit', `${path} is in a folder that forge or git keeps.`, {
+    hint: 'forge ci --junit forge-ci.xml',
+  });
+}
+
+/** Whole or not at all. It is no file of forge's, so what is wrong with its place is no damage. */
+function writeJunit(path: string, report: CiReport): void {
   try {
     makeFolder(dirname(path));
     replaceFiles([{ path, bytes: Buffer.from(junit(report)) }]);

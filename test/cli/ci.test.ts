@@ -1,109 +1,19 @@
-import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CiReport } from '../../src/index.js';
-import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
-import {
-  makeFolder,
-  makePlainProject,
-  makeRepository,
-  type Project,
-  projectAt,
-  run,
-} from '../support/project.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeFolder, makePlainProject, makeRepository } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
-import { isWellFormed } from '../support/xml.js';
 import { create } from './checkpoints.js';
+import { ci, cloneOf, commit, failed, GOOD, messages, NOWHERE, ready, text } from './ci.js';
 import { linesOf, putLines, record, segmentOf, verify } from './memory.js';
 import {
   CONFIG,
   differences,
   FEATURES,
-  makeForge,
   makePlainForge,
   PASSING_FEATURE,
   putFeatures,
   snapshot,
 } from './project.js';
-
-const GOOD = `[SX9-123] Brief description
-
-## What
-- Specific change 1
-
-## Why
-Rationale for the change
-
-## Memory
-- Learned: key insight
-
-## Backtrace
-- Parent: none
-- Linear: SX9-123
-- Session: none
-`;
-
-const ZEROS = '0'.repeat(40);
-/** As outside of any pipeline, wherever these tests run. */
-const NOWHERE = {
-  GITHUB_ACTIONS: undefined,
-  GITHUB_BASE_REF: undefined,
-  GITHUB_EVENT_PATH: undefined,
-  GITLAB_CI: undefined,
-};
-
-function commit(project: Project, message: string = GOOD): string {
-  writeFileSync(project.path('.git/message'), message);
-  project.git('add', '.');
-  project.git('commit', '-q', '--allow-empty', '--cleanup=verbatim', '-F', '.git/message');
-  return project.git('rev-parse', 'HEAD');
-}
-
-/** A repository in which nothing is wrong with the last commit. */
-async function ready(): Promise<Project> {
-  const project = await makeForge();
-  project.write('src/more.js', 'export const more = 1;\n');
-  commit(project);
-  return project;
-}
-
-async function ci(
-  project: Pick<Project, 'dir'>,
-  args: readonly string[] = [],
-  env: NodeJS.ProcessEnv = {},
-  options: RunOptions = {},
-): Promise<CiReport & { exitCode: number | null; states: string[] }> {
-  const { stdout, stderr, exitCode } = await runForge(project, ['ci', ...args, '--json'], {
-    ...options,
-    env: { ...NOWHERE, ...env },
-  });
-  if (stdout === '') throw new Error(`forge ci: ${exitCode} ${stderr}`);
-  const report = JSON.parse(stdout) as CiReport;
-  return { ...report, exitCode, states: report.checks.map(({ state }) => state) };
-}
-
-const text = async (project: Pick<Project, 'dir'>, args: string[], env: NodeJS.ProcessEnv = {}) =>
-  runForge(project, ['ci', ...args], { env: { ...NOWHERE, ...env } });
-
-const failed = ({ checks }: CiReport): string[] =>
-  checks.filter(({ state }) => state === 'failed').map(({ name, cause }) => `${name} ${cause}`);
-
-const messages = ({ checks }: CiReport): string[] =>
-  checks.flatMap(({ findings }) => findings.map(({ message }) => message));
-
-/** An event of GitHub's, in a file as the runner has it. */
-function githubEvent(event: unknown): NodeJS.ProcessEnv {
-  const file = `${makeFolder()}/event.json`;
-  writeFileSync(file, JSON.stringify(event));
-  return { GITHUB_ACTIONS: 'true', GITHUB_EVENT_PATH: file };
-}
-
-/** A clone as a pipeline has it, with forge's own trust of nothing. */
-function cloneOf(project: Project, ...args: string[]): Project {
-  const clone = projectAt(makeFolder());
-  const { exitCode, stderr } = run(clone.dir, 'git', ['clone', '-q', ...args, `file://${project.dir}`, '.']);
-  expect([exitCode, stderr]).toEqual([0, '']);
-  return clone;
-}
 
 describe('forge ci', () => {
   it('GIT-07 all is well: exit 0, five checks in order, nothing is written', async () => {
@@ -167,6 +77,8 @@ describe('forge ci', () => {
   it.each([
     ['--format', 'pink'],
     ['--template', 'jenkins'],
+    ['--junit', '.forge/config.toml'],
+    ['--junit', '.git/config'],
     ['--range', '--output=x'],
     ['--range', 'no-such..HEAD'],
     ['--range', ''],
@@ -200,9 +112,12 @@ describe('forge ci: each cause alone', () => {
     expect([report.exitCode, failed(report)]).toEqual([1, ['commits findings']]);
     expect(report.checks[0]?.findings[0]).toMatchObject({
       commit: sha,
-      message: expect.stringContaining('line 1: The subject is not'),
-      fix: 'write: [FORGE] Quick fix',
+      message: expect.stringMatching(/^"Quick fix": The subject is not .* "## What" is missing\. /),
+      fix: `forge commit check --range ${sha.slice(0, 12)}^!   (says what to write)`,
     });
+    expect(report.checks[0]?.findings).toHaveLength(1);
+    const told = await runForge(project, ['commit', 'check', '--range', `${sha.slice(0, 12)}^!`]);
+    expect([told.exitCode, told.stdout]).toEqual([1, expect.stringContaining('Write: [FORGE] Quick fix')]);
     project.write(CONFIG, "[commit]\nenforce = 'off'\n");
     expect((await ci(project)).states[0]).toBe('skipped');
   });
@@ -213,7 +128,7 @@ describe('forge ci: each cause alone', () => {
     const report = await ci(project);
     expect([report.exitCode, messages(report)]).toEqual([
       1,
-      ['still to be squashed: fixup! [SX9-123] Brief description'],
+      ['"fixup! [SX9-123] Brief description" is still to be squashed.'],
     ]);
   });
 
@@ -252,8 +167,8 @@ describe('forge ci: each cause alone', () => {
       expect(report.checks[2]?.findings[0]).toMatchObject(
         inMessage ? { commit: sha } : { commit: sha, file: 'src/key.js', line: 2 },
       );
-      const { stdout } = await text(project, ['--format', 'github', '--junit', '.git/ci.xml']);
-      expect((stdout + JSON.stringify(report) + project.read('.git/ci.xml')).includes(secret)).toBe(false);
+      const { stdout } = await text(project, ['--format', 'github', '--junit', 'ci.xml']);
+      expect((stdout + JSON.stringify(report) + project.read('ci.xml')).includes(secret)).toBe(false);
     }
   });
 
@@ -360,164 +275,5 @@ describe('forge ci: each cause alone', () => {
     );
     expect(report.states[3]).toBe('ok');
     expect(messages(report)[0]).toBe('git was not found.');
-  });
-});
-
-describe('forge ci: the range', () => {
-  /** A remote, and a clone on a branch with two commits of its own. */
-  async function branched(): Promise<{ clone: Project; base: string; first: string }> {
-    const remote = await ready();
-    const clone = cloneOf(remote);
-    const base = clone.git('rev-parse', 'HEAD');
-    clone.git('switch', '-qc', 'feature/one');
-    const first = commit(clone);
-    commit(clone);
-    return { clone, base, first };
-  }
-
-  const seen = async (project: Project, env: NodeJS.ProcessEnv, args: string[] = []) => {
-    const { range, range_from, checks } = await ci(project, args, env);
-    return [range, range_from, checks[0]?.detail.match(/^\d+/)?.[0] ?? checks[0]?.detail];
-  };
-
-  it('GIT-07 of a branch: all since it left the default one; the flag counts before all', async () => {
-    const { clone, base } = await branched();
-    const own = [`${base.slice(0, 12)}..HEAD`, 'where it left origin/HEAD', '2'];
-    expect(await seen(clone, {})).toEqual(own);
-    expect(await seen(clone, {}, ['--range', 'HEAD~1..HEAD'])).toEqual(['HEAD~1..HEAD', '--range', '1']);
-    // As actions/checkout leaves it.
-    clone.git('remote', 'set-head', 'origin', '-d');
-    expect(await seen(clone, {})).toEqual([own[0], 'where it left origin/main', '2']);
-  });
-
-  it('GIT-07 GitHub: a pull request by its base, a push by what was there before', async () => {
-    const { clone, first, base } = await branched();
-    const pull = { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'main' };
-    expect(await seen(clone, pull)).toEqual(['origin/main..HEAD', 'GITHUB_BASE_REF', '2']);
-    const pushed = [`${first.slice(0, 12)}..HEAD`, 'GITHUB_EVENT_PATH (before)', '1'];
-    expect(await seen(clone, githubEvent({ before: first }))).toEqual(pushed);
-    const forked = [`${base.slice(0, 12)}..HEAD`, 'where it left origin/HEAD', '2'];
-    expect(await seen(clone, githubEvent({ before: ZEROS }))).toEqual(forked);
-    // After a forced push no clone has what was there.
-    expect(await seen(clone, githubEvent({ before: 'a'.repeat(40) }))).toEqual(forked);
-    expect(await seen(clone, githubEvent({}))).toEqual(forked);
-    clone.git('switch', '-q', 'main');
-    const gone = await ci(clone, [], githubEvent({ before: 'a'.repeat(40) }));
-    expect([gone.exitCode, failed(gone)]).toEqual([6, ['commits outside', 'guard outside']]);
-  });
-
-  it('GIT-07 GitLab: a merge request by its base, a push by what was there before', async () => {
-    const { clone, first, base } = await branched();
-    const env = { GITLAB_CI: 'true', CI_COMMIT_BEFORE_SHA: ZEROS };
-    expect(await seen(clone, { ...env, CI_MERGE_REQUEST_DIFF_BASE_SHA: base })).toEqual([
-      `${base.slice(0, 12)}..HEAD`,
-      'CI_MERGE_REQUEST_DIFF_BASE_SHA',
-      '2',
-    ]);
-    const pushed = [`${first.slice(0, 12)}..HEAD`, 'CI_COMMIT_BEFORE_SHA', '1'];
-    expect(await seen(clone, { ...env, CI_COMMIT_BEFORE_SHA: first })).toEqual(pushed);
-    expect((await seen(clone, env))[1]).toBe('where it left origin/HEAD');
-  });
-
-  it.each([
-    { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: '--output=x' },
-    { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'a..b' },
-    { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'a\n::error::b' },
-    { GITLAB_CI: 'true', CI_COMMIT_BEFORE_SHA: '--all' },
-    { GITLAB_CI: 'true', CI_MERGE_REQUEST_DIFF_BASE_SHA: 'HEAD' },
-  ])('GIT-07 %j is data, and none that names a commit: exit 2', async (env) => {
-    const project = await ready();
-    const error = await forgeError(project, ['ci'], { env: { ...NOWHERE, ...env } });
-    expect(error).toMatchObject({ exitCode: 2, code: 'ci.variable' });
-    expect(error.message).not.toContain('::');
-  });
-
-  it('GIT-07 an event that cannot be read, and a base that was not fetched, are told: exit 6', async () => {
-    const project = await ready();
-    for (const env of [
-      { GITHUB_ACTIONS: 'true', GITHUB_EVENT_PATH: '/nowhere/event.json' },
-      { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'nowhere' },
-    ]) {
-      const report = await ci(project, [], env);
-      expect([report.exitCode, failed(report), report.range]).toEqual([
-        6,
-        ['commits outside', 'guard outside'],
-        null,
-      ]);
-    }
-  });
-
-  it('GIT-07 a shallow clone that lacks a part of the range fails, and looks at all else', async () => {
-    const { clone, base } = await branched();
-    for (const env of [{}, { GITLAB_CI: 'true', CI_MERGE_REQUEST_DIFF_BASE_SHA: base }]) {
-      const shallow = cloneOf(clone, '--depth', '1');
-      const report = await ci(shallow, [], env);
-      expect([report.exitCode, failed(report)]).toEqual([6, ['commits outside', 'guard outside']]);
-      expect(report.checks[0]?.findings[0]?.fix).toMatch(/^git fetch --unshallow/);
-      shallow.git('fetch', '-q', '--unshallow');
-      expect((await ci(shallow, [], env)).exitCode).toBe(0);
-    }
-    const deep = cloneOf(clone, '--depth', '2');
-    expect((await ci(deep, ['--range', 'HEAD~1..HEAD'])).exitCode).toBe(0);
-    expect((await ci(deep, ['--range', 'HEAD~2..HEAD'])).exitCode).toBe(6);
-    expect((await ci(deep, ['--range', 'HEAD'])).exitCode).toBe(6);
-  });
-});
-
-describe('forge ci: what ends in a log', () => {
-  const HOSTILE = '::error::x ##[error]y ##vso[task]z \u001b[31mred %0A';
-
-  it('GIT-07 no text of a commit, a file or a test begins a command or moves the cursor', async () => {
-    const project = await ready();
-    const name = '::error file=a,line=1::x ##[add-mask]y.js';
-    project.write(name, `${SAMPLES.secret()}\n`);
-    commit(project, `${HOSTILE}\n`);
-    commit(project, `fixup! ${HOSTILE}\n`);
-    putFeatures(project, [
-      { ...PASSING_FEATURE, tests: ["printf '%s\\n' ::error::t '##[error]t'", 'false'], verified_by: [] },
-    ]);
-    for (const format of ['github', 'gitlab', 'plain']) {
-      const args = ['--range', 'HEAD~2..HEAD', '--run', '--format', format, '--junit', '.git/ci.xml'];
-      const { stdout, stderr } = await text(project, args, { GITHUB_ACTIONS: 'true' });
-      const lines = `${stdout}\n${stderr}`.split(/\r\n|[\r\n]/);
-      const own = /^::error (?:file=[^:,]+,(?:line=\d+,)?)?title=forge \w+(?: [0-9a-f]{10})?::/;
-      const commands = lines.filter((line) => line.trimStart().startsWith('::') && !own.test(line));
-      expect([format, commands]).toEqual([format, []]);
-      expect([format, lines.filter((line) => /##\w*\[/.test(line))]).toEqual([format, []]);
-      expect([format, stdout.replaceAll('\u001b[0K', '').includes('\u001b')]).toEqual([format, false]);
-      expect([format, lines.some((line) => own.test(line))]).toEqual([format, format === 'github']);
-      expect(isWellFormed(project.read('.git/ci.xml'))).toBe(true);
-    }
-    const { stdout } = await text(project, ['--range', 'HEAD~2..HEAD', '--json']);
-    expect(stdout).not.toMatch(/##\w*\[/);
-    expect(JSON.parse(stdout).checks[2].findings[0].file).toBe(name);
-  });
-
-  it('GIT-07 GitHub gets an annotation in the file, GitLab a section that folds', async () => {
-    const project = await ready();
-    project.write('src/key.js', `${SAMPLES.secret()}\n`);
-    const sha = commit(project);
-    const github = await text(project, [], { GITHUB_ACTIONS: 'true' });
-    expect(github.stdout).toContain(
-      `\n::error file=src/key.js,line=1,title=forge guard ${sha.slice(0, 10)}::`,
-    );
-    const gitlab = await text(project, [], { GITLAB_CI: 'true' });
-    expect(gitlab.stdout).toMatch(
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: as GitLab has it
-      /\u001b\[0Ksection_start:\d{10}:forge_guard\r\u001b\[0K✗ guard(?:.*\n)+\u001b\[0Ksection_end:\d{10}:forge_guard\r\u001b\[0K\n/,
-    );
-  });
-
-  it('GIT-07 --junit writes a whole file, in a new folder too, whatever the checks found', async () => {
-    const project = await ready();
-    commit(project, 'No <protocol> & "so on"\n');
-    const { exitCode } = await text(project, ['--junit', 'reports/forge.xml']);
-    const xml = project.read('reports/forge.xml');
-    expect([exitCode, isWellFormed(xml)]).toEqual([1, true]);
-    expect(xml).toContain('tests="5" failures="1" errors="0" skipped="0"');
-    expect(xml).toContain('<testcase classname="forge ci" name="memory"/>');
-    project.write('file', '');
-    const error = await forgeError(project, ['ci', '--junit', 'file/forge.xml'], { env: NOWHERE });
-    expect(error).toMatchObject({ exitCode: 6, code: 'ci.junit' });
   });
 });

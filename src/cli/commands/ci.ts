@@ -3,7 +3,7 @@ import { CI_FORMATS, ciExit, ciFormat } from '../../domain/ci.js';
 import { defuse, formatCheck, formatEnd } from '../../domain/ci-log.js';
 import { usage } from '../../domain/error.js';
 import { oneLine } from '../../domain/text.js';
-import { type CiReport, type CiWatch, ciFiles } from '../../index.js';
+import { type CiReport, type CiWatch, ciTemplate } from '../../index.js';
 import { type Call, command, type Group } from '../spec.js';
 
 const SYSTEMS = ['github', 'gitlab'] as const;
@@ -25,7 +25,7 @@ async function run(call: Call): Promise<CiReport | Template> {
   const { range, run: runs, format, junit, template } = call.options as Flags;
   if (template !== undefined) {
     const system = oneOf(SYSTEMS, '--template', template);
-    return { template: system, text: await ciFiles.template(system) };
+    return { template: system, text: await ciTemplate(system) };
   }
   const form = format === undefined ? ciFormat(call.world.env) : oneOf(CI_FORMATS, '--format', format);
   const bar = call.progress('checking');
@@ -39,10 +39,12 @@ async function run(call: Call): Promise<CiReport | Template> {
     onStart: (id, line) => call.say(defuse(`${oneLine(id)}: ${oneLine(line)}`)),
     signal: call.signal,
   };
-  const input = { ...(range === undefined ? {} : { range }), ...(runs ? { run: true } : {}) };
-  const report = await call.forge().ci(input, watch);
-  if (junit !== undefined) await ciFiles.writeJunit(resolve(call.cwd, junit), report);
-  return report;
+  const input = {
+    ...(range === undefined ? {} : { range }),
+    ...(runs ? { run: true } : {}),
+    ...(junit === undefined ? {} : { junit: resolve(call.cwd, junit) }),
+  };
+  return call.forge().ci(input, watch);
 }
 
 function oneOf<T extends string>(allowed: readonly T[], flag: string, found: string): T {

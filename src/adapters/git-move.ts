@@ -40,13 +40,17 @@ export async function planMove(bench: Bench, tree: string, folder: string): Prom
   const target = ours(parseEntries(await git(['ls-tree', '-r', '-z', '--full-tree', tree])));
   const others = await list('ls-files', '-o', '-z', '--exclude-standard', '--full-name');
   const form = ['diff-files', '-z', '--name-only', '--no-renames', '--ignore-submodules=all'];
+  const files = new WorkTree(repository.root);
+  const staged = ours(parseEntries(await git(['ls-files', '-s', '-z', '--full-name'])));
+  // Behind a link that leads round in a circle git sees neither a file nor that one is gone, and says nothing.
+  const hidden = [...staged.keys()].filter((path) => !files.isInFolder(path));
   const seen = {
-    staged: ours(parseEntries(await git(['ls-files', '-s', '-z', '--full-name']))),
-    changed: new Set(await list(...form)),
+    staged,
+    changed: new Set([...(await list(...form)), ...hidden]),
     untracked: others.filter((path) => !path.endsWith('/')),
     nested: others.filter((path) => path.endsWith('/')),
   };
-  return makeMove(new WorkTree(repository.root), target, seen);
+  return makeMove(files, target, seen);
 }
 
 function makeMove(

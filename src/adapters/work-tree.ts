@@ -34,6 +34,11 @@ export class WorkTree {
     return this.stat(path)?.isDirectory() === false;
   }
 
+  /** A folder, and no link to one, is where the file would be. */
+  isInFolder(path: string): boolean {
+    return this.isFolder(dirname(path));
+  }
+
   private isFolder(folder: string): boolean {
     if (folder === '.') return true;
     const known = this.folders.get(folder);

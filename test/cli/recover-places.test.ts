@@ -303,6 +303,15 @@ describe('where forge recover rolls back', () => {
     expect([elsewhere.read('deep/one.js'), elsewhere.read('other.txt')]).toEqual(['mine\n', 'mine\n']);
   });
 
+  it('B-42 GIT-06 a folder that is a link to itself now, of which git says nothing', async () => {
+    const project = await withCheckpoint();
+    rmSync(project.path('lib'), { recursive: true });
+    symlinkSync('lib', project.path('lib'));
+    project.write('src/app.js', 'broken\n');
+    await runForge(project, ['feature', 'verify', 'FORGE-001']);
+    await thereAndBack(project);
+  });
+
   it('B-45 GIT-06 not in a sparse checkout, nor beside another git', async () => {
     const project = await withCheckpoint();
     await breakThings(project);

@@ -85,14 +85,25 @@ function planLefthook(hook: GitHook, local: string | null, keep: Keep): HookPlan
   return { ...place, state: 'added', text: lefthookEntry(hook), into: 'lefthook' };
 }
 
+/** What each hook is told that it needs: lefthook puts words in as they are, and git says more. */
+const WORDS: Partial<Record<GitHook, string>> = {
+  'commit-msg': ' "{1}"',
+  'pre-push': ' "{1}"',
+  'post-checkout': ' {0}',
+};
+
 /** A hook's lines in lefthook's file of this machine, which it lays over the one that is shared. */
-export const lefthookEntry = (hook: GitHook): string => `# >>> forge >>> ${hook}
-${hook}:
-  commands:
-    forge:
-      run: FORGE_BLIND=1 sh "$(git rev-parse --git-common-dir)/forge/hook" ${hook} {0} </dev/null
-# <<< forge <<< ${hook}
-`;
+export const lefthookEntry = (hook: GitHook): string =>
+  [
+    `# >>> forge >>> ${hook}`,
+    `${hook}:`,
+    '  commands:',
+    '    forge:',
+    `      run: sh "$(git rev-parse --git-common-dir)/forge/hook" ${hook}${WORDS[hook] ?? ''}`,
+    ...(hook === 'pre-push' ? ['      use_stdin: true'] : []),
+    `# <<< forge <<< ${hook}`,
+    '',
+  ].join('\n');
 
 /** lefthook's file without what forge put there. */
 export const withoutLefthookEntries = (text: string): string =>

@@ -1,4 +1,5 @@
-import { type GitHook, isGitHook, SHIM_EXITS } from '../domain/git-hook/shim.js';
+import { resolve } from 'node:path';
+import { type GitHook, isGitHook, quoted, SHIM_EXITS } from '../domain/git-hook/shim.js';
 import { oneLine, plural } from '../domain/text.js';
 import { type CheckedCommit, hookedMessage, hookedPush, systemWorld } from '../index.js';
 import type { Io } from './io.js';
@@ -53,7 +54,7 @@ async function judgeMessage(io: Io, file: string): Promise<Verdict> {
   const lines = [
     `forge: the message ${isSecret ? 'holds what must not be kept' : 'does not follow the protocol'}${refused ? '; nothing was committed' : ''}`,
     ...problems.flatMap(problemLines),
-    ...(refused ? [ways(file)] : []),
+    ...(refused ? [ways(pathFor(io, file))] : []),
   ];
   return { lines, refusal: !refused ? null : isSecret ? 'secret' : 'problems' };
 }
@@ -66,6 +67,12 @@ const problemLines = ({ line, message, fix }: CheckedCommit['problems'][number])
 /** The text is not lost: git keeps it in the file. */
 const ways = (file: string): string =>
   `  Your text is kept: git commit -e -F ${file}   forge commit writes one for you; --no-verify goes past all hooks`;
+
+/** Git runs its hooks at the top, and the person may be in a folder below. */
+function pathFor({ env, cwd }: Io, file: string): string {
+  const path = env.GIT_PREFIX ? resolve(cwd(), file) : file;
+  return /^[\w./-]+$/.test(path) ? path : quoted(path);
+}
 
 /** No more of them in the log of a push. */
 const MAX_SHOWN = 10;

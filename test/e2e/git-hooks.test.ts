@@ -75,6 +75,7 @@ describe('forge hooks in a plain repository', () => {
     const installed = forge(project, 'hooks', 'install', '--comment-char', '--json');
     expect(JSON.parse(installed.stdout)).toEqual({
       hooks: NAMES.map((name) => ({ name, state: 'new', path: `.git/hooks/${name}` })),
+      gone: [],
       comment_char: ';',
     });
     for (const name of NAMES) {

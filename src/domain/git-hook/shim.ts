@@ -75,6 +75,14 @@ forge_node=${quoted(node)}
 forge_program=${quoted(forge)}
 ${SCRIPT}`;
 
+/** What a script was told, in its own words; null for what is no script of forge's. */
+export function runtimeOf(text: string): Runtime | null {
+  const [node, forge] = ['node', 'program'].map((name) =>
+    new RegExp(`^forge_${name}='(.*)'$`, 'm').exec(text)?.[1]?.replaceAll("'\\''", "'"),
+  );
+  return node !== undefined && forge !== undefined ? { node, forge } : null;
+}
+
 const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
 if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
 forge_git=\${GIT_DIR:-.git}
@@ -142,7 +150,9 @@ exit 0
 /** A hook file of forge's own, of any version. */
 export const isShim = (text: string): boolean => text.split('\n')[1]?.startsWith('# forge hook: ') ?? false;
 
-const SHELL = /^#![ \t]*(?:\/usr)?(?:\/bin\/|\/usr\/bin\/env[ \t]+)(?:ba|da|k|z)?sh(?:\s|$)/;
+/** Wherever it lies, by `env` or not, with whatever flags. */
+const SHELL =
+  /^#![ \t]*(?:\S*\/env[ \t]+(?:-\S+[ \t]+)*|\S*\/)(?:busybox[ \t]+)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
 
 /**
  * Somebody's hook with the block behind its first line, so that an \`exit\` or \`exec\` further down does not keep it from

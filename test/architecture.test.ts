@@ -64,6 +64,7 @@ const ROUTINE_ORDER = [
   'wiring-change',
   'wiring-status',
   'agent-wiring',
+  'git-hooks-look',
   'git-hooks',
   'trust',
   'config',

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve, sep } from 'node:path';
 import type { Git } from './git.js';
@@ -12,8 +12,8 @@ export interface ScopedSetting {
 }
 
 export interface HookSettings {
-  /** Where git looks for hooks, absolute, with every link followed that exists. */
-  hooksPath: (ScopedSetting & { folder: string }) | null;
+  /** Where git looks for hooks, absolute, with every link followed that exists; `isThere`: it is a folder. */
+  hooksPath: (ScopedSetting & { folder: string; isThere: boolean }) | null;
   commentChar: ScopedSetting | null;
 }
 
@@ -30,14 +30,21 @@ export async function readHookSettings(git: Git, { root }: Repository): Promise<
   }
   const path = settings.get('core.hookspath');
   return {
-    hooksPath: path ? { ...path, folder: realFolder(resolve(root, expanded(path.value))) } : null,
+    hooksPath: path ? { ...path, ...folderOf(root, path.value) } : null,
     commentChar: settings.get('core.commentstring') ?? settings.get('core.commentchar') ?? null,
   };
 }
 
+/** An empty value is git's way to say: none. */
+function folderOf(root: string, value: string): { folder: string; isThere: boolean } {
+  const folder = realFolder(resolve(root, expanded(value)));
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  return { folder, isThere: value !== '' && isFolder };
+}
+
 const expanded = (path: string): string => (path.startsWith('~/') ? join(homedir(), path.slice(2)) : path);
 
-function realFolder(path: string): string {
+export function realFolder(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
@@ -47,6 +54,12 @@ function realFolder(path: string): string {
 
 export const isWithin = (folder: string, path: string): boolean =>
   path === folder || path.startsWith(folder + sep);
+
+/** Whether git runs such a file. Windows has no such mode. */
+export const isExecutable = (mode: number): boolean => process.platform === 'win32' || (mode & 0o111) !== 0;
+
+/** Those that are gone. */
+export const missingOf = (paths: readonly string[]): string[] => paths.filter((path) => !existsSync(path));
 
 /** In this repository alone; null takes it out. */
 export async function setCommentChar(git: Git, value: string | null): Promise<void> {

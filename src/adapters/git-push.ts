@@ -21,26 +21,36 @@ export function parsePushed(text: string): Pushed[] {
   });
 }
 
+/** Whose commits count as known: those of every remote, or of the one of that name. */
+const knownTo = (remote: string | null): string[] => {
+  if (remote === null) return ['--remotes'];
+  // A remote that is only an address has no refs here.
+  return /^[\w./-]+$/.test(remote) && !remote.startsWith('-') ? [`--remotes=${remote}`] : [];
+};
+
 /**
- * The commits that the other side lacks, as ids for git: those to push, and with `^` in front the last ones that a remote
- * of that name has. None: it has them all.
+ * The commits that a remote (null: every one) lacks, as ids for git: those to push, and with `^` in front the last ones that
+ * it has. None: it has them all.
  */
-export async function newCommits(git: Git, remote: string, pushed: readonly Pushed[]): Promise<string[]> {
+export async function newCommits(
+  git: Git,
+  remote: string | null,
+  pushed: readonly Pushed[],
+): Promise<string[]> {
   const tips = pushed.map(({ id }) => id);
   if (tips.length === 0) return [];
   const input = [...tips, ...pushed.flatMap(({ remoteId }) => (remoteId ? [`^${remoteId}`] : []))];
-  // A remote that is only an address has no refs here.
-  const known = /^[\w./-]+$/.test(remote) && !remote.startsWith('-') ? [`--remotes=${remote}`] : [];
   // Of what the other side has, git may never have heard.
-  const args = ['rev-list', '--boundary', '--ignore-missing', '--stdin', '--not', ...known];
+  const args = ['rev-list', '--boundary', '--ignore-missing', '--stdin', '--not', ...knownTo(remote)];
   const listed = (await must(git, args, { input: `${input.join('\n')}\n` })).split('\n').filter(Boolean);
   const borders = listed.filter((line) => line.startsWith('-')).map((line) => `^${line.slice(1)}`);
   return listed.some((line) => !line.startsWith('-')) ? [...tips, ...borders] : [];
 }
 
-/** What HEAD leads to, as if it were pushed; nothing on an unborn branch. */
-export async function readHead(git: Git): Promise<Pushed[]> {
-  const { stdout } = await git(['rev-parse', '-q', '--verify', 'HEAD']);
-  const id = stdout.trim();
-  return isId(id) ? [{ ref: 'HEAD', id, remoteId: null }] : [];
+/** Which of these commits were made where that file already was: their first parent has it. */
+export async function madeBeside(git: Git, commits: readonly string[], file: string): Promise<Set<string>> {
+  if (commits.length === 0) return new Set();
+  const input = commits.map((id) => `${id}^1:${file}\n`).join('');
+  const said = (await must(git, ['cat-file', '--batch-check'], { input })).split('\n');
+  return new Set(commits.filter((_, i) => !said[i]?.endsWith(' missing')));
 }

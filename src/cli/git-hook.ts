@@ -1,4 +1,5 @@
-import { type GitHook, isGitHook, SHIM_EXITS } from '../domain/git-hook/shim.js';
+import { resolve } from 'node:path';
+import { type GitHook, isGitHook, quoted, SHIM_EXITS } from '../domain/git-hook/shim.js';
 import { oneLine, plural } from '../domain/text.js';
 import { type CheckedCommit, hookedMessage, hookedPush, systemWorld } from '../index.js';
 import type { Io } from './io.js';
@@ -53,7 +54,7 @@ async function judgeMessage(io: Io, file: string): Promise<Verdict> {
   const lines = [
     `forge: the message ${isSecret ? 'holds what must not be kept' : 'does not follow the protocol'}${refused ? '; nothing was committed' : ''}`,
     ...problems.flatMap(problemLines),
-    ...(refused ? [ways(file)] : []),
+    ...(refused ? [ways(pathFor(io, file))] : []),
   ];
   return { lines, refusal: !refused ? null : isSecret ? 'secret' : 'problems' };
 }
@@ -67,11 +68,17 @@ const problemLines = ({ line, message, fix }: CheckedCommit['problems'][number])
 const ways = (file: string): string =>
   `  Your text is kept: git commit -e -F ${file}   forge commit writes one for you; --no-verify goes past all hooks`;
 
+/** Git runs its hooks at the top, and the person may be in a folder below. */
+function pathFor({ env, cwd }: Io, file: string): string {
+  const path = env.GIT_PREFIX ? resolve(cwd(), file) : file;
+  return /^[\w./-]+$/.test(path) ? path : quoted(path);
+}
+
 /** No more of them in the log of a push. */
 const MAX_SHOWN = 10;
 
 async function judgePush(io: Io, remote: string): Promise<Verdict> {
-  const refs = io.env.FORGE_BLIND === '1' ? null : (await io.stdin.read()).toString('utf8');
+  const refs = (await io.stdin.read()).toString('utf8');
   const found = await hookedPush(io.cwd(), world(io), { remote, refs });
   if (!found) return FINE;
   const { commits, secrets, memory, enforce } = found;

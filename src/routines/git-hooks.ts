@@ -1,38 +1,25 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import {
-  type HookSettings,
-  isWithin,
-  readHookSettings,
-  type ScopedSetting,
-  setCommentChar,
-} from '../adapters/git-hooks.js';
-import type { Repository } from '../adapters/repository.js';
+import { missingOf, type ScopedSetting, setCommentChar } from '../adapters/git-hooks.js';
 import { runtime } from '../adapters/templates.js';
 import { encodeDocument } from '../domain/document.js';
-import { refused, usage } from '../domain/error.js';
+import { refused } from '../domain/error.js';
 import {
   type HookPlan,
-  type HookText,
-  isHusky,
   LEFTHOOK_LOCAL,
+  LEFTHOOK_LOCALS,
   MANAGERS,
   type Manager,
   planHooks,
-  type Surroundings,
   withoutLefthookEntries,
 } from '../domain/git-hook/place.js';
-import { HOOKS_RECORD, type HooksRecord, NO_HOOKS } from '../domain/git-hook/record.js';
-import { block, GIT_HOOKS, type GitHook, isShim, script, withoutBlock } from '../domain/git-hook/shim.js';
+import type { HooksRecord } from '../domain/git-hook/record.js';
+import { type GitHook, isShim, runtimeOf, script, withoutBlock } from '../domain/git-hook/shim.js';
 import { checkInput } from '../domain/input.js';
-import { hookScript, hooksRecordFile, shownFrom } from '../store/layout.js';
-import {
-  type ProjectFile,
-  readProjectFile,
-  replaceProjectFiles,
-  requireWritable,
-} from '../store/project-file.js';
+import { hookScript, hooksRecordFile } from '../store/layout.js';
+import { type ProjectFile, replaceProjectFiles, requireWritable } from '../store/project-file.js';
 import { type Context, requireSupervisor } from './context.js';
+import { bytesOf, lookAtHooks, type Scene, textOf } from './git-hooks-look.js';
 
 export const HooksInput = z.strictObject({
   /** Whose files forge may add itself to. */
@@ -44,6 +31,8 @@ export type HooksInput = z.infer<typeof HooksInput>;
 
 export interface HooksReport {
   hooks: { name: GitHook; state: HookPlan['state'] | 'absent' | 'removed'; path: string; why?: string }[];
+  /** What the hooks start that is not there: they take what is in PATH then, or check nothing. */
+  gone: string[];
   /** The character with which git's remarks begin in messages; `#` takes away headings when an editor is used. */
   comment_char: string;
 }
@@ -53,56 +42,9 @@ const USUAL = '#';
 /** Nothing of the protocol begins with it, and every git takes it. */
 const OURS = ';';
 
-interface Scene {
-  context: Context;
-  repository: Repository;
-  settings: HookSettings;
-  surroundings: Surroundings;
-  files: Map<string, ProjectFile>;
-  record: HooksRecord;
-}
-
-async function look(context: Context): Promise<Scene> {
-  const { repository, git, disk, layout } = context;
-  if (!repository || !git || repository.kind === 'elsewhere')
-    throw usage('hooks.no_git', 'There is no git repository here, so there are no hooks.', {
-      hint: 'git init',
-    });
-  const settings = await readHookSettings(git, repository);
-  const files = new Map<string, ProjectFile>();
-  const hookTexts = GIT_HOOKS.map((hook): [GitHook, HookText] => {
-    const file = fileOf(hook, repository, settings);
-    const path = shownFrom(repository.root, file.path);
-    files.set(path, { ...file, name: path });
-    return [hook, { path, text: file.bytes?.toString('utf8') ?? null }];
-  });
-  const local = readProjectFile(repository.root, LEFTHOOK_LOCAL, false);
-  files.set(LEFTHOOK_LOCAL, local);
-  const path = settings.hooksPath;
-  const isInside = path
-    ? [repository.root, repository.commonDir].some((top) => isWithin(top, path.folder))
-    : true;
-  const surroundings: Surroundings = {
-    hooksPath: path && { value: path.value, scope: path.scope, isInside },
-    files: Object.fromEntries(hookTexts) as Surroundings['files'],
-    lefthookLocal: local.bytes?.toString('utf8') ?? null,
-  };
-  const record = disk.readDocument(HOOKS_RECORD, hooksRecordFile(layout), NO_HOOKS).value;
-  return { context, repository, settings, surroundings, files, record };
-}
-
-/** Where a hook of that name would be forge's, or would take forge in. */
-function fileOf(hook: GitHook, { root, commonDir }: Repository, { hooksPath }: HookSettings): ProjectFile {
-  if (!hooksPath) return readProjectFile(commonDir, `hooks/${hook}`, true);
-  // What husky runs lies beside the folder that git looks in.
-  if (isHusky(hooksPath.value)) return readProjectFile(root, `.husky/${hook}`, false);
-  const top = [root, commonDir].find((folder) => isWithin(folder, hooksPath.folder));
-  const within = top ? hooksPath.folder.slice(top.length + 1) : '';
-  return readProjectFile(top ?? hooksPath.folder, within ? `${within}/${hook}` : hook, true);
-}
-
 const reportOf = ({ settings }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
   hooks,
+  gone: [],
   comment_char: settings.commentChar?.value ?? USUAL,
 });
 
@@ -120,7 +62,7 @@ const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number]
 export async function installHooks(context: Context, raw: HooksInput = {}): Promise<HooksReport> {
   const input = checkInput(HooksInput, raw);
   requireSupervisor(context, 'config');
-  const scene = await look(context);
+  const scene = await lookAtHooks(context);
   const plans = planHooks(scene.surroundings);
   requireConsent(plans, input.into ?? []);
   const changes = changesOf(scene, plans);
@@ -141,10 +83,10 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
 const isFree = (setting: ScopedSetting | null): boolean => setting === null || setting.value === USUAL;
 
 function requireConsent(plans: readonly HookPlan[], into: readonly Manager[]): void {
-  const [stuck] = plans.filter(({ state }) => state === 'refused');
-  if (stuck)
-    throw refused('hooks.refused', `Nothing was installed: ${stuck.why}.`, {
-      hint: `to have it all the same, add these lines to your ${stuck.hook} hook:\n${block(stuck.hook)}`,
+  const stuck = plans.filter(({ state }) => state === 'refused');
+  if (stuck[0])
+    throw refused('hooks.refused', `Nothing was installed: ${stuck[0].why}.`, {
+      hint: [...new Set(stuck.map(({ fix }) => fix))].join('\n'),
       data: { hooks: plans.map(row) },
     });
   const asked = plans.filter((plan) => plan.into !== null && !into.includes(plan.into));
@@ -171,13 +113,15 @@ function changesOf({ files, surroundings }: Scene, plans: readonly HookPlan[]): 
   const texts = new Map<string, string>();
   for (const { path, text } of plans) {
     if (text === null) continue;
-    const before = texts.get(path) ?? (path === LEFTHOOK_LOCAL ? (surroundings.lefthookLocal ?? '') : '');
+    const before =
+      texts.get(path) ?? (path === LEFTHOOK_LOCAL ? (surroundings.lefthookLocal?.text ?? '') : '');
     texts.set(path, path === LEFTHOOK_LOCAL ? `${endedLine(before)}${text}` : text);
   }
   return [...texts].map(([path, text]) => {
     const file = files.get(path) as ProjectFile;
-    const mode = file.bytes === null && path !== LEFTHOOK_LOCAL ? 0o755 : file.mode;
-    return { file: { ...file, mode }, bytes: Buffer.from(text, 'utf8') };
+    const isOurs = path !== LEFTHOOK_LOCAL && (file.bytes === null || isShim(text));
+    const mode = isOurs ? 0o755 : file.mode;
+    return { file: { ...file, mode }, bytes: bytesOf(text) };
   });
 }
 
@@ -200,14 +144,13 @@ function writeHooks({ context, repository }: Scene, changes: readonly Change[], 
 /** Every file as it was before, byte for byte, and no file that was not there (GIT-03). */
 export async function uninstallHooks(context: Context): Promise<HooksReport> {
   requireSupervisor(context, 'config');
-  const scene = await look(context);
+  const scene = await lookAtHooks(context);
   const { disk, layout, git } = context;
   const hooks = planHooks(scene.surroundings).map((plan) => ({
     ...row(plan),
-    state:
-      plan.state === 'installed' || plan.state === 'renewed' ? ('removed' as const) : ('absent' as const),
+    state: isWired(plan) && !isOthers(scene, plan.path) ? ('removed' as const) : ('absent' as const),
   }));
-  const changes = [...scene.files.values()].flatMap((file) => removal(file, scene.record));
+  const changes = [...scene.files.values()].flatMap((file) => removal(file, scene));
   for (const { file } of changes) requireWritable(file);
   if (disk.dryRun) return reportOf(scene, hooks);
   const { comment_char: set } = scene.record;
@@ -217,30 +160,38 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
   const commentChar = set ? (set.before ?? USUAL) : reportOf(scene, []).comment_char;
-  return { hooks, comment_char: commentChar };
+  return { hooks, gone: [], comment_char: commentChar };
 }
 
-function removal(file: ProjectFile, { made }: HooksRecord): Change[] {
-  const text = file.bytes?.toString('utf8');
-  if (text === undefined) return [];
+/** Theirs to change: without the script its lines let everything pass. */
+const isOthers = ({ surroundings }: Scene, name: string): boolean =>
+  Object.values(surroundings.files).some(({ path, owner }) => path === name && owner === 'others');
+
+function removal(file: ProjectFile, scene: Scene): Change[] {
+  const { made } = scene.record;
+  if (file.bytes === null || isOthers(scene, file.name)) return [];
+  const text = textOf(file.bytes);
   if (isShim(text)) return [{ file, bytes: null }];
-  const rest = file.name === LEFTHOOK_LOCAL ? withoutLefthookEntries(text) : withoutBlock(text);
+  const rest = LEFTHOOK_LOCALS.includes(file.name) ? withoutLefthookEntries(text) : withoutBlock(text);
   if (rest === text) return [];
   const isEmpty = ['', '#!/bin/sh\n'].includes(rest) && made.includes(file.name);
-  return [{ file, bytes: isEmpty ? null : Buffer.from(rest, 'utf8') }];
+  return [{ file, bytes: isEmpty ? null : bytesOf(rest) }];
 }
 
 /** What is installed, and what is not. Reads only. */
 export async function hooksStatus(context: Context): Promise<HooksReport> {
-  const scene = await look(context);
-  return reportOf(
-    scene,
-    planHooks(scene.surroundings).map((plan) => ({
-      ...row(plan),
-      state:
-        plan.state === 'installed' || plan.state === 'renewed' || plan.state === 'refused'
-          ? plan.state
-          : 'absent',
-    })),
-  );
+  const scene = await lookAtHooks(context);
+  const hooks = planHooks(scene.surroundings).map((plan) => ({
+    ...row(plan),
+    state: isWired(plan) || plan.state === 'refused' ? plan.state : ('absent' as const),
+  }));
+  return { ...reportOf(scene, hooks), gone: hooks.some(isWired) ? goneOf(context) : [] };
+}
+
+const isWired = ({ state }: { state: string }): boolean => state === 'installed' || state === 'renewed';
+
+function goneOf({ disk, layout }: Context): string[] {
+  const path = hookScript(layout);
+  const runtime = runtimeOf(disk.read(path)?.toString('utf8') ?? '');
+  return runtime ? missingOf([runtime.node, runtime.forge]) : [path];
 }

@@ -1,10 +1,11 @@
-import { gitIn } from '../adapters/git.js';
-import { newCommits, parsePushed, readHead } from '../adapters/git-push.js';
+import { type Git, gitIn } from '../adapters/git.js';
+import { madeBeside, newCommits, parsePushed } from '../adapters/git-push.js';
 import { findForge } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import { ForgeError } from '../domain/error.js';
+import { configFile, shownFrom } from '../store/layout.js';
 import { type CheckedCommit, checkCommits } from './commit-check.js';
-import { contextAt, readConfig } from './context.js';
+import { type Context, contextAt, readConfig } from './context.js';
 import { type Scan, scanTree } from './guard-scan.js';
 import { requireMemory } from './integrity.js';
 
@@ -20,25 +21,43 @@ export interface HookedPush {
 
 /**
  * The `pre-push` hook: the commits that the remote lacks, what they add, and memory itself. This is the gate: `commit-msg`
- * runs for neither picks nor reverts, nor with `--no-verify`. `refs`: what git says on stdin; null where it could not be read,
- * then what HEAD leads to counts. Null where there is nothing to look at.
+ * runs for neither picks nor reverts, nor with `--no-verify`. `refs`: what git says on stdin. Null where there is nothing to
+ * look at.
  */
 export async function checkHookedPush(
   from: string,
   world: World,
-  { remote, refs }: { remote: string; refs: string | null },
+  { remote, refs }: { remote: string; refs: string },
 ): Promise<HookedPush | null> {
   const found = findForge(from);
   if (!found?.repository) return null;
   const git = gitIn(found.repository.root, world.env);
-  const range = await newCommits(git, remote, refs === null ? await readHead(git) : parsePushed(refs));
+  const pushed = parsePushed(refs);
+  const range = await newCommits(git, remote, pushed);
   if (range.length === 0) return null;
   const context = contextAt(found.root, found.repository, world, false);
   const { enforce } = readConfig(context).commit;
-  const { commits } = enforce === 'off' ? { commits: [] } : await checkCommits(from, world, { range });
+  const commits = enforce === 'off' ? [] : await judge(git, context, await newCommits(git, null, pushed));
   const { findings } = await scanTree(from, world, { range });
+  return { enforce, commits, secrets: findings, memory: await damage(() => requireMemory(context)) };
+}
+
+/**
+ * Those that should have followed the protocol, and do not: it counts from the commit on that brought `.forge/`. What is
+ * on some remote already is in `range` no more: nobody can put it right.
+ */
+async function judge(git: Git, context: Context, range: readonly string[]): Promise<CheckedCommit[]> {
+  if (range.length === 0) return [];
+  const { layout, world, repository } = context;
+  const { commits } = await checkCommits(layout.root, world, { range });
   const wrong = commits.filter(({ problems }) => problems.some(({ rule }) => rule !== 'secret'));
-  return { enforce, commits: wrong, secrets: findings, memory: await damage(() => requireMemory(context)) };
+  const config = shownFrom(repository?.root ?? layout.root, configFile(layout));
+  const bound = await madeBeside(
+    git,
+    wrong.map(({ sha = '' }) => sha),
+    config,
+  );
+  return wrong.filter(({ sha = '' }) => bound.has(sha));
 }
 
 async function damage(look: () => Promise<unknown>): Promise<string | null> {

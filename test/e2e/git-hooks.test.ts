@@ -75,6 +75,7 @@ describe('forge hooks in a plain repository', () => {
     const installed = forge(project, 'hooks', 'install', '--comment-char', '--json');
     expect(JSON.parse(installed.stdout)).toEqual({
       hooks: NAMES.map((name) => ({ name, state: 'new', path: `.git/hooks/${name}` })),
+      gone: [],
       comment_char: ';',
     });
     for (const name of NAMES) {
@@ -192,7 +193,7 @@ describe('forge hooks beside others', () => {
     expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own commit-msg 1\n');
     const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD'], { env: { OWN_LOG: log } });
-    // The first commit of all was made before anyone asked for a protocol.
+    project.git('commit', '-q', '--no-verify', '--allow-empty', '-m', 'no protocol');
     expect(push()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('nothing was pushed') });
     forge(project, 'config', 'set', 'commit.enforce', 'warn');
     expect(push()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('pushed, although') });

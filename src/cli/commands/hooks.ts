@@ -15,7 +15,7 @@ const WORDS: Record<HookState, string> = {
   removed: 'removed',
 };
 
-function render({ hooks, comment_char }: HooksReport, style: Style): string {
+function render({ hooks, gone, comment_char }: HooksReport, style: Style): string {
   const mark = (state: HookState): string =>
     state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
   const rows = hooks.map(({ name, state, path, why }) => [
@@ -29,7 +29,11 @@ function render({ hooks, comment_char }: HooksReport, style: Style): string {
     isWired && comment_char === '#'
       ? `\n\n${style.dim('git takes lines with "#" out of messages written in an editor; forge indents the headings then. Better: forge hooks install --comment-char')}`
       : '';
-  return `${columns(rows)}${advice}`;
+  const lost = gone.map(
+    (path) =>
+      `\n${style.bad('✗')}  ${path} is gone: hooks take what is in PATH, or check nothing. Put right: forge hooks install`,
+  );
+  return `${columns(rows)}${lost.join('')}${advice}`;
 }
 
 interface InstallFlags {

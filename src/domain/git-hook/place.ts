@@ -1,4 +1,4 @@
-import { GIT_HOOKS, type GitHook, isShim, shim, withBlock, withoutBlock } from './shim.js';
+import { block, GIT_HOOKS, type GitHook, isShim, shim, withBlock, withoutBlock } from './shim.js';
 
 /** Who runs the hooks of a repository; forge adds itself to what is somebody else's only when it was asked to. */
 export const MANAGERS = ['husky', 'lefthook', 'scripts'] as const;
@@ -6,18 +6,23 @@ export type Manager = (typeof MANAGERS)[number];
 
 /** Where git looks for hooks, and what stands there. */
 export interface Surroundings {
-  /** `core.hooksPath` as it was set, by whom (git's scope); null when it was not. */
-  hooksPath: { value: string; scope: string; isInside: boolean } | null;
-  /** The text of the file that would be forge's, or would take forge in; null where there is none. */
-  files: Readonly<Record<GitHook, HookText>>;
-  /** What lefthook's own file of this machine holds; null when there is none. */
-  lefthookLocal: string | null;
+  /** `core.hooksPath` as it was set, by whom (git's scope); null when it was not. `isThere`: it is a folder. */
+  hooksPath: { value: string; scope: string; isThere: boolean } | null;
+  /** The file that would be forge's, or would take forge in. */
+  files: Readonly<Record<GitHook, HookFile>>;
+  /** What lefthook reads of this machine alone; null when there is no such file. */
+  lefthookLocal: { path: string; text: string } | null;
 }
 
-export interface HookText {
+export interface HookFile {
   /** From the top folder; what people are shown. */
   path: string;
+  /** Null where there is none. */
   text: string | null;
+  /** `git`: in the git dir's own folder of hooks; `repository`: elsewhere in it; `others`: not this repository's alone. */
+  owner: 'git' | 'repository' | 'others';
+  /** Git passes over a file that is not executable. */
+  isRun: boolean;
 }
 
 /** What becomes of one hook. */
@@ -29,46 +34,81 @@ export interface HookPlan {
   text: string | null;
   /** Whose file it is, when forge was not there yet. */
   into: Manager | null;
-  /** Why it is refused. */
+  /** Why it is refused, and what to do. */
   why?: string;
+  fix?: string;
 }
 
+/** What runs husky's hooks lies in a folder beside them, which git looks in. */
 export const isHusky = (hooksPath: string): boolean => /(^|[\\/])\.husky([\\/]_)?[\\/]?$/.test(hooksPath);
 
 /** Shims of lefthook name it; so does no other. */
 const isLefthook = (text: string): boolean =>
   /\blefthook\b/i.test(text) && /LEFTHOOK|call_lefthook/.test(text);
 
+/** Whoever put forge's script into a hook by hand wants it run. */
+const isByHand = (text: string | null): boolean => /\bforge\/hook\b/.test(text ?? '');
+
+/** lefthook reads one of these, its own name first. */
+export const LEFTHOOK_LOCALS = ['lefthook-local', '.lefthook-local', '.config/lefthook-local'].flatMap(
+  (name) => ['yml', 'yaml', 'toml', 'json', 'jsonc'].map((ending) => `${name}.${ending}`),
+);
 export const LEFTHOOK_LOCAL = 'lefthook-local.yml';
 
 export const planHooks = (surroundings: Surroundings): HookPlan[] =>
   GIT_HOOKS.map((hook) => planHook(hook, surroundings));
 
+type Keep = Pick<HookPlan, 'hook' | 'path' | 'text' | 'into'>;
+
 function planHook(hook: GitHook, { hooksPath, files, lefthookLocal }: Surroundings): HookPlan {
-  const { path, text } = files[hook];
+  const { path, text, owner, isRun } = files[hook];
   const keep = { hook, path, text: null, into: null };
-  if (hooksPath && !hooksPath.isInside)
+  if (hooksPath && !hooksPath.isThere) return refuseNoFolder(hooksPath, keep);
+  if (owner === 'git' && text !== null && isShim(text))
+    return text === shim(hook) && isRun
+      ? { ...keep, state: 'installed' }
+      : { ...keep, state: 'renewed', text: shim(hook) };
+  if (text !== null && !isRun)
     return {
       ...keep,
       state: 'refused',
-      why: `core.hooksPath (${hooksPath.scope}) leads to ${hooksPath.value}, which belongs to more than this repository`,
+      why: `${path} is not executable, so git passes over it`,
+      fix: `chmod +x ${path}   or remove it; then: forge hooks install`,
     };
-  if (text !== null && isShim(text))
-    return text === shim(hook)
-      ? { ...keep, state: 'installed' }
-      : { ...keep, state: 'renewed', text: shim(hook) };
-  if (text === null && !hooksPath) return { ...keep, state: 'new', text: shim(hook) };
+  if (owner === 'others') return planOthers(hooksPath, text, keep);
+  if (text === null && owner === 'git') return { ...keep, state: 'new', text: shim(hook) };
   if (text !== null && isLefthook(text)) return planLefthook(hook, lefthookLocal, keep);
   return planBlock(hook, text, hooksPath !== null && isHusky(hooksPath.value), keep);
 }
 
-type Keep = Pick<HookPlan, 'hook' | 'path' | 'text' | 'into'>;
+const refuseNoFolder = ({ value, scope }: { value: string; scope: string }, keep: Keep): HookPlan => ({
+  ...keep,
+  state: 'refused',
+  why: `core.hooksPath (${scope}) is ${JSON.stringify(value)}, which is no folder, so git runs no hooks`,
+  fix: `make that folder, or: git config --${scope} --unset core.hooksPath`,
+});
+
+const refuse = (why: string, keep: Keep): HookPlan => ({
+  ...keep,
+  state: 'refused',
+  why,
+  fix: `to have it all the same, let your ${keep.hook} hook do what these lines of sh do; then: forge hooks install\n${block(keep.hook)}`,
+});
+
+/** Not written to, whatever is agreed to. */
+function planOthers(hooksPath: Surroundings['hooksPath'], text: string | null, keep: Keep): HookPlan {
+  if (isByHand(text)) return { ...keep, state: 'installed' };
+  const way = hooksPath
+    ? `core.hooksPath (${hooksPath.scope}) leads to ${hooksPath.value}`
+    : `a link leads to ${keep.path}`;
+  return refuse(`${way}, which belongs to more than this repository`, keep);
+}
 
 function planBlock(hook: GitHook, text: string | null, husky: boolean, keep: Keep): HookPlan {
   const added = withBlock(text ?? (husky ? '' : '#!/bin/sh\n'), hook);
-  if (added === null) return { ...keep, state: 'refused', why: `${keep.path} is no shell script` };
-  if (added === text) return { ...keep, state: 'installed' };
   const isOurs = text !== null && withoutBlock(text) !== text;
+  if (added === text || (!isOurs && isByHand(text))) return { ...keep, state: 'installed' };
+  if (added === null) return refuse(`${keep.path} is no shell script`, keep);
   return {
     ...keep,
     state: isOurs ? 'renewed' : 'added',
@@ -77,23 +117,41 @@ function planBlock(hook: GitHook, text: string | null, husky: boolean, keep: Kee
   };
 }
 
-function planLefthook(hook: GitHook, local: string | null, keep: Keep): HookPlan {
-  const place = { ...keep, path: LEFTHOOK_LOCAL };
-  if (local?.includes(lefthookEntry(hook))) return { ...place, state: 'installed' };
-  if (local !== null && new RegExp(`^${hook}:`, 'm').test(local))
-    return { ...place, state: 'refused', why: `${LEFTHOOK_LOCAL} has ${hook} already` };
-  return { ...place, state: 'added', text: lefthookEntry(hook), into: 'lefthook' };
+function planLefthook(hook: GitHook, local: Surroundings['lefthookLocal'], keep: Keep): HookPlan {
+  const entry = lefthookEntry(hook);
+  const place = { ...keep, path: local?.path ?? LEFTHOOK_LOCAL };
+  if (local?.text.includes(entry)) return { ...place, state: 'installed' };
+  const isTaken = local !== null && new RegExp(`^${hook}:`, 'm').test(withoutLefthookEntries(local.text));
+  // Beside a file of another name lefthook would not read that one any more.
+  if (isTaken || (local !== null && local.path !== LEFTHOOK_LOCAL)) {
+    if (new RegExp(`\\bforge/hook\\W+${hook}\\b`).test(local.text)) return { ...place, state: 'installed' };
+    const why = `${local.path} ${isTaken ? `has ${hook} already` : 'is what lefthook reads of this machine'}`;
+    const fix = `add to it, in its form, what follows; then: forge hooks install\n${entry}`;
+    return { ...place, state: 'refused', why, fix };
+  }
+  return { ...place, state: 'added', text: entry, into: 'lefthook' };
 }
 
+/** What each hook is told that it needs: lefthook puts words in as they are, and git says more. */
+const WORDS: Partial<Record<GitHook, string>> = {
+  'commit-msg': ' "{1}"',
+  'pre-push': ' "{1}"',
+  'post-checkout': ' {0}',
+};
+
 /** A hook's lines in lefthook's file of this machine, which it lays over the one that is shared. */
-export const lefthookEntry = (hook: GitHook): string => `# >>> forge >>> ${hook}
-${hook}:
-  commands:
-    forge:
-      run: FORGE_BLIND=1 sh "$(git rev-parse --git-common-dir)/forge/hook" ${hook} {0} </dev/null
-# <<< forge <<< ${hook}
-`;
+export const lefthookEntry = (hook: GitHook): string =>
+  [
+    `# >>> forge >>> ${hook}`,
+    `${hook}:`,
+    '  commands:',
+    '    forge:',
+    `      run: sh "$(git rev-parse --git-common-dir)/forge/hook" ${hook}${WORDS[hook] ?? ''}`,
+    ...(hook === 'pre-push' ? ['      use_stdin: true'] : []),
+    `# <<< forge <<< ${hook}`,
+    '',
+  ].join('\n');
 
 /** lefthook's file without what forge put there. */
 export const withoutLefthookEntries = (text: string): string =>
-  GIT_HOOKS.reduce((rest, hook) => rest.replace(lefthookEntry(hook), ''), text);
+  text.replace(/^# >>> forge >>> (\S+)\n[\s\S]*?^# <<< forge <<< \1\n/gm, '');

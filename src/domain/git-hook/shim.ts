@@ -35,17 +35,32 @@ const BEGIN = '# >>> forge >>> "forge hooks uninstall" removes these lines, FORG
 const END = '# <<< forge <<<';
 
 /**
- * The same, for a hook file that is somebody else's and is shared: it finds the script by git, passes where forge is not
- * installed, and leaves stdin to those who come after (FORGE_BLIND says so).
+ * The same, for a hook file that is somebody else's and is shared: it finds the script by git, and passes where forge is not
+ * installed. What git says on stdin is there again for those who come after.
  */
 export const block = (hook: GitHook): string =>
   [
     BEGIN,
     'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
-    `if [ -f "$forge_script" ]; then FORGE_BLIND=1 sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`,
+    ...(hook === 'pre-push' ? PUSH_LINES : [line(hook)]),
     END,
     '',
   ].join('\n');
+
+const line = (hook: GitHook): string =>
+  `if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`;
+
+/** Without a pipe: where one is closed early, a shell with pipefail would take that for a refusal. */
+const PUSH_LINES = [
+  'if [ -f "$forge_script" ] && [ ! -t 0 ] && forge_refs=$(cat) && [ -n "$forge_refs" ]; then',
+  'sh "$forge_script" pre-push "$@" <<FORGE_REFS || exit $?',
+  '$forge_refs',
+  'FORGE_REFS',
+  'exec <<FORGE_REFS',
+  '$forge_refs',
+  'FORGE_REFS',
+  'fi',
+];
 
 /** A path as one word of a shell. */
 export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
@@ -53,19 +68,27 @@ export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''"
 /**
  * What all hooks do. During a rebase nothing is kept, which would cost time for each commit, and messages are not judged:
  * they were when they were made. Where one is edited, which is when git runs commit-msg, its headings are saved from git's
- * clean-up. What follows a commit, a switch or a merge is kept by the shell alone.
+ * clean-up. A push is one at any time. What follows a commit, a switch or a merge is kept by the shell alone.
  */
 export const script = ({ node, forge }: Runtime): string => `# forge's hooks, run by the hooks in ../hooks.
 forge_node=${quoted(node)}
 forge_program=${quoted(forge)}
 ${SCRIPT}`;
 
+/** What a script was told, in its own words; null for what is no script of forge's. */
+export function runtimeOf(text: string): Runtime | null {
+  const [node, forge] = ['node', 'program'].map((name) =>
+    new RegExp(`^forge_${name}='(.*)'$`, 'm').exec(text)?.[1]?.replaceAll("'\\''", "'"),
+  );
+  return node !== undefined && forge !== undefined ? { node, forge } : null;
+}
+
 const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
 if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
 forge_git=\${GIT_DIR:-.git}
-if [ "$forge_hook" != commit-msg ]; then
-  if [ -d "$forge_git/rebase-merge" ] || [ -d "$forge_git/rebase-apply" ]; then exit 0; fi
-fi
+case $forge_hook in
+  post-*) if [ -d "$forge_git/rebase-merge" ] || [ -d "$forge_git/rebase-apply" ]; then exit 0; fi ;;
+esac
 
 # Starts forge: the one that was installed, else the one in PATH; without one nobody is held up.
 forge_check() {
@@ -88,8 +111,10 @@ forge_check() {
   esac
 }
 
-# Writes what can be derived from git, in one step; never through a link that somebody put there.
+# Writes what can be derived from git, in one step; never through a link that somebody put there, nor into a folder.
 forge_keep() {
+  [ -d ".forge/git/$1" ] && return
+  set -C
   forge_temp=".forge/git/.$1.$$.tmp"
   if cat >"$forge_temp" 2>/dev/null && [ -s "$forge_temp" ]; then mv -f "$forge_temp" ".forge/git/$1"
   else rm -f "$forge_temp"; fi
@@ -99,7 +124,7 @@ forge_derive() {
   for forge_path in .forge .forge/git; do
     if [ -L "$forge_path" ] || [ ! -d "$forge_path" ]; then exit 0; fi
   done
-  git log -50 --no-show-signature --format='%h %cI %s' HEAD 2>/dev/null | forge_keep commits.log
+  git log -50 --no-show-signature --format='%h %cI %s' HEAD -- 2>/dev/null | forge_keep commits.log
   git for-each-ref --count=200 --sort=-committerdate refs/heads \\
     --format='%(HEAD)%09%(objectname)%09%(committerdate:iso-strict)%09%(upstream:short)%09%(refname:short)' |
     awk -F '\\t' '
@@ -125,7 +150,9 @@ exit 0
 /** A hook file of forge's own, of any version. */
 export const isShim = (text: string): boolean => text.split('\n')[1]?.startsWith('# forge hook: ') ?? false;
 
-const SHELL = /^#![ \t]*(?:\/usr)?(?:\/bin\/|\/usr\/bin\/env[ \t]+)(?:ba|da|k|z)?sh(?:\s|$)/;
+/** Wherever it lies, by `env` or not, with whatever flags. */
+const SHELL =
+  /^#![ \t]*(?:\S*\/env[ \t]+(?:-\S+[ \t]+)*|\S*\/)(?:busybox[ \t]+)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
 
 /**
  * Somebody's hook with the block behind its first line, so that an \`exit\` or \`exec\` further down does not keep it from

@@ -1,9 +1,17 @@
 import { type Classification, type CycleInput, judgedLate } from '../domain/cycle.js';
+import { type CycleKeep, describeKept, type Kept } from '../domain/cycle-keep.js';
 import type { CycleMark } from '../domain/cycle-mark.js';
-import { type CycleResult, type MemoryError, progressLine } from '../domain/cycle-report.js';
+import {
+  type CycleReport,
+  type CycleResult,
+  type MemoryError,
+  progressLine,
+} from '../domain/cycle-report.js';
+import { hasFailed } from '../domain/cycle-verdict.js';
 import { ForgeError } from '../domain/error.js';
 import { readHalt } from '../store/halt.js';
-import { type Context, timestamp } from './context.js';
+import { shownFrom } from '../store/layout.js';
+import { type Context, readConfig, timestamp } from './context.js';
 import { guardLog, guardText } from './cycle-execution.js';
 import { dropMark, leaveMark, moveMark } from './cycle-mark.js';
 import { type CycleRun, inStage } from './cycle-stage.js';
@@ -16,6 +24,8 @@ import { readRunning } from './running.js';
 export interface StoredCycle {
   classification: Classification;
   recorded: RecordedCycle | null;
+  /** What is to follow it. */
+  keep?: CycleKeep | undefined;
   error?: MemoryError;
 }
 
@@ -25,7 +35,9 @@ export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle
   const stages = [...run.stages];
   await inStage(run, 'memory', async () => {
     try {
-      stored.recorded = await record(run, { ...(await describe(run, work)), stages });
+      const input = { ...(await describe(run, work)), stages };
+      stored.keep = await planKeep(run.context, work);
+      stored.recorded = await record(run, input, stored.keep);
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
@@ -78,10 +90,28 @@ function measured({ run, evaluation, observations }: Work): NonNullable<CycleInp
   };
 }
 
-async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> {
+/** GOV-04: of a cycle whose checks pass, as `[cycle]` says. What cannot be seen is left out, and told. */
+async function planKeep(context: Context, { evaluation, trees }: Work): Promise<CycleKeep | undefined> {
+  const { classification, gained, tree } = evaluation;
+  const { repository, layout } = context;
+  if (hasFailed(classification) || !repository || !trees || tree === null) return undefined;
+  const { commit, checkpoint } = readConfig(context).cycle;
+  const marked = checkpoint ? gained : [];
+  if (!commit && marked.length === 0) return undefined;
+  try {
+    const folder = shownFrom(repository.root, layout.dir);
+    return { tree: await trees.reader.digest(tree, folder), commit, checkpoint: marked };
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+    context.warnings.push(`The cycle is not committed: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function record(run: CycleRun, input: CycleInput, keep: CycleKeep | undefined): Promise<RecordedCycle> {
   try {
     const { stages } = run;
-    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input });
+    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input, keep });
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;
@@ -124,10 +154,14 @@ export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle
     warnings: context.warnings,
   };
   await inStage(run, 'report', async () => {
-    result.report = report(run, work, stored);
+    const told = report(run, work, stored);
+    result.report = told;
     noteProgress(context, result);
+    const made = await keep(run, work, stored, result);
+    Object.assign(told, made);
     if (recorded) dropMark(context, run.mark as CycleMark);
     else leaveMark(run.mark as CycleMark);
+    return { note: describeKept(made) };
   });
   run.stages.push({ name: 'sleep', status: 'skipped', duration_ms: 0 });
   // Each part that looks at the same thing says the same of it.
@@ -135,7 +169,7 @@ export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle
   return result;
 }
 
-function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): CycleResult['report'] {
+function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): CycleReport {
   const { evaluation, environment_valid } = work;
   const { promoted = [], contested = [] } = recorded?.consolidation ?? {};
   return {
@@ -155,7 +189,30 @@ function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): Cy
     features: evaluation.features,
     files_changed: evaluation.files_changed,
     duration_ms: Math.round(performance.now() - run.started),
+    ...NOTHING_KEPT,
   };
+}
+
+const NOTHING_KEPT: Kept = { commit: null, checkpoint: null };
+
+/** Behind the record and the line of progress, which are to be in the commit; before the mark goes. */
+async function keep(
+  run: CycleRun,
+  { evaluation, task }: Work,
+  { keep: planned, recorded }: StoredCycle,
+  result: CycleResult,
+): Promise<Kept> {
+  if (!planned || !recorded) return NOTHING_KEPT;
+  const { keepCycle } = await import('./cycle-keep.js');
+  const { evidence } = evaluation.runs;
+  const cycle = {
+    keep: planned,
+    task,
+    record: recorded.execution.id,
+    summary: progressLine(result),
+    evidence,
+  };
+  return keepCycle(run.context, cycle, run.watch);
 }
 
 function integrityAfter({ disk }: Context, error: MemoryError | undefined) {

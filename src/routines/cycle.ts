@@ -84,5 +84,5 @@ async function supervise(run: CycleRun): Promise<void> {
   await requireMemory(run.context);
   refusePaused(run.context);
   run.mark = takeMark(run.context);
-  run.mark = await recordLeft(run.context, run.mark);
+  run.mark = await recordLeft(run.context, run.mark, run.watch);
 }

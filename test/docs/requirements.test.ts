@@ -11,7 +11,7 @@ const landed: string[] = [
   'KNO-02',
   ...range('KFR', 1, 14),
   ...range('LTM', 1, 9),
-  ...range('GOV', 1, 3),
+  ...range('GOV', 1, 4),
   ...range('GIT', 1, 6),
   'LTM-10',
   'LTM-11',

@@ -16,6 +16,7 @@ import { recentCommits, rememberCommits } from './commits.js';
 import {
   type Context,
   hasCheckpointIntents,
+  hasHooks,
   hasRecovery,
   noteActivity,
   readConfig,
@@ -26,6 +27,7 @@ import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
 import { closeInvestigations } from './investigation.js';
 import { readKfr } from './kfr.js';
+import { warnPaused } from './pause.js';
 import { readProgressText } from './progress.js';
 import { holderHere, isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
@@ -87,6 +89,9 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
+  warnPaused(context);
+  if (hasHooks(context))
+    (await import('./commit-past.js')).notePastHooks(context, memory.commits, memory.last?.head ?? null);
   rememberCommits(context, config.briefing.commits, memory.commits);
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.

@@ -27,6 +27,7 @@ const landed: string[] = [
   'B-36',
   'B-37',
   ...range('B', 38, 45),
+  'B-50',
   'B-51',
   ...range('B', 52, 65),
   ...range('B', 67, 69),

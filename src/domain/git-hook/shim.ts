@@ -60,6 +60,15 @@ forge_node=${quoted(node)}
 forge_program=${quoted(forge)}
 ${SCRIPT}`;
 
+/** What such a script starts; null where it does not say. */
+export function readRuntime(text: string): Runtime | null {
+  const [node, forge] = ['forge_node', 'forge_program'].map((name) => {
+    const word = new RegExp(`^${name}='(.*)'$`, 'm').exec(text)?.[1];
+    return word?.replaceAll("'\\''", "'");
+  });
+  return node === undefined || forge === undefined ? null : { node, forge };
+}
+
 const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
 if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
 forge_git=\${GIT_DIR:-.git}

@@ -151,6 +151,7 @@ const ROUTINE_ORDER = [
   'cycle-evaluation',
   'cycle-work',
   'cycle-memory',
+  'cycle-report',
   'cycle',
   'loop-hold',
   'loop',

@@ -1,17 +1,9 @@
 import type { Commit } from '../adapters/git-read.js';
 import { breaksProtocol } from '../domain/commit/subject.js';
 import { plural } from '../domain/text.js';
-import { readHint, writeHint } from '../store/hint.js';
-import { notedFile } from '../store/layout.js';
+import { readNoted, writeNoted } from '../store/noted.js';
 import { rulesHere } from './commit-check.js';
 import { type Context, readConfig } from './context.js';
-
-/** The newest commit whose message was looked at here. */
-interface Noted {
-  head: string;
-  /** The latest time of any such, as git has it. */
-  at: string;
-}
 
 /**
  * B-50: commits since the last look that went past git's hooks (`--no-verify`), by the subjects that are at hand. Each is told of
@@ -21,16 +13,16 @@ export function notePastHooks(context: Context, commits: readonly Commit[], sinc
   const { disk, layout, warnings } = context;
   const [newest] = commits;
   if (!newest || readConfig(context).commit.enforce === 'off') return;
-  const noted = readHint<Noted>(notedFile(layout)) ?? { head: since, at: '' };
+  const noted = readNoted(layout) ?? { head: since, at: '' };
   if (noted.head === newest.hash) return;
-  if (!disk.dryRun) writeHint(notedFile(layout), { head: newest.hash, at: later(noted.at, newest.at) });
+  if (!disk.dryRun) writeNoted(layout, { head: newest.hash, at: later(noted.at, newest.at) });
   const fresh = commitsAfter(commits, noted);
   const rules = fresh.length > 0 ? rulesHere(context) : null;
   const past = rules ? fresh.filter((commit) => breaksProtocol(commit, rules)) : [];
   const first = past.at(-1);
   if (!first) return;
   warnings.push(
-    `${plural(past.length, 'commit')} since the last session ${past.length === 1 ? 'does' : 'do'} not follow the commit protocol (the first: ${first.short}); the hooks were not asked. More: forge commit check --range ${noted.head?.slice(0, 12)}..${newest.short}`,
+    `${plural(past.length, 'commit')} since the last session ${past.length === 1 ? 'does' : 'do'} not follow the commit protocol (the first: ${first.short}); the hooks were not asked. More: forge commit check --range ${String(noted.head).slice(0, 12)}..${newest.short}`,
   );
 }
 

@@ -10,6 +10,7 @@ import { requireResolved } from '../domain/kfr-gate.js';
 import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
 import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
+import { readNoted } from '../store/noted.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
@@ -90,7 +91,8 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   });
   noteActivity(context);
   warnPaused(context);
-  if (hasHooks(context))
+  // Its code is loaded where there are commits to look at.
+  if (hasHooks(context) && readNoted(context.layout)?.head !== head)
     (await import('./commit-past.js')).notePastHooks(context, memory.commits, memory.last?.head ?? null);
   rememberCommits(context, config.briefing.commits, memory.commits);
   const focus = readFocus(context, running, memory, input);

@@ -9,9 +9,11 @@ export interface Commit {
   at: string;
   author: string;
   subject: string;
+  /** How many. */
+  parents: number;
 }
 
-const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s';
+const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P';
 
 /** The last commits of HEAD, newest first; none on an unborn branch. One git call. */
 export async function readLog(git: Git, count: number): Promise<Commit[]> {
@@ -34,8 +36,8 @@ export async function readLog(git: Git, count: number): Promise<Commit[]> {
 }
 
 function parseCommit(record: string): Commit {
-  const [hash = '', short = '', at = '', author = '', subject = ''] = record.split('\x1f');
-  return { hash, short, at, author, subject };
+  const [hash = '', short = '', at = '', author = '', subject = '', parents = ''] = record.split('\x1f');
+  return { hash, short, at, author, subject, parents: parents.split(' ').filter(Boolean).length };
 }
 
 /**

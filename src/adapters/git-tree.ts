@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   lstatSync,
@@ -23,8 +24,10 @@ export interface TreeReader {
   read(): Promise<string>;
   /** Paths that differ between two of its trees, from the repository's top. */
   changed(before: string, after: string): Promise<string[]>;
-  /** Paths in which one of its trees is not what a commit has. */
-  against(commit: string, tree: string): Promise<string[]>;
+  /** Paths in which one of its trees is not what a commit has; all of them without one. */
+  against(commit: string | null, tree: string): Promise<string[]>;
+  /** What tells one of its trees from others, but for what lies in a folder: the same in every process. */
+  digest(tree: string, folder: string): Promise<string>;
 }
 
 /** An index as it was after a look. */
@@ -78,7 +81,12 @@ export function readTrees(repository: Repository, unsafe: Git, place: string): T
   return {
     read: () => inFolder(place, look),
     changed: async (before, after) => compare(await list(before), await list(after)),
-    against: async (commit, tree) => compare(await listCommit(unsafe, commit), await list(tree)),
+    against: async (commit, tree) =>
+      compare(commit === null ? new Map() : await listCommit(unsafe, commit), await list(tree)),
+    digest: async (tree, folder) => {
+      const entries = [...(await list(tree))].filter(([path]) => !path.startsWith(`${folder}/`));
+      return createHash('sha256').update(JSON.stringify(entries.sort())).digest('hex');
+    },
   };
 }
 

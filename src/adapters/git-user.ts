@@ -16,18 +16,21 @@ export interface UserGitOptions {
   input?: string;
   /** What hooks and git say, as it comes. */
   onOutput?: (chunk: string) => void;
+  /** Ends git, which takes back what it began. */
+  signal?: AbortSignal;
 }
 
 export type UserGit = (args: readonly string[], options?: UserGitOptions) => Promise<GitResult>;
 
 export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
-  return (args, { input, onOutput } = {}) =>
+  return (args, { input, onOutput, signal } = {}) =>
     new Promise((done, fail) => {
       const child = spawn('git', ['--no-pager', ...args], {
         cwd,
         env: ownEnvironment(env),
         windowsHide: true,
         stdio: ['pipe', 'pipe', 'pipe'],
+        ...(signal ? { signal } : {}),
       });
       const said = { stdout: '', stderr: '' };
       for (const name of ['stdout', 'stderr'] as const)
@@ -35,7 +38,7 @@ export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
           said[name] += chunk;
           if (name === 'stderr') onOutput?.(chunk);
         });
-      child.on('error', (error) => fail(cannotStart(error)));
+      child.on('error', (error) => fail(signal?.aborted ? stopped() : cannotStart(error)));
       child.on('close', (code) => done({ code: code ?? 1, ...said }));
       // A hook that fails ends git before it reads.
       child.stdin.on('error', () => {});
@@ -62,6 +65,9 @@ export async function openEditor(git: UserGit, file: string, env: NodeJS.Process
   if (status !== 0)
     throw outside('commit.editor', `The editor (${editor}) ended with ${status}; nothing was committed.`);
 }
+
+const stopped = (): Error =>
+  outside('git.stopped', 'git was ended: it took too long, or somebody stopped it.');
 
 const cannotStart = (error: Error): Error =>
   systemCode(error) === 'ENOENT'

@@ -66,6 +66,12 @@ export const Config = z.looseObject({
     test_command: z._default(z.string(), ''),
     timeout_seconds: z._default(z.int().check(z.gte(1), z.lte(86_400)), 600),
   }),
+  cycle: table({
+    /** Commit what a cycle leaves whose checks pass. */
+    commit: z._default(z.boolean(), false),
+    /** Make a checkpoint when a feature came to pass. */
+    checkpoint: z._default(z.boolean(), false),
+  }),
   checkpoint: table({
     /** Commands that have to pass before a state counts as verified; none: the tests of passing features. */
     verify: z._default(z.array(z.string().check(z.minLength(1))), []),
@@ -115,6 +121,7 @@ const KNOWN: Record<string, readonly string[]> = {
   kfr: ['entry_characters', 'tokens'],
   commit: ['enforce', 'id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],
   features: ['test_command', 'timeout_seconds'],
+  cycle: ['commit', 'checkpoint'],
   checkpoint: ['verify'],
   recover: ['files', 'commits', 'deleted_files'],
   memory: ['fold'],

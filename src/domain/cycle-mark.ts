@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { CycleInput, recordedLate, Stage } from './cycle.js';
+import { CycleKeep } from './cycle-keep.js';
 import type { Format } from './document.js';
 import { CommandProcess, ForgeProcess } from './holder.js';
 
@@ -36,6 +37,8 @@ export const CycleMark = z.looseObject({
   command: z.optional(CommandProcess),
   /** What is to be recorded, once it is known. */
   input: z.optional(z.unknown()),
+  /** What is to be made once it is recorded. */
+  keep: z.optional(CycleKeep),
   /** Cycles that were found interrupted and are not recorded yet. */
   left: z.optional(z.array(z.unknown())),
 });
@@ -75,7 +78,8 @@ export function interruptedInput(mark: CycleMark): CycleInput {
 export function withoutCycles(mark: CycleMark, isGone: (key: string) => boolean): CycleMark {
   const left = mark.left?.filter((other) => !isGone(String((other as { key?: unknown } | null)?.key)));
   const says = mark.input !== undefined || mark.task_id !== NO_TASK || mark.stages.length > 0;
-  const own = isGone(mark.key) && says ? { task_id: NO_TASK, stages: [], input: undefined } : null;
+  const own =
+    isGone(mark.key) && says ? { task_id: NO_TASK, stages: [], input: undefined, keep: undefined } : null;
   return own || left?.length !== mark.left?.length ? { ...mark, ...own, left } : mark;
 }
 
@@ -95,15 +99,19 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   'FORGE_DIR',
 ]);
 
-/** The caller's environment as the command gets it: without forge's own keys, and as a BUILDER. */
+/** The caller's environment without forge's own keys, and as a BUILDER: for whatever runs what a builder wrote. */
+export function asBuilder(env: Record<string, string | undefined>): Record<string, string> {
+  const passed = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN_KEYS.has(name));
+  return { ...(Object.fromEntries(passed) as Record<string, string>), FORGE_ROLE: 'builder' };
+}
+
+/** The same as the command gets it. */
 export function builderEnvironment(
   env: Record<string, string | undefined>,
   { key, task, briefing, observations }: Handover,
 ): Record<string, string> {
-  const passed = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN_KEYS.has(name));
   return {
-    ...(Object.fromEntries(passed) as Record<string, string>),
-    FORGE_ROLE: 'builder',
+    ...asBuilder(env),
     FORGE_CYCLE: key,
     FORGE_TASK: task,
     FORGE_BRIEFING: briefing,

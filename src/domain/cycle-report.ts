@@ -1,4 +1,5 @@
 import type { Classification, Evidence, EvidenceLeftOut, Stage } from './cycle.js';
+import type { Kept } from './cycle-keep.js';
 import type { ErrorKind } from './error.js';
 import { oneLine } from './text.js';
 
@@ -23,6 +24,9 @@ export interface CycleReport {
   features: number;
   files_changed: number | null;
   duration_ms: number;
+  /** GOV-04: what `[cycle]` let it make. */
+  commit: Kept['commit'];
+  checkpoint: Kept['checkpoint'];
 }
 
 /** Why the record could not be written. */
@@ -50,10 +54,17 @@ export interface CycleResult {
 
 /** GOV-04: what progress says of a cycle. */
 export function progressLine({ cycle, task, classification, report }: CycleResult): string {
+  const { features_passing = 0, features = 0, duration_ms = 0 } = report ?? {};
+  return `${summaryOf({ cycle, task, classification, features_passing, features })}, ${Math.round(duration_ms / 1000)} s`;
+}
+
+type Summary = Pick<CycleResult, 'cycle' | 'task' | 'classification'> &
+  Pick<CycleReport, 'features' | 'features_passing'>;
+
+/** The same without the time that it took. */
+export function summaryOf({ cycle, task, classification, features_passing, features }: Summary): string {
   const number = cycle === null ? 'Cycle' : `Cycle ${cycle}`;
-  const passing = `${report?.features_passing ?? 0}/${report?.features ?? 0} features passing`;
-  const seconds = Math.round((report?.duration_ms ?? 0) / 1000);
-  return `${number} ${classification}: ${oneLine(task, 100)}, ${passing}, ${seconds} s`;
+  return `${number} ${classification}: ${oneLine(task, 100)}, ${features_passing}/${features} features passing`;
 }
 
 /** The exit code of `forge cycle`: what hindered its record, else how it was judged. */

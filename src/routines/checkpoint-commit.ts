@@ -7,6 +7,7 @@ import { privateIndex } from '../store/layout.js';
 import { readTips } from '../store/ledger.js';
 import { recordsLacking } from './checkpoint-anchors.js';
 import { notNow, type Place, type Tested } from './checkpoint-place.js';
+import { idHere } from './commit-check.js';
 import { guardCommit } from './commit-guard.js';
 import { type Context, readConfig } from './context.js';
 import { requireMemory } from './integrity.js';
@@ -71,7 +72,7 @@ async function commitForge(context: Context, { place, issue, message }: Proven):
     outerIndex: context.world.env.GIT_INDEX_FILE,
     message: (parent) =>
       formatCommitMessage({
-        id: issue,
+        id: idHere(context, issue),
         subject: 'Memory at a checkpoint',
         what: ['Committed .forge/ as it is, so that the checkpoint holds it'],
         why: message ?? 'A verified state is marked, to come back to.',

@@ -4,6 +4,7 @@ import { formatCommitMessage } from '../domain/commit-message.js';
 import { encodeDocument } from '../domain/document.js';
 import { sessionName } from '../domain/session.js';
 import { checkpointFile, checkpointsFolder, privateIndex, shown, shownFrom } from '../store/layout.js';
+import { idHere } from './commit-check.js';
 import type { Context } from './context.js';
 
 /** The manifest as a file, byte for byte as the tag has it, and a commit of it alone. Again, it changes nothing. */
@@ -21,12 +22,20 @@ export async function keepManifest(context: Context, manifest: Manifest): Promis
     folder: shownFrom(repository.root, checkpointsFolder(layout)),
     indexFile: privateIndex(layout),
     outerIndex: world.env.GIT_INDEX_FILE,
-    message: (parent) => manifestMessage(manifest, name, shown(layout, path), parent),
+    message: (parent) =>
+      manifestMessage(manifest, {
+        name,
+        id: idHere(context, issueOf(name)),
+        file: shown(layout, path),
+        parent,
+      }),
   });
 }
 
-function manifestMessage(manifest: Manifest, name: string, file: string, parent: string | null): string {
-  const id = issueOf(name);
+function manifestMessage(
+  manifest: Manifest,
+  { name, id, file, parent }: { name: string; id: string; file: string; parent: string | null },
+): string {
   const { commit, verified_by, linear_issues_closed, session, message } = manifest;
   return formatCommitMessage({
     id,

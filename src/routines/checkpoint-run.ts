@@ -15,6 +15,8 @@ export interface CheckpointWatch {
   /** Its output as it comes. */
   onOutput?(chunk: string): void;
   signal?: AbortSignal;
+  /** The commands judge what a builder wrote. */
+  asBuilder?: boolean;
 }
 
 export interface Checks {
@@ -66,6 +68,7 @@ export async function runChecks(
     const run = await runCommand(splitCommand(command), {
       cwd: context.layout.root,
       env: context.world.env,
+      add: watch.asBuilder ? { FORGE_ROLE: 'builder' } : undefined,
       timeoutMs: timeout_seconds * 1000,
       onOutput: watch.onOutput,
       signal: watch.signal,

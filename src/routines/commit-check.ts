@@ -10,7 +10,7 @@ import {
 } from '../domain/commit/check.js';
 import { cleanupOf } from '../domain/commit/clean.js';
 import type { Exemption } from '../domain/commit/exempt.js';
-import { type CommitRules, makeRules } from '../domain/commit/rules.js';
+import { type CommitRules, makeRules, NO_ISSUE } from '../domain/commit/rules.js';
 import { usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { featuresFile } from '../store/layout.js';
@@ -77,6 +77,9 @@ export function rulesHere(context: Context): CommitRules {
     features.map(({ id }) => id),
   );
 }
+
+/** An id that a commit of forge's own may bear: a checkpoint may be called otherwise. */
+export const idHere = (context: Context, id: string): string => (rulesHere(context).isId(id) ? id : NO_ISSUE);
 
 export async function stateOf(
   repository: NonNullable<Found['repository']>,

@@ -1,7 +1,10 @@
+import type { Git } from '../adapters/git.js';
 import { changedFiles } from '../adapters/git-commit.js';
 import { readBlob } from '../adapters/git-read.js';
 import { readText } from '../adapters/tree.js';
+import { refused } from '../domain/error.js';
 import type { Found } from '../domain/guard/document.js';
+import { CRITICAL } from '../domain/guard/policy.js';
 import { journalStamp, readJournal } from '../store/journal.js';
 import { focusFile, kfrFile, progressFile, sessionFile, shown, shownFrom } from '../store/layout.js';
 import type { Context } from './context.js';
@@ -33,6 +36,25 @@ export async function guardCommit(context: Context): Promise<void> {
     const fresh = isLedger ? withoutLines(bytes, before, written) : bytes;
     const found = guard.scanBytes(name, fresh);
     refuse(context, shown(layout, path), before ? newHits(found, guard.scanBytes(name, before)) : found);
+  }
+}
+
+/** Files outside of memory that forge is about to commit by itself: exit 3 for what is new in them and critical. */
+export async function guardFiles(context: Context, git: Git, names: readonly string[]): Promise<void> {
+  const root = context.repository?.root ?? context.layout.root;
+  const guard = await loadGuard(context.world.env);
+  const look = (text: string): Found[] =>
+    guard.scanFields([{ path: '', text }]).filter(({ class: name }) => CRITICAL.has(name));
+  for (const name of names) {
+    const read = readText(`${root}/${name}`);
+    const found = 'skipped' in read ? [] : look(read.text);
+    if (found.length === 0) continue;
+    const before = await readBlob(git, 'HEAD', name);
+    const [hit] = before ? newHits(found, look(before.toString('utf8'))) : found;
+    if (hit)
+      throw refused('commit.secret', `${name}:${hit.line} has ${hit.what} (rule ${hit.rule}).`, {
+        hint: 'forge guard scan; what is none can be committed with: forge commit',
+      });
   }
 }
 

@@ -22,6 +22,8 @@ const CommitInput = z.strictObject({
   title: z.optional(z.string()),
   why: z.optional(z.string()),
   what: z.optional(z.array(z.string())),
+  /** Said of the work beside the log; `what` takes its place, too. */
+  done: z.optional(z.array(z.string())),
   learned: z.optional(z.array(z.string())),
   issue: z.optional(z.string()),
   /** As `git commit -a`. */
@@ -34,6 +36,8 @@ export type CommitInput = z.infer<typeof CommitInput>;
 export interface CommitWatch {
   /** What hooks and git say, as it comes. */
   onOutput?: (chunk: string) => void;
+  /** Ends git. */
+  signal?: AbortSignal;
 }
 
 export interface MadeCommit {
@@ -82,10 +86,10 @@ export async function makeCommit(
 
 function checkCommitInput(raw: CommitInput): CommitInput {
   const input = checkInput(CommitInput, raw);
-  const { title, why, what = [], learned = [], issue } = input;
+  const { title, why, what = [], done = [], learned = [], issue } = input;
   if (title !== undefined) checkText(title, { what: 'The title', lines: false });
   if (why !== undefined) checkText(why, { what: 'The reason' });
-  for (const text of what) checkText(text, { what: 'What changed' });
+  for (const text of [...what, ...done]) checkText(text, { what: 'What changed' });
   for (const text of learned) checkText(text, { what: 'What was learned' });
   if (issue !== undefined) checkId(issue, 'issue id');
   return input;

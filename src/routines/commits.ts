@@ -45,6 +45,8 @@ const isSound = ({ tip, count, commits }: Known): boolean =>
   typeof count === 'number' &&
   Array.isArray(commits) &&
   commits[0]?.hash === tip &&
-  commits.every(({ hash, short, at, author, subject }) =>
-    [hash, short, at, author, subject].every((field) => typeof field === 'string'),
+  commits.every(
+    ({ hash, short, at, author, subject, parents }) =>
+      typeof parents === 'number' &&
+      [hash, short, at, author, subject].every((field) => typeof field === 'string'),
   );

@@ -1,5 +1,6 @@
 import { splitCommand } from '../domain/argv.js';
 import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../domain/config.js';
+import { CYCLE_COMMANDS } from '../domain/cycle-keep.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { ForgeError, usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
@@ -7,7 +8,7 @@ import { checkText } from '../domain/text.js';
 import { setTomlValue } from '../domain/toml.js';
 import { configFile, featuresFile, shown } from '../store/layout.js';
 import { type Context, readConfig, requireSupervisor } from './context.js';
-import { approveTests, showTrust } from './trust.js';
+import { approveTests, approveTyped, showTrust } from './trust.js';
 
 export interface Setting {
   name: string;
@@ -36,16 +37,18 @@ export function setSetting(
   const { disk, layout } = context;
   const path = configFile(layout);
   const file = shown(layout, path);
+  const [table = '', key = ''] = name.split('.');
   disk.withLock(() => {
     readConfig(context);
     const bytes = disk.read(path) as Buffer;
-    const [table = '', key = ''] = name.split('.');
     const after = setTomlValue(decodeUtf8(bytes, file), table, key, value);
     checkSetting(name, after, file);
     disk.replace(path, Buffer.from(after, 'utf8'), bytes);
   });
   // The new command line was entered here, and so were these tests.
   if (name === 'features.test_command') approveTests(context, trusted);
+  if (value === true && table === 'cycle')
+    approveTyped(context, [CYCLE_COMMANDS[key as keyof typeof CYCLE_COMMANDS]]);
   return { name, value };
 }
 

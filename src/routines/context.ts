@@ -13,6 +13,7 @@ import { Disk } from '../store/disk.js';
 import {
   checkpointWorkFolder,
   configFile,
+  hookScript,
   type Layout,
   layoutOf,
   promotionFile,
@@ -140,6 +141,9 @@ export function noteActivity({ layout, world, disk }: Context): void {
 
 /** A promotion was begun and has to be completed. One look at one name. */
 export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));
+
+/** Git's hooks are forge's in this repository. One look at one name. */
+export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(hookScript(layout));
 
 /** A rollback is under way, or was cut off. One look at one name. */
 export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(recoverFile(layout));

@@ -36,6 +36,10 @@ export interface Evaluation {
   passing: number;
   passing_before: number;
   files_changed: number | null;
+  /** The working tree before the tests ran; null where nobody can tell. */
+  tree: string | null;
+  /** Features that came to pass, as forge itself saw. */
+  gained: string[];
   /** What could not be judged, and why. */
   notes: string[];
 }
@@ -66,6 +70,7 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
     ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
     runs: boundEvidence(judge.evidence),
     files_changed: changed?.files.length ?? null,
+    tree,
     notes,
   };
 }
@@ -90,6 +95,10 @@ function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFact
   const regressions = findRegressions(before, after, shown);
   const improved = hasImproved(before, after, shown);
   const unproven = findClaims(before, after).filter(({ id }) => shown.get(id) !== 'passing');
+  const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
+  const gained = after.features.filter(
+    (feature) => isPassing(feature) && !passed.has(feature.id) && shown.get(feature.id) === 'passing',
+  );
   const findings = { violations, regressions, environment_valid, exit_code, task, improved };
   return {
     classification: classify(findings),
@@ -97,7 +106,8 @@ function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFact
     regressions: boundTexts(regressions),
     features: after.features.length,
     passing: after.features.filter(isPassing).length - unproven.length,
-    passing_before: before.features.filter(isPassing).length,
+    passing_before: passed.size,
+    gained: gained.map(({ id }) => id),
   };
 }
 

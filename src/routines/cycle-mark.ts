@@ -13,6 +13,7 @@ import { oneLine, plural } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { clearMark, readMark, writeMark } from '../store/cycle.js';
 import { type Context, readConfig, timestamp } from './context.js';
+import type { KeepWatch } from './cycle-keep.js';
 import { recordCycles } from './memory-record.js';
 
 /** Keys of the cycles that this very process runs. */
@@ -83,8 +84,11 @@ const heldBy = ({ holder, started_at, stage, task_id }: CycleMark, why: string):
     { hint: `wait for it, or end it: kill ${holder.pid}` },
   );
 
-/** Records what was cut off, each once; none of it succeeded. The mark forgets it afterwards. */
-export async function recordLeft(context: Context, mark: CycleMark): Promise<CycleMark> {
+/**
+ * Records what was cut off, each once; none of it succeeded. What was cut off behind its record gets what was to follow.
+ * The mark forgets it afterwards.
+ */
+export async function recordLeft(context: Context, mark: CycleMark, watch: KeepWatch): Promise<CycleMark> {
   const left = interruptedMarks(mark).filter(({ key }) => key !== mark.key);
   if (left.length === 0) return { ...mark, left: undefined };
   for (const { command, key } of left) {
@@ -101,6 +105,9 @@ export async function recordLeft(context: Context, mark: CycleMark): Promise<Cyc
     const what = plural(numbers.length, 'cycle that was cut off is', 'cycles that were cut off are');
     context.warnings.push(`${what} recorded now, as ${as}: ${numbers.join(', ')}.`);
   }
+  for (const [i, each] of left.entries())
+    if (each.keep && cycles[i])
+      await (await import('./cycle-left.js')).keepLeft(context, each, cycles[i], watch);
   return moveMark(context, mark, { left: undefined });
 }
 

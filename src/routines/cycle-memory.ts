@@ -1,21 +1,23 @@
 import { type Classification, type CycleInput, judgedLate } from '../domain/cycle.js';
+import type { CycleKeep } from '../domain/cycle-keep.js';
 import type { CycleMark } from '../domain/cycle-mark.js';
-import { type CycleResult, type MemoryError, progressLine } from '../domain/cycle-report.js';
+import type { MemoryError } from '../domain/cycle-report.js';
+import { hasFailed } from '../domain/cycle-verdict.js';
 import { ForgeError } from '../domain/error.js';
-import { readHalt } from '../store/halt.js';
-import { type Context, timestamp } from './context.js';
+import { shownFrom } from '../store/layout.js';
+import { type Context, readConfig, timestamp } from './context.js';
 import { guardLog, guardText } from './cycle-execution.js';
-import { dropMark, leaveMark, moveMark } from './cycle-mark.js';
+import { moveMark } from './cycle-mark.js';
 import { type CycleRun, inStage } from './cycle-stage.js';
 import type { Work } from './cycle-work.js';
 import { type RecordedCycle, recordCycle } from './memory-record.js';
-import { addProgress } from './progress.js';
-import { readRunning } from './running.js';
 
 /** What became of the record. */
 export interface StoredCycle {
   classification: Classification;
   recorded: RecordedCycle | null;
+  /** What is to follow it. */
+  keep?: CycleKeep | undefined;
   error?: MemoryError;
 }
 
@@ -25,7 +27,9 @@ export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle
   const stages = [...run.stages];
   await inStage(run, 'memory', async () => {
     try {
-      stored.recorded = await record(run, { ...(await describe(run, work)), stages });
+      const input = { ...(await describe(run, work)), stages };
+      stored.keep = await planKeep(run.context, work);
+      stored.recorded = await record(run, input, stored.keep);
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
@@ -78,10 +82,28 @@ function measured({ run, evaluation, observations }: Work): NonNullable<CycleInp
   };
 }
 
-async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> {
+/** GOV-04: of a cycle whose checks pass, as `[cycle]` says. What cannot be seen is left out, and told. */
+async function planKeep(context: Context, { evaluation, trees }: Work): Promise<CycleKeep | undefined> {
+  const { classification, gained, tree } = evaluation;
+  const { repository, layout } = context;
+  if (hasFailed(classification) || !repository || !trees || tree === null) return undefined;
+  const { commit, checkpoint } = readConfig(context).cycle;
+  const marked = checkpoint ? gained : [];
+  if (!commit && marked.length === 0) return undefined;
+  try {
+    const folder = shownFrom(repository.root, layout.dir);
+    return { tree: await trees.reader.digest(tree, folder), commit, checkpoint: marked };
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+    context.warnings.push(`The cycle is not committed: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function record(run: CycleRun, input: CycleInput, keep: CycleKeep | undefined): Promise<RecordedCycle> {
   try {
     const { stages } = run;
-    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input });
+    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input, keep });
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;
@@ -107,68 +129,4 @@ async function cutDown(context: Context, input: CycleInput): Promise<CycleInput>
     regression_flags: await guarded(input.regression_flags),
     idempotency_key,
   } as CycleInput;
-}
-
-/** The report, progress (GOV-04), and the end of the mark. */
-export async function reportCycle(run: CycleRun, work: Work, stored: StoredCycle): Promise<CycleResult> {
-  const { context } = run;
-  const { recorded, error, classification } = stored;
-  const result: CycleResult = {
-    cycle: recorded?.cycle ?? null,
-    task: work.task,
-    stages: run.stages,
-    classification,
-    exit_code: work.run?.exit_code ?? null,
-    report: null,
-    ...(error ? { memory_error: error } : {}),
-    warnings: context.warnings,
-  };
-  await inStage(run, 'report', async () => {
-    result.report = report(run, work, stored);
-    noteProgress(context, result);
-    if (recorded) dropMark(context, run.mark as CycleMark);
-    else leaveMark(run.mark as CycleMark);
-  });
-  run.stages.push({ name: 'sleep', status: 'skipped', duration_ms: 0 });
-  // Each part that looks at the same thing says the same of it.
-  context.warnings.splice(0, context.warnings.length, ...new Set(context.warnings));
-  return result;
-}
-
-function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): CycleResult['report'] {
-  const { evaluation, environment_valid } = work;
-  const { promoted = [], contested = [] } = recorded?.consolidation ?? {};
-  return {
-    memory_write_performed: recorded !== null,
-    knowledge_promoted: promoted.length > 0,
-    knowledge_conflict_detected: contested.length > 0,
-    memory_integrity_status: integrityAfter(run.context, error),
-    promoted,
-    contested,
-    execution: recorded?.execution.id ?? null,
-    evaluation: recorded?.evaluation?.id ?? null,
-    environment_valid,
-    governance_violations: evaluation.violations,
-    regression_flags: evaluation.regressions,
-    ...evaluation.runs,
-    features_passing: evaluation.passing,
-    features: evaluation.features,
-    files_changed: evaluation.files_changed,
-    duration_ms: Math.round(performance.now() - run.started),
-  };
-}
-
-function integrityAfter({ disk }: Context, error: MemoryError | undefined) {
-  if (readHalt(disk) !== null) return 'halted';
-  if (error === undefined) return 'intact';
-  return error.kind === 'corrupted' ? 'corrupted' : 'unknown';
-}
-
-function noteProgress(context: Context, result: CycleResult): void {
-  try {
-    if (readRunning(context)) addProgress(context, { text: progressLine(result) });
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    context.warnings.push(`Progress was not written: ${error.message}`);
-  }
 }

@@ -21,6 +21,8 @@ export interface Work {
   run: GroupRun | null;
   observations: Observations;
   evaluation: Evaluation;
+  /** What looks at the working tree; null without git. */
+  trees: Ran['trees'];
 }
 
 /** From the environment to the verdict. */
@@ -42,7 +44,7 @@ export async function workOn(run: CycleRun): Promise<Work> {
     ran: executed.ran,
   };
   const evaluation = await judge(run, ran, executed.observations.problems);
-  return { task, environment_valid, run: ended, observations: executed.observations, evaluation };
+  return { task, environment_valid, run: ended, observations: executed.observations, evaluation, trees };
 }
 
 async function choose(run: CycleRun): Promise<string> {

@@ -7,7 +7,8 @@ import { checkId } from '../domain/id.js';
 import { checkInput } from '../domain/input.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from './context.js';
 import { dropMark, leaveMark, recordLeft, takeMark } from './cycle-mark.js';
-import { reportCycle, storeCycle } from './cycle-memory.js';
+import { storeCycle } from './cycle-memory.js';
+import { reportCycle } from './cycle-report.js';
 import { CycleOptions, type CycleRun, type CycleWatch, inStage } from './cycle-stage.js';
 import { chooseTask } from './cycle-task.js';
 import { workOn } from './cycle-work.js';
@@ -84,5 +85,5 @@ async function supervise(run: CycleRun): Promise<void> {
   await requireMemory(run.context);
   refusePaused(run.context);
   run.mark = takeMark(run.context);
-  run.mark = await recordLeft(run.context, run.mark);
+  run.mark = await recordLeft(run.context, run.mark, run.watch);
 }

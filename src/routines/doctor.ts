@@ -5,12 +5,14 @@ import type { World } from '../adapters/world.js';
 import type { AgentName } from '../domain/agent/event.js';
 import { diagnose, type ProjectFacts } from '../domain/diagnosis.js';
 import { diagnoseAgents } from '../domain/diagnosis-agent.js';
+import { diagnoseWork } from '../domain/diagnosis-work.js';
 import { ForgeError } from '../domain/error.js';
 import { inOrder, type Problem, type Symptom } from '../domain/symptom.js';
 import { readTarget } from '../store/durable.js';
 import { readHalt } from '../store/halt.js';
 import { configFile, hookLog, shown, shownFrom } from '../store/layout.js';
 import { type Context, openContext, readConfig } from './context.js';
+import { lookAtWork } from './doctor-work.js';
 import { showTrust } from './trust.js';
 
 /** What is wrong here, worst first. */
@@ -30,7 +32,8 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
   const context = await attempt(() => openContext(dir, world, true));
   const project = 'problem' in context ? context.problem : await lookAtProject(context.value);
   const facts = { node: nodeVersion(), git: 'problem' in version ? null : version.value.trim(), project };
-  const general = diagnose(facts);
+  const work = 'problem' in context ? [] : diagnoseWork(await lookAtWork(context.value));
+  const general = [...diagnose(facts), ...work];
   if (agents === undefined) return { findings: inOrder(general) };
   const { lookAtAgents } = await import('./doctor-agents.js');
   const place = { root: placeOf(dir, context), world, ...(await lookAtHooks(context)) };

@@ -12,6 +12,7 @@ import { describeBroken } from '../domain/recover.js';
 import { sessionName } from '../domain/session.js';
 import { oneLine, plural } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
+import { idHere } from './commit-check.js';
 import { type Context, timestamp } from './context.js';
 import { requireNoCycle } from './cycle-mark.js';
 import { listFeatures } from './feature.js';
@@ -112,7 +113,7 @@ function restoreMessage(context: Context, plan: RecoveryPlan): string {
   const { files, commits } = plan.divergence;
   const broken = describeBroken(plan.rules);
   return formatCommitMessage({
-    id: issueOf(nameIn(target.tag) ?? 'FORGE'),
+    id: idHere(context, issueOf(nameIn(target.tag) ?? 'FORGE')),
     subject: `Roll back to ${target.tag}`,
     what: [
       `Everything outside .forge/ as in ${target.commit.slice(0, 12)}`,

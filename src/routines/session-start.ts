@@ -10,12 +10,14 @@ import { requireResolved } from '../domain/kfr-gate.js';
 import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
 import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
+import { readNoted } from '../store/noted.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
 import {
   type Context,
   hasCheckpointIntents,
+  hasHooks,
   hasRecovery,
   noteActivity,
   readConfig,
@@ -26,6 +28,7 @@ import { requireMemory } from './integrity.js';
 import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
 import { closeInvestigations } from './investigation.js';
 import { readKfr } from './kfr.js';
+import { warnPaused } from './pause.js';
 import { readProgressText } from './progress.js';
 import { holderHere, isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
@@ -87,6 +90,10 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
+  warnPaused(context);
+  // Its code is loaded where there are commits to look at.
+  if (hasHooks(context) && readNoted(context.layout)?.head !== head)
+    (await import('./commit-past.js')).notePastHooks(context, memory.commits, memory.last?.head ?? null);
   rememberCommits(context, config.briefing.commits, memory.commits);
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.

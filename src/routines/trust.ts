@@ -2,6 +2,7 @@ import { resolve, sep } from 'node:path';
 import { stateHome } from '../adapters/environment.js';
 import { identityOf } from '../adapters/repository.js';
 import { formatArgv, splitCommand, testArgv } from '../domain/argv.js';
+import { CYCLE_COMMANDS } from '../domain/cycle-keep.js';
 import { ForgeError, refused } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
@@ -128,16 +129,19 @@ function commandsOf(context: Context, tests: readonly string[]): string[] {
   return tests.map((test) => formatArgv(testArgv(test, template)));
 }
 
-/** init.sh, every feature's tests, what verifies checkpoints, and the files in .forge/ that these name. */
+/** init.sh, every feature's tests, what verifies checkpoints, what cycles do by themselves, and the files in .forge/ that these name. */
 function listRunnables(context: Context): Runnable[] {
   const { disk, layout } = context;
   const { features } = disk.requireDocument(FEATURES, featuresFile(layout)).value;
-  const { checkpoint, features: settings } = readConfig(context);
+  const { checkpoint, cycle, features: settings } = readConfig(context);
   const tests = features.flatMap(({ id, tests = [] }) => tests.map((test) => ({ id, test })));
   const all = [
     ...fileRunnable(context, initScript(layout)),
     ...tests.flatMap(({ id, test }) => testRunnables(context, `feature ${id}`, test, settings.test_command)),
     ...checkpoint.verify.flatMap((command) => testRunnables(context, '[checkpoint] verify', command, '')),
+    ...(['commit', 'checkpoint'] as const)
+      .filter((key) => cycle[key])
+      .map((key): Runnable => ({ kind: 'command', name: `[cycle] ${key}`, content: CYCLE_COMMANDS[key] })),
   ];
   // The same words in two features, or a script that both name, are approved once, under the first.
   const byDigest = new Map<string, Runnable>();

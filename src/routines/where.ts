@@ -5,10 +5,11 @@ import { type Candidate, taskLine } from '../domain/next.js';
 import { resumable, sessionName } from '../domain/session.js';
 import { readHalt } from '../store/halt.js';
 import { recentArchives } from './archive.js';
-import type { Context } from './context.js';
+import { type Context, hasRecovery } from './context.js';
 import { listFeatures, nextTask } from './feature.js';
 import { showFocus } from './focus.js';
 import { readKfr } from './kfr.js';
+import { describePause, mentionedPauses } from './pause.js';
 import { readRunning } from './running.js';
 
 /** `forge` alone: where you stand, and the three most useful next commands. */
@@ -21,6 +22,10 @@ export interface Where {
   features: Record<FeatureStatus, number> | null;
   /** Why nothing may be written until a human has acted; null when nothing stands in the way. */
   halted: string | null;
+  /** Since when and why work waits for a human. */
+  paused: string | null;
+  /** A rollback, or its undoing, waits to be completed. */
+  recovering: boolean;
   next: string[];
 }
 
@@ -30,6 +35,8 @@ export async function whereYouStand(context: Context): Promise<Where> {
   const focus = showFocus(context);
   const { features } = listFeatures(context);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
+  const [pause] = mentionedPauses(context);
+  const recovering = hasRecovery(context);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -44,8 +51,12 @@ export async function whereYouStand(context: Context): Promise<Where> {
       : null,
     features: countStatuses(features),
     halted,
+    paused: pause ? describePause(pause) : null,
+    recovering,
     next: [
       ...(halted === null ? [] : ['forge memory verify']),
+      ...(recovering ? ['forge recover'] : []),
+      ...(pause ? ['forge recover --plan', 'forge memory override acknowledge --reason "…"'] : []),
       ...suggest(context, running !== null, features),
     ].slice(0, 3),
   };

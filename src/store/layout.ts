@@ -127,6 +127,8 @@ export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
 /** The last commits, as git told them: a cache. */
 export const commitsFile = (layout: Layout): string => join(layout.state, 'commits.json');
+/** The newest commit whose message a session start has looked at. */
+export const notedFile = (layout: Layout): string => join(layout.state, 'noted.json');
 /** Conversations of agents that a hook told of. */
 export const conversationsFolder = (layout: Layout): string => join(layout.state, 'agents');
 export const conversationFile = (layout: Layout, id: string): string =>
@@ -137,6 +139,8 @@ export const hookLog = (layout: Layout): string => join(layout.state, 'hooks.log
 export const wiringFile = (layout: Layout): string => join(layout.state, 'wiring.json');
 /** How many cycles wait for consolidation: a cache. */
 export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
+/** Pauses of work that no human has ended: a cache. */
+export const pausesFile = (layout: Layout): string => join(layout.state, 'pauses.json');
 /** The governed cycle that is under way in this worktree, and where a loop stands. */
 export const cycleFile = (layout: Layout): string => join(layout.state, 'cycle.json');
 export const loopFile = (layout: Layout): string => join(layout.state, 'loop.json');

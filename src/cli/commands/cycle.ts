@@ -1,3 +1,4 @@
+import { describeKept } from '../../domain/cycle-keep.js';
 import { exitOf } from '../../domain/cycle-report.js';
 import { usage } from '../../domain/error.js';
 import { oneLine, plural } from '../../domain/text.js';
@@ -53,6 +54,7 @@ export function renderCycle(value: CycleResult, style: Style): string {
     `  memory ${report.memory_write_performed ? 'written' : 'NOT written'}, ${report.memory_integrity_status}`,
     ...report.governance_violations.map((text) => style.bad(`  violation: ${oneLine(text, 300)}`)),
     ...report.regression_flags.map((id) => style.bad(`  regression: ${oneLine(id, 100)}`)),
+    ...(describeKept(report) === '' ? [] : [style.good(`  made: ${describeKept(report)}`)]),
     ...report.promoted.map(({ pattern }) => style.good(`  promoted: ${oneLine(pattern, 300)}`)),
     ...report.contested.map(({ pattern }) => style.warn(`  contested: ${oneLine(pattern, 300)}`)),
     ...(memory_error

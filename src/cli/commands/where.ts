@@ -11,6 +11,8 @@ const NOWHERE: Where = {
   session: null,
   features: null,
   halted: null,
+  paused: null,
+  recovering: false,
   next: ['forge init', 'forge --help'],
 };
 
@@ -45,6 +47,12 @@ function render(where: Where, style: Style): string {
     lines.push(
       `${style.strong('Memory')}    ${style.bad('halted')}: ${escapeControls(oneLine(where.halted, 200))}`,
     );
+  if (where.recovering)
+    lines.push(
+      `${style.strong('Recovery')}  ${style.bad('a rollback, or its undoing, waits to be completed')}`,
+    );
+  if (where.paused !== null)
+    lines.push(`${style.strong('Paused')}    ${style.bad(escapeControls(where.paused))}`);
   return `${lines.join('\n')}\n\nNext:\n${next}`;
 }
 

@@ -8,6 +8,8 @@ export interface GivenTexts {
   title?: string | undefined;
   why?: string | undefined;
   what?: readonly string[] | undefined;
+  /** Said of the work beside the log. */
+  done?: readonly string[] | undefined;
   learned?: readonly string[] | undefined;
   issue?: string | undefined;
 }
@@ -45,10 +47,11 @@ export function composeMessage(given: GivenTexts, known: KnownWork): CommitMessa
     [...new Set(texts.map((text) => oneLine(text, 500)))]
       .filter((text) => !old.includes(text))
       .slice(-MAX_ITEMS);
+  const done = fresh([...known.done, ...(given.done ?? [])], before?.what);
   return {
     id,
     subject: typed?.[2] ?? given.title ?? withoutId(focus.task, [id, feature, focus.linear_issue]) ?? '',
-    what: given.what?.length ? [...given.what] : describeWork(fresh(known.done, before?.what), known.files),
+    what: given.what?.length ? [...given.what] : describeWork(done, known.files),
     why: given.why ?? known.session?.goal ?? focus.task ?? '',
     // What the last message said is no news, though it was written a moment after that commit.
     learned: fresh([...known.learned, ...(given.learned ?? [])], before?.learned),

@@ -24,6 +24,8 @@ export const STATE_FILES: readonly (readonly [file: string, operation: Circumsta
   ['REVERT_HEAD', 'revert'],
 ];
 
+export const isRevert = (subject: string): boolean => REVERT.test(subject);
+
 /** A merge never by its text, which anyone can write; a revert only where the text names the commit as well. */
 export function exemptionOf(
   lines: readonly string[],
@@ -34,6 +36,6 @@ export function exemptionOf(
   if (operation) return operation;
   if (parents > 1) return 'merge';
   if (FIXUP.test(subject)) return 'fixup';
-  if (REVERT.test(subject) && lines.some((line) => REVERTED.test(line))) return 'revert';
+  if (isRevert(subject) && lines.some((line) => REVERTED.test(line))) return 'revert';
   return rules.isExempt(subject) ? 'pattern' : null;
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { commandsOf, HOOK_FILES, isHookOf } from '../domain/agent/wiring.js';
 import { encodeDocument } from '../domain/document.js';
 import { type Holder, sameHolder } from '../domain/holder.js';
-import { injection, type Kfr } from '../domain/kfr.js';
+import { type Entry, injection, type Kfr } from '../domain/kfr.js';
 import { openEntries, stopReason, unparked } from '../domain/kfr-gate.js';
 import type { RunningSession } from '../domain/session.js';
 import { oneLine } from '../domain/text.js';
@@ -16,9 +16,9 @@ import {
 import { readHint } from '../store/hint.js';
 import { hookLog, sessionFile } from '../store/layout.js';
 import { appendLog } from '../store/log.js';
-import { type Context, timestamp } from './context.js';
+import { type Context, isHalted, timestamp } from './context.js';
 import { readKfr } from './kfr.js';
-import { readRunning } from './running.js';
+import { isOursToSettle, readRunning } from './running.js';
 
 /** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
 function markOf({ session, entries }: Kfr): string {
@@ -67,9 +67,16 @@ export function noteCompaction({ layout }: Context, id: string): void {
   if (known.seen !== null) writeConversation(layout, { ...known, seen: null });
 }
 
+/** Of what is open: all that this agent could settle. To ask for anything else would only hold it up. */
+function owed(context: Context, open: Entry[]): Entry[] {
+  if (open.length === 0 || isHalted(context.disk)) return [];
+  const running = readRunning(context);
+  return running && isOursToSettle(context, running) ? open : [];
+}
+
 /** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */
 export function gateCompaction(context: Context): string | null {
-  const open = openEntries(readKfr(context));
+  const open = owed(context, openEntries(readKfr(context)));
   return open.length === 0 ? null : stopReason(open, 'compact the conversation');
 }
 
@@ -84,7 +91,7 @@ export function gateStop(
 ): string | null {
   const { layout } = context;
   const known = readConversation(layout, id);
-  const open = unparked(readKfr(context));
+  const open = owed(context, unparked(readKfr(context)));
   if (open.length === 0) {
     if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
     return null;

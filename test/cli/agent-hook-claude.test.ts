@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KFR_HEADER } from '../../src/domain/kfr.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
+import { makeFolder } from '../support/project.js';
 import { blockOf, claude, contextOf, hook, payload } from './agent-hooks.js';
 import { patch } from './kfrs.js';
 import { makeForge, snapshot } from './project.js';
@@ -172,6 +173,32 @@ describe('forge hook claude stop and pre-compact', () => {
     expect(await row()).toEqual(eight);
     await claude(project, 'user-prompt-submit');
     expect(blockOf(await claude(project, 'stop', { name: 'stop-active' }))).not.toBeNull();
+  });
+
+  it('KFR-09 SES-09 another agent is not held to the questions of a session that somebody else is at work in', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const other = (liveness: 'alive' | 'gone') => ({
+      session_id: 'other',
+      options: { world: { agent: agent('other'), liveness: () => liveness, isBelow: () => false } },
+    });
+    for (const name of ['stop', 'pre-compact-manual'])
+      expect(await claude(project, name.replace('-manual', ''), { name, ...other('alive') })).toEqual(SILENT);
+    // Nobody else is there to settle it.
+    expect(blockOf(await claude(project, 'stop', other('gone')))).toContain('kfr-1');
+  });
+
+  it('KFR-09 LTM-05 nobody is held to what cannot be settled: while memory is halted, in a copy of the folder', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const copy = { dir: join(makeFolder(), 'copy') };
+    cpSync(project.dir, copy.dir, { recursive: true });
+    expect(await claude(copy, 'stop')).toEqual(SILENT);
+    expect(blockOf(await claude(project, 'stop'))).not.toBeNull();
+    project.write('.forge/memory/evaluation.jsonl', '{"a":1}\n');
+    await runForge(project, ['memory', 'verify']);
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+    expect(await claude(project, 'pre-compact', { name: 'pre-compact-manual' })).toEqual(SILENT);
   });
 
   it('AGT-01 let an agent go where its stops cannot be counted', async () => {

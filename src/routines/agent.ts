@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { commandsOf, HOOK_FILES, isHookOf } from '../domain/agent/wiring.js';
 import { encodeDocument } from '../domain/document.js';
@@ -7,23 +8,22 @@ import { openEntries, stopReason, unparked } from '../domain/kfr-gate.js';
 import type { RunningSession } from '../domain/session.js';
 import { oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
-import {
-  type Conversation,
-  pruneConversations,
-  readConversation,
-  writeConversation,
-} from '../store/conversations.js';
+import { type Conversation, readConversation, writeConversation } from '../store/conversations.js';
 import { readHint } from '../store/hint.js';
 import { hookLog, sessionFile } from '../store/layout.js';
 import { appendLog } from '../store/log.js';
-import { type Context, isHalted, timestamp } from './context.js';
+import { type Context, isHalted, noteActivity, timestamp } from './context.js';
 import { readKfr } from './kfr.js';
 import { isOursToSettle, readRunning } from './running.js';
 
-/** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
+/** Which working memory an agent was given, in few characters. Entries are replaced, never changed: their ids say it all. */
 function markOf({ session, entries }: Kfr): string {
   const ids = entries.map(({ id, parked }) => `${id}${parked ? 'p' : ''}`);
-  return ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
+  return ids.length === 0
+    ? ''
+    : createHash('sha256')
+        .update(`${session} ${ids.join(' ')}`)
+        .digest('hex');
 }
 
 /** At the start of a conversation: it was given the working memory as it stands. Its commands are told by its process. */
@@ -37,8 +37,14 @@ export function noteConversation(context: Context, id: string): void {
     seen: markOf(readKfr(context)),
     blocks: 0,
   };
-  pruneConversations(layout);
   writeConversation(layout, conversation);
+}
+
+/** A conversation that works in the session keeps it: elsewhere (a container) its process cannot be seen. */
+function keepSession(context: Context, id: string): void {
+  const running = readRunning(context);
+  if (running && [running.holder, ...(running.joined ?? [])].some(({ agent }) => agent === id))
+    noteActivity(context);
 }
 
 /** A person spoke: an agent may be asked again to settle what is open. */
@@ -52,6 +58,7 @@ export function notePrompt({ layout }: Context, id: string): void {
  * an agent that has none in its context: its conversation was compacted.
  */
 export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
+  keepSession(context, id);
   const kfr = readKfr(context);
   const mark = markOf(kfr);
   if (mark === '') return null;
@@ -89,6 +96,7 @@ export function gateStop(
   id: string,
   { limit, isContinuing }: { limit: number; isContinuing: boolean | null },
 ): string | null {
+  keepSession(context, id);
   const { layout } = context;
   const known = readConversation(layout, id);
   const open = owed(context, unparked(readKfr(context)));

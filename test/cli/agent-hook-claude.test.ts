@@ -5,6 +5,7 @@ import { KFR_HEADER } from '../../src/domain/kfr.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder } from '../support/project.js';
 import { blockOf, claude, contextOf, hook, payload } from './agent-hooks.js';
+import { at } from './agents.js';
 import { patch } from './kfrs.js';
 import { makeForge, snapshot } from './project.js';
 
@@ -61,6 +62,24 @@ describe('forge hook claude session-start', () => {
     expect(text).toContain('no session was started. Session');
     expect(text).toContain('forge session start --join');
     expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
+  });
+
+  it('SES-07 AGT-01 an agent that works beside a session whose agent is gone gets its own, once that was silent', async () => {
+    const project = await makeForge();
+    await claude(project, 'session-start', {
+      options: { world: { ...at(agent('holder'), 0), agent: agent('first') } },
+    });
+    const other = (minute: number) => ({
+      session_id: 'other',
+      options: {
+        world: { ...at(agent('holder'), minute, 'gone'), agent: agent('other'), isBelow: () => false },
+      },
+    });
+    expect(contextOf(await claude(project, 'session-start', other(1)))).toContain('no session was started');
+    for (const minute of [3, 6, 9])
+      for (const event of ['user-prompt-submit', 'post-tool-use', 'stop'])
+        await claude(project, event, other(minute));
+    expect(contextOf(await claude(project, 'session-start', other(12)))).toContain('-session-002');
   });
 
   it('LTM-05 says that memory is halted, and what to type', async () => {
@@ -199,6 +218,38 @@ describe('forge hook claude stop and pre-compact', () => {
     await runForge(project, ['memory', 'verify']);
     expect(await claude(project, 'stop')).toEqual(SILENT);
     expect(await claude(project, 'pre-compact', { name: 'pre-compact-manual' })).toEqual(SILENT);
+  });
+
+  it('AGT-01 never loop: whatever became of the file that counts', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const [name] = readdirSync(join(project.dir, '.git/forge/agents'));
+    for (const content of ['{"blocks":-1000}', '{"blocks":0.5,"seen":7,"process":"x"}', '5', '[]', '{', '']) {
+      project.write(`.git/forge/agents/${name}`, content);
+      for (let i = 0; i < 9; i++) await claude(project, 'stop', { name: 'stop-active' });
+      expect(await claude(project, 'stop', { name: 'stop-active' }), content).toEqual(SILENT);
+    }
+  });
+
+  it('KFR-09 hold an agent back however much stands in working memory', async () => {
+    const project = await talking();
+    await runForge(project, ['config', 'set', 'kfr.tokens', '8000']);
+    for (let part = 0; part < 4; part++)
+      await patch(
+        project,
+        Array.from({ length: 90 }, (_, i) => ({ op: 'add', kind: 'Constraint', text: `c${part}-${i}` })),
+      );
+    await patch(project, [QUESTION]);
+    await claude(project, 'user-prompt-submit');
+    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
+    expect(blockOf(await claude(project, 'stop'))).toContain('which cookie');
+  });
+
+  it('AGT-01 remember a few conversations, whichever hooks they call', async () => {
+    const project = await talking();
+    await patch(project, [GOAL]);
+    for (let i = 0; i < 30; i++) await claude(project, 'user-prompt-submit', { session_id: `c${i}` });
+    expect(readdirSync(join(project.dir, '.git/forge/agents')).length).toBeLessThan(25);
   });
 
   it('AGT-01 let an agent go where its stops cannot be counted', async () => {

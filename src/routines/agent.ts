@@ -124,13 +124,17 @@ export function parkSession(context: Context): RunningSession | null {
 /** Who joined goes quietly; where the holder goes, the first that joined holds it. */
 function leave(running: RunningSession, me: Holder, at: string): RunningSession | null {
   const joined = running.joined ?? [];
-  const others = joined.filter((holder) => !sameHolder(holder, me));
-  if (!sameHolder(running.holder, me))
+  const others = joined.filter((holder) => !isPlaceOf(holder, me));
+  if (!isPlaceOf(running.holder, me))
     return others.length === joined.length ? null : { ...running, joined: others };
   const [next, ...rest] = others;
   if (next) return { ...running, holder: next, joined: rest };
   return { ...running, parked: { at, agent: me.agent ?? '' } };
 }
+
+/** A process may have more than one conversation: that one of them ends says nothing of the others. */
+const isPlaceOf = (holder: Holder, me: Holder): boolean =>
+  sameHolder(holder, me) && (holder.agent === undefined || holder.agent === me.agent);
 
 /** Whether this project wires an agent by hooks of its own: then whatever else it runs need not answer, too. */
 export function isWired({ layout }: Context, agent: keyof typeof HOOK_FILES): boolean {

@@ -310,6 +310,18 @@ describe('forge hook claude session-end', () => {
     expect(sessionOf(project)).not.toHaveProperty('parked');
   });
 
+  it('AGT-01 a conversation that ends parks nothing for another one of the same process', async () => {
+    const project = await talking();
+    await claude(project, 'session-start', { session_id: 'second' });
+    await claude(project, 'session-end');
+    expect(sessionOf(project)).not.toHaveProperty('parked');
+    const context = contextOf(await claude(project, 'session-start', { session_id: 'second' }));
+    expect(context).toContain('-session-001');
+    expect(context).not.toContain('was interrupted');
+    await claude(project, 'session-end', { session_id: 'second' });
+    expect(sessionOf(project).parked).toMatchObject({ agent: 'claude-second' });
+  });
+
   it('AGT-01 a session that a person holds is not parked by an agent that worked in it', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start'], { world: { holder: agent('terminal') } });

@@ -307,6 +307,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     /** What agents' hooks ask and tell (AGT-01, KFR-09). */
     agent: {
+      mark: bind('agent', 'markKfr', 'reads'),
       started: bind('agent', 'noteConversation', 'reads'),
       prompted: bind('agent', 'notePrompt', 'reads'),
       unseen: bind('agent', 'unseenKfr', 'reads'),

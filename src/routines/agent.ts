@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { commandsOf, HOOK_FILES, isHookOf } from '../domain/agent/wiring.js';
 import { encodeDocument } from '../domain/document.js';
+import { ForgeError } from '../domain/error.js';
 import { type Holder, sameHolder } from '../domain/holder.js';
 import { type Entry, injection, type Kfr } from '../domain/kfr.js';
 import { openEntries, stopReason, unparked } from '../domain/kfr-gate.js';
@@ -26,15 +27,28 @@ function markOf({ session, entries }: Kfr): string {
         .digest('hex');
 }
 
-/** At the start of a conversation: it was given the working memory as it stands. Its commands are told by its process. */
-export function noteConversation(context: Context, id: string): void {
+/** Which working memory whoever is told of it now is given; null where it cannot be read, which is told them too. */
+export function markKfr(context: Context): string | null {
+  try {
+    return markOf(readKfr(context));
+  } catch (error) {
+    if (error instanceof ForgeError) return null;
+    throw error;
+  }
+}
+
+/**
+ * At the start of a conversation: it was given the working memory that had that mark before; told again what was patched
+ * meanwhile. Its commands are told by its process.
+ */
+export function noteConversation(context: Context, id: string, before: string | null): void {
   const { layout, world } = context;
   const { agent: _, ...process } = world.holder();
   const conversation: Conversation = {
     id,
     process,
     at: world.now().getTime(),
-    seen: markOf(readKfr(context)),
+    seen: markKfr(context) === before ? before : null,
     blocks: 0,
   };
   writeConversation(layout, conversation);

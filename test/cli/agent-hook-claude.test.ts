@@ -2,6 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KFR_HEADER } from '../../src/domain/kfr.js';
+import { openForge } from '../../src/index.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder } from '../support/project.js';
 import { blockOf, claude, contextOf, hook, payload } from './agent-hooks.js';
@@ -87,6 +88,26 @@ describe('forge hook claude session-start', () => {
     writeFileSync(join(project.dir, '.forge/memory/execution.jsonl'), 'no ledger\n');
     const text = contextOf(await claude(project, 'session-start'));
     expect(text).toMatch(/no session was started\. .*\n {2}→ forge memory/);
+  });
+
+  it('AGT-01 says that working memory cannot be read, and what to type', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    project.write('.forge/memory/short-term/kfr.json', '{ bad');
+    expect(contextOf(await claude(project, 'session-start', { source: 'resume' }))).toMatch(
+      /no session was started.*kfr\.json:1[\s\S]*→ mv /,
+    );
+  });
+
+  it('KFR-04 AGT-01 an agent is told what was patched while its briefing was written', async () => {
+    const project = await talking();
+    const { agent: hooks } = openForge(project.dir);
+    const before = await hooks.mark();
+    await patch(project, [GOAL]);
+    await hooks.started('claude-late', before);
+    expect(await hooks.unseen('claude-late', false)).toContain('[kfr-1]');
+    await hooks.started('claude-late', await hooks.mark());
+    expect(await hooks.unseen('claude-late', false)).toBeNull();
   });
 
   it('AGT-01 SES-03 stays below what agents take, working memory first and whole', async () => {

@@ -17,14 +17,14 @@ import { type Context, isHalted, noteActivity, timestamp } from './context.js';
 import { readKfr } from './kfr.js';
 import { isOursToSettle, readRunning } from './running.js';
 
-/** Which working memory an agent was given, in few characters. Entries are replaced, never changed: their ids say it all. */
+/** There is room for so many characters of a mark; up to there no hook has to load what computes digests. */
+const LONGEST_MARK = 1000;
+
+/** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
 function markOf({ session, entries }: Kfr): string {
   const ids = entries.map(({ id, parked }) => `${id}${parked ? 'p' : ''}`);
-  return ids.length === 0
-    ? ''
-    : createHash('sha256')
-        .update(`${session} ${ids.join(' ')}`)
-        .digest('hex');
+  const mark = ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
+  return mark.length > LONGEST_MARK ? createHash('sha256').update(mark).digest('hex') : mark;
 }
 
 /** Which working memory whoever is told of it now is given; null where it cannot be read, which is told them too. */

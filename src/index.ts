@@ -138,8 +138,8 @@ const routines = {
 };
 type Routines = { [K in keyof typeof routines]: Awaited<ReturnType<(typeof routines)[K]>> };
 
-/** A refused start, or a look at who is there, must not keep a session alive whose agent is gone. */
-const LOOKS: ReadonlySet<string> = new Set(['start', 'where', 'sessions']);
+/** A refused start, a look at who is there, or another agent's hook must not keep a session alive whose agent is gone. */
+const LOOKS: ReadonlySet<string> = new Set(['start', 'where', 'sessions', 'agent']);
 /** Nor must what opens the way past its open questions. */
 const OPENINGS: ReadonlySet<string> = new Set(['listKfr', 'clearKfr']);
 
@@ -312,6 +312,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     /** What agents' hooks ask and tell (AGT-01, KFR-09). */
     agent: {
+      mark: bind('agent', 'markKfr', 'reads'),
       started: bind('agent', 'noteConversation', 'reads'),
       prompted: bind('agent', 'notePrompt', 'reads'),
       unseen: bind('agent', 'unseenKfr', 'reads'),

@@ -45,12 +45,18 @@ function hostId(): string {
 }
 
 function findHost(): string {
+  const namespace = ownNamespace();
+  return namespace === null ? hostname() : `${hostname()}/${namespace}`;
+}
+
+/** Of process numbers, in a container; null outside of one. */
+function ownNamespace(): string | null {
   try {
     const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
     // The first namespace of a machine always has this number.
-    return namespace === undefined || namespace === '4026531836' ? hostname() : `${hostname()}/${namespace}`;
+    return namespace === undefined || namespace === '4026531836' ? null : namespace;
   } catch {
-    return hostname();
+    return null;
   }
 }
 
@@ -94,9 +100,13 @@ export function parent(): ProcessIdentity {
 /** How far up the tree is looked: nobody nests deeper, and a look must end. */
 const MAX_ABOVE = 32;
 
-/** The processes above this one, the nearest first; number 1, which is above all, is left out. */
+/**
+ * The processes above this one, the nearest first. Number 1 of a machine, which is above all, is left out; that of a
+ * container is often the agent itself, or the shell that a person types into.
+ */
 function* above(): Generator<number> {
-  for (let pid = process.ppid, level = 0; level < MAX_ABOVE && pid > 1; level++) {
+  const first = ownNamespace() === null ? 2 : 1;
+  for (let pid = process.ppid, level = 0; level < MAX_ABOVE && pid >= first; level++) {
     yield pid;
     pid = parentOf(pid);
   }
@@ -117,15 +127,24 @@ export function isBelow(id: ProcessIdentity): boolean {
 
 const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox|pwsh|powershell|cmd)(?:\.exe)?$/;
 
-/** The agent that runs a hook: the first process above that is not just the shell it ran the hook in. */
+/** The agent that runs a hook: the first process above that is not just the shell, or the npx, it ran the hook in. */
 export function agentProcess(): ProcessIdentity {
-  for (const pid of above()) {
-    const name = readText(`/proc/${pid}/comm`)?.trim();
-    // A shell that leads its session is one that a person types into.
-    if (name === undefined || !SHELL.test(name) || statField(pid, SESSION) === String(pid))
-      return identify(pid);
-  }
+  for (const pid of above()) if (!isLauncher(pid)) return identify(pid);
   return parent();
+}
+
+/** Gone with the hook. A shell that leads its session is one that a person types into, unless it was given this hook. */
+function isLauncher(pid: number): boolean {
+  const hook = process.argv.slice(2).join(' ');
+  if (hook !== '' && lineOf(pid).endsWith(` ${hook}`)) return true;
+  const name = readText(`/proc/${pid}/comm`)?.trim();
+  return name !== undefined && SHELL.test(name) && statField(pid, SESSION) !== String(pid);
+}
+
+/** The words that a process was started with; npm writes its own over them, which end alike. '' when not told. */
+function lineOf(pid: number): string {
+  const told = process.platform === 'darwin' ? output('ps', ['-o', 'command=', '-p', String(pid)]) : null;
+  return (told ?? readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trimEnd();
 }
 
 let cachedRoles: string[] | undefined;

@@ -63,9 +63,10 @@ async function rescue(forge: Forge, adapter: AgentAdapter, event: AgentEvent, id
 
 /** The briefing of a session that is started, or goes on; where none can be started, why, and what is known. */
 async function greet(forge: Forge, id: string): Promise<string | null> {
+  const mark = await forge.agent.mark();
   const { notes, text } = await start(forge);
   const context = await fitted(forge, notes, text);
-  await forge.agent.started(id);
+  await forge.agent.started(id, mark);
   return context;
 }
 

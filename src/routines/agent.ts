@@ -1,44 +1,64 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { commandsOf, HOOK_FILES, isHookOf } from '../domain/agent/wiring.js';
 import { encodeDocument } from '../domain/document.js';
+import { ForgeError } from '../domain/error.js';
 import { type Holder, sameHolder } from '../domain/holder.js';
-import { injection, type Kfr } from '../domain/kfr.js';
+import { type Entry, injection, type Kfr } from '../domain/kfr.js';
 import { openEntries, stopReason, unparked } from '../domain/kfr-gate.js';
 import type { RunningSession } from '../domain/session.js';
 import { oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
-import {
-  type Conversation,
-  pruneConversations,
-  readConversation,
-  writeConversation,
-} from '../store/conversations.js';
+import { type Conversation, readConversation, writeConversation } from '../store/conversations.js';
 import { readHint } from '../store/hint.js';
 import { hookLog, sessionFile } from '../store/layout.js';
 import { appendLog } from '../store/log.js';
-import { type Context, timestamp } from './context.js';
+import { type Context, isHalted, noteActivity, timestamp } from './context.js';
 import { readKfr } from './kfr.js';
-import { readRunning } from './running.js';
+import { isOursToSettle, readRunning } from './running.js';
+
+/** There is room for so many characters of a mark; up to there no hook has to load what computes digests. */
+const LONGEST_MARK = 1000;
 
 /** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
 function markOf({ session, entries }: Kfr): string {
   const ids = entries.map(({ id, parked }) => `${id}${parked ? 'p' : ''}`);
-  return ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
+  const mark = ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
+  return mark.length > LONGEST_MARK ? createHash('sha256').update(mark).digest('hex') : mark;
 }
 
-/** At the start of a conversation: it was given the working memory as it stands. Its commands are told by its process. */
-export function noteConversation(context: Context, id: string): void {
+/** Which working memory whoever is told of it now is given; null where it cannot be read, which is told them too. */
+export function markKfr(context: Context): string | null {
+  try {
+    return markOf(readKfr(context));
+  } catch (error) {
+    if (error instanceof ForgeError) return null;
+    throw error;
+  }
+}
+
+/**
+ * At the start of a conversation: it was given the working memory that had that mark before; told again what was patched
+ * meanwhile. Its commands are told by its process.
+ */
+export function noteConversation(context: Context, id: string, before: string | null): void {
   const { layout, world } = context;
   const { agent: _, ...process } = world.holder();
   const conversation: Conversation = {
     id,
     process,
     at: world.now().getTime(),
-    seen: markOf(readKfr(context)),
+    seen: markKfr(context) === before ? before : null,
     blocks: 0,
   };
-  pruneConversations(layout);
   writeConversation(layout, conversation);
+}
+
+/** A conversation that works in the session keeps it: elsewhere (a container) its process cannot be seen. */
+function keepSession(context: Context, id: string): void {
+  const running = readRunning(context);
+  if (running && [running.holder, ...(running.joined ?? [])].some(({ agent }) => agent === id))
+    noteActivity(context);
 }
 
 /** A person spoke: an agent may be asked again to settle what is open. */
@@ -52,6 +72,7 @@ export function notePrompt({ layout }: Context, id: string): void {
  * an agent that has none in its context: its conversation was compacted.
  */
 export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
+  keepSession(context, id);
   const kfr = readKfr(context);
   const mark = markOf(kfr);
   if (mark === '') return null;
@@ -67,9 +88,16 @@ export function noteCompaction({ layout }: Context, id: string): void {
   if (known.seen !== null) writeConversation(layout, { ...known, seen: null });
 }
 
+/** Of what is open: all that this agent could settle. To ask for anything else would only hold it up. */
+function owed(context: Context, open: Entry[]): Entry[] {
+  if (open.length === 0 || isHalted(context.disk)) return [];
+  const running = readRunning(context);
+  return running && isOursToSettle(context, running) ? open : [];
+}
+
 /** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */
 export function gateCompaction(context: Context): string | null {
-  const open = openEntries(readKfr(context));
+  const open = owed(context, openEntries(readKfr(context)));
   return open.length === 0 ? null : stopReason(open, 'compact the conversation');
 }
 
@@ -82,9 +110,10 @@ export function gateStop(
   id: string,
   { limit, isContinuing }: { limit: number; isContinuing: boolean | null },
 ): string | null {
+  keepSession(context, id);
   const { layout } = context;
   const known = readConversation(layout, id);
-  const open = unparked(readKfr(context));
+  const open = owed(context, unparked(readKfr(context)));
   if (open.length === 0) {
     if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
     return null;
@@ -109,13 +138,17 @@ export function parkSession(context: Context): RunningSession | null {
 /** Who joined goes quietly; where the holder goes, the first that joined holds it. */
 function leave(running: RunningSession, me: Holder, at: string): RunningSession | null {
   const joined = running.joined ?? [];
-  const others = joined.filter((holder) => !sameHolder(holder, me));
-  if (!sameHolder(running.holder, me))
+  const others = joined.filter((holder) => !isPlaceOf(holder, me));
+  if (!isPlaceOf(running.holder, me))
     return others.length === joined.length ? null : { ...running, joined: others };
   const [next, ...rest] = others;
   if (next) return { ...running, holder: next, joined: rest };
   return { ...running, parked: { at, agent: me.agent ?? '' } };
 }
+
+/** A process may have more than one conversation: that one of them ends says nothing of the others. */
+const isPlaceOf = (holder: Holder, me: Holder): boolean =>
+  sameHolder(holder, me) && (holder.agent === undefined || holder.agent === me.agent);
 
 /** Whether this project wires an agent by hooks of its own: then whatever else it runs need not answer, too. */
 export function isWired({ layout }: Context, agent: keyof typeof HOOK_FILES): boolean {

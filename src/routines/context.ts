@@ -110,7 +110,7 @@ export function readConfig(context: Context): Config {
   return config;
 }
 
-export { refuseHalted } from '../store/halt.js';
+export { isHalted, refuseHalted } from '../store/halt.js';
 
 /** Throws exit 3 `role.denied` when this process is a BUILDER, or below one. */
 export function requireSupervisor(context: Context, what: Reserved): void {

@@ -5,7 +5,7 @@ import { RUNNING_SESSION, type RunningSession, sessionName } from '../domain/ses
 import { oneLine } from '../domain/text.js';
 import { listConversations } from '../store/conversations.js';
 import { archiveFolder, sessionFile } from '../store/layout.js';
-import type { Context } from './context.js';
+import { type Context, readConfig } from './context.js';
 
 /** The session recorded as running in this worktree, whoever holds it; null when there is none. */
 export function readRunning(context: Context): RunningSession | null {
@@ -82,6 +82,16 @@ export function judgeRunning(context: Context, running: RunningSession, config: 
   // An agent that was started from a terminal, where a person had started the session, works in that session.
   const isOurs = verdict.state === 'held' && [running.holder, ...joined].some((id) => world.isBelow(id));
   return isOurs ? { state: 'same' } : verdict;
+}
+
+/**
+ * Whether an agent can be asked to settle what is open in a session: not while somebody else is at work in it, and not in
+ * a copy of its folder, where nothing of it can be written.
+ */
+export function isOursToSettle(context: Context, running: RunningSession): boolean {
+  if (!isHere(context, running)) return false;
+  if (judgeRunning(context, running, readConfig(context)).state !== 'held') return true;
+  return [running.holder, ...(running.joined ?? [])].every((id) => context.world.liveness(id) === 'gone');
 }
 
 /** `claude` of `claude-0f3c…`; from a file that anyone here may have written. */

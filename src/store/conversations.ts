@@ -31,13 +31,16 @@ export function readConversation(layout: Layout, id: string): Conversation {
     process: process ?? null,
     at: typeof at === 'number' ? at : 0,
     seen: typeof seen === 'string' ? seen : null,
-    blocks: typeof blocks === 'number' ? blocks : 0,
+    // Below nothing, it would take long to count up to where the agent goes free.
+    blocks: typeof blocks === 'number' && blocks > 0 ? blocks : 0,
   };
 }
 
 /** Neither locked nor synced: it is lost with the power, and then an agent is told once more. False when it was not kept. */
 export function writeConversation(layout: Layout, conversation: Conversation): boolean {
-  writeHint(conversationFile(layout, conversation.id), conversation, LENGTH);
+  const file = conversationFile(layout, conversation.id);
+  if (readHint(file) === null) pruneConversations(layout);
+  writeHint(file, conversation, LENGTH);
   const kept = readConversation(layout, conversation.id);
   return kept.blocks === conversation.blocks && kept.seen === conversation.seen;
 }
@@ -50,7 +53,7 @@ export function listConversations(layout: Layout): Conversation[] {
 }
 
 /** Forgets all but the newest. */
-export function pruneConversations(layout: Layout): void {
+function pruneConversations(layout: Layout): void {
   if (names(layout).length <= KEPT) return;
   for (const { id } of listConversations(layout).slice(KEPT))
     rmSync(conversationFile(layout, id), { force: true });

@@ -24,15 +24,18 @@ export function readHalt(disk: Disk): Halt | null {
 /** Takes the lock. A halt that stands keeps its first reasons. */
 export function writeHalt(disk: Disk, halt: Halt): void {
   disk.withLock(() => {
-    if (!disk.exists(haltFile(disk.layout))) disk.replace(haltFile(disk.layout), encodeDocument(halt));
+    if (!isHalted(disk)) disk.replace(haltFile(disk.layout), encodeDocument(halt));
   });
 }
 
 export const clearHalt = (disk: Disk): void => disk.remove(haltFile(disk.layout));
 
-/** Exit 4 `memory.corrupted` for every writing command while a halt stands. One look at one name. */
+/** One look at one name. */
+export const isHalted = (disk: Disk): boolean => disk.exists(haltFile(disk.layout));
+
+/** Exit 4 `memory.corrupted` for every writing command while a halt stands. */
 export function refuseHalted(disk: Disk): void {
-  if (!disk.exists(haltFile(disk.layout))) return;
+  if (!isHalted(disk)) return;
   const { reasons } = readHalt(disk) as Halt;
   throw corrupted('memory.corrupted', `Memory is halted: ${reasons[0] ?? 'it was found damaged'}.`, {
     hint: 'forge memory verify  (shows what is wrong and what a human can do)',

@@ -1,9 +1,12 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KFR_HEADER } from '../../src/domain/kfr.js';
+import { openForge } from '../../src/index.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
+import { makeFolder } from '../support/project.js';
 import { blockOf, claude, contextOf, hook, payload } from './agent-hooks.js';
+import { at } from './agents.js';
 import { patch } from './kfrs.js';
 import { makeForge, snapshot } from './project.js';
 
@@ -62,11 +65,49 @@ describe('forge hook claude session-start', () => {
     expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
   });
 
+  it('SES-07 AGT-01 an agent that works beside a session whose agent is gone gets its own, once that was silent', async () => {
+    const project = await makeForge();
+    await claude(project, 'session-start', {
+      options: { world: { ...at(agent('holder'), 0), agent: agent('first') } },
+    });
+    const other = (minute: number) => ({
+      session_id: 'other',
+      options: {
+        world: { ...at(agent('holder'), minute, 'gone'), agent: agent('other'), isBelow: () => false },
+      },
+    });
+    expect(contextOf(await claude(project, 'session-start', other(1)))).toContain('no session was started');
+    for (const minute of [3, 6, 9])
+      for (const event of ['user-prompt-submit', 'post-tool-use', 'stop'])
+        await claude(project, event, other(minute));
+    expect(contextOf(await claude(project, 'session-start', other(12)))).toContain('-session-002');
+  });
+
   it('LTM-05 says that memory is halted, and what to type', async () => {
     const project = await talking();
     writeFileSync(join(project.dir, '.forge/memory/execution.jsonl'), 'no ledger\n');
     const text = contextOf(await claude(project, 'session-start'));
     expect(text).toMatch(/no session was started\. .*\n {2}→ forge memory/);
+  });
+
+  it('AGT-01 says that working memory cannot be read, and what to type', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    project.write('.forge/memory/short-term/kfr.json', '{ bad');
+    expect(contextOf(await claude(project, 'session-start', { source: 'resume' }))).toMatch(
+      /no session was started.*kfr\.json:1[\s\S]*→ mv /,
+    );
+  });
+
+  it('KFR-04 AGT-01 an agent is told what was patched while its briefing was written', async () => {
+    const project = await talking();
+    const { agent: hooks } = openForge(project.dir);
+    const before = await hooks.mark();
+    await patch(project, [GOAL]);
+    await hooks.started('claude-late', before);
+    expect(await hooks.unseen('claude-late', false)).toContain('[kfr-1]');
+    await hooks.started('claude-late', await hooks.mark());
+    expect(await hooks.unseen('claude-late', false)).toBeNull();
   });
 
   it('AGT-01 SES-03 stays below what agents take, working memory first and whole', async () => {
@@ -174,6 +215,64 @@ describe('forge hook claude stop and pre-compact', () => {
     expect(blockOf(await claude(project, 'stop', { name: 'stop-active' }))).not.toBeNull();
   });
 
+  it('KFR-09 SES-09 another agent is not held to the questions of a session that somebody else is at work in', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const other = (liveness: 'alive' | 'gone') => ({
+      session_id: 'other',
+      options: { world: { agent: agent('other'), liveness: () => liveness, isBelow: () => false } },
+    });
+    for (const name of ['stop', 'pre-compact-manual'])
+      expect(await claude(project, name.replace('-manual', ''), { name, ...other('alive') })).toEqual(SILENT);
+    // Nobody else is there to settle it.
+    expect(blockOf(await claude(project, 'stop', other('gone')))).toContain('kfr-1');
+  });
+
+  it('KFR-09 LTM-05 nobody is held to what cannot be settled: while memory is halted, in a copy of the folder', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const copy = { dir: join(makeFolder(), 'copy') };
+    cpSync(project.dir, copy.dir, { recursive: true });
+    expect(await claude(copy, 'stop')).toEqual(SILENT);
+    expect(blockOf(await claude(project, 'stop'))).not.toBeNull();
+    project.write('.forge/memory/evaluation.jsonl', '{"a":1}\n');
+    await runForge(project, ['memory', 'verify']);
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+    expect(await claude(project, 'pre-compact', { name: 'pre-compact-manual' })).toEqual(SILENT);
+  });
+
+  it('AGT-01 never loop: whatever became of the file that counts', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const [name] = readdirSync(join(project.dir, '.git/forge/agents'));
+    for (const content of ['{"blocks":-1000}', '{"blocks":0.5,"seen":7,"process":"x"}', '5', '[]', '{', '']) {
+      project.write(`.git/forge/agents/${name}`, content);
+      for (let i = 0; i < 9; i++) await claude(project, 'stop', { name: 'stop-active' });
+      expect(await claude(project, 'stop', { name: 'stop-active' }), content).toEqual(SILENT);
+    }
+  });
+
+  it('KFR-09 hold an agent back however much stands in working memory', async () => {
+    const project = await talking();
+    await runForge(project, ['config', 'set', 'kfr.tokens', '8000']);
+    for (let part = 0; part < 4; part++)
+      await patch(
+        project,
+        Array.from({ length: 90 }, (_, i) => ({ op: 'add', kind: 'Constraint', text: `c${part}-${i}` })),
+      );
+    await patch(project, [QUESTION]);
+    await claude(project, 'user-prompt-submit');
+    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
+    expect(blockOf(await claude(project, 'stop'))).toContain('which cookie');
+  });
+
+  it('AGT-01 remember a few conversations, whichever hooks they call', async () => {
+    const project = await talking();
+    await patch(project, [GOAL]);
+    for (let i = 0; i < 30; i++) await claude(project, 'user-prompt-submit', { session_id: `c${i}` });
+    expect(readdirSync(join(project.dir, '.git/forge/agents')).length).toBeLessThan(25);
+  });
+
   it('AGT-01 let an agent go where its stops cannot be counted', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
@@ -230,6 +329,18 @@ describe('forge hook claude session-end', () => {
     expect(text).not.toContain('was interrupted');
     expect(sessionOf(project).id).toBe(id);
     expect(sessionOf(project)).not.toHaveProperty('parked');
+  });
+
+  it('AGT-01 a conversation that ends parks nothing for another one of the same process', async () => {
+    const project = await talking();
+    await claude(project, 'session-start', { session_id: 'second' });
+    await claude(project, 'session-end');
+    expect(sessionOf(project)).not.toHaveProperty('parked');
+    const context = contextOf(await claude(project, 'session-start', { session_id: 'second' }));
+    expect(context).toContain('-session-001');
+    expect(context).not.toContain('was interrupted');
+    await claude(project, 'session-end', { session_id: 'second' });
+    expect(sessionOf(project).parked).toMatchObject({ agent: 'claude-second' });
   });
 
   it('AGT-01 a session that a person holds is not parked by an agent that worked in it', async () => {

@@ -84,6 +84,15 @@ describe('forge agent install', () => {
     expect(statSync(project.path(MANIFEST)).mode & 0o777).toBe(0o600);
   });
 
+  it('AGT-01 its help names the agents', async () => {
+    for (const word of ['install', 'uninstall']) {
+      const { stdout } = await runForge(await makeForge(), ['agent', word, '--help']);
+      expect(stdout.replace(/\s+/g, ' ')).toContain(
+        '(claude, codex, gemini, cursor, opencode, copilot or all)',
+      );
+    }
+  });
+
   it('AGT-01 once more changes nothing and says so', async () => {
     const project = await withSettings();
     await install(project, '--instructions');

@@ -227,6 +227,11 @@ describe('forge doctor --agent', () => {
     wire(project);
     project.write(SERVERS, '{}');
     expect(await found()).toEqual(['degraded: no MCP server "forge" in .mcp.json']);
+    project.write(
+      SERVERS,
+      '\ufeff{ // mine\n "mcpServers": {"forge": {"command": "forge", "args": ["mcp"],},}, }',
+    );
+    expect(await found()).toEqual([]);
     project.write(SERVERS, '{ bad');
     expect(await found()).toEqual(['blocking: .mcp.json cannot be parsed']);
     project.write(SETTINGS, '{"hooks": ');

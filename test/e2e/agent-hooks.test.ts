@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { payload } from '../cli/agent-hooks.js';
@@ -15,6 +16,10 @@ const hook = (project: Project, event: string, name = event) =>
   run(project.dir, 'sh', ['-c', `${FORGE} hook claude ${event}; exit $?`], {
     input: JSON.stringify(payload('claude', name, { cwd: project.dir })),
   });
+
+/** Processes with numbers of their own, as in a container; not every machine lets one make them. */
+const CONTAINER = ['-rpf', '--mount-proc'];
+const canContain = spawnSync('unshare', [...CONTAINER, 'true']).status === 0;
 
 /** The hook's process, which gets no end of its input. */
 function hangingHook(project: Project, event: string) {
@@ -42,6 +47,28 @@ describe('hooks of an agent, as it runs them', () => {
     const { stdout } = hook(project, 'session-start', 'session-start-compact');
     expect(stdout).toContain('FORGE briefing, ');
     expect(stdout).not.toContain('no session was started');
+  });
+
+  it('AGT-01 SES-09 the agent holds the session where npx runs the hook, and goes with it', () => {
+    const project = makeForgeRepository();
+    project.write('node_modules/.bin/forge', `#!/bin/sh\nexec ${FORGE} "$@"\n`);
+    chmodSync(join(project.dir, 'node_modules/.bin/forge'), 0o755);
+    const input = JSON.stringify(payload('claude', 'session-start', { cwd: project.dir }));
+    const line = 'npx --offline forge hook claude session-start';
+    expect(run(project.dir, 'sh', ['-c', line], { input }).stdout).toContain('FORGE briefing, ');
+    expect(project.json(SESSION)).toMatchObject({ holder: { pid: process.pid } });
+  });
+
+  it.skipIf(!canContain)('AGT-01 SES-09 in a container the agent may be process 1', () => {
+    const project = makeForgeRepository();
+    const script = `
+      const { spawnSync } = require('node:child_process');
+      const sh = (line, input) => spawnSync('sh', ['-c', line + '; exit $?'], { input, encoding: 'utf8' }).stdout;
+      sh(${JSON.stringify(`${FORGE} hook claude session-start`)}, ${JSON.stringify(JSON.stringify(payload('claude', 'session-start', { cwd: project.dir })))});
+      console.log(sh(${JSON.stringify(`${FORGE} session start --json`)}));`;
+    const { stdout } = run(project.dir, 'unshare', [...CONTAINER, process.execPath, '-e', script]);
+    expect(JSON.parse(stdout)).toMatchObject({ session: { state: 'running' } });
+    expect(project.json(SESSION)).toMatchObject({ holder: { pid: 1 } });
   });
 
   it('AGT-01 two starts at once, as from two settings files, make one session', async () => {

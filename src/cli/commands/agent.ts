@@ -1,9 +1,13 @@
+import { AGENT_NAMES } from '../../domain/agent/event.js';
 import { ForgeError } from '../../domain/error.js';
 import { homeWiring, type WiringChange, type WiringInput, type WiringStatus } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../spec.js';
 import { columns, type Style } from '../style.js';
 
 type WiredFile = WiringStatus['agents'][number]['files'][number];
+
+/** An argument says nothing about itself in a help text. */
+const NAMES = `an agent (${AGENT_NAMES.join(', ')} or all)`;
 
 const USER: OptionSpec = {
   flags: '--user',
@@ -32,7 +36,7 @@ function inputOf({ options }: Call, agent: string): WiringInput {
 const install: CommandSpec<WiringChange> = {
   name: 'install',
   args: ['<agent>'],
-  summary: "Put forge's hooks and MCP server into an agent's settings; what stands there stays",
+  summary: `Put forge's hooks and MCP server into the settings of ${NAMES}; what stands there stays`,
   example: 'forge agent install claude',
   options: [
     USER,
@@ -47,7 +51,7 @@ const install: CommandSpec<WiringChange> = {
 const uninstall: CommandSpec<WiringChange> = {
   name: 'uninstall',
   args: ['<agent>'],
-  summary: "Take forge out of an agent's settings; nothing else is touched",
+  summary: `Take forge out of the settings of ${NAMES}; nothing else is touched`,
   example: 'forge agent uninstall claude',
   options: [USER],
   writes: true,

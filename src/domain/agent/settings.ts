@@ -1,11 +1,15 @@
+import { getNodeValue } from 'jsonc-parser';
 import { parseToml } from '../config.js';
 import type { AgentName } from './event.js';
+import { parseSettings as parseJson } from './json-tree.js';
 import { isHookOf } from './wiring.js';
 
-/** What a settings file says; null for what cannot be parsed. */
+/** What a settings file says, comments and trailing commas allowed as where forge writes into it; null for what cannot be parsed. */
 export function parseSettings(path: string, text: string): unknown {
   try {
-    return path.endsWith('.toml') ? parseToml(text, path) : JSON.parse(text);
+    if (path.endsWith('.toml')) return parseToml(text, path);
+    const root = parseJson(text);
+    return root && getNodeValue(root);
   } catch {
     return null;
   }

@@ -319,7 +319,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       compacts: bind('agent', 'noteCompaction', 'reads'),
       gateCompaction: bind('agent', 'gateCompaction', 'reads'),
       gateStop: bind('agent', 'gateStop', 'reads'),
-      park: bind('agent', 'parkSession', 'settles'),
+      ended: bind('agent', 'endConversation', 'settles'),
       isWired: bind('agent', 'isWired', 'reads'),
       fault: bind('agent', 'noteFault', 'reads'),
     },

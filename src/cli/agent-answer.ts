@@ -39,7 +39,7 @@ export async function answerEvent(
       return { ...NOTHING, block };
     }
     case 'end':
-      if (!event.isCleared) await forge.agent.park();
+      await forge.agent.ended(event.isCleared);
       return NOTHING;
     default:
       return NOTHING;

@@ -3,13 +3,19 @@ import { join } from 'node:path';
 import { commandsOf, HOOK_FILES, isHookOf } from '../domain/agent/wiring.js';
 import { encodeDocument } from '../domain/document.js';
 import { ForgeError } from '../domain/error.js';
-import { type Holder, sameHolder } from '../domain/holder.js';
+import { type Holder, sameHolder, sameProcess } from '../domain/holder.js';
 import { type Entry, injection, type Kfr } from '../domain/kfr.js';
 import { openEntries, stopReason, unparked } from '../domain/kfr-gate.js';
 import type { RunningSession } from '../domain/session.js';
 import { oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
-import { type Conversation, readConversation, writeConversation } from '../store/conversations.js';
+import {
+  type Conversation,
+  forgetConversation,
+  listConversations,
+  readConversation,
+  writeConversation,
+} from '../store/conversations.js';
 import { readHint } from '../store/hint.js';
 import { hookLog, sessionFile } from '../store/layout.js';
 import { appendLog } from '../store/log.js';
@@ -123,27 +129,48 @@ export function gateStop(
   return stopReason(open, 'stop');
 }
 
-/** The agent is gone. Its session stays as it is, marked, and the next start offers it; null when it held none. */
-export function parkSession(context: Context): RunningSession | null {
+/**
+ * A conversation ended. Its session goes over to another one of the same agent; without one it stays as it is, marked, and
+ * the next start offers it. Null when it held none, or when only its context was cleared: then the agent goes on at once.
+ */
+export function endConversation(context: Context, isCleared: boolean): RunningSession | null {
   const { disk, layout, world } = context;
+  const me = world.holder();
+  if (me.agent !== undefined) forgetConversation(layout, me.agent);
+  if (isCleared) return null;
   return disk.withLock(() => {
     const running = readRunning(context);
     if (!running) return null;
-    const left = leave(running, world.holder(), timestamp(context));
+    const left = leave(running, me, livingOf(context, me), timestamp(context));
     if (left !== null) disk.replace(sessionFile(layout), encodeDocument(left));
     return left;
   });
 }
 
-/** Who joined goes quietly; where the holder goes, the first that joined holds it. */
-function leave(running: RunningSession, me: Holder, at: string): RunningSession | null {
+/** Who joined goes quietly; where the holder goes, another one of its process holds it, or the first that joined. */
+function leave(
+  running: RunningSession,
+  me: Holder,
+  living: Holder | undefined,
+  at: string,
+): RunningSession | null {
   const joined = running.joined ?? [];
   const others = joined.filter((holder) => !isPlaceOf(holder, me));
   if (!isPlaceOf(running.holder, me))
     return others.length === joined.length ? null : { ...running, joined: others };
+  if (living) return { ...running, holder: living, joined: others };
   const [next, ...rest] = others;
   if (next) return { ...running, holder: next, joined: rest };
   return { ...running, parked: { at, agent: me.agent ?? '' } };
+}
+
+/** Another conversation of the same process, the last that started. */
+function livingOf({ layout }: Context, me: Holder): Holder | undefined {
+  const { agent: _, ...process } = me;
+  const other = listConversations(layout).find(
+    (known) => known.id !== me.agent && known.process !== null && sameProcess(known.process, process),
+  );
+  return other && { ...process, agent: other.id };
 }
 
 /** A process may have more than one conversation: that one of them ends says nothing of the others. */

@@ -52,11 +52,14 @@ export function listConversations(layout: Layout): Conversation[] {
     .sort((a, b) => b.at - a.at);
 }
 
+/** It has ended; what it was told says nothing any more. */
+export const forgetConversation = (layout: Layout, id: string): void =>
+  rmSync(conversationFile(layout, id), { force: true });
+
 /** Forgets all but the newest. */
 function pruneConversations(layout: Layout): void {
   if (names(layout).length <= KEPT) return;
-  for (const { id } of listConversations(layout).slice(KEPT))
-    rmSync(conversationFile(layout, id), { force: true });
+  for (const { id } of listConversations(layout).slice(KEPT)) forgetConversation(layout, id);
 }
 
 function names(layout: Layout): string[] {

@@ -351,9 +351,9 @@ describe('forge hook claude session-end', () => {
     };
     const text = contextOf(await claude(project, 'session-start', { options: below }));
     expect(text).not.toContain('no session was started');
-    const before = snapshot(project.dir);
+    const before = snapshot(join(project.dir, '.forge'));
     await claude(project, 'session-end', { options: below });
-    expect(snapshot(project.dir)).toEqual(before);
+    expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
   });
 });
 

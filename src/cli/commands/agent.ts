@@ -36,7 +36,7 @@ function inputOf({ options }: Call, agent: string): WiringInput {
 const install: CommandSpec<WiringChange> = {
   name: 'install',
   args: ['<agent>'],
-  summary: `Put forge's hooks and MCP server into the settings of ${NAMES}; what stands there stays`,
+  summary: `Wire forge into ${NAMES}; what stands there stays`,
   example: 'forge agent install claude',
   options: [
     USER,
@@ -51,7 +51,7 @@ const install: CommandSpec<WiringChange> = {
 const uninstall: CommandSpec<WiringChange> = {
   name: 'uninstall',
   args: ['<agent>'],
-  summary: `Take forge out of the settings of ${NAMES}; nothing else is touched`,
+  summary: `Take forge out of ${NAMES}; nothing else is touched`,
   example: 'forge agent uninstall claude',
   options: [USER],
   writes: true,

@@ -84,12 +84,11 @@ function makeSessions(cwd, parentOf) {
   };
   const compacted = (id) => Object.assign(of(id), { briefing: null, source: 'compact', isBroken: false });
   const isOpen = ({ briefing, isPart }) => briefing && !isPart;
-  /** They share one session of forge, which ends with the last of them. */
+  /** They share one session of forge, which goes over to those that are left. */
   const end = async (id) => {
     const session = all.get(id);
     all.delete(id);
-    const isLast = session && isOpen(session) && ![...all.values()].some(isOpen);
-    if (isLast) await ask('session-end', { session_id: id, cwd });
+    if (session && isOpen(session)) await ask('session-end', { session_id: id, cwd });
   };
   const endAll = async () => {
     for (const id of [...all.keys()]) await end(id);

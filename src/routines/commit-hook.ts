@@ -1,12 +1,12 @@
 import { type GitFile, readGitFile } from '../adapters/git-file.js';
 import { findForge } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
-import { checkMessage } from '../domain/commit/check.js';
+import { checkMessage, type MessageState } from '../domain/commit/check.js';
 import { protectHeadings } from '../domain/commit/clean.js';
 import { makeRules } from '../domain/commit/rules.js';
 import { type CheckedCommit, guarded, rulesHere, stateOf } from './commit-check.js';
 import { contextAt, readConfig } from './context.js';
-import { loadGuard } from './guard.js';
+import { type Guard, loadGuard } from './guard.js';
 
 /** What a hook found, and what the repository wants of it. */
 export interface HookedMessage extends CheckedCommit {
@@ -29,7 +29,9 @@ export async function checkHookedMessage(
   const file = readGitFile(from, path);
   const context = contextAt(found.root, found.repository, world, true);
   const { enforce, ...settings } = readConfig(context).commit;
-  const state = found.repository ? await stateOf(found.repository, world, file.path) : {};
+  // The guard is loaded while git reads its settings.
+  const asked = found.repository ? stateOf(found.repository, world, file.path) : Promise.resolve({});
+  const [state, guard]: [MessageState, Guard] = await Promise.all([asked, loadGuard(world.env)]);
   const quick = checkMessage(file.bytes, makeRules(settings), state);
   // The list of features is read for an id that is no issue's.
   const isFeature = quick.problems.some(({ rule }) => rule === 'id');
@@ -38,7 +40,7 @@ export async function checkHookedMessage(
   const isLeft =
     isEdited(world) && checkMessage(file.bytes, makeRules(), { ...state, cleanup: 'strip' }).empty;
   if (checked.empty || isLeft) return null;
-  const judged = guarded(file.bytes, checked, await loadGuard(world.env));
+  const judged = guarded(file.bytes, checked, guard);
   const isSafe = judged.problems.length > 0 || !(state.operation || (checked.fragile && isEdited(world)));
   const isProtected = !isSafe && protect(file, state.comment);
   return { ...judged, enforce, isProtected };

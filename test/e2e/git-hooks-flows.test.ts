@@ -328,6 +328,37 @@ describe('every way to a commit, with the hooks installed', () => {
     expect(check('; only remarks\n')).toMatchObject({ exitCode: 0 });
   });
 
+  it('GIT-03 B-49 a hook that takes too long, and one that is killed, let the commit through and say so', () => {
+    const flow = makeFlow(true);
+    const { project } = flow;
+    // A git that never answers stands in front of the real one, for what the hook asks alone.
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'git'), '#!/bin/sh\nsleep 30\n', { mode: 0o755 });
+    project.write('.git/COMMIT_EDITMSG', 'no protocol\n');
+    const begun = Date.now();
+    const slow = runBinary(project.dir, ['hook', 'commit-msg', '.git/COMMIT_EDITMSG'], {
+      env: { PATH: `${folder}:${process.env.PATH}` },
+    });
+    expect(slow).toMatchObject({
+      exitCode: 0,
+      stderr: 'forge: commit-msg took longer than 10 s; nothing was checked\n',
+    });
+    expect(Date.now() - begun).toBeLessThan(15_000);
+
+    const script = project.path('.git/forge/hook');
+    const killed = readFileSync(script, 'utf8').replace(
+      /^forge_program=.*$/m,
+      `forge_program='${folder}/killed.js'`,
+    );
+    writeFileSync(join(folder, 'killed.js'), "process.kill(process.pid, 'SIGKILL');\n");
+    writeFileSync(script, killed);
+    const commit = flow.git('commit', '-q', '--allow-empty', '-m', 'no protocol');
+    expect(commit.exitCode).toBe(0);
+    expect(commit.stderr).toMatch(/forge: its commit-msg hook failed \(exit 137\), so nothing was checked/);
+    expect(existsSync(project.path('.git/index.lock'))).toBe(false);
+    expect(existsSync(project.path('.git/forge/lock'))).toBe(false);
+  });
+
   it('GIT-03 B-48 in a submodule and under the environment of an outer git', () => {
     const { project } = makeFlow(true);
     const inner = join(project.dir, 'inner');

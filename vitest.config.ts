@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 /** What takes long runs in `npm run soak`, a part of which `.ci/run` runs as well. */
 const LONG = [
+  'cli/checkpoint',
   'cli/clock',
   'cli/cycle',
   'cli/cycle-claims',

@@ -9,6 +9,7 @@ const LONG = [
   'cli/cycle-strangers',
   'cli/cycle-keep',
   'cli/loop',
+  'cli/memory-damage',
   'cli/memory-dry',
   'cli/memory-keep',
   'cli/memory-purge',

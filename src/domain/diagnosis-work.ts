@@ -1,4 +1,3 @@
-import type { Runtime } from './git-hook/shim.js';
 import { advisory, blocking, degraded, type Problem, type Symptom } from './symptom.js';
 
 /** What stands in the way of work, and whether git asks forge. */
@@ -16,9 +15,9 @@ export interface HookFacts {
   absent: { name: string; why?: string | undefined }[];
   /** Whether any hook leads to forge. */
   isAny: boolean;
-  /** What they start; null where that is gone. */
-  runtime: Runtime | null;
-  /** What of it is not there any more. */
+  /** The script that they all run is there. */
+  hasScript: boolean;
+  /** What that script starts and is not there any more. */
   gone: string[];
 }
 
@@ -53,17 +52,17 @@ const UNASKED = 'what does not follow the commit protocol is found when it is lo
 function checkHooks(hooks: HookFacts | Problem): Symptom[] {
   if ('message' in hooks)
     return advisory(hooks.message, EXPECTED, UNASKED, hooks.hint ?? 'forge hooks status');
-  const { absent, isAny, runtime, gone } = hooks;
+  const { absent, isAny, hasScript, gone } = hooks;
   const names = absent.map(({ name }) => name).join(', ');
   const why = absent.find((hook) => hook.why !== undefined)?.why;
-  if (!isAny && runtime === null)
+  if (!isAny && !hasScript)
     return advisory(
       why === undefined ? "git's hooks are not installed" : `git's hooks are not installed: ${why}`,
       EXPECTED,
       UNASKED,
       why === undefined ? INSTALL : 'forge hooks status',
     );
-  if (runtime === null)
+  if (!hasScript)
     return degraded(
       "what git's hooks run is gone from the git dir",
       EXPECTED,

@@ -1,9 +1,6 @@
-import { findProgram } from '../adapters/program.js';
 import type { HookFacts, WorkFacts } from '../domain/diagnosis-work.js';
 import { ForgeError } from '../domain/error.js';
-import { runtimeOf } from '../domain/git-hook/shim.js';
 import type { Problem } from '../domain/symptom.js';
-import { readTarget } from '../store/durable.js';
 import { hookScript } from '../store/layout.js';
 import { type Context, hasRecovery, readConfig } from './context.js';
 import { hooksStatus } from './git-hooks.js';
@@ -33,14 +30,14 @@ async function attempt<T>(work: () => Promise<T>): Promise<T | Problem | null> {
 async function lookAtHooks(context: Context): Promise<HookFacts | null> {
   const { git, layout } = context;
   if (!git || readConfig(context).commit.enforce === 'off') return null;
-  const { hooks } = await hooksStatus(context);
-  const text = readTarget(hookScript(layout), 64 * 1024)?.toString('utf8');
-  const runtime = text === undefined ? null : runtimeOf(text);
+  const { hooks, gone } = await hooksStatus(context);
+  const script = hookScript(layout);
   const absent = hooks.filter(({ state }) => state === 'absent' || state === 'refused');
   return {
     absent: absent.map(({ name, why }) => ({ name, why })),
     isAny: absent.length < hooks.length,
-    runtime,
-    gone: runtime ? Object.values(runtime).filter((path) => !findProgram(path, layout.root)) : [],
+    // One that cannot be read says as little as none.
+    hasScript: context.disk.exists(script) && !gone.includes(script),
+    gone: gone.filter((path) => path !== script),
   };
 }

@@ -2,25 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { CiReport } from '../../src/index.js';
 import { type RunOptions, runForge } from '../support/forge.js';
+import { MESSAGE as GOOD } from '../support/message.js';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
 import { makeForge } from './project.js';
 
-export const GOOD = `[SX9-123] Brief description
-
-## What
-- Specific change 1
-
-## Why
-Rationale for the change
-
-## Memory
-- Learned: key insight
-
-## Backtrace
-- Parent: none
-- Linear: SX9-123
-- Session: none
-`;
+export { GOOD };
 
 export const ZEROS = '0'.repeat(40);
 /** As outside of any pipeline, wherever these tests run. */

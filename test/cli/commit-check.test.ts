@@ -2,28 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CommitCheck } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { MESSAGE as GOOD } from '../support/message.js';
 import { makePlainProject, makeRepository, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { CONFIG, makeForge } from './project.js';
 
 const SECRET = SAMPLES.secret();
-
-const GOOD = `[SX9-123] Brief description
-
-## What
-- Specific change 1
-
-## Why
-Rationale for the change
-
-## Memory
-- Learned: key insight
-
-## Backtrace
-- Parent: none
-- Linear: SX9-123
-- Session: none
-`;
 
 /** Commits a message as it stands. */
 function commit(project: Project, message: string | Buffer, ...args: string[]): string {

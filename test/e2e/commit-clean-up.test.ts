@@ -3,24 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { checkMessage, type MessageState } from '../../src/domain/commit/check.js';
 import { cleanMessage, cleanupOf, textOf } from '../../src/domain/commit/clean.js';
 import { makeRules } from '../../src/domain/commit/rules.js';
+import { MESSAGE } from '../support/message.js';
 import { makeRepository, type Project, run } from '../support/project.js';
-
-const MESSAGE = `[SX9-123] Brief description
-
-## What
-- Specific change 1
-
-## Why
-Rationale for the change
-
-## Memory
-- Learned: key insight
-
-## Backtrace
-- Parent: none
-- Linear: SX9-123
-- Session: none
-`;
 
 /** The settings of git that change what is stored. */
 const SETTINGS: Record<string, Record<string, string>> = {

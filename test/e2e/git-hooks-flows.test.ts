@@ -2,28 +2,14 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runBinary } from '../support/forge.js';
+import { MESSAGE } from '../support/message.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from './typed.js';
 
 /** Every way to a commit that git has: what it stores in the end follows the protocol, and nobody is stopped half-way. */
 
-const message = (title: string): string => `[SX9-123] ${title}
-
-## What
-- Specific change 1
-
-## Why
-Rationale for the change
-
-## Memory
-- Learned: key insight
-
-## Backtrace
-- Parent: none
-- Linear: SX9-123
-- Session: none
-`;
+const message = (title: string): string => MESSAGE.replace('Brief description', title);
 
 interface Flow {
   project: Project;

@@ -60,8 +60,8 @@ describe('every command that takes text', () => {
         const text = make();
         const args = call.map((word) => (word === TEXT ? `See:\n${text}` : word));
         const { exitCode, stdout, stderr } = await runForge(project, args);
-        expect([call.join(' '), slot, exitCode]).toEqual([call.join(' '), slot, 5]);
         expect(stdout + stderr).not.toContain(text);
+        expect([call.join(' '), slot, exitCode], stderr).toEqual([call.join(' '), slot, 5]);
         tried.push(text);
       }
       expect(tracesOf(project, tried)).toEqual([]);

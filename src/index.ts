@@ -72,6 +72,7 @@ export type { RecoveryPlan } from './routines/recover-look.js';
 export type { Undone } from './routines/recover-undo.js';
 export type { Sealed } from './routines/seal.js';
 export type { EndedSession, SessionEndInput } from './routines/session-end.js';
+export type { Reverified, ReverifyWatch } from './routines/session-reverify.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
 export type { SessionDetail, SessionOverview, SessionRow } from './routines/sessions.js';
 export type { KeyHere, SupervisorReport } from './routines/supervisor.js';

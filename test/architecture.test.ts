@@ -168,6 +168,7 @@ const ROUTINE_ORDER = [
   'recover',
   'session-end',
   'session-create',
+  'session-reverify',
   'session-start',
   'sessions',
   'where',

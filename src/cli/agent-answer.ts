@@ -72,7 +72,7 @@ async function greet(forge: Forge, id: string): Promise<string | null> {
 
 async function start(forge: Forge): Promise<{ notes: string[]; text: string }> {
   try {
-    const { briefing, warnings } = await forge.session.start({});
+    const { briefing, warnings } = await forge.session.start({}, { isHook: true });
     return { notes: warnings.slice(0, MAX_NOTES).map(noteLine), text: briefing.text };
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;

@@ -17,6 +17,8 @@ export interface BriefingData {
   /** Whose NEXT counts, when that is not the last one's. */
   said?: ArchivedSession | null;
   features: readonly Feature[];
+  /** Passed until this start, and fail now. */
+  regressed?: readonly { id: string; command: string; failure?: string }[] | undefined;
   knowledge: Knowledge;
   /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
   proven?: readonly Proven[];
@@ -44,6 +46,17 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
       command: 'forge session list',
       priority: 2,
       source: 'asserted',
+    },
+    {
+      key: 'regressed',
+      title: 'Regressed since they were last verified',
+      items: (data.regressed ?? []).map(
+        ({ id, command, failure }) =>
+          `${id} fails: ${oneLine(failure ?? '', 120)} (${oneLine(command, 200)})`,
+      ),
+      command: 'forge feature list',
+      priority: 2,
+      source: 'proven',
     },
     {
       key: 'features',

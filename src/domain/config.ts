@@ -35,6 +35,14 @@ export const Config = z.looseObject({
     silence_minutes: minutes(10),
     /** The same for a holder on another host. */
     unknown_host_minutes: minutes(60),
+    /** SES-11: of how many passing features a new session runs the tests again; 0: of none. */
+    reverify: z._default(z.int().check(z.gte(0), z.lte(1000)), 0),
+    /** All of them together. Less than the minute after which clients of MCP give up. */
+    reverify_seconds: z._default(z.int().check(z.gte(1), z.lte(3600)), 45),
+    /** Features at once. Tests of one repository often share ports and files. */
+    reverify_at_once: z._default(z.int().check(z.gte(1), z.lte(32)), 1),
+    /** Also from an agent's start hook, which waits for a few seconds only. */
+    reverify_in_hooks: z._default(z.boolean(), false),
   }),
   briefing: table({
     /** Tokens. */
@@ -116,7 +124,15 @@ export interface LoadedConfig {
 const KNOWN: Record<string, readonly string[]> = {
   schema_version: [],
   project: ['name'],
-  session: ['commit', 'silence_minutes', 'unknown_host_minutes'],
+  session: [
+    'commit',
+    'silence_minutes',
+    'unknown_host_minutes',
+    'reverify',
+    'reverify_seconds',
+    'reverify_at_once',
+    'reverify_in_hooks',
+  ],
   briefing: ['budget', 'commits'],
   kfr: ['entry_characters', 'tokens'],
   commit: ['enforce', 'id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],

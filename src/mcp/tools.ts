@@ -1,4 +1,4 @@
-import type { Briefing, Forge, KfrPatch, StartedSession, ToolName } from '../index.js';
+import type { Briefing, Forge, KfrPatch, Reverified, StartedSession, ToolName } from '../index.js';
 import { asData } from './data.js';
 import type { Host } from './host.js';
 import { WORKING_MEMORY } from './working-memory.js';
@@ -47,13 +47,19 @@ export const TOOLS: Record<ToolName, Tool> = {
     run: (forge, input: { id: string }) => forge.note.promote(input),
   }),
   session_start: tool({
-    description: 'Start the session, or return the running one: its briefing says where the work stands.',
-    run: (forge, input: Parameters<Forge['session']['start']>[0]) => forge.session.start(input),
+    description:
+      "Start the session, or return the running one: its briefing says where the work stands. `reverify`: re-run the tests of N features first.",
+    run: (forge, input: Parameters<Forge['session']['start']>[0], { signal, progress }) =>
+      forge.session.start(input, {
+        signal,
+        onTest: (feature, command, done, total) => progress(done, total, `${feature}: ${command}`),
+      }),
     text: ({ briefing, session, warnings }) =>
       [`Session ${session.id} (${session.state})`, briefing.text, ...warnings].join('\n'),
-    shape: ({ briefing, session, warnings }: StartedSession) => ({
+    shape: ({ briefing, session, reverified, warnings }: StartedSession) => ({
       session,
       briefing: briefing.text,
+      ...(reverified ? { reverified: idsOf(reverified) } : {}),
       warnings,
     }),
   }),
@@ -101,6 +107,13 @@ export const TOOLS: Record<ToolName, Tool> = {
     run: (forge, input: { text: string }) => forge.note.add(input),
   }),
 };
+
+/** Without commands and output, which are nobody's word. */
+const idsOf = ({ results, regressed, not_run }: Reverified): object => ({
+  passing: results.filter(({ status }) => status === 'passing').map(({ id }) => id),
+  regressed,
+  not_run,
+});
 
 /** What a builder is denied is not offered to it (LTM-12). */
 export const offered = (host: Host, name: ToolName): boolean =>

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Commit } from '../adapters/git-read.js';
 import { type Briefing, cutBriefing, type Lead } from '../domain/briefing.js';
-import { briefingSections } from '../domain/briefing-sections.js';
+import { type BriefingData, briefingSections } from '../domain/briefing-sections.js';
 import { FEATURES, type Feature } from '../domain/feature.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { checkInput } from '../domain/input.js';
@@ -39,6 +39,8 @@ export interface Memory {
   last: ArchivedSession | null;
   /** The last that said what comes next, or that ended without a word: one that was cut off takes nothing back. */
   said: ArchivedSession | null;
+  /** What a session start that ran tests again found to fail. */
+  regressed?: BriefingData['regressed'];
   /** The files that were read and found whole. */
   checked: string[];
 }

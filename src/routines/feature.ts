@@ -56,9 +56,8 @@ export function believe(context: Context, features: readonly Feature[]): Feature
   if (claims.length === 0) return [...features];
   const named = claims.slice(0, 3).map(({ id }) => id);
   const which = `${named.join(', ')}${claims.length > 3 ? ` and ${claims.length - 3} more` : ''}`;
-  context.warnings.push(
-    `${which}: marked passing, but not by a run of the tests as they are; counted as in_progress. forge feature verify ${named[0]}`,
-  );
+  const warning = `${which}: marked passing, but not by a run of the tests as they are; counted as in_progress. forge feature verify ${named[0]}`;
+  if (!context.warnings.includes(warning)) context.warnings.push(warning);
   return features.map((feature) =>
     claims.includes(feature) ? { ...feature, status: 'in_progress' } : feature,
   );

@@ -16,6 +16,7 @@ import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
 import {
   type Context,
+  contextAt,
   hasCheckpointIntents,
   hasHooks,
   hasRecovery,
@@ -33,6 +34,7 @@ import { readProgressText } from './progress.js';
 import { holderHere, isLeftBehind, judgeRunning, readRunning } from './running.js';
 import { type Around, allocate, chooseFocus, createSession } from './session-create.js';
 import { finishIntent } from './session-end.js';
+import type { Reverified, ReverifyWatch } from './session-reverify.js';
 
 export const SessionStartInput = z.strictObject({
   goal: z.optional(z.string()),
@@ -41,6 +43,8 @@ export const SessionStartInput = z.strictObject({
   resume: z.optional(z.string()),
   join: z.optional(z.boolean()),
   takeOver: z.optional(z.boolean()),
+  /** Passing features whose tests are run again first; 0: none, whatever the setting says. */
+  reverify: z.optional(z.int().check(z.gte(0), z.lte(1000))),
 });
 export type SessionStartInput = z.infer<typeof SessionStartInput>;
 
@@ -58,13 +62,19 @@ export interface StartedSession {
   briefing: Briefing;
   /** State files that were read and found whole; ledgers verified, or put right. */
   integrity: { status: 'intact'; checked: string[]; notes: string[] };
+  /** SES-11; absent where nothing was to be run again. */
+  reverified?: Reverified;
   warnings: string[];
 }
 
 type State = StartedSession['session']['state'];
 
 /** SES-01: picks up what was left, opens (or returns, or joins) the session, and composes the briefing. */
-export async function startSession(context: Context, raw: SessionStartInput = {}): Promise<StartedSession> {
+export async function startSession(
+  context: Context,
+  raw: SessionStartInput = {},
+  watch: ReverifyWatch = {},
+): Promise<StartedSession> {
   const input = checkInput(SessionStartInput, raw);
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
   const config = readConfig(context);
@@ -83,6 +93,8 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
   const branch = repository && git ? await readBranch(repository, git) : null;
   const memory: Memory = { ...known, commits: await log };
   const head = memory.commits[0]?.hash ?? null;
+  const reverified = await reverifyFirst(context, input, { branch, head, memory }, watch);
+  if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
   const seen = context.recent;
   const { running, state } = context.disk.withLock(() => {
     finishIntent(context);
@@ -111,6 +123,7 @@ export async function startSession(context: Context, raw: SessionStartInput = {}
     focus,
     briefing,
     integrity: { status: 'intact', checked: [...memory.checked, ...ledgers], notes },
+    ...(reverified ? { reverified } : {}),
     warnings: context.warnings,
   };
 }
@@ -124,6 +137,37 @@ async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes
     );
   return { ledgers: tiers.flatMap(({ containers }) => containers), notes };
 }
+
+/**
+ * SES-11: before the task is chosen, so that what regressed can be it. The setting counts where a session begins; and
+ * nothing is run for a start that would be refused.
+ */
+async function reverifyFirst(
+  context: Context,
+  input: SessionStartInput,
+  around: Around,
+  watch: ReverifyWatch,
+): Promise<Reverified | null> {
+  const count = input.reverify ?? readConfig(context).session.reverify;
+  if (count === 0) return null;
+  const state = tryOpening(context, input, around);
+  if (input.reverify === undefined && state !== 'started') return null;
+  return (await import('./session-reverify.js')).reverify(context, count, watch);
+}
+
+/** What opening would come to, without a byte written; throws what it would throw. */
+function tryOpening(context: Context, input: SessionStartInput, around: Around): State {
+  const { layout, repository, world, disk } = context;
+  return disk.withLock(() => {
+    finishIntent(context);
+    const trial = contextAt(layout.root, repository, world, true);
+    trial.disk.guard = disk.guard;
+    return openSession(trial, input, around).state;
+  });
+}
+
+const regressionsOf = ({ results, regressed }: Reverified): Memory['regressed'] =>
+  results.filter(({ id }) => regressed.includes(id));
 
 function openSession(
   context: Context,

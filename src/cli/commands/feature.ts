@@ -3,6 +3,7 @@ import { oneLine } from '../../domain/text.js';
 import type { Feature, FeatureEdit, FeatureList, FeatureResult } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../spec.js';
 import { columns, type Style } from '../style.js';
+import { resultLine } from '../verify-view.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--test <command>', help: 'a test that proves it; none clears', many: true },
@@ -64,9 +65,6 @@ function renderFeature(feature: Feature, style: Style): string {
   return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name, value]) => [name ?? '', oneLine(value ?? '', 300)]))}`;
 }
 
-const mark = ({ status }: FeatureResult, style: Style): string =>
-  status === 'passing' ? style.good('✓') : style.bad('✗');
-
 const verify: CommandSpec<{ results: FeatureResult[] }> = {
   name: 'verify',
   args: ['[ids...]'],
@@ -86,18 +84,7 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
   render: ({ results }, style) =>
     results.length === 0
       ? 'No feature has tests yet.'
-      : results
-          .map((result) => {
-            if (result.planned)
-              return `${style.dim('would run')} ${result.id}  ${oneLine(result.command, 300)}`;
-            const change =
-              result.before === result.status ? result.status : `${result.before} → ${result.status}`;
-            const why = result.failure
-              ? `  ${oneLine(result.failure, 200)} (${oneLine(result.command, 100)})`
-              : '';
-            return `${mark(result, style)} ${result.id}  ${change}  ${(result.duration_ms / 1000).toFixed(1)} s${why}`;
-          })
-          .join('\n'),
+      : results.map((result) => resultLine(result, style)).join('\n'),
   exit: ({ results }) => (results.every(({ status, planned }) => planned || status === 'passing') ? 0 : 1),
 };
 

@@ -1,6 +1,7 @@
 import { escapeControls, oneLine, plural } from '../../domain/text.js';
 import type {
   EndedSession,
+  Reverified,
   SessionDetail,
   SessionOverview,
   SessionRow,
@@ -9,6 +10,7 @@ import type {
 } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group } from '../spec.js';
 import { columns, type Style } from '../style.js';
+import { resultLine } from '../verify-view.js';
 import { BRIEFING_OPTIONS, briefingInput } from './briefing.js';
 
 const STATE_WORDS = { started: 'started', running: 'is running already', joined: 'joined' };
@@ -23,15 +25,43 @@ const start: CommandSpec<StartedSession> = {
     { flags: '--resume <id>', help: 'pick up an interrupted session: its id, or latest' },
     { flags: '--join', help: 'work in the session that another agent holds here' },
     { flags: '--take-over', help: "archive another agent's session as interrupted and start" },
+    {
+      flags: '--reverify <n>',
+      help: 'first run the tests of so many passing features again; 0: of none',
+      number: [0, 1000],
+    },
   ],
   writes: true,
   run: (call) => {
-    const { goal, resume, join, takeOver } = call.options as SessionStartInput;
-    const given = Object.entries({ goal, resume, join, takeOver }).filter(([, value]) => value !== undefined);
-    return call.forge().session.start({ ...briefingInput(call), ...Object.fromEntries(given) });
+    const { goal, resume, join, takeOver, reverify } = call.options as SessionStartInput;
+    const given = Object.entries({ goal, resume, join, takeOver, reverify }).filter(
+      ([, value]) => value !== undefined,
+    );
+    const input = { ...briefingInput(call), ...Object.fromEntries(given) };
+    return call.forge().session.start(input, {
+      onTest: (id, line, done, total) =>
+        call.say(`verifying again, ${done} of ${total} done: ${id}: ${oneLine(line, 200)}`),
+      signal: call.signal,
+    });
   },
-  render: ({ session, briefing }, style) =>
-    `${style.good('✓')} Session ${style.strong(session.id)} ${STATE_WORDS[session.state]}${session.resumed_from ? `, resumes ${session.resumed_from}` : ''}\n\n${briefing.text}`,
+  render: ({ session, briefing, reverified }, style) =>
+    [
+      `${style.good('✓')} Session ${style.strong(session.id)} ${STATE_WORDS[session.state]}${session.resumed_from ? `, resumes ${session.resumed_from}` : ''}`,
+      ...(reverified ? [renderReverified(reverified, style)] : []),
+      `\n${briefing.text}`,
+    ].join('\n'),
+};
+
+function renderReverified({ results, not_run }: Reverified, style: Style): string {
+  if (results.length + not_run.length === 0) return '  No feature passes yet that could be verified again.';
+  const rows = results.map((result) => `  ${resultLine(result, style)}`);
+  const left = not_run.map(({ id, code }) => `  ${style.warn('not run')} ${id}  ${WHY_NOT[code] ?? code}`);
+  return [...rows, ...left].join('\n');
+}
+
+const WHY_NOT: Record<string, string> = {
+  time: 'the time was up',
+  'trust.needed': 'not approved on this machine: forge trust',
 };
 
 const end: CommandSpec<EndedSession> = {

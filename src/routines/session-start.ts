@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { readBranch } from '../adapters/git-read.js';
 import type { Briefing } from '../domain/briefing.js';
+import type { Config } from '../domain/config.js';
 import { encodeDocument } from '../domain/document.js';
 import { refused, usage } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
@@ -16,7 +17,6 @@ import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
 import {
   type Context,
-  contextAt,
   hasCheckpointIntents,
   hasHooks,
   hasRecovery,
@@ -93,7 +93,7 @@ export async function startSession(
   const branch = repository && git ? await readBranch(repository, git) : null;
   const memory: Memory = { ...known, commits: await log };
   const head = memory.commits[0]?.hash ?? null;
-  const reverified = await reverifyFirst(context, input, { branch, head, memory }, watch);
+  const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
   const seen = context.recent;
   const { running, state } = context.disk.withLock(() => {
@@ -140,30 +140,32 @@ async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes
 
 /**
  * SES-11: before the task is chosen, so that what regressed can be it. The setting counts where a session begins; and
- * nothing is run for a start that would be refused.
+ * nothing is run for a start that is refused to whoever comes second, or that names a wrong session.
  */
 async function reverifyFirst(
   context: Context,
   input: SessionStartInput,
-  around: Around,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
-  const count = input.reverify ?? readConfig(context).session.reverify;
+  const config = readConfig(context);
+  const count = input.reverify ?? config.session.reverify;
   if (count === 0) return null;
-  const state = tryOpening(context, input, around);
-  if (input.reverify === undefined && state !== 'started') return null;
+  context.disk.withLock(() => finishIntent(context));
+  const state = foresee(context, input, config);
+  if (state === null || (input.reverify === undefined && state !== 'started')) return null;
   return (await import('./session-reverify.js')).reverify(context, count, watch);
 }
 
-/** What opening would come to, without a byte written; throws what it would throw. */
-function tryOpening(context: Context, input: SessionStartInput, around: Around): State {
-  const { layout, repository, world, disk } = context;
-  return disk.withLock(() => {
-    finishIntent(context);
-    const trial = contextAt(layout.root, repository, world, true);
-    trial.disk.guard = disk.guard;
-    return openSession(trial, input, around).state;
-  });
+/** What the start will come to; null: it will be refused. */
+function foresee(context: Context, input: SessionStartInput, config: Config): State | null {
+  const running = readRunning(context);
+  const own = ['latest', ...(running ? [running.id, sessionName(running.id)] : [])];
+  if (input.resume !== undefined && !own.includes(input.resume)) toResume(context, input.resume);
+  if (!running) return 'started';
+  const { state } = judgeRunning(context, running, config);
+  if (state === 'same') return input.resume === undefined ? 'running' : 'started';
+  if (state !== 'held' || input.takeOver) return 'started';
+  return input.join ? 'joined' : null;
 }
 
 const regressionsOf = ({ results, regressed }: Reverified): Memory['regressed'] =>

@@ -69,6 +69,7 @@ describe('the parts of the briefing', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
       'focus',
       'next',
+      'regressed',
       'features',
       'proven',
       'patterns',
@@ -88,6 +89,7 @@ describe('the parts of the briefing', () => {
       'invariants',
       'features',
       'next',
+      'regressed',
       'focus',
     ]);
   });

@@ -29,6 +29,8 @@ export type { SealReport, Signatures } from './domain/seal-judge.js';
 export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
 export type { WiringChange, WiringInput, WiringStatus } from './routines/agent-wiring.js';
+export type { ShownArchitecture } from './routines/architecture.js';
+export type { EditedArchitecture } from './routines/architecture-edit.js';
 export type { BriefingInput } from './routines/briefing.js';
 export type { CreatedCheckpoint } from './routines/checkpoint.js';
 export type { CheckpointWatch } from './routines/checkpoint-run.js';
@@ -83,6 +85,8 @@ export type { Where } from './routines/where.js';
 const routines = {
   agent: () => import('./routines/agent.js'),
   wiring: () => import('./routines/agent-wiring.js'),
+  architecture: () => import('./routines/architecture.js'),
+  architectureEdit: () => import('./routines/architecture-edit.js'),
   briefing: () => import('./routines/briefing.js'),
   commit: () => import('./routines/commit.js'),
   commitTemplate: () => import('./routines/commit-template.js'),
@@ -270,6 +274,11 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     /** GIT-07: all of that in a pipeline. It judges, and changes nothing of it. */
     ci: bind('ci', 'checkAll', 'reads'),
+    /** KNO-03: what people wrote of the system. */
+    architecture: {
+      show: bind('architecture', 'showArchitecture', 'reads'),
+      edit: bind('architectureEdit', 'editArchitecture'),
+    },
     knowledge: {
       add: bind('knowledge', 'addLearning'),
       list: bind('knowledge', 'listKnowledge', 'reads'),

@@ -122,6 +122,8 @@ const ROUTINE_ORDER = [
   'feature-override',
   'archive',
   'interruption',
+  'architecture',
+  'architecture-edit',
   'briefing',
   'session-commit',
   'session-seal',

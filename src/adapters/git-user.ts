@@ -51,8 +51,8 @@ export async function openEditor(git: UserGit, file: string, env: NodeJS.Process
   const { code, stdout, stderr } = await git(['var', 'GIT_EDITOR']);
   const editor = stdout.trim();
   if (code !== 0 || editor === '')
-    throw outside('commit.editor', `Git names no editor: ${stderr.trim()}`, {
-      hint: 'git config core.editor …  or without --edit',
+    throw outside('editor.none', `Git names no editor: ${stderr.trim()}`, {
+      hint: 'git config --global core.editor …',
     });
   const status = await new Promise<number | null>((done, fail) => {
     const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], {
@@ -63,7 +63,7 @@ export async function openEditor(git: UserGit, file: string, env: NodeJS.Process
     child.on('close', done);
   });
   if (status !== 0)
-    throw outside('commit.editor', `The editor (${editor}) ended with ${status}; nothing was committed.`);
+    throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`);
 }
 
 const stopped = (): Error =>

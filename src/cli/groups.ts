@@ -107,6 +107,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/knowledge.js'),
   },
   {
+    name: 'architecture',
+    heading: 'What is known',
+    summary: 'Show and edit what the system is, and must stay',
+    load: () => import('./commands/architecture.js'),
+  },
+  {
     name: 'note',
     heading: 'What is known',
     summary: 'Keep notes for good',

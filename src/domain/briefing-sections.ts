@@ -6,7 +6,7 @@ import type { Unit } from './linear.js';
 import { type Candidate, selectNext } from './next.js';
 import type { Proven } from './proven.js';
 import { type ArchivedSession, sessionName } from './session.js';
-import { escapeControls, oneLine, plural } from './text.js';
+import { escapeControls, oneLine, plural, wordsOf } from './text.js';
 
 /** What the briefing is made from. */
 export interface BriefingData {
@@ -20,6 +20,8 @@ export interface BriefingData {
   /** Passed until this start, and fail now. */
   regressed?: readonly { id: string; command: string; failure?: string }[] | undefined;
   knowledge: Knowledge;
+  /** Invariants of architecture.md. */
+  architecture?: readonly string[];
   /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
   proven?: readonly Proven[];
   issues: readonly Unit[];
@@ -30,6 +32,10 @@ export interface BriefingData {
 export function briefingSections(data: BriefingData): BriefingSection[] {
   const learnings = readLearnings(data.knowledge);
   const patterns = learnings.filter(({ kind }) => kind !== 'invariant').reverse();
+  const said = new Set<string>();
+  const sayOnce = (text: string): boolean => !said.has(keyOf(text)) && said.add(keyOf(text)) !== undefined;
+  const architecture = (data.architecture ?? []).filter(sayOnce);
+  const invariants = learnings.filter((entry) => entry.kind === 'invariant' && sayOnce(entry.text));
   return [
     {
       key: 'focus',
@@ -86,9 +92,17 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
       source: 'learned',
     },
     {
+      key: 'architecture',
+      title: 'Invariants of the architecture',
+      items: architecture,
+      command: 'forge architecture show',
+      priority: 4,
+      source: 'asserted',
+    },
+    {
       key: 'invariants',
-      title: 'Invariants',
-      items: learnings.filter(({ kind }) => kind === 'invariant').map(learningItem),
+      title: architecture.length > 0 ? 'Other invariants' : 'Invariants',
+      items: invariants.map(learningItem),
       command: 'forge knowledge list',
       priority: 4,
       source: 'asserted',
@@ -111,6 +125,9 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
     },
   ];
 }
+
+/** Markup, case and a final full stop make no other rule. */
+const keyOf = (text: string): string => wordsOf(text.replace(/[*_`]/g, ''), '.;!');
 
 const SHOWN_FILES = 20;
 

@@ -48,7 +48,7 @@ export const TOOLS: Record<ToolName, Tool> = {
   }),
   session_start: tool({
     description:
-      "Start the session, or return the running one: its briefing says where the work stands. `reverify`: re-run the tests of N features first.",
+      'Start the session, or return the running one: its briefing says where the work stands. `reverify`: re-run the tests of N features first.',
     run: (forge, input: Parameters<Forge['session']['start']>[0], { signal, progress }) =>
       forge.session.start(input, {
         signal,

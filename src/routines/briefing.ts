@@ -13,6 +13,7 @@ import type { Proven } from '../domain/proven.js';
 import { type ArchivedSession, sessionName } from '../domain/session.js';
 import { makeToken } from '../domain/token.js';
 import { featuresFile, focusFile, knowledgeFile, shown } from '../store/layout.js';
+import { readInvariants } from './architecture.js';
 import { recentArchives } from './archive.js';
 import { recentCommits } from './commits.js';
 import { type Context, readConfig } from './context.js';
@@ -39,6 +40,8 @@ export interface Memory {
   last: ArchivedSession | null;
   /** The last that said what comes next, or that ended without a word: one that was cut off takes nothing back. */
   said: ArchivedSession | null;
+  /** What architecture.md says must hold. */
+  architecture: string[];
   /** What a session start that ran tests again found to fail. */
   regressed?: BriefingData['regressed'];
   /** The files that were read and found whole. */
@@ -46,7 +49,7 @@ export interface Memory {
 }
 
 /** The part that stands in files. */
-export function readState(context: Context): Omit<Memory, 'commits'> {
+export function readState(context: Context): Omit<Memory, 'commits' | 'architecture'> {
   const { disk, layout } = context;
   const knowledge = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
   const features = disk.requireDocument(FEATURES, featuresFile(layout));
@@ -74,7 +77,12 @@ export async function brief(context: Context, raw: BriefingInput = {}): Promise<
   const state = readState(context);
   const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
   const session = readRunning(context)?.id ?? null;
-  return composeBriefing(context, { ...state, commits: await log, focus }, { ...input, session });
+  const architecture = await readInvariants(context);
+  return composeBriefing(
+    context,
+    { ...state, architecture, commits: await log, focus },
+    { ...input, session },
+  );
 }
 
 interface Options {

@@ -12,6 +12,7 @@ import { type ArchivedSession, type RunningSession, sessionName } from '../domai
 import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
 import { readNoted } from '../store/noted.js';
+import { readInvariants } from './architecture.js';
 import { clearShortTerm, displayId, findResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
@@ -91,7 +92,8 @@ export async function startSession(
   const { ledgers, notes } = await verifyFirst(context);
   const known = readState(context);
   const branch = repository && git ? await readBranch(repository, git) : null;
-  const memory: Memory = { ...known, commits: await log };
+  const architecture = await readInvariants(context);
+  const memory: Memory = { ...known, architecture, commits: await log };
   const head = memory.commits[0]?.hash ?? null;
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });

@@ -70,6 +70,7 @@ export const configFile = within('config.toml');
 export const initScript = within('init.sh');
 export const knowledgeFile = within('memory', 'long-term', 'knowledge.json');
 export const featuresFile = within('memory', 'long-term', 'features.json');
+export const architectureFile = within('memory', 'long-term', 'architecture.md');
 export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');
 export const kfrFile = within('memory', 'short-term', 'kfr.json');
@@ -155,6 +156,10 @@ export const redactedFile = once((layout: Layout) => join(layout.shared, 'redact
 export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
 /** The message of a commit that is being made, or was refused. */
 export const commitMessageFile = (layout: Layout): string => join(layout.state, 'COMMIT_MSG');
+/** Texts of architecture.md that an editor is open on, or that were not taken over. */
+export const architectureDrafts = (layout: Layout): string => join(layout.state, 'edit');
+export const architectureDraft = (layout: Layout, token: string): string =>
+  join(architectureDrafts(layout), `architecture-${token}.md`);
 /** Checkpoints that are being made: each has a file there. */
 export const checkpointWorkFolder = (layout: Layout): string => join(layout.state, 'checkpoints');
 export const checkpointIntent = (layout: Layout, token: string): string =>

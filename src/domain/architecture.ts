@@ -3,7 +3,7 @@ import { oneLine } from './text.js';
 /** What forge reads of `architecture.md`, which people write. Lines are 1-based. */
 export interface Architecture {
   sections: { title: string; level: number; line: number }[];
-  /** One a list item of a section "Invariants"; items below it stand on lines of their own, after `- `. */
+  /** One a list item of a section "Invariants"; items below it stand on lines of their own, after `  - `. */
   invariants: { text: string; line: number }[];
 }
 
@@ -156,7 +156,7 @@ function textOf(parts: Item['parts']): string {
   const lines = parts.slice(0, MAX_PARTS).flatMap(({ depth, text }) => {
     const shown = oneLine(text, MAX_SHOWN);
     if (shown === '') return [];
-    return depth === 0 ? [shown] : [`${'  '.repeat(depth - 1)}- ${shown}`];
+    return depth === 0 ? [shown] : [`${'  '.repeat(depth)}- ${shown}`];
   });
-  return [...lines, ...(parts.length > MAX_PARTS ? ['- …'] : [])].join('\n');
+  return [...lines, ...(parts.length > MAX_PARTS ? ['  - …'] : [])].join('\n');
 }

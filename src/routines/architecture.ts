@@ -8,7 +8,7 @@ import { loadGuard, maskText } from './guard.js';
 export interface ShownArchitecture extends Architecture {
   /** From the project's folder. */
   path: string;
-  /** All of it; what may stand in no message is taken out. */
+  /** All of it, with LF; what may stand in no message is taken out. */
   text: string;
 }
 
@@ -19,7 +19,7 @@ export async function showArchitecture(context: Context): Promise<ShownArchitect
   if (!bytes) throw missing(path);
   const text = decodeProse(bytes, path);
   const architecture = await withoutSecrets(context, readArchitecture(text), path);
-  return { path, ...architecture, text: await maskText(text) };
+  return { path, ...architecture, text: await maskText(text.replace(/\r\n?/g, '\n')) };
 }
 
 /** Its invariants for the briefing. People write this file: whatever is wrong with it is a warning, and stops no work. */
@@ -27,9 +27,9 @@ export async function readInvariants(context: Context): Promise<string[]> {
   const path = shown(context.layout, architectureFile(context.layout));
   try {
     const bytes = context.disk.read(architectureFile(context.layout));
-    if (!bytes?.toString('latin1').match(/invariant/i)) return [];
-    const architecture = readArchitecture(decodeProse(bytes, path));
-    const { invariants } = await withoutSecrets(context, architecture, path);
+    const text = bytes ? decodeProse(bytes, path) : '';
+    if (!/invariant/i.test(text)) return [];
+    const { invariants } = await withoutSecrets(context, readArchitecture(text), path);
     return invariants.map(({ text }) => text);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;

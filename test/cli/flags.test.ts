@@ -48,6 +48,8 @@ const CALLS: string[][] = [
   ['knowledge', 'list'],
   ['knowledge', 'search', 'i'],
   ['knowledge', 'remove', 'ID'],
+  ['architecture', 'show'],
+  ['architecture', 'edit', '-'],
   ['commit', 'check', '--range', 'HEAD..HEAD'],
   ['commit', 'template'],
   ['ci', '--range', 'HEAD..HEAD'],

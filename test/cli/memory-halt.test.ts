@@ -48,6 +48,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'feature import': ['-'],
   'feature verify': ['A'],
   'knowledge add': ['invariant', 'i'],
+  'architecture edit': ['-'],
   'knowledge search': ['i'],
   'knowledge remove': ['ID'],
   'note add': ['text'],

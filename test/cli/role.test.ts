@@ -20,6 +20,7 @@ async function ready(): Promise<Project> {
 const DENIED: string[][] = [
   ['knowledge', 'add', 'invariant', 'x'],
   ['knowledge', 'remove', '0123456789'],
+  ['architecture', 'edit', '-'],
   ['config', 'set', 'briefing.budget', '500'],
   ['trust', '--revoke'],
   ['feature', 'add', 'B', 'b', '--test', 'true'],
@@ -71,6 +72,7 @@ const ALLOWED: string[][] = [
   ['next'],
   ['knowledge', 'list'],
   ['knowledge', 'search', 'x'],
+  ['architecture', 'show'],
   ['note', 'list'],
   ['memory', 'verify'],
   ['memory', 'log'],

@@ -9,6 +9,7 @@ const landed: string[] = [
   ...range('FEA', 1, 4),
   'KNO-01',
   'KNO-02',
+  'KNO-03',
   ...range('KFR', 1, 14),
   ...range('LTM', 1, 9),
   ...range('GOV', 1, 4),

@@ -57,6 +57,7 @@ const RICH: BriefingData = {
     },
     invariants: times(40, (n) => `Invariant ${n}`),
   },
+  architecture: times(40, (n) => `Rule ${n}: nothing else\n  - but this`),
   issues: times(20, (n) => ({ linear_id: `SX9-${n}`, title: `Issue ${n}`, state: 'started' })),
   commits: times(10, (n) => ({ short: `abc${n}`, at, subject: `Commit ${n}` })),
 };
@@ -73,6 +74,7 @@ describe('the parts of the briefing', () => {
       'features',
       'proven',
       'patterns',
+      'architecture',
       'invariants',
       'commits',
       'issues',
@@ -86,6 +88,7 @@ describe('the parts of the briefing', () => {
       'issues',
       'patterns',
       'proven',
+      'architecture',
       'invariants',
       'features',
       'next',
@@ -112,8 +115,22 @@ describe('the parts of the briefing', () => {
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git log|forge (focus show|session list|feature list|knowledge list|memory promote|next))$/,
+        /^(git log|forge (focus show|session list|feature list|knowledge list|architecture show|memory promote|next))$/,
       );
+  });
+
+  it('KNO-03 SES-03 say an invariant once, however it is written', () => {
+    const knowledge = {
+      ...EMPTY.knowledge,
+      invariants: ['nothing READS the `disk`.', 'Another one', 'another one', 'Third'],
+    };
+    const architecture = ['Nothing reads the **disk**', 'Nothing reads the disk.', 'Second'];
+    expect(items({ knowledge, architecture }, 'architecture')).toEqual([
+      'Nothing reads the **disk**',
+      'Second',
+    ]);
+    expect(items({ knowledge, architecture }, 'invariants')).toEqual(['Another one', 'Third']);
+    expect(items({ knowledge }, 'invariants')).toHaveLength(3);
   });
 
   it('SES-03 say what to do when there is no task', () => {

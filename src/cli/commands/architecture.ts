@@ -1,4 +1,4 @@
-import { escapeControls, plural } from '../../domain/text.js';
+import { plural } from '../../domain/text.js';
 import type { EditedArchitecture, ShownArchitecture } from '../../index.js';
 import { command, type Group } from '../spec.js';
 import type { Style } from '../style.js';
@@ -17,7 +17,7 @@ export const group: Group = {
       example: 'forge architecture show',
       run: (call) => call.forge().architecture.show(),
       render: (shown, style) =>
-        `${escapeControls(shown.text.replaceAll('\r\n', '\n')).trimEnd()}\n\n${style.dim(`${shown.path}: ${plural(shown.sections.length, 'section')},`)} ${fed(shown, style)}`,
+        `${shown.text.trimEnd()}\n\n${style.dim(`${shown.path}: ${plural(shown.sections.length, 'section')},`)} ${fed(shown, style)}`,
     }),
     command<EditedArchitecture>({
       name: 'edit',

@@ -1,0 +1,88 @@
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { BIN } from '../support/forge.js';
+import { type Project, run } from '../support/project.js';
+import { atTerminal } from './terminal.js';
+import { makeForgeRepository, typed } from './typed.js';
+
+const FILE = '.forge/memory/long-term/architecture.md';
+
+/** A project whose editor is this script, named as a person names theirs. */
+function withEditor(script: string, variable = 'VISUAL') {
+  const project = makeForgeRepository();
+  project.write(FILE, '## Invariants\n\n- one\n');
+  project.write('.git/ed.sh', script);
+  const unset = { GIT_EDITOR: undefined, VISUAL: undefined, EDITOR: undefined };
+  const env = { ...unset, [variable]: `sh ${project.path('.git/ed.sh')}` };
+  return { project, place: { dir: project.dir, env } };
+}
+
+const draftsOf = (project: Project): string[] => readdirSync(project.path('.git/forge/edit'));
+
+describe.skipIf(process.platform !== 'linux')('forge architecture edit at a terminal', () => {
+  it('KNO-03 opens the editor that git would: VISUAL, EDITOR, or core.editor before them', async () => {
+    for (const variable of ['VISUAL', 'EDITOR']) {
+      const { project, place } = withEditor('test -t 0 && test -t 1 && echo "- two" >>"$1"\n', variable);
+      const { shown, exitCode } = await atTerminal(place, ['architecture', 'edit']);
+      expect([exitCode, shown]).toEqual([0, expect.stringContaining('2 invariants for every briefing')]);
+      expect(typed(project, ['briefing'])).toContain('  one\n  two\n');
+    }
+    const { project, place } = withEditor('exit 9\n');
+    project.git('config', 'core.editor', "sed -i 's/one/three/'");
+    expect((await atTerminal(place, ['architecture', 'edit'])).exitCode).toBe(0);
+    expect(project.read(FILE)).toBe('## Invariants\n\n- three\n');
+  });
+
+  it('KNO-03 is killed with nothing lost: the next one says where the text is', async () => {
+    const { project, place } = withEditor('echo "- two" >>"$1"\nkill -9 $(cat .git/forge.pid)\nsleep 0.2\n');
+    const child = spawn(
+      'script',
+      ['-qec', `echo $$ >.git/forge.pid; exec ${process.execPath} ${BIN} architecture edit`, '/dev/null'],
+      {
+        cwd: project.dir,
+        env: { ...process.env, ...place.env, SHELL: '/bin/sh', TERM: 'xterm' },
+        stdio: 'pipe',
+      },
+    );
+    expect(await new Promise((done) => child.on('close', done))).toBe(137);
+    expect(project.read(FILE)).toBe('## Invariants\n\n- one\n');
+    const [name = ''] = draftsOf(project);
+    project.write('.git/ed.sh', 'true\n');
+    const { shown } = await atTerminal(place, ['architecture', 'edit']);
+    expect(shown).toContain(`${name} was not taken over yet`);
+    typed(project, ['architecture', 'edit', `.git/forge/edit/${name}`]);
+    expect(project.read(FILE)).toBe('## Invariants\n\n- one\n- two\n');
+  });
+
+  it('KNO-03 of two at the same time one is told, and neither text is lost', async () => {
+    const { project, place } = withEditor(
+      'touch "$1.open"; for i in $(seq 100); do set -- "$1" .git/forge/edit/*.open; [ $# -gt 2 ] && break; sleep 0.1; done\necho "- by $$" >>"$1"; sleep 0.3\n',
+    );
+    const both = await Promise.all([1, 2].map(() => atTerminal(place, ['architecture', 'edit'])));
+    expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 3]);
+    const [name = ''] = draftsOf(project).filter((file) => file.endsWith('.md'));
+    expect(both.find(({ exitCode }) => exitCode === 3)?.shown).toContain(name);
+    const texts = [project.read(FILE), project.read(`.git/forge/edit/${name}`)];
+    for (const text of texts) expect(text).toMatch(/^## Invariants\n\n- one\n- by \d+\n$/);
+    expect(texts[0]).not.toBe(texts[1]);
+  });
+});
+
+describe('forge architecture show', () => {
+  it('KNO-03 ends quietly when nobody reads on, in a worktree too', async () => {
+    const { project } = withEditor('');
+    project.write(FILE, `${'Words.\n'.repeat(200_000)}## Invariants\n- one\n`);
+    project.git('add', '.');
+    project.git('commit', '-qm', 'all');
+    project.git('worktree', 'add', '-q', project.path('.git', 'wt'), 'HEAD');
+    const other = project.path('.git', 'wt');
+    expect(run(other, process.execPath, [BIN, 'briefing']).stdout).toContain('  one\n');
+    run(project.dir, 'git', ['worktree', 'remove', '--force', other]);
+    const child = spawn(process.execPath, [BIN, 'architecture', 'show'], { cwd: project.dir });
+    child.stdout.destroy();
+    let stderr = '';
+    child.stderr.on('data', (chunk) => (stderr += chunk));
+    expect([await new Promise((done) => child.on('close', done)), stderr]).toEqual([0, '']);
+  });
+});

@@ -43,7 +43,11 @@ export async function editArchitecture(
   } catch (error) {
     throw draft === null ? error : kept(error, draft);
   }
-  if (draft !== null) disk.withLock(() => disk.remove(draft));
+  // Some editors leave what was there before beside it.
+  if (draft !== null)
+    disk.withLock(() => {
+      for (const path of [draft, `${draft}~`]) disk.remove(path);
+    });
   const path = shown(layout, file);
   const read = readArchitecture(decodeProse(bytes, path));
   return { path, changed, ...(await withoutSecrets(context, read, path)) };
@@ -85,7 +89,7 @@ async function edit(context: Context, before: Buffer): Promise<{ bytes: Buffer; 
 
 /** Another editor may be at work on one; else it was refused, or cut off. */
 function warnOfDrafts({ disk, layout, warnings }: Context): void {
-  for (const name of disk.list(architectureDrafts(layout)))
+  for (const name of disk.list(architectureDrafts(layout)).filter((file) => file.endsWith('.md')))
     warnings.push(
       `${architectureDrafts(layout)}/${name} was not taken over yet: forge architecture edit FILE  takes it.`,
     );

@@ -1,4 +1,5 @@
 import { encodeDocument } from '../domain/document.js';
+import { usage } from '../domain/error.js';
 import { NO_FOCUS } from '../domain/focus.js';
 import { formatJson } from '../domain/json.js';
 import { KFR, type Kfr, NO_KFR } from '../domain/kfr.js';
@@ -110,6 +111,23 @@ export function findResumable(context: Context, wanted: string): ArchivedSession
     wanted,
   ).id;
   return readArchive(context, id);
+}
+
+/** The same; exit 2 for none, and for one that was not interrupted. */
+export function requireResumable(context: Context, wanted: string): ArchivedSession {
+  const session = findResumable(context, wanted);
+  if (session?.status === 'interrupted') return session;
+  if (!session)
+    throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
+      hint: 'forge session list',
+    });
+  throw usage(
+    'session.not_interrupted',
+    `Session ${sessionName(session.id)} was ${session.status}, not interrupted.`,
+    {
+      hint: `forge session show ${sessionName(session.id)}`,
+    },
+  );
 }
 
 /** Rewrites the record of an archive (its status, who resumed it). */

@@ -1,9 +1,12 @@
 import { ForgeError } from '../domain/error.js';
 import type { Feature } from '../domain/feature.js';
+import { sessionName } from '../domain/session.js';
 import { compareIds, compareText } from '../domain/text.js';
+import { requireResumable } from './archive.js';
 import { listPassing } from './checkpoint-run.js';
 import { type Context, readConfig } from './context.js';
 import { type FeatureResult, verifyFeatures } from './feature-verify.js';
+import { judgeRunning, readRunning } from './running.js';
 
 export interface ReverifyWatch {
   /** A test is about to run; so many of the features are through. */
@@ -26,16 +29,28 @@ export interface Reverified {
 /** Of the nine seconds that a start hook has. */
 const HOOK_SECONDS = 4;
 
+/** What a session start was asked. */
+export interface Asked {
+  resume?: string | undefined;
+  join?: boolean | undefined;
+  takeOver?: boolean | undefined;
+  reverify?: number | undefined;
+}
+
 /**
  * SES-11: runs the tests of passing features again, those verified longest ago first, so that each has its turn. What
  * they show is recorded as `feature verify` does it; a test that the time limit cut off shows nothing. Null: not here.
+ * The setting counts where a session begins, and nothing is run for a start that will be refused.
  */
 export async function reverify(
   context: Context,
   count: number,
+  asked: Asked,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
   const { reverify_seconds, reverify_at_once, reverify_in_hooks } = readConfig(context).session;
+  const state = foresee(context, asked);
+  if (state === 'refused' || (asked.reverify === undefined && state !== 'started')) return null;
   const chosen = chooseOldest(context, count);
   if (watch.isHook && !reverify_in_hooks) {
     if (chosen.length > 0)
@@ -45,12 +60,23 @@ export async function reverify(
     return null;
   }
   const seconds = watch.isHook ? Math.min(HOOK_SECONDS, reverify_seconds) : reverify_seconds;
-  const limit = AbortSignal.timeout(seconds * 1000);
-  const round = new Round(context, chosen, limit, watch);
+  const round = new Round(context, chosen, AbortSignal.timeout(seconds * 1000), watch);
   await Promise.all(Array.from({ length: reverify_at_once }, () => round.work()));
   const reverified = round.end();
   warn(context, reverified, seconds);
   return reverified;
+}
+
+/** What the start will come to: a wrong id is found here, and who comes second. Other refusals come later. */
+function foresee(context: Context, { resume, join, takeOver }: Asked): 'started' | 'running' | 'refused' {
+  const running = readRunning(context);
+  const own = ['latest', ...(running ? [running.id, sessionName(running.id)] : [])];
+  if (resume !== undefined && !own.includes(resume)) requireResumable(context, resume);
+  if (!running) return 'started';
+  const { state } = judgeRunning(context, running, readConfig(context));
+  if (state === 'same') return resume === undefined ? 'running' : 'started';
+  if (state !== 'held' || takeOver) return 'started';
+  return join ? 'running' : 'refused';
 }
 
 /** A human's word stands for an overridden feature, not a test run. */

@@ -1,19 +1,18 @@
 import * as z from 'zod/mini';
 import { readBranch } from '../adapters/git-read.js';
 import type { Briefing } from '../domain/briefing.js';
-import type { Config } from '../domain/config.js';
 import { encodeDocument } from '../domain/document.js';
-import { refused, usage } from '../domain/error.js';
+import { refused } from '../domain/error.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../domain/focus.js';
 import { type Holder, sameHolder, sameProcess } from '../domain/holder.js';
 import { checkInput } from '../domain/input.js';
 import { requireResolved } from '../domain/kfr-gate.js';
-import { type ArchivedSession, type RunningSession, sessionName } from '../domain/session.js';
+import { type RunningSession, sessionName } from '../domain/session.js';
 import { checkText, plural } from '../domain/text.js';
 import { focusFile, sessionFile } from '../store/layout.js';
 import { readNoted } from '../store/noted.js';
 import { readInvariants } from './architecture.js';
-import { clearShortTerm, displayId, findResumable } from './archive.js';
+import { clearShortTerm, displayId, requireResumable } from './archive.js';
 import { composeBriefing, type Memory, readState } from './briefing.js';
 import { recentCommits, rememberCommits } from './commits.js';
 import {
@@ -140,34 +139,16 @@ async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes
   return { ledgers: tiers.flatMap(({ containers }) => containers), notes };
 }
 
-/**
- * SES-11: before the task is chosen, so that what regressed can be it. The setting counts where a session begins; and
- * nothing is run for a start that is refused to whoever comes second, or that names a wrong session.
- */
+/** SES-11: before the task is chosen, so that what regressed can be it. Its code is loaded where it is wanted. */
 async function reverifyFirst(
   context: Context,
   input: SessionStartInput,
   watch: ReverifyWatch,
 ): Promise<Reverified | null> {
-  const config = readConfig(context);
-  const count = input.reverify ?? config.session.reverify;
+  const count = input.reverify ?? readConfig(context).session.reverify;
   if (count === 0) return null;
   context.disk.withLock(() => finishIntent(context));
-  const state = foresee(context, input, config);
-  if (state === null || (input.reverify === undefined && state !== 'started')) return null;
-  return (await import('./session-reverify.js')).reverify(context, count, watch);
-}
-
-/** What the start will come to; null: it will be refused. */
-function foresee(context: Context, input: SessionStartInput, config: Config): State | null {
-  const running = readRunning(context);
-  const own = ['latest', ...(running ? [running.id, sessionName(running.id)] : [])];
-  if (input.resume !== undefined && !own.includes(input.resume)) toResume(context, input.resume);
-  if (!running) return 'started';
-  const { state } = judgeRunning(context, running, config);
-  if (state === 'same') return input.resume === undefined ? 'running' : 'started';
-  if (state !== 'held' || input.takeOver) return 'started';
-  return input.join ? 'joined' : null;
+  return (await import('./session-reverify.js')).reverify(context, count, input, watch);
 }
 
 const regressionsOf = ({ results, regressed }: Reverified): Memory['regressed'] =>
@@ -185,7 +166,7 @@ function openSession(
   } else if (isLeftBehind(context)) clearShortTerm(context);
   else archiveLeft(context, input.resume, () => allocate(context));
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
-  const resumed = input.resume === undefined ? null : toResume(context, input.resume);
+  const resumed = input.resume === undefined ? null : requireResumable(context, input.resume);
   return { running: createSession(context, input.goal, around, resumed), state: 'started' };
 }
 
@@ -203,7 +184,7 @@ function settleRunning(context: Context, running: RunningSession, input: Session
     });
   // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.
   const own = ['latest', running.id, name].includes(input.resume ?? 'latest');
-  if (input.resume !== undefined && !own) toResume(context, input.resume);
+  if (input.resume !== undefined && !own) requireResumable(context, input.resume);
   if (!own || input.resume === undefined)
     requireResolved(
       readKfr(context),
@@ -231,7 +212,7 @@ function makeRoom(context: Context, running: RunningSession, wanted: string): nu
       },
     );
   // A wrong id is found before anything goes.
-  toResume(context, wanted);
+  requireResumable(context, wanted);
   clearShortTerm(context);
   return null;
 }
@@ -258,22 +239,6 @@ function reclaim(running: RunningSession, me: Holder): RunningSession {
 }
 
 const isSameEntry = (a: Holder, b: Holder): boolean => a.agent === b.agent && sameProcess(a, b);
-
-function toResume(context: Context, wanted: string): ArchivedSession {
-  const session = findResumable(context, wanted);
-  if (session?.status === 'interrupted') return session;
-  if (!session)
-    throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
-      hint: 'forge session list',
-    });
-  throw usage(
-    'session.not_interrupted',
-    `Session ${sessionName(session.id)} was ${session.status}, not interrupted.`,
-    {
-      hint: `forge session show ${sessionName(session.id)}`,
-    },
-  );
-}
 
 /** In a dry run nothing was written, so what would stand there is worked out again. */
 function readFocus(

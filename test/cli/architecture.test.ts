@@ -173,6 +173,8 @@ describe('forge architecture edit', () => {
     expect([exitCode, stdout]).toEqual([0, `✓ ${FILE}  2 invariants for every briefing\n`]);
     expect(project.read(FILE)).toBe(TEXT.replace('cents', 'öre'));
     expect((await edit(project, 'true')).stdout).toBe(`${FILE} is as it was\n`);
+    project.write('ed.sh', 'cp "$1" "$1~"\n');
+    expect((await edit(project, `sh ${project.path('ed.sh')}`)).exitCode).toBe(0);
     expect(draftsOf(project)).toEqual([]);
   });
 

@@ -84,7 +84,7 @@ class Reader {
     else if (heading) this.open(line.slice(heading[0].length), heading[1]?.length ?? 1, number);
     else if (plain !== null && UNDERLINE.test(line)) this.open(plain, line.includes('=') ? 1 : 2, number - 1);
     else if (RULE.test(line)) this.item = null;
-    else if (MARKER.test(line)) this.begin(line, number);
+    else if (MARKER.test(line) && !this.isCode(line)) this.begin(line, number);
     else this.goOn(line);
     if (line.trim() !== '') this.isAfterBlank = false;
   }
@@ -99,6 +99,11 @@ class Reader {
     this.sections.push({ title, level, line });
     this.item = null;
     if (this.within === null || level <= this.within) this.within = isInvariants(title) ? level : null;
+  }
+
+  /** Indented that far where no item is open, it is no list. */
+  private isCode(line: string): boolean {
+    return this.item === null && widthOf(line) >= 4;
   }
 
   private begin(line: string, number: number): void {

@@ -75,6 +75,7 @@ describe('the invariants of architecture.md', () => {
   });
 
   it('KNO-03 are no code and no comment', () => {
+    expect(invariants('## Invariants\n\n    - code\n\t- code\n')).toEqual([]);
     const text = [
       '## Invariants',
       '- before <!-- a remark --> after <!-- left open',

@@ -1,0 +1,62 @@
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire, enableCompileCache, wrap } from 'node:module';
+import { dirname, join } from 'node:path';
+import { Script } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { BIN } from '../support/forge.js';
+import { makeFolder, run } from '../support/project.js';
+
+const SOURCE = 'process.stdout.write("from the source")';
+const COMPILED = 'process.stdout.write("from the cache.")';
+
+/** A package whose cache was made of another text of the same length, which is all of the text that V8 compares. */
+function makePackage() {
+  const folder = makeFolder('forge-cache-');
+  cpSync(dirname(BIN), join(folder, 'bin'), { recursive: true });
+  mkdirSync(join(folder, 'dist', 'cli'), { recursive: true });
+  writeFileSync(join(folder, 'dist', 'cli', 'bin.cjs'), SOURCE);
+  const bin = join(folder, 'bin', 'forge.js');
+  const { caches } = createRequire(import.meta.url)(bin) as { caches: string };
+  mkdirSync(caches);
+  const cache = join(caches, 'bin.cjs.v8');
+  writeFileSync(cache, new Script(wrap(COMPILED)).createCachedData());
+  return { folder, bin, cache };
+}
+
+/** Node 22.1 and newer keep a cache of their own. */
+describe.skipIf(enableCompileCache !== undefined)('the code that was compiled at build time', () => {
+  it('is used by the Node that compiled it', () => {
+    const { folder, bin } = makePackage();
+    expect(run(folder, process.execPath, [bin])).toMatchObject({ stdout: 'from the cache.', stderr: '' });
+  });
+
+  it('is not looked at by another build of the same version, which it could crash', () => {
+    const { folder, bin } = makePackage();
+    const other = join(folder, 'node');
+    copyFileSync(process.execPath, other);
+    chmodSync(other, 0o755);
+    appendFileSync(other, '\0');
+    expect(run(folder, other, [bin])).toMatchObject({ stdout: 'from the source', stderr: '', exitCode: 0 });
+  });
+
+  it('is left aside when it is damaged or cut short', () => {
+    const { folder, bin, cache } = makePackage();
+    const whole = readFileSync(cache);
+    for (const bytes of [Buffer.alloc(0), Buffer.from('nonsense'), whole.subarray(0, whole.length / 2)]) {
+      writeFileSync(cache, bytes);
+      expect(run(folder, process.execPath, [bin])).toMatchObject({
+        stdout: 'from the source',
+        stderr: '',
+        exitCode: 0,
+      });
+    }
+  });
+});

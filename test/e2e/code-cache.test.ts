@@ -7,7 +7,7 @@ import {
   readFileSync,
   writeFileSync,
 } from 'node:fs';
-import { createRequire, enableCompileCache, wrap } from 'node:module';
+import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -24,15 +24,15 @@ function makePackage() {
   mkdirSync(join(folder, 'dist', 'cli'), { recursive: true });
   writeFileSync(join(folder, 'dist', 'cli', 'bin.cjs'), SOURCE);
   const bin = join(folder, 'bin', 'forge.js');
-  const { caches } = createRequire(import.meta.url)(bin) as { caches: string };
+  const { caches } = nodeModule.createRequire(import.meta.url)(bin) as { caches: string };
   mkdirSync(caches);
   const cache = join(caches, 'bin.cjs.v8');
-  writeFileSync(cache, new Script(wrap(COMPILED)).createCachedData());
+  writeFileSync(cache, new Script(nodeModule.wrap(COMPILED)).createCachedData());
   return { folder, bin, cache };
 }
 
 /** Node 22.1 and newer keep a cache of their own. */
-describe.skipIf(enableCompileCache !== undefined)('the code that was compiled at build time', () => {
+describe.skipIf('enableCompileCache' in nodeModule)('the code that was compiled at build time', () => {
   it('is used by the Node that compiled it', () => {
     const { folder, bin } = makePackage();
     expect(run(folder, process.execPath, [bin])).toMatchObject({ stdout: 'from the cache.', stderr: '' });

@@ -67,7 +67,7 @@ async function measure(figure, placeOf, scratch) {
 }
 
 function judged(row) {
-  const { skipped, median, least = 0, limit = Number.POSITIVE_INFINITY } = row;
+  const { skipped, median, least = Number.NEGATIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = row;
   return { ...row, ok: skipped !== undefined || (median >= least && median <= limit) };
 }
 

@@ -3,7 +3,7 @@
 // Starts the command line: with Node's own code cache where it has one (22.1), else with what V8 compiled when
 // the package was built, if it was this very Node that built it.
 
-const { existsSync, readFileSync, statSync, writeSync } = require('node:fs');
+const { existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { join } = require('node:path');
 
@@ -49,9 +49,27 @@ function load(name, cache = name) {
   return module_.exports;
 }
 
+/**
+ * Where Node may keep what it compiled. By itself it takes a folder of the temp folder that anybody could have made before, and
+ * runs the code that it finds there; so this one is the user's own, or there is none.
+ */
+function ownFolder() {
+  const user = process.getuid?.();
+  const own = join(require('node:os').tmpdir(), `forge-compile-cache-${user ?? 'user'}`);
+  try {
+    if (!existsSync(own)) mkdirSync(own, { mode: 0o700 });
+    const found = lstatSync(own);
+    if (!found.isDirectory()) return null;
+    return user === undefined || (found.uid === user && (found.mode & 0o022) === 0) ? own : null;
+  } catch {
+    return null;
+  }
+}
+
 function start() {
   if (!enableCompileCache) return load('bin.cjs', cacheOf(process.argv.slice(2)));
-  enableCompileCache();
+  const own = ownFolder();
+  if (own !== null) enableCompileCache(own);
   return require(join(folder, 'bin.cjs'));
 }
 

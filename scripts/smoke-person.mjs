@@ -11,19 +11,21 @@ export function check(condition, what) {
 export function makePerson(folder, node) {
   const home = join(folder, 'home');
   const global = join(folder, 'global');
-  mkdirSync(home, { recursive: true });
+  const temp = join(folder, 'tmp');
+  for (const needed of [home, temp]) mkdirSync(needed, { recursive: true });
   writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.com\n');
   const path = [join(global, 'bin'), node, process.env.PATH].filter((part) => part !== undefined);
   const env = {
     PATH: path.join(delimiter),
     HOME: home,
+    TMPDIR: temp,
     XDG_STATE_HOME: join(home, 'state'),
     GIT_CONFIG_NOSYSTEM: '1',
     npm_config_userconfig: join(home, '.npmrc'),
     // What a coming Node will refuse counts as broken today.
     NODE_PENDING_DEPRECATION: '1',
   };
-  return { folder, global, start: (program, args, cwd) => start(program, args, cwd, env) };
+  return { folder, global, temp, start: (program, args, cwd) => start(program, args, cwd, env) };
 }
 
 function start(program, args, cwd, env) {

@@ -67,6 +67,16 @@ export function useCommandLine(person, version) {
   check(json('memory', 'verify').status === 'intact', 'forge memory verify did not find memory intact.');
 }
 
+/** Node 22.1 and newer keep what they compiled; older ones have what the build compiled, or nothing. */
+export function checkCache(person) {
+  const keeps = run(person, 'node', ['-p', '"enableCompileCache" in module'], person.folder) === 'true\n';
+  const kept = readdirSync(person.temp).some((name) => name.startsWith('forge-compile-cache'));
+  check(
+    kept === keeps,
+    `forge keeps ${kept ? 'code that Node could not have' : 'nothing of what Node'} compiled.`,
+  );
+}
+
 /** Git itself asks the hook: what does not follow the protocol is refused, what forge writes is taken. */
 function useCommits(person, project, forge) {
   writeFileSync(join(project, 'works.txt'), 'It works\n');

@@ -39,6 +39,7 @@ function useOn(label, folder, tarballs) {
   step(`${on}: npm install -g, and the command line does its main job`, () => {
     use.installGlobally(person, tarballs);
     use.useCommandLine(person, version);
+    use.checkCache(person);
   });
   const consumer = step(`${on}: npm install`, () =>
     use.installLocally(person, tarballs, [name, ...dependencies]),

@@ -4,7 +4,10 @@ import {
   copyFileSync,
   cpSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import * as nodeModule from 'node:module';
@@ -58,5 +61,39 @@ describe.skipIf('enableCompileCache' in nodeModule)('the code that was compiled 
         exitCode: 0,
       });
     }
+  });
+});
+
+/** Node 22.1 and newer: compiled once by themselves, and kept in the temp folder. */
+describe.skipIf(!('enableCompileCache' in nodeModule))('the code that Node keeps', () => {
+  const name = `forge-compile-cache-${process.getuid?.() ?? 'user'}`;
+
+  const start = (temp: string) => run(temp, process.execPath, [BIN, 'help'], { env: { TMPDIR: temp } });
+
+  it('lies in a folder that is the user’s own', () => {
+    const temp = makeFolder();
+    expect(start(temp)).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(readdirSync(temp)).toEqual([name]);
+    expect(statSync(join(temp, name)).mode & 0o777).toBe(0o700);
+    expect(readdirSync(join(temp, name), { recursive: true }).length).toBeGreaterThan(1);
+  });
+
+  it('is neither looked for nor put where others may write, nor behind a link', () => {
+    const temp = makeFolder();
+    mkdirSync(join(temp, name));
+    chmodSync(join(temp, name), 0o777);
+    expect(start(temp)).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(readdirSync(join(temp, name))).toEqual([]);
+    const [linked, elsewhere] = [makeFolder(), makeFolder()];
+    symlinkSync(elsewhere, join(linked, name));
+    expect(start(linked)).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(readdirSync(elsewhere)).toEqual([]);
+  });
+
+  it('is missed by nobody where the temp folder cannot be written to, or is none', () => {
+    const file = join(makeFolder(), 'file');
+    writeFileSync(file, '');
+    const started = run(makeFolder(), process.execPath, [BIN, 'help'], { env: { TMPDIR: file } });
+    expect(started).toMatchObject({ stderr: '', exitCode: 0 });
   });
 });

@@ -17,9 +17,13 @@ const dependencies = Object.keys(manifest.dependencies ?? {});
 const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'forge-smoke-')));
 
 function step(what, work) {
-  const result = work();
-  console.log(`ok  ${what}`);
-  return result;
+  try {
+    const result = work();
+    console.log(`ok  ${what}`);
+    return result;
+  } catch (error) {
+    throw new Error(`${what}: ${error.message}`);
+  }
 }
 
 /** Packs a folder as it stands, without its scripts: the build has run. */

@@ -1,8 +1,9 @@
 // Figures of the guard: what it takes to load, for a clean kilobyte, and for 64 KiB of all its keywords.
-import { fileURLToPath, pathToFileURL } from 'node:url';
+
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { rounds, summary } from './measure.mjs';
 

@@ -13,16 +13,20 @@ const PAIRS = rounds(15);
 const WARM_UPS = 2;
 const MEMORY_RUNS = rounds(5);
 
+/** Somebody wants to stop all of it: Ctrl-C reaches the program that is measured as well. */
+export class Interrupted extends Error {}
+
 /** Runs argv to its end and returns stdout; throws when it fails: a failing command is quick for the wrong reason. */
 export function run(argv, { cwd, env, input = '' }) {
   const [program, ...args] = argv;
-  const { status, error, stdout, stderr } = spawnSync(program, args, {
+  const { status, signal, error, stdout, stderr } = spawnSync(program, args, {
     cwd,
     env,
     input,
     encoding: 'utf8',
     maxBuffer: 256 * 1024 * 1024,
   });
+  if (signal === 'SIGINT' || signal === 'SIGTERM') throw new Interrupted('interrupted');
   // Who does not read what is given on stdin is none the worse for it.
   if ((error && error.code !== 'EPIPE') || status !== 0)
     throw new Error(`${argv.join(' ')} failed (${error?.message ?? `exit ${status}`}): ${stderr}`);

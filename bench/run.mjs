@@ -13,6 +13,7 @@ import { GUARD } from './guard-figures.mjs';
 import { HOOKS } from './hooks.mjs';
 import { LEDGER } from './ledger.mjs';
 import { MCP } from './mcp.mjs';
+import { Interrupted } from './measure.mjs';
 import { PEERS, peersInUse } from './peers.mjs';
 import { makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
 import { SEALS } from './seals.mjs';
@@ -33,6 +34,12 @@ const ALL = Object.entries(GROUPS).flatMap(([group, figures]) =>
 
 async function measureAll(wanted, ownEnv) {
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'forge-bench-')));
+  const cleanUp = () => rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => {
+      cleanUp();
+      process.exit(130);
+    });
   const env = makeEnvironment(scratch, ownEnv);
   const makers = {
     small: () => makeSmall(scratch, env),
@@ -49,7 +56,7 @@ async function measureAll(wanted, ownEnv) {
     }
     return rows;
   } finally {
-    rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+    cleanUp();
   }
 }
 
@@ -61,6 +68,7 @@ async function measure(figure, placeOf, scratch) {
     const found = await (figure.measure ?? measureCommand)(figure, placeOf(), scratch);
     return [found].flat().map((part) => judged({ ...row, ...part }));
   } catch (error) {
+    if (error instanceof Interrupted) throw error;
     console.error(error);
     return [{ ...row, failed: error.message.split('\n')[0].slice(0, 200), ok: false }];
   }
@@ -121,5 +129,5 @@ try {
   await main(process.argv.slice(2));
 } catch (error) {
   console.error(`bench: ${error.message}`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof Interrupted ? 130 : 1;
 }

@@ -16,7 +16,8 @@ const folder = join(__dirname, '..', 'dist', 'cli');
  * another one wrote it: so the name has the Node's version, and the size of its program for builds of one version.
  */
 const { version, platform, arch, execPath } = process;
-const caches = join(folder, [version, platform, arch, statSync(execPath).size].join('-'));
+const size = statSync(execPath, { throwIfNoEntry: false })?.size;
+const caches = join(folder, [version, platform, arch, size].join('-'));
 
 function builtCache(name) {
   try {

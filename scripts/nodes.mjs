@@ -8,6 +8,8 @@ export const NODES = ['20.19.0', '22.23.3', '24.21.0', '26.10.0'];
 
 /** A folder for PATH in which `node` is that version and nothing else is; null where it cannot be had. */
 export function nodeFolder(version) {
+  if (!/^\d+(\.\d+){0,2}$/.test(version))
+    throw new Error(`A Node is named like 26 or 26.10.0, not ${version}`);
   const place = peer(`node-${process.platform}-${process.arch}`, version);
   if (place === null) return null;
   // Headers and manuals are a third of it.

@@ -69,7 +69,8 @@ export function useCommandLine(person, version) {
 
 /** Node 22.1 and newer keep what they compiled; older ones have what the build compiled, or nothing. */
 export function checkCache(person) {
-  const keeps = run(person, 'node', ['-p', '"enableCompileCache" in require("module")'], person.folder) === 'true\n';
+  const keeps =
+    run(person, 'node', ['-p', '"enableCompileCache" in require("module")'], person.folder) === 'true\n';
   const kept = readdirSync(person.temp).some((name) => name.startsWith('forge-compile-cache'));
   check(
     kept === keeps,

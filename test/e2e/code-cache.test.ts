@@ -50,6 +50,19 @@ describe.skipIf('enableCompileCache' in nodeModule)('the code that was compiled 
     expect(run(folder, other, [bin])).toMatchObject({ stdout: 'from the source', stderr: '', exitCode: 0 });
   });
 
+  it('is left aside when this Node was taken away after it had started', () => {
+    const { folder, bin } = makePackage();
+    const other = join(folder, 'node');
+    copyFileSync(process.execPath, other);
+    chmodSync(other, 0o755);
+    writeFileSync(join(folder, 'gone.cjs'), "require('node:fs').unlinkSync(process.execPath);");
+    expect(run(folder, other, ['--require', './gone.cjs', bin])).toMatchObject({
+      stdout: 'from the source',
+      stderr: '',
+      exitCode: 0,
+    });
+  });
+
   it('is left aside when it is damaged or cut short', () => {
     const { folder, bin, cache } = makePackage();
     const whole = readFileSync(cache);

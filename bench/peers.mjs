@@ -1,6 +1,6 @@
 // What other tools take in the same run, for what one would use them for in forge's place. They come from npm, in these
 // versions, once; one that cannot be had is left out, and the table says so.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { peer } from '../scripts/peers.mjs';
 import { run, wallRatios } from './measure.mjs';
@@ -29,23 +29,26 @@ function find(name) {
 export const peersInUse = () =>
   [...folders].filter(([, folder]) => folder !== null).map(([name]) => `${name} ${VERSIONS[name]}`);
 
-/** Programs of peers as argv; null where they cannot be had. `native`: past what npm puts before it. */
+/** A peer's program for Node, as argv; null where it cannot be had. */
 const program = (name, path) => {
   const folder = find(name);
   return folder === null ? null : [process.execPath, join(folder, path)];
 };
-const backlog = () => program('backlog.md', 'cli.js');
-const native = (name, binary) => {
+
+/** The folder with what a peer compiled for this machine, which npm leaves out where there is none. */
+const compiled = (name) => {
   const folder = find(name);
-  if (folder === null) return null;
-  return [join(dirname(folder), `${name}-${process.platform}-${process.arch}`, 'bin', binary)];
+  const binaries = folder && join(dirname(folder), `${name}-${process.platform}-${process.arch}`);
+  return binaries && existsSync(binaries) ? binaries : null;
 };
+const backlog = () => compiled('backlog.md') && program('backlog.md', 'cli.js');
+const lefthook = () => compiled('lefthook') && [join(compiled('lefthook'), 'bin', 'lefthook')];
 
 const PROGRAMS = {
   commitlint: () => program('@commitlint/cli', 'cli.js'),
   commitlintConfig: () => find('@commitlint/config-conventional'),
   husky: () => program('husky', 'bin.js'),
-  lefthook: () => native('lefthook', 'lefthook'),
+  lefthook,
   serverMemory: () => program('@modelcontextprotocol/server-memory', join('dist', 'index.js')),
 };
 
@@ -68,7 +71,7 @@ const versions = (_figure, { env }, scratch) =>
   inTurn(
     [
       ['--version: forge', forge('--version')],
-      ['--version: lefthook', PROGRAMS.lefthook()?.concat('version') ?? null],
+      ['--version: lefthook', lefthook()?.concat('version') ?? null],
       ['--version: commitlint', PROGRAMS.commitlint()?.concat('--version') ?? null],
       ['--version: backlog', backlog()?.concat('--version') ?? null],
     ],

@@ -39,17 +39,23 @@ function start(program, args, cwd, env) {
   return { status, stdout, stderr, what: `${program} ${args.join(' ')}` };
 }
 
-/** Runs to a good end and returns stdout; throws when it fails. */
-export function run(person, program, args, cwd) {
-  const { status, stdout, stderr, what } = person.start(program, args, cwd);
-  check(status === 0, `${what}: exit ${status}\n${stdout}${stderr}`);
-  return stdout;
+function finish(person, program, args, cwd) {
+  const ended = person.start(program, args, cwd);
+  check(ended.status === 0, `${ended.what}: exit ${ended.status}\n${ended.stdout}${ended.stderr}`);
+  return ended;
 }
 
-/** The same for what is ours: Node must have nothing to warn of. */
-export function runSilently(person, program, args, cwd) {
-  const { status, stdout, stderr, what } = person.start(program, args, cwd);
-  check(status === 0, `${what}: exit ${status}\n${stdout}${stderr}`);
+/** Runs to a good end and returns stdout; throws when it fails. */
+export const run = (person, program, args, cwd) => finish(person, program, args, cwd).stdout;
+
+/** What is ours gives Node nothing to warn of. */
+export function checkSilent({ what, stderr }) {
   check(!/warning|deprecat/i.test(stderr), `${what} warns:\n${stderr}`);
-  return stdout;
+}
+
+/** The same as `run` for what is ours. */
+export function runSilently(person, program, args, cwd) {
+  const ended = finish(person, program, args, cwd);
+  checkSilent(ended);
+  return ended.stdout;
 }

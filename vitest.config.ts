@@ -17,6 +17,7 @@ const LONG = [
   'cli/recover-places',
   'docs/check-ledger',
   'e2e/agent-kills',
+  'e2e/bench',
   'e2e/checkpoint',
   'e2e/checkpoint-kills',
   'e2e/commit-clean-up',

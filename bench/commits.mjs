@@ -1,11 +1,11 @@
 // The check of a range of commits, beside `git log` of the same range.
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { EMPTY_NODE, median, run } from './measure.mjs';
+import { EMPTY_NODE, median, rounds, run, summary, wallMs } from './measure.mjs';
 import { forge } from './repositories.mjs';
 
 const COMMITS = 10_000;
-const ROUNDS = 11;
+const ROUNDS = rounds(11);
 const RANGE = `main~${COMMITS}..main`;
 
 /** As agents write them: each says something else. */
@@ -43,11 +43,7 @@ function makeHistory({ cwd, env }) {
 function measureRange(_figure, { env }, scratch) {
   const place = { cwd: join(scratch, 'commits'), env };
   if (!existsSync(place.cwd)) makeHistory(place);
-  const time = (argv) => {
-    const start = performance.now();
-    run(argv, place);
-    return performance.now() - start;
-  };
+  const time = (argv) => wallMs(argv, place);
   const ratios = [];
   const times = [];
   for (let round = -2; round < ROUNDS; round++) {
@@ -58,7 +54,7 @@ function measureRange(_figure, { env }, scratch) {
     ratios.push((own - node) / git);
     times.push(own);
   }
-  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios), ms: median(times) };
+  return { ...summary(ratios), ms: median(times) };
 }
 
 export const COMMIT_FIGURES = [

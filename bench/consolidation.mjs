@@ -1,33 +1,27 @@
 // Figures of consolidation: a whole process over 1,000 cycles, and weighing 100,000 evaluations against JSON.parse alone.
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { child, loadKit } from './ledger.mjs';
-import { median, run, wallRatios } from './measure.mjs';
+import { child } from './ledger.mjs';
+import { median, rounds, summary, wallRatios } from './measure.mjs';
+import { STAMP, settleRecords, writeRecords } from './records.mjs';
 import { forge, makeSmall } from './repositories.mjs';
 
-const ROUNDS = 5;
+const ROUNDS = rounds(5);
 
 /** A repository with so many evaluated cycles, verified once; some fail, some contradict what others show. */
 async function makeEvaluated(scratch, env, count) {
   const place = makeSmall(mkdtempSync(join(scratch, `evaluated-${count}-`)), env);
-  const { planLines, recordId } = await import(await loadKit(scratch));
-  const plan = (tier, bodies) => {
-    const file = join(place.cwd, '.forge', 'memory', `${tier}.jsonl`);
-    const genesis = run(['head', '-1', file], place).trim();
-    const tip = { ledger: JSON.parse(genesis).ledger, heads: [recordId(genesis)], maxN: 1 };
-    const { lines } = planLines(tier, tip, null, bodies);
-    writeFileSync(file, `${[genesis, ...lines.map(({ line }) => line)].join('\n')}\n`);
-    return lines.map(({ id }) => id);
-  };
-  const stamp = { at: '2026-03-01T10:00:00.000Z', session: null, actor: 'supervisor', kind: 'cycle' };
+  const stamp = { ...STAMP, kind: 'cycle' };
   const cycles = Array.from({ length: count }, (_, i) => ({
     ...stamp,
     cycle: i + 1,
     task_id: `T-${i % 50}`,
     exit_code: 0,
   }));
-  const executions = plan('execution', cycles);
-  plan(
+  const executions = await writeRecords(scratch, place, 'execution', cycles);
+  await writeRecords(
+    scratch,
+    place,
     'evaluation',
     cycles.map(({ cycle, task_id }, i) => ({
       ...stamp,
@@ -43,23 +37,19 @@ async function makeEvaluated(scratch, env, count) {
       patterns: [{ pattern: `pattern number ${i % 500}`, scope: 'execution', holds: i % 997 !== 0 }],
     })),
   );
-  run(['git', 'add', '-A'], place);
-  run(['git', 'commit', '-qm', 'evaluated cycles'], place);
-  run(['sleep', '1'], place);
-  run(['git', 'update-index', '-q', '--refresh'], place);
-  await child(scratch, place, 'remember');
+  await settleRecords(scratch, place, 'evaluated cycles');
   return place;
 }
 
 /** `memory consolidate`, which is due; it writes nothing, so that it is due again in the next round. */
-export const consolidation = async (_figure, { env }, scratch) => {
+const consolidation = async (_figure, { env }, scratch) => {
   const place = await makeEvaluated(scratch, env, 1000);
   const [ratio] = wallRatios([forge('memory', 'consolidate', '-n', '--json')], place);
   return ratio;
 };
 
 /** How long weighing takes, in units of JSON.parse of the same lines. */
-export const weighing = async (_figure, { env }, scratch) => {
+const weighing = async (_figure, { env }, scratch) => {
   const place = await makeEvaluated(scratch, env, 100_000);
   const ratios = [];
   const times = [];
@@ -69,5 +59,10 @@ export const weighing = async (_figure, { env }, scratch) => {
     ratios.push(weighed.ms / bare.ms);
     times.push(weighed.ms);
   }
-  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios), ms: median(times) };
+  return { ...summary(ratios), ms: median(times) };
 };
+
+export const CONSOLIDATION = [
+  { name: 'consolidate, 1,000 cycles', limit: 2, measure: consolidation },
+  { name: 'weigh 100,000 evaluations', unit: 'JSON.parse', limit: 2.5, measure: weighing },
+].map((figure) => ({ ...figure, where: 'none' }));

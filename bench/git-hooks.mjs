@@ -1,12 +1,11 @@
-// What git's hooks take: commit-msg alone, a commit with all of them, a rebase of 20 commits; commitlint beside it.
+// What git's hooks take: commit-msg alone, a commit with all of them, a rebase of 20 commits.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { EMPTY_NODE, median, run, wallRatios } from './measure.mjs';
+import { EMPTY_NODE, median, rounds, run, summary, wallMs, wallRatios } from './measure.mjs';
 import { forge } from './repositories.mjs';
 
-const ROUNDS = 9;
+const ROUNDS = rounds(9);
 const REBASED = 20;
-const COMMITLINT = ['@commitlint/cli@20.5.3', '@commitlint/config-conventional@20.5.3'];
 
 const MESSAGE = `[FORGE] Read the field where it is written in two ways
 
@@ -26,7 +25,7 @@ Half of the customers had files with the other one.
 - Session: 2026-01-05-session-001
 `;
 
-function makePlace(scratch, env, name) {
+export function makePlace(scratch, env, name) {
   const cwd = join(scratch, name);
   if (existsSync(cwd)) return { cwd, env };
   mkdirSync(cwd);
@@ -39,7 +38,7 @@ function makePlace(scratch, env, name) {
   return place;
 }
 
-function hooked(scratch, env) {
+export function hooked(scratch, env) {
   const place = makePlace(scratch, env, 'hooked');
   run(forge('hooks', 'install', '--comment-char'), place);
   return place;
@@ -52,54 +51,23 @@ const commitMessage = ({ limit }, { env }, scratch) => {
   return { ...ratio, limit };
 };
 
-/** The same message in commitlint's own form, by its program, as husky would start it. */
-const commitlint = (_figure, { env }, scratch) => {
-  const cwd = join(scratch, 'commitlint');
-  mkdirSync(cwd, { recursive: true });
-  const place = { cwd, env };
-  // Outside a repository it ends with an error of its own.
-  run(['git', 'init', '-q'], place);
-  try {
-    run(['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...COMMITLINT], place);
-  } catch {
-    return { skipped: 'commitlint could not be installed' };
-  }
-  writeFileSync(
-    join(cwd, 'commitlint.config.mjs'),
-    "export default { extends: ['@commitlint/config-conventional'] };\n",
-  );
-  writeFileSync(
-    join(cwd, 'message'),
-    'feat: read the field where it is written in two ways\n\nHalf of the customers had it.\n',
-  );
-  const program = join(cwd, 'node_modules', '@commitlint', 'cli', 'cli.js');
-  const [ratio] = wallRatios([[process.execPath, program, '--edit', 'message']], place);
-  return ratio;
-};
-
-const timed = (argv, place) => {
-  const start = performance.now();
-  run(argv, place);
-  return performance.now() - start;
-};
-
 /** Rounds of both, one after the other; `between` is not measured. */
 function ratioOf(one, other, between = () => {}) {
   const ratios = [];
   const times = [];
   for (let round = -2; round < ROUNDS; round++) {
     between();
-    const base = timed(...other);
+    const base = wallMs(...other);
     between();
-    const own = timed(...one);
+    const own = wallMs(...one);
     if (round < 0) continue;
     ratios.push(own / base);
     times.push(own);
   }
-  return { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios), ms: median(times) };
+  return { ...summary(ratios), ms: median(times) };
 }
 
-const COMMIT = ['git', 'commit', '-q', '--allow-empty', '-F', '.git/message'];
+export const COMMIT = ['git', 'commit', '-q', '--allow-empty', '-F', '.git/message'];
 
 /** `git commit` with all hooks, beside one with a hook that starts an empty Node. */
 const commits = ({ limit }, { env }, scratch) => {
@@ -142,7 +110,6 @@ const rebase = ({ limit }, { env }, scratch) => {
 
 export const GIT_HOOK_FIGURES = [
   { name: 'hook commit-msg', limit: 1.4, measure: commitMessage },
-  { name: 'commitlint, beside it', measure: commitlint },
   { name: 'git commit with all hooks', unit: 'with an empty Node hook', limit: 1.5, measure: commits },
   { name: 'rebase of 20 commits with hooks', unit: 'without', limit: 4, measure: rebase },
 ].map((figure) => ({ ...figure, where: 'none' }));

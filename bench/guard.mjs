@@ -1,14 +1,15 @@
-// node bench/guard.mjs: what the guard costs, what it finds, and where it is wrong. Growth: the time for twice the text over
+// node bench/guard.mjs: how the guard grows with a text, what it finds, and where it is wrong. Growth: the time for twice the text over
 // the time for the text.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { loadGuard, repeat, times } from './guard-figures.mjs';
+import { median } from './measure.mjs';
 
 const SIZE = 80_000;
-const repeat = (unit) => (size) => unit.repeat(Math.ceil(size / unit.length)).slice(0, size);
 
 /** What could make a pattern or a view go over the same text again and again. */
 const adversarial = (keywords) => ({
@@ -51,43 +52,6 @@ const adversarial = (keywords) => ({
   Copyright: repeat('Copyright (c) 2024 A '),
   'lines of code': repeat('const a = f(b);\n'),
 });
-
-function median(task, rounds) {
-  const times = Array.from({ length: rounds }, () => {
-    const start = performance.now();
-    task();
-    return performance.now() - start;
-  }).sort((a, b) => a - b);
-  return times[Math.floor(rounds / 2)];
-}
-
-async function bundle(folder) {
-  const outfile = join(folder, 'guard.mjs');
-  const inner = fileURLToPath(new URL('../src/domain/guard/', import.meta.url));
-  const contents = `export * from '${inner}engine.js'; export { guardRules } from '${inner}table.js';`;
-  await build({
-    stdin: { contents, resolveDir: inner, loader: 'ts' },
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20.19',
-    outfile,
-    logLevel: 'warning',
-  });
-  return pathToFileURL(outfile).href;
-}
-
-/** In a process of its own, as every command loads it. */
-function loadTime(folder, module) {
-  const script = join(folder, 'load.mjs');
-  writeFileSync(
-    script,
-    `const t = performance.now(); await import('${module}'); console.log(performance.now() - t);`,
-  );
-  const times = Array.from({ length: 9 }, () => Number(spawnSync(process.execPath, [script]).stdout));
-  return times.sort((a, b) => a - b)[4];
-}
 
 /** Samples that the tests make, each in the contexts that people and agents write. */
 async function printRecall(folder, found) {
@@ -168,26 +132,15 @@ function printFalseAlarms(found) {
   }
 }
 
-const PROSE =
-  'The lock was not released: src/store/lock.ts:42 waits for a holder that is gone. Fixed in 4f2a9c1.\n';
-
 const folder = mkdtempSync(join(tmpdir(), 'forge-guard-'));
 try {
-  const module = await bundle(folder);
-  const { guardRules, guardTable, scanFields } = await import(module);
-  const rules = guardTable();
-  const keywords = [...new Set(guardRules().flatMap((rule) => rule.keywords))];
-  const scan = (text) => () => scanFields([{ path: 'text', text }], rules);
-  const clean = repeat(PROSE)(1024);
-  median(scan(clean), 2000);
-  console.log(`load                      ${loadTime(folder, module).toFixed(1)} ms`);
-  console.log(`1 KB, clean, warm         ${median(scan(clean), 500).toFixed(3)} ms`);
-  console.log(
-    `64 KiB of all keywords    ${median(scan(repeat(`${keywords.join(' ')} `)(65_536)), 5).toFixed(0)} ms`,
-  );
+  const { keywords, find } = await loadGuard(folder);
   console.log(`\n${'adversarial'.padEnd(26)}${SIZE / 1000}k, ms  ${(2 * SIZE) / 1000}k, ms  growth`);
   for (const [name, make] of Object.entries(adversarial(keywords))) {
-    const [once, twice] = [SIZE, 2 * SIZE].map((size) => median(scan(make(size)), 3));
+    const [once, twice] = [SIZE, 2 * SIZE].map((size) => {
+      const text = make(size);
+      return median(times(() => find(text), 3));
+    });
     const cells = [
       once.toFixed(1).padStart(7),
       twice.toFixed(1).padStart(9),
@@ -195,8 +148,8 @@ try {
     ];
     console.log(name.padEnd(26) + cells.join(' '));
   }
-  await printRecall(folder, (text) => scanFields([{ path: 'text', text }], rules));
-  printFalseAlarms((text) => scanFields([{ path: '', text }], rules));
+  await printRecall(folder, find);
+  printFalseAlarms((text) => find(text, ''));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -4,11 +4,11 @@ import { appendFileSync, closeSync, mkdirSync, mkdtempSync, openSync, writeSync 
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { median, run } from './measure.mjs';
+import { median, rounds, run, summary } from './measure.mjs';
 import { makeSmall } from './repositories.mjs';
 
 const CHILD = fileURLToPath(new URL('ledger-child.mjs', import.meta.url));
-const ROUNDS = 5;
+const ROUNDS = rounds(5);
 const MEGABYTES_100 = 100 * 1024 * 1024;
 
 /** The inner parts as one module in the scratch folder. */
@@ -100,7 +100,7 @@ async function makeLedger(scratch, env, bytes) {
 const LINKS = 160;
 
 /** How fast a full verification is, as a part of the bare loop's rate. */
-export const verification =
+const verification =
   (bytes) =>
   async (_figure, { env }, scratch) => {
     const place = await makeLedger(scratch, env, bytes);
@@ -115,10 +115,8 @@ export const verification =
     return { ...summary(ratios), ms: median(times) };
   };
 
-const summary = (ratios) => ({ median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) });
-
 /** Milliseconds; the limit is one too. */
-export const startUp = async (_figure, { env }, scratch) => {
+const startUp = async (_figure, { env }, scratch) => {
   const place = await makeLedger(scratch, env, 1024);
   const times = [];
   for (let round = 0; round < ROUNDS; round++) times.push((await child(scratch, place, 'start')).ms);
@@ -126,7 +124,7 @@ export const startUp = async (_figure, { env }, scratch) => {
 };
 
 /** MiB over an empty Node. */
-export const peakMemory = async (_figure, { env }, scratch) => {
+const peakMemory = async (_figure, { env }, scratch) => {
   const place = await makeLedger(scratch, env, 1024);
   const over = [];
   for (let round = 0; round < ROUNDS; round++) {
@@ -138,7 +136,7 @@ export const peakMemory = async (_figure, { env }, scratch) => {
 };
 
 /** Eight processes at once; the rate of appends as a part of the bare rate. */
-export const appends =
+const appends =
   (sync) =>
   async (_figure, { env }, scratch) => {
     const place = makeSmall(mkdtempSync(join(scratch, 'appends-')), env);
@@ -165,7 +163,7 @@ export const appends =
 const COMMITS = 5000;
 
 /** 5,000 commits, each with a record, against the same `git log` that nobody reads. */
-export const history = async (_figure, { env }, scratch) => {
+const history = async (_figure, { env }, scratch) => {
   const place = makeSmall(mkdtempSync(join(scratch, 'history-')), env);
   run(['git', 'fast-import', '--quiet', '--force'], { ...place, input: historyStream() });
   run(['git', 'reset', '-q', '--hard', 'bench'], place);
@@ -198,7 +196,7 @@ function historyStream() {
 }
 
 /** All or nothing, one fsync a ledger; milliseconds for 10,000 cycles by one command. */
-export const batch = async (_figure, { env }, scratch) => {
+const batch = async (_figure, { env }, scratch) => {
   const place = makeSmall(mkdtempSync(join(scratch, 'batch-')), env);
   const file = join(place.cwd, 'cycles.jsonl');
   mkdirSync(place.cwd, { recursive: true });
@@ -213,3 +211,15 @@ export const batch = async (_figure, { env }, scratch) => {
   }
   return { ...summary(times), ms: median(times) };
 };
+
+/** The ledger's figures, each in a unit of its own; `least`: a rate that must be reached, as a part of the bare one. */
+export const LEDGER = [
+  { name: 'verify 100 MB of 1-KB records', unit: 'of bare loop', least: 0.65, measure: verification(1024) },
+  { name: 'verify 100 MB of 200-byte records', unit: 'of bare loop', least: 0.5, measure: verification(200) },
+  { name: 'start-up verify, unchanged 100 MB', unit: 'ms', limit: 20, measure: startUp },
+  { name: 'verify 100 MB, peak memory', unit: 'MiB over Node', limit: 60, measure: peakMemory },
+  { name: 'history rule, 5,000 commits', unit: 'bare git log', limit: 2, measure: history },
+  { name: '8 × 2,000 appends', unit: 'of bare rate', least: 0.7, measure: appends(false) },
+  { name: '8 × 100 appends with fsync', unit: 'of bare rate', least: 0.8, measure: appends(true) },
+  { name: 'record of 10,000 lines of JSONL', unit: 'ms', measure: batch },
+].map((figure) => ({ ...figure, where: 'none' }));

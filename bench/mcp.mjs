@@ -1,15 +1,14 @@
-// Figures of the MCP server: how soon it answers, what a call takes with much memory behind it, and beside it the
-// public server that keeps memory in one JSON file.
+// Figures of the MCP server: how soon it answers, and what a call takes with much memory behind it.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
-import { child, loadKit } from './ledger.mjs';
-import { EMPTY_NODE, median, run } from './measure.mjs';
+import { EMPTY_NODE, median, QUICK, rounds, run, summary, wallMs } from './measure.mjs';
+import { STAMP, settleRecords, writeRecords } from './records.mjs';
 import { forge, makeSmall } from './repositories.mjs';
 
 const RECORDS = 100_000;
-const ROUNDS = 15;
-const CALLS = 200;
+const ROUNDS = rounds(15);
+const CALLS = QUICK ? 20 : 200;
 /** What a fresh server compiles on the way is not what a day of work waits for. */
 const WARM_UP = 30;
 
@@ -20,7 +19,7 @@ const CLIENT = {
 };
 
 /** A server as a client sees it: requests go out as lines, answers come back by their id. */
-function connect(argv, { cwd, env }) {
+export function connect(argv, { cwd, env }) {
   const [program, ...args] = argv;
   const server = spawn(program, args, { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] });
   const waiting = new Map();
@@ -53,6 +52,11 @@ function connect(argv, { cwd, env }) {
       if (error || result.isError) throw new Error(`${name}: ${JSON.stringify(error ?? result.content)}`);
       return result;
     },
+    read: async (uri) => {
+      const { error, result } = await ask('resources/read', { uri });
+      if (error) throw new Error(`${uri}: ${JSON.stringify(error)}`);
+      return result;
+    },
     close: () =>
       new Promise((done) => {
         server.once('exit', done);
@@ -61,54 +65,47 @@ function connect(argv, { cwd, env }) {
   };
 }
 
-const timed = async (work) => {
+export const timed = async (work) => {
   const start = performance.now();
   await work();
   return performance.now() - start;
 };
 
-const summary = (numbers) => ({
-  median: median(numbers),
-  min: Math.min(...numbers),
-  max: Math.max(...numbers),
-});
-
-/** From spawn to the answer to `initialize`, against an empty Node from spawn to its end. */
-export const opening = async (_figure, place) => {
-  const [ratios, times] = [[], []];
+/** From spawn to the answer to `initialize`, against an empty Node from spawn to its end; the servers take turns. */
+export async function openings(servers) {
+  const ratios = servers.map(() => []);
+  const times = servers.map(() => []);
   for (let round = -2; round < ROUNDS; round++) {
-    const base = await timed(async () => run(EMPTY_NODE, place));
-    const server = connect(forge('mcp'), place);
-    const took = await timed(() => server.open());
-    await server.close();
-    if (round < 0) continue;
-    ratios.push(took / base);
-    times.push(took);
+    const base = wallMs(EMPTY_NODE, servers[0].place);
+    for (const [i, { argv, place }] of servers.entries()) {
+      const server = connect(argv, place);
+      const took = await timed(() => server.open());
+      await server.close();
+      if (round < 0) continue;
+      ratios[i].push(took / base);
+      times[i].push(took);
+    }
   }
-  return { ...summary(ratios), ms: median(times) };
+  return servers.map((_, i) => ({ ...summary(ratios[i]), ms: median(times[i]) }));
+}
+
+const opening = async ({ limit }, place) => {
+  const [row] = await openings([{ argv: forge('mcp'), place }]);
+  return { ...row, limit };
 };
 
 /** A repository with so many records of execution, verified once, and a session that runs. */
 async function makeFull(scratch, env) {
   const place = makeSmall(mkdtempSync(join(scratch, 'mcp-')), env);
-  const { planLines, recordId } = await import(await loadKit(scratch));
-  const file = join(place.cwd, '.forge', 'memory', 'execution.jsonl');
-  const genesis = run(['head', '-1', file], place).trim();
-  const tip = { ledger: JSON.parse(genesis).ledger, heads: [recordId(genesis)], maxN: 1 };
-  const stamp = { at: '2026-03-01T10:00:00.000Z', session: null, actor: 'supervisor', kind: 'cycle' };
   const bodies = Array.from({ length: RECORDS }, (_, i) => ({
-    ...stamp,
+    ...STAMP,
+    kind: 'cycle',
     cycle: i + 1,
     task_id: `T-${i % 50}`,
     exit_code: 0,
   }));
-  const { lines } = planLines('execution', tip, null, bodies);
-  writeFileSync(file, `${[genesis, ...lines.map(({ line }) => line)].join('\n')}\n`);
-  run(['git', 'add', '-A'], place);
-  run(['git', 'commit', '-qm', 'much memory'], place);
-  run(['sleep', '1'], place);
-  run(['git', 'update-index', '-q', '--refresh'], place);
-  await child(scratch, place, 'remember');
+  await writeRecords(scratch, place, 'execution', bodies);
+  await settleRecords(scratch, place, 'much memory');
   run(forge('session', 'start'), place);
   return place;
 }
@@ -130,7 +127,7 @@ const DAILY = {
 };
 
 /** Milliseconds of one tool's calls in a running server; `share` of them take no longer than what is told. */
-export const calls =
+const calls =
   (name, share) =>
   async (_figure, { env }, scratch) => {
     const times = await callTimes(name, await fullPlace(scratch, env));
@@ -149,19 +146,26 @@ async function callTimes(name, place) {
   if (known) return known;
   const server = connect(forge('mcp'), place);
   await server.open();
-  const times = [];
-  for (let i = -WARM_UP; i < CALLS; i++) {
-    const took = await timed(() => server.call(name, DAILY[name](i + WARM_UP)));
-    if (i >= 0) times.push(took);
-  }
+  const [times] = await takeTurns([(i) => server.call(name, DAILY[name](i))]);
   await server.close();
   times.sort((a, b) => a - b);
   measured.set(name, times);
   return times;
 }
 
+/** Milliseconds of each of many calls, which take turns; a call is told how many went before. */
+export async function takeTurns(calls) {
+  const times = calls.map(() => []);
+  for (let i = 0; i < WARM_UP + CALLS; i++)
+    for (const [n, call] of calls.entries()) {
+      const took = await timed(() => call(i));
+      if (i >= WARM_UP) times[n].push(took);
+    }
+  return times;
+}
+
 /** How many of 1,000 calls at once are answered. */
-export const atOnce = async (_figure, { env }, scratch) => {
+const atOnce = async (_figure, { env }, scratch) => {
   const server = connect(forge('mcp'), await fullPlace(scratch, env));
   await server.open();
   let answered = 0;
@@ -177,59 +181,6 @@ export const atOnce = async (_figure, { env }, scratch) => {
   return { median: answered, min: answered, max: answered, ms };
 };
 
-const PUBLIC = '@modelcontextprotocol/server-memory';
-
-/** Installed beside the measurements, where that can be done. */
-function installPublic(scratch, place) {
-  const folder = join(scratch, 'public');
-  const main = join(folder, 'node_modules', PUBLIC, 'dist', 'index.js');
-  if (existsSync(main)) return main;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  try {
-    run(['npm', 'install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', PUBLIC], {
-      ...place,
-      cwd: folder,
-    });
-  } catch {
-    return null;
-  }
-  return main;
-}
-
-const entity = (i) => ({
-  name: `entity-${i}`,
-  entityType: 'note',
-  observations: [`observation ${i} that an agent wrote down`],
-});
-
-/** Milliseconds of a call of the public memory server that has so many entries already. */
-export const publicServer =
-  (entries, tool) =>
-  async (_figure, { env }, scratch) => {
-    const main = installPublic(scratch, { env });
-    if (main === null) return { skipped: `${PUBLIC} cannot be installed here` };
-    const file = join(scratch, `public-${entries}-${tool}.jsonl`);
-    const lines = Array.from({ length: entries }, (_, i) => JSON.stringify({ type: 'entity', ...entity(i) }));
-    writeFileSync(file, lines.join('\n'));
-    const server = connect([process.execPath, main], {
-      cwd: scratch,
-      env: { ...env, MEMORY_FILE_PATH: file },
-    });
-    await server.open();
-    const given = {
-      create_entities: (i) => ({ entities: [entity(`new-${i}`)] }),
-      search_nodes: (i) => ({ query: `entity-${i} ` }),
-    }[tool];
-    const times = [];
-    for (let i = -WARM_UP; i < CALLS; i++) {
-      const took = await timed(() => server.call(tool, given(i + WARM_UP)));
-      if (i >= 0) times.push(took);
-    }
-    await server.close();
-    return { ...summary(times), ms: median(times) };
-  };
-
 export const MCP = [
   { name: 'mcp: spawn to initialize', where: 'small', limit: 2.4, measure: opening },
   ...Object.keys(DAILY).flatMap((name) => [
@@ -237,11 +188,4 @@ export const MCP = [
     { name: `mcp: ${name}, p99`, unit: 'ms', limit: 15, measure: calls(name, 0.99) },
   ]),
   { name: 'mcp: 1,000 calls at once', unit: 'answers', least: 1000, measure: atOnce },
-  ...[100, 10_000].flatMap((entries) =>
-    ['create_entities', 'search_nodes'].map((tool) => ({
-      name: `server-memory: ${tool}, ${entries.toLocaleString('en')} entries`,
-      unit: 'ms',
-      measure: publicServer(entries, tool),
-    })),
-  ),
 ].map((figure) => ({ where: 'none', ...figure }));

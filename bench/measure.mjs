@@ -5,27 +5,36 @@ import { existsSync } from 'node:fs';
 const NODE = process.execPath;
 export const EMPTY_NODE = [NODE, '-e', '0'];
 
-const PAIRS = 15;
+/** Few rounds, to see that everything runs: what they tell is not worth keeping. */
+export const QUICK = process.argv.includes('--quick');
+export const rounds = (full) => (QUICK ? Math.min(3, full) : full);
+
+const PAIRS = rounds(15);
 const WARM_UPS = 2;
-const MEMORY_RUNS = 5;
+const MEMORY_RUNS = rounds(5);
+
+/** Somebody wants to stop all of it: Ctrl-C reaches the program that is measured as well. */
+export class Interrupted extends Error {}
 
 /** Runs argv to its end and returns stdout; throws when it fails: a failing command is quick for the wrong reason. */
 export function run(argv, { cwd, env, input = '' }) {
   const [program, ...args] = argv;
-  const { status, error, stdout, stderr } = spawnSync(program, args, {
+  const { status, signal, error, stdout, stderr } = spawnSync(program, args, {
     cwd,
     env,
     input,
     encoding: 'utf8',
     maxBuffer: 256 * 1024 * 1024,
   });
+  if (signal === 'SIGINT' || signal === 'SIGTERM') throw new Interrupted('interrupted');
   // Who does not read what is given on stdin is none the worse for it.
   if ((error && error.code !== 'EPIPE') || status !== 0)
     throw new Error(`${argv.join(' ')} failed (${error?.message ?? `exit ${status}`}): ${stderr}`);
   return stdout;
 }
 
-function wallMs(argv, place) {
+/** Milliseconds of a process from its start to its end. */
+export function wallMs(argv, place) {
   const start = performance.now();
   run(argv, place);
   return performance.now() - start;
@@ -37,11 +46,17 @@ export function median(numbers) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-const summary = (ratios) => ({ median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) });
+export const summary = (numbers) => ({
+  median: median(numbers),
+  min: Math.min(...numbers),
+  max: Math.max(...numbers),
+});
 
 /**
  * Rounds of `node -e 0` and each of `commands`, one after the other: the ratios of each to the node of its own round,
- * and its median time. `between` runs unmeasured before every round.
+ * and its median time. A command is an argv, a function that makes one each
+ * time, or `{ argv, place }` where it runs elsewhere. `between` runs unmeasured before
+ * every round.
  */
 export function wallRatios(commands, place, between = () => {}) {
   const ratios = commands.map(() => []);
@@ -49,8 +64,9 @@ export function wallRatios(commands, place, between = () => {}) {
   for (let round = -WARM_UPS; round < PAIRS; round++) {
     between();
     const base = wallMs(EMPTY_NODE, place);
-    for (const [i, argv] of commands.entries()) {
-      const took = wallMs(argv, place);
+    for (const [i, command] of commands.entries()) {
+      const argv = typeof command === 'function' ? command() : (command.argv ?? command);
+      const took = wallMs(argv, command.place ?? place);
       if (round < 0) continue;
       ratios[i].push(took / base);
       times[i].push(took);

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 'use strict';
 // Starts the command line: with Node's own code cache where it has one (22.1), else with what V8 compiled when
-// the package was built, which any other V8 ignores.
+// the package was built, if it was this very Node that built it.
 
-const { existsSync, readFileSync, writeSync } = require('node:fs');
+const { existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { join } = require('node:path');
 
@@ -11,9 +11,17 @@ const { join } = require('node:path');
 const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
 const folder = join(__dirname, '..', 'dist', 'cli');
 
+/**
+ * Where the build put what this Node compiled. V8 itself takes code of any Node that has its version, and crashes when
+ * another one wrote it: so the name has the Node's version, and the size of its program for builds of one version.
+ */
+const { version, platform, arch, execPath } = process;
+const size = statSync(execPath, { throwIfNoEntry: false })?.size;
+const caches = join(folder, [version, platform, arch, size].join('-'));
+
 function builtCache(name) {
   try {
-    return readFileSync(join(folder, `${name}.v8`));
+    return readFileSync(join(caches, `${name}.v8`));
   } catch {
     return undefined;
   }
@@ -24,7 +32,7 @@ function cacheOf([group, command, event = '']) {
   // The hook of a start is a `session start`.
   if (group === 'hook' && /start$/i.test(event)) return 'bin.cjs';
   const own = [`bin.cjs.${group}-${command}`, `bin.cjs.${group}`];
-  return own.find((name) => existsSync(join(folder, `${name}.v8`))) ?? 'bin.cjs';
+  return own.find((name) => existsSync(join(caches, `${name}.v8`))) ?? 'bin.cjs';
 }
 
 /** Runs a bundle with the code that was compiled when it was built. */
@@ -42,14 +50,33 @@ function load(name, cache = name) {
   return module_.exports;
 }
 
+/**
+ * Where Node may keep what it compiled. By itself it takes a folder of the temp folder that anybody could have made before, and
+ * runs the code that it finds there; so this one is the user's own, or there is none.
+ */
+function ownFolder() {
+  const user = process.getuid?.();
+  const own = join(require('node:os').tmpdir(), `forge-compile-cache-${user ?? 'user'}`);
+  try {
+    if (!existsSync(own)) mkdirSync(own, { mode: 0o700 });
+    const found = lstatSync(own);
+    if (!found.isDirectory()) return null;
+    return user === undefined || (found.uid === user && (found.mode & 0o022) === 0) ? own : null;
+  } catch {
+    return null;
+  }
+}
+
 function start() {
   if (!enableCompileCache) return load('bin.cjs', cacheOf(process.argv.slice(2)));
-  enableCompileCache();
+  const own = ownFolder();
+  if (own !== null) enableCompileCache(own);
   return require(join(folder, 'bin.cjs'));
 }
 
 // Editors and prompts ask for the version often: nothing is loaded for it.
-if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
+if (require.main !== module) module.exports = { caches };
+else if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
   // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
   writeSync(1, `${require('../package.json').version}\n`);
 else start();

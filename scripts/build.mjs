@@ -2,7 +2,7 @@
 // No download, no network.
 //
 // The command line is CommonJS because Node starts that faster than the same code as ES modules, and it comes with
-// V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache.
+// V8's code cache: the very same Node skips compiling it. Any other one does not look at the cache.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

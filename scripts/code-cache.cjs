@@ -1,11 +1,12 @@
-// Runs one forge command as bin/forge.js does and writes what V8 compiled on the way beside the bundles, that of bin.cjs
+// Runs one forge command as bin/forge.js does and writes what V8 compiled on the way where that looks for it, that of bin.cjs
 // under a name of the command's own unless it is empty. Only the build uses it: node scripts/code-cache.cjs NAME ARG…
 'use strict';
 
-const { readFileSync, writeFileSync } = require('node:fs');
+const { mkdirSync, readFileSync, writeFileSync } = require('node:fs');
 const { createRequire, wrap } = require('node:module');
 const { join } = require('node:path');
 const { Script } = require('node:vm');
+const { caches } = require('../bin/forge.js');
 
 const [name] = process.argv.splice(2, 1);
 const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
@@ -18,8 +19,9 @@ function load(bundle, cache = bundle) {
   const plain = createRequire(file);
   const required = (id) => (CACHED.has(id) ? load(id) : plain(id));
   script.runInThisContext()(module_.exports, required, module_, file, folder);
-  process.on('exit', () => writeFileSync(join(folder, `${cache}.v8`), script.createCachedData()));
+  process.on('exit', () => writeFileSync(join(caches, `${cache}.v8`), script.createCachedData()));
   return module_.exports;
 }
 
+mkdirSync(caches, { recursive: true });
 load('bin.cjs', name === '' ? 'bin.cjs' : `bin.cjs.${name}`);

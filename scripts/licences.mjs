@@ -14,14 +14,14 @@ function licenceText(folder) {
   return names.map((name) => readFileSync(join(folder, name), 'utf8').trim()).join('\n\n');
 }
 
-/** One text with every bundled package's name, version and licence; throws when one has none. */
+/** One text with every bundled package's name, version and licence; throws when one comes without its text. */
 export function collectLicences(root, metafiles) {
   const parts = bundledPackages(metafiles).map((path) => {
     const folder = join(root, path);
     const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const text = licenceText(folder);
-    if (!license && text === '') throw new Error(`${name} has no licence.`);
-    return `${name} ${version} (${license ?? 'see below'})\n\n${text || 'The package has no file with its text.'}`;
+    if (text === '') throw new Error(`${name} has no file with its licence.`);
+    return `${name} ${version} (${license ?? 'see below'})\n\n${text}`;
   });
   const rule = `\n\n${'-'.repeat(80)}\n\n`;
   return `${['What is bundled into these files, and under which licences.', ...parts].join(rule)}\n`;

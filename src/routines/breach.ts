@@ -57,4 +57,4 @@ function halt(context: Context, error: ForgeError): void {
 }
 
 const describeBreach = (message: string): string =>
-  message.replace(/; nothing was written\.$/, ', and was refused');
+  message.replace(/; nothing was written\.$/, ' was refused');

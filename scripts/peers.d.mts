@@ -1,0 +1,1 @@
+export function peer(name: string, version: string): string | null;

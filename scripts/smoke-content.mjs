@@ -1,0 +1,70 @@
+// What the package must hold, and what it may.
+import { basename } from 'node:path';
+import { CACHES } from './built.mjs';
+
+const caches = `dist/cli/${basename(CACHES)}`;
+
+const EXPECTED = [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  'CHANGELOG.md',
+  'bin/forge.js',
+  'bin/package.json',
+  'dist/index.js',
+  'dist/LICENSES.txt',
+  'dist/cli/bin.cjs',
+  `${caches}/bin.cjs.v8`,
+  `${caches}/bin.cjs.cycle.v8`,
+  `${caches}/bin.cjs.memory-record.v8`,
+  `${caches}/bin.cjs.session-end.v8`,
+  'dist/cli/guard.cjs',
+  `${caches}/guard.cjs.v8`,
+  'dist/cli/jsonc.cjs',
+  'dist/cli/mcp.cjs',
+  `${caches}/mcp.cjs.v8`,
+  'dist/cli/package.json',
+  'dist/types/index.d.ts',
+  'templates/ci/github.yml',
+  'templates/ci/gitlab-ci.yml',
+  'templates/forge/config.toml',
+  'templates/forge/gitignore',
+  'templates/init/none.sh',
+  'schemas/cycle.json',
+  'schemas/features.json',
+  '.claude-plugin/marketplace.json',
+  'agents/claude/.claude-plugin/plugin.json',
+  'agents/claude/.mcp.json',
+  'agents/claude/hooks/hooks.json',
+  'agents/claude/skills/forge-memory/SKILL.md',
+  'agents/copilot/hooks/forge.json',
+  'agents/opencode/plugins/forge.js',
+];
+
+/** Everything that belongs in the package; the rest is stray. */
+const ALLOWED = [
+  /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
+  /^bin\/(forge\.js|package\.json)$/,
+  /^dist\/(index\.js|LICENSES\.txt)$/,
+  /^dist\/chunks\/[\w-]+\.js$/,
+  /^dist\/cli\/(package\.json|[\w-]+\.cjs)$/,
+  /^dist\/cli\/v[\w.-]+\/(bin|guard|mcp)\.cjs(\.[a-z-]+)?\.v8$/,
+  /^dist\/types\/.+\.d\.ts$/,
+  /^templates\//,
+  /^schemas\/[\w-]+\.json$/,
+  /^\.claude-plugin\/marketplace\.json$/,
+  /^agents\/.+\.(js|json|md)$/,
+];
+
+/** Scripts that npm runs where the package is installed; nothing may depend on them, so there are none. */
+const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall'];
+
+/** Throws when the package lacks something, or has something that does not belong in it. */
+export function checkContent(paths, manifest) {
+  const missing = EXPECTED.filter((path) => !paths.includes(path));
+  if (missing.length > 0) throw new Error(`The package lacks ${missing.join(', ')}.`);
+  const stray = paths.filter((path) => !ALLOWED.some((pattern) => pattern.test(path)));
+  if (stray.length > 0) throw new Error(`These do not belong in the package: ${stray.join(', ')}.`);
+  const scripts = INSTALL_SCRIPTS.filter((name) => name in manifest.scripts);
+  if (scripts.length > 0) throw new Error(`The package has install scripts: ${scripts.join(', ')}.`);
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { isAsPrinted, retype } from '../support/console.js';
+import { BIN } from '../support/forge.js';
+import { makeFolder } from '../support/project.js';
+
+const PAGE = fileURLToPath(new URL('../../docs/tutorial.md', import.meta.url));
+
+/** A person's home with git set up, and `forge` and `node` on their PATH. */
+function makeHome() {
+  const home = makeFolder('forge-tutorial-');
+  const bin = join(home, '.local', 'bin');
+  mkdirSync(bin, { recursive: true });
+  symlinkSync(BIN, join(bin, 'forge'));
+  writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.com\n');
+  const env = {
+    ...process.env,
+    HOME: home,
+    XDG_STATE_HOME: join(home, '.state'),
+    PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
+    PAGER: 'cat',
+    SHELL: '/bin/sh',
+    TERM: 'dumb',
+  };
+  return { cwd: home, env };
+}
+
+describe('a page that is typed into a terminal', () => {
+  const page = (...lines: string[]) => ['# A page', '```console', ...lines, '```', 'The end.', ''].join('\n');
+
+  it('keeps what is printed, and gets what is printed now in the place of all else', () => {
+    const kept = page('$ cat <<END', '> one', '> END', 'one', '$ cd / && pwd', '/', '$ pwd', '/');
+    expect(retype(kept, makeHome())).toBe(kept);
+    expect(retype(page('$ echo one', 'two', '$ false', '$ echo $?', '0'), makeHome())).toBe(
+      page('$ echo one', 'one', '$ false', '$ echo $?', '1'),
+    );
+    expect(retype(page('$ exit', '$ echo one', 'one'), makeHome())).toContain('the shell ended before this');
+  });
+
+  it('does not mind hashes, times and what is left out, but everything beside them', () => {
+    const said = 'commit 0123abc at 10:00, 1.5 s\nsecond line\nthird line\n';
+    expect(isAsPrinted('commit 4567def at 23:59, 20 ms\nsecond line\nthird line\n', said)).toBe(true);
+    expect(isAsPrinted('commit … at 10:00, 1.5 s\n…\nthird line\n', said)).toBe(true);
+    expect(isAsPrinted('…\nsecond line\nthird line\n…\n', said)).toBe(true);
+    expect(isAsPrinted('commit 4567def on 23:59, 20 ms\nsecond line\nthird line\n', said)).toBe(false);
+    expect(isAsPrinted('commit … at 10:00, 1.5 s\nthird line\n', said)).toBe(false);
+    expect(isAsPrinted('', said)).toBe(false);
+  });
+});
+
+describe('docs/tutorial.md', () => {
+  it('prints what it says, line by line', async () => {
+    const place = makeHome();
+    const page = readFileSync(PAGE, 'utf8');
+    // `npx vitest run test/docs/tutorial.test.ts -u` writes what is printed now into the page.
+    await expect(retype(page, place)).toMatchFileSnapshot(PAGE);
+  });
+});

@@ -178,6 +178,12 @@ export const GROUPS: readonly GroupEntry[] = [
     summary: 'Print the JSON Schema of a file format',
     load: () => import('./commands/schema.js'),
   },
+  {
+    name: 'complete',
+    heading: 'Set-up',
+    summary: 'Complete commands, ids and files at TAB in your shell',
+    load: () => import('./commands/complete.js'),
+  },
 ];
 
 export const EXIT_CODE_HELP = [

@@ -29,6 +29,11 @@ export async function main(io: Io): Promise<number> {
     const { runAgentHook } = await import('./agent-hook.js');
     return runAgentHook(io, argv.slice(1));
   }
+  // At each TAB.
+  if (argv[0] === 'complete' && argv[1]?.startsWith('--shell=')) {
+    const { runComplete } = await import('./complete.js');
+    return runComplete(io, argv.slice(1));
+  }
   const json = beforeDashes(argv).includes('--json');
   try {
     return await run(io);

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { usage } from '../domain/error.js';
 import { parseWhole } from '../domain/input.js';
 import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, type GroupEntry } from './groups.js';
+import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
 import type { CommandSpec, GlobalFlags, OptionSpec } from './spec.js';
 import { columns } from './style.js';
 
@@ -16,16 +17,6 @@ export interface Invocation {
 export interface ProgramOutput {
   out(text: string): void;
 }
-
-/** Every command takes these, before or after its name. */
-const GLOBAL_OPTIONS: readonly (readonly [string, string])[] = [
-  ['--json', 'print exactly the result, as JSON'],
-  ['-q, --quiet', 'no status lines'],
-  ['-C, --cwd <dir>', 'work in this folder'],
-  ['--no-input', 'never ask'],
-  ['--color <when>', 'auto, always or never'],
-  ['-v, --verbose', 'show where an error comes from'],
-];
 
 /**
  * argv → the command and its options. Only what argv names is loaded and built, unless the whole list is asked for
@@ -89,7 +80,7 @@ function makeProgram({ out }: ProgramOutput): Command {
     .helpCommand('help [command]', 'show help for a command')
     .commandsGroup('Help')
     .addOption(new Option('-V, --version', 'show the version'));
-  for (const [flags, help] of GLOBAL_OPTIONS) program.option(flags, help);
+  for (const { flags, help } of GLOBAL_OPTIONS) program.option(flags, help);
   program.addHelpText(
     'after',
     () =>
@@ -131,13 +122,8 @@ async function addGroup(
 function describe(target: Command, spec: CommandSpec, found: Found): void {
   target.summary(spec.summary).description(spec.summary).allowExcessArguments(false);
   for (const argument of spec.args ?? []) target.argument(argument);
-  for (const option of spec.options ?? []) target.addOption(makeOption(option));
-  if (spec.writes)
-    target
-      .option('-n, --dry-run', 'show what would happen, write nothing')
-      .option('--redact', 'put placeholders for e-mail addresses, phone numbers and IPs');
-  if (spec.confirms) target.option('-y, --yes', 'do not ask');
-  for (const [flags, help] of GLOBAL_OPTIONS) target.addOption(new Option(flags, help).hideHelp());
+  for (const option of optionsOf(spec)) target.addOption(makeOption(option));
+  for (const { flags, help } of GLOBAL_OPTIONS) target.addOption(new Option(flags, help).hideHelp());
   target.addHelpText('after', `\nExample:\n  ${spec.example}`);
   target.action((...given: unknown[]) => {
     const self = given.pop() as Command;
@@ -154,9 +140,9 @@ function isUnasked(command: Command): boolean {
   return false;
 }
 
-function makeOption({ flags, help, many }: OptionSpec): Option {
-  const option = new Option(flags, many ? `${help} (repeatable)` : help);
-  if (many) option.argParser((word: string, words: string[] | undefined) => [...(words ?? []), word]);
+function makeOption(spec: OptionSpec): Option {
+  const option = new Option(spec.flags, helpOf(spec));
+  if (spec.many) option.argParser((word: string, words: string[] | undefined) => [...(words ?? []), word]);
   return option;
 }
 

@@ -8,6 +8,7 @@ import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } f
 import type { Scan } from './routines/guard-scan.js';
 
 export type { World } from './adapters/world.js';
+export { topicText } from './adapters/templates.js';
 export { agentWorld, systemWorld } from './adapters/world.js';
 export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
 export type { CiCheck, CiFinding, CiReport } from './domain/ci.js';
@@ -449,6 +450,11 @@ export const hookedMessage = async (
 export const hookedPush = async (
   ...args: Parameters<Awaited<ReturnType<typeof routines.pushHook>>['checkHookedPush']>
 ) => (await routines.pushHook()).checkHookedPush(...args);
+
+/** Every setting with the value that it has where `config.toml` says nothing. */
+export async function defaultSettings() {
+  return (await routines.config()).defaultSettings();
+}
 
 /** GIT-07: a pipeline to begin with, for a system. */
 export async function ciTemplate(...args: Parameters<Routines['ci']['ciTemplate']>): Promise<string> {

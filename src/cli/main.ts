@@ -57,7 +57,12 @@ async function run(io: Io): Promise<number> {
     return 0;
   }
   const argv = withDefault(io.argv, words);
-  const given = await parseArgv(argv, { out: (text) => io.stdout.write(text) });
+  const given = await parseArgv(argv, {
+    out: (text) => io.stdout.write(text),
+    get columns() {
+      return io.stdout.columns;
+    },
+  });
   if (!given) return 0;
   const { makeCall } = await import('./call.js');
   const { guardInput, redactInput } = await import('./input-guard.js');

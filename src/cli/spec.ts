@@ -56,7 +56,7 @@ export interface Values {
   live?: readonly LiveKind[];
   paths?: 'files' | 'folders';
   /** Follows the value at once, and something else follows that: `=` of `ID=TEXT`. */
-  then?: string;
+  mark?: string;
 }
 
 export interface OptionSpec {

@@ -69,7 +69,7 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
 }
 
 /** `ID=TEXT` */
-const ENTRY: Values = { live: ['kfr'], then: '=' };
+const ENTRY: Values = { live: ['kfr'], mark: '=' };
 
 const patch: CommandSpec<KfrPatched> = {
   name: 'patch',
@@ -83,7 +83,7 @@ const patch: CommandSpec<KfrPatched> = {
       flags: '--add <kind:text>',
       help: 'an ActiveContract, Constraint or OpenQuestion',
       many: true,
-      values: { words: ['ActiveContract', 'Constraint', 'OpenQuestion'], then: ':' },
+      values: { words: ['ActiveContract', 'Constraint', 'OpenQuestion'], mark: ':' },
     },
     {
       flags: '--remove <id>',

@@ -209,14 +209,14 @@ function valuesOf(given: Values | undefined, name: Flag['value'], { group }: Pla
 }
 
 async function offerValues(values: Values, { args, dir }: Place, lookUp: LookUp): Promise<Offer> {
-  const { words = [], live = [], paths = null, then = '' } = values;
+  const { words = [], live = [], paths = null, mark = '' } = values;
   const found = await Promise.all(live.map((kind) => lookUp(kind, args, dir)));
   // What begins with a dash would be taken for an option.
   const all = [...found.flat().filter(({ value }) => !value.startsWith('-')), ...words.map(bare)];
   return {
-    candidates: all.map(({ value, note }) => ({ value: `${value}${then}`, note })),
+    candidates: all.map(({ value, note }) => ({ value: `${value}${mark}`, note })),
     paths,
-    isOpen: then !== '',
+    isOpen: mark !== '',
   };
 }
 

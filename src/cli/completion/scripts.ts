@@ -72,7 +72,7 @@ end
 complete -c forge -e
 complete -c forge -f -k -a '(__forge_complete)'
 `,
-  powershell: String.raw`# forge: completion for PowerShell.
+  powershell: `# forge: completion for PowerShell.
 Register-ArgumentCompleter -Native -CommandName forge -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
     $before = @($commandAst.CommandElements |
@@ -83,7 +83,7 @@ Register-ArgumentCompleter -Native -CommandName forge -ScriptBlock {
     & $forge complete --shell=powershell "--current=$wordToComplete" -- @before 2>$null |
         Select-Object -Skip 1 |
         ForEach-Object {
-            $value, $shown, $note = $_ -split "${'`'}t", 3
+            $value, $shown, $note = $_ -split "\`t", 3
             [System.Management.Automation.CompletionResult]::new($value, $shown, 'ParameterValue', $note)
         }
 }

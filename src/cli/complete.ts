@@ -15,6 +15,9 @@ import type { Io } from './io.js';
 /** ms. Whoever has pressed a key does not wait longer. */
 const DEADLINE = 2000;
 
+/** More are no help to anybody. */
+const MOST = 1000;
+
 /** Of bash's ways to complete the one that only lists: `?`. */
 const LISTS = '63';
 
@@ -81,13 +84,15 @@ function lookUpIn(io: Io): LookUp {
 const kindOf = ({ paths, isOpen }: Offer): string => paths ?? (isOpen ? 'open' : 'words');
 
 function linesOf({ candidates }: Offer, { shell, typed, replaced, type }: Request): string[] {
-  const all = unique(candidates.filter(({ value }) => isShowable(value)));
+  const known = unique(candidates.filter(({ value }) => isShowable(value)));
+  // zsh and fish choose by themselves, and not by the beginning alone.
+  const isMuch = known.length > MOST || shell === 'bash' || shell === 'powershell';
+  const all = (isMuch ? known.filter(({ value }) => value.startsWith(typed.current)) : known).slice(0, MOST);
   if (shell === 'fish') return all.map(({ value, note }) => `${value}\t${note}`);
   if (shell === 'zsh') return withNotes(all, '--').map((shown, i) => `${all[i]?.value}\t${shown}`);
-  const fitting = all.filter(({ value }) => value.startsWith(typed.current));
   if (shell === 'powershell')
-    return fitting.map(({ value, note }) => `${powershellWord(value)}\t${value}\t${note || value}`);
-  return bashLines(fitting, typed, replaced, type);
+    return all.map(({ value, note }) => `${powershellWord(value)}\t${value}\t${note || value}`);
+  return bashLines(all, typed, replaced, type);
 }
 
 function unique(candidates: readonly Candidate[]): Candidate[] {

@@ -1,6 +1,7 @@
 import { refNames } from '../adapters/git-refs.js';
-import { TAG_FOLDER } from '../domain/checkpoint.js';
+import { nameIn, TAG_FOLDER } from '../domain/checkpoint.js';
 import { TIERS } from '../domain/ledger.js';
+import { sessionName } from '../domain/session.js';
 import { oneLine } from '../domain/text.js';
 import {
   activeIssuesFile,
@@ -23,8 +24,6 @@ export interface LiveValue {
 
 type Source = (context: Context, before: readonly string[]) => LiveValue[] | Promise<LiveValue[]>;
 
-/** Of long lists the newest. */
-const NEWEST = 500;
 /** Of so many of the newest sessions the record is read, for what it says. */
 const DESCRIBED = 20;
 /** Ledgers are read from end to end. Larger ones take longer than who has pressed a key waits. */
@@ -44,7 +43,7 @@ export async function liveValues(
   try {
     if (kind === 'schema') return (await import('./schema.js')).schemaNames().map(bare);
     if (kind === 'setting') return (await import('../domain/config.js')).SETTINGS.map(bare);
-    return context ? (await SOURCES[kind](context, before)).slice(0, NEWEST) : [];
+    return context ? await SOURCES[kind](context, before) : [];
   } catch {
     return [];
   }
@@ -101,11 +100,13 @@ function running(context: Context): LiveValue[] {
   return typeof id === 'string' ? [{ value: displayId(context, id), note: 'running' }] : [];
 }
 
-/** Newest first. */
+/** Newest first; under the ids that lists show. */
 function archived(context: Context): LiveValue[] {
-  const newest = archivedIds(context).toReversed().slice(0, NEWEST);
-  return newest.map((id, i) => ({
-    value: displayId(context, id),
+  const ids = archivedIds(context);
+  const twins = new Map<string, number>();
+  for (const id of ids) twins.set(sessionName(id), (twins.get(sessionName(id)) ?? 0) + 1);
+  return ids.toReversed().map((id, i) => ({
+    value: twins.get(sessionName(id)) === 1 ? sessionName(id) : id,
     note: i < DESCRIBED ? describeSession(context, id) : '',
   }));
 }
@@ -123,7 +124,8 @@ function describeSession(context: Context, id: string): string {
 function checkpoint({ disk, layout, repository }: Context): LiveValue[] {
   const tags = repository ? refNames(repository, `refs/tags/${TAG_FOLDER}`) : [];
   const files = disk.list(checkpointsFolder(layout)).filter((name) => name.endsWith('.json'));
-  return [...new Set([...tags, ...files.map((name) => name.slice(0, -'.json'.length))])].map(bare);
+  const names = new Set([...tags, ...files.map((name) => name.slice(0, -'.json'.length))]);
+  return [...names].filter((name) => nameIn(name) === name).map(bare);
 }
 
 async function knowledge(context: Context): Promise<LiveValue[]> {

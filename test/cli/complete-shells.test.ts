@@ -11,7 +11,7 @@ async function bash(project: Project, line: string, replaced: string, type = '9'
 }
 
 describe('quoting for bash', () => {
-  it('B-04 what was typed stays, and the rest is one word in its quotes', () => {
+  it('B-42 what was typed stays, and the rest is one word in its quotes', () => {
     const word = (line: string, value: string): string | null => {
       const typed = splitLine(line);
       return typed && bashWord(value, typed);

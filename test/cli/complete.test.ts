@@ -60,6 +60,8 @@ async function used(): Promise<{ project: Project; session: string; note: string
   project.git('tag', 'checkpoint/packed-v2');
   project.git('pack-refs', '--all');
   project.git('tag', 'checkpoint/loose-v3');
+  project.git('tag', 'checkpoint/$(touch`pwned`)-v1');
+  project.git('tag', 'checkpoint/none');
   project.git('update-ref', 'refs/forge/backup/2026-word', 'HEAD');
   return { project, session: session.id, note: id.slice(0, 12), learned: learning.id };
 }
@@ -199,6 +201,19 @@ describe('forge complete --shell=…', () => {
     await forgeJson(plain, ['feature', 'add', 'B', 'b']);
     expect(await valuesAt(plain, 'feature show')).toEqual(['B']);
     expect(await valuesAt(plain, 'checkpoint show')).toEqual([]);
+  });
+
+  it('of many ids finds those that begin as typed, and offers no endless list', async () => {
+    const project = await makeForge();
+    putFeatures(
+      project,
+      Array.from({ length: 20_000 }, (_, i) => ({ id: `F-${i}`, name: 'x', status: 'not_implemented' })),
+    );
+    expect(await valuesAt(project, 'feature show', 'F-1999')).toEqual([
+      'F-1999',
+      ...Array.from({ length: 10 }, (_, i) => `F-1999${i}`),
+    ]);
+    expect((await valuesAt(project, 'feature show')).length).toBe(1000);
   });
 
   it('writes nothing, starts no program and says nothing, whatever it is asked', async () => {

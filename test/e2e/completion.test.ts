@@ -9,7 +9,7 @@ import { has, INTERACTIVE, typeInto } from '../support/terminal.js';
 /** Names that a clone may bring along. What a shell would run leaves a file `pwned`. */
 const HOSTILE = {
   'one two  words': 'one two  words',
-  dollar: 'X-2$(touch pwned)`touch pwned`${PATH}',
+  dollar: `X-2$(touch pwned)\`touch pwned\`$\{PATH}`,
   quotes: `X-3'q"u;touch pwned;`,
   signs: 'X-6:a=b!c~*?[x]{a,b}#&|<>()\\^ end',
   tilde: '~root',
@@ -28,19 +28,20 @@ async function hostileProject(): Promise<Project> {
   );
   project.write('a file $(touch pwned).json', '{}');
   mkdirSync(project.path('a folder'));
+  mkdirSync(project.path('.forge', 'skills', 's$(touch pwned) x'));
   return project;
 }
 
 const shells = Object.keys(INTERACTIVE) as (keyof typeof INTERACTIVE)[];
 const canType = has('script');
-if (!canType) console.warn('SKIPPED: completion at a terminal; there is no program "script" here.');
+if (!canType) process.stderr.write('SKIPPED: completion at a terminal; there is no program "script" here.\n');
 for (const shell of shells)
-  if (!has(shell)) console.warn(`SKIPPED: completion in ${shell}, which is not installed here.`);
+  if (!has(shell)) process.stderr.write(`SKIPPED: completion in ${shell}, which is not installed here.\n`);
 
 describe('completion at a terminal', () => {
   for (const shell of shells)
     it.skipIf(!canType || !has(shell))(
-      `B-04 ${shell} inserts names as words, and runs nothing of them`,
+      `B-04 B-06 B-42 ${shell} inserts names as words, and runs nothing of them`,
       async () => {
         const project = await hostileProject();
         const { words, screen } = await typeInto(INTERACTIVE[shell], project, [
@@ -81,36 +82,34 @@ describe('completion at a terminal', () => {
     );
 
   for (const shell of shells)
-    it.skipIf(!canType || !has(shell))(
-      `B-04 ${shell} completes commands, flags, values and paths`,
-      async () => {
-        const project = await hostileProject();
-        const lines: [keys: string, last: string][] = [
-          ['forge sess\t', 'session'],
-          ['forge feature sho\t', 'show'],
-          ['forge feature edit X --stat\t', '--status'],
-          ['forge feature edit X --status not\t', 'not_implemented'],
-          ['forge feature edit X --status=not\t', '--status=not_implemented'],
-          ['forge kfr patch --resolve kfr\t', 'kfr-1='],
-          ['forge kfr patch --resolve kfr\tyes', 'kfr-1=yes'],
-          ['forge note promote k\t', 'kfr-1'],
-          ['forge memory record a\\ fi\t', 'a file $(touch pwned).json'],
-          ['forge memory record --log=a\\ fi\t', '--log=a file $(touch pwned).json'],
-          ['forge -C a\\ fo\t', 'a folder'],
-          ['forge help exit\t', 'exit-codes'],
-          ['forge complete z\t', 'zsh'],
-          ['forge nosuch x\t', 'x'],
-        ];
-        const known = lines;
-        const { words } = await typeInto(
-          INTERACTIVE[shell],
-          project,
-          known.map(([keys]) => keys),
-        );
-        expect(words.map((line) => line.at(-1)?.replace(/\/$/, ''))).toEqual(known.map(([, last]) => last));
-        expect(project.has('pwned')).toBe(false);
-      },
-    );
+    it.skipIf(!canType || !has(shell))(`${shell} completes commands, flags, values and paths`, async () => {
+      const project = await hostileProject();
+      const lines: [keys: string, last: string][] = [
+        ['forge sess\t', 'session'],
+        ['forge feature sho\t', 'show'],
+        ['forge feature edit X --stat\t', '--status'],
+        ['forge feature edit X --status not\t', 'not_implemented'],
+        ['forge feature edit X --status=not\t', '--status=not_implemented'],
+        ['forge kfr patch --resolve kfr\t', 'kfr-1='],
+        ['forge kfr patch --resolve kfr\tyes', 'kfr-1=yes'],
+        ['forge note promote k\t', 'kfr-1'],
+        ['forge memory record a\\ fi\t', 'a file $(touch pwned).json'],
+        ['forge memory record --log=a\\ fi\t', '--log=a file $(touch pwned).json'],
+        ['forge -C a\\ fo\t', 'a folder'],
+        ['forge focus set --skill s\t', 's$(touch pwned) x'],
+        ['forge help exit\t', 'exit-codes'],
+        ['forge complete z\t', 'zsh'],
+        ['forge nosuch x\t', 'x'],
+      ];
+      const known = lines;
+      const { words } = await typeInto(
+        INTERACTIVE[shell],
+        project,
+        known.map(([keys]) => keys),
+      );
+      expect(words.map((line) => line.at(-1)?.replace(/\/$/, ''))).toEqual(known.map(([, last]) => last));
+      expect(project.has('pwned')).toBe(false);
+    });
 
   it.skipIf(!canType || !has('bash'))('bash lists what a name stands for, and inserts it never', async () => {
     const project = await hostileProject();

@@ -47,7 +47,8 @@ export function rows(
   return pairs
     .map(([term, text]) => {
       if (text === '') return `  ${term}`;
-      if (isNarrow) return `  ${term}\n${fill(text, width, { first: '      ', rest: '      ' })}`;
+      if (isNarrow)
+        return `${fillCommand(term, width, '  ')}\n${fill(text, width, { first: '      ', rest: '      ' })}`;
       return fill(text, width, { first: `  ${term}`.padEnd(column), rest: ' '.repeat(column) });
     })
     .join('\n');

@@ -31,17 +31,23 @@ export async function commandHelp(words: readonly string[], width: number, idea 
   if (subword === undefined)
     return own ? commandPage(entry, group, own, { width, idea }) : groupPage(entry, group, { width, idea });
   const spec = specs.find(({ name }) => name === subword && name !== entry.name);
-  if (!spec || words.length > 2) throw unknown(words.join(' '), specs, `${entry.name} `);
+  if (!spec || words.length > 2) throw unknown(words.slice(1).join(' '), specs, entry.name);
   return commandPage(entry, group, spec, { width, idea });
 }
 
 const isListed = ({ heading }: { heading: string | null }): boolean => heading !== null;
 
-function unknown(word: string, known: readonly { name: string }[], prefix = ''): Error {
-  const names = known.map(({ name }) => `${prefix}${name}`);
-  const near = nearest(word, names).map((name) => `forge help ${name}`);
-  return usage('help.unknown', `There is no command or topic ${JSON.stringify(oneLine(word, 60))}.`, {
+/** `group`: below which it was sought. */
+function unknown(word: string, known: readonly { name: string }[], group = ''): Error {
+  const words = [group, oneLine(word, 60)].filter(Boolean).join(' ');
+  const near = nearest(
+    word,
+    known.map(({ name }) => name),
+  ).map((name) => ['forge help', group, name].filter(Boolean).join(' '));
+  return usage('help.unknown', `There is no command or topic ${JSON.stringify(words)}.`, {
     hint:
-      near.length > 0 ? `Did you mean ${near.join(', or ')}?` : `forge help${prefix && ` ${prefix.trim()}`}`,
+      near.length > 0
+        ? `Did you mean ${near.join(', or ')}?`
+        : ['forge help', group].filter(Boolean).join(' '),
   });
 }

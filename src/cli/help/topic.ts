@@ -7,7 +7,9 @@ const TABLES: Record<string, () => Promise<readonly (readonly [string, string])[
   '{{exit-codes}}': async () => EXIT_CODE_HELP,
   '{{environment}}': async () => ENVIRONMENT_HELP,
   '{{settings}}': async () =>
-    (await defaultSettings()).map(({ name, value }) => [name, JSON.stringify(value)] as const),
+    (await defaultSettings()).map(
+      ({ name, value }) => [name, JSON.stringify(value).replaceAll('","', '", "')] as const,
+    ),
 };
 
 const blocksOf = (name: string): string[] =>

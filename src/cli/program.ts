@@ -59,11 +59,11 @@ async function show(
 /** Longer lines are hard to read. */
 const WIDEST = 100;
 
-/** Of the words those that are commands. */
+/** Of the words those that are commands; the first one even if it is none. */
 function wordsOf(program: Command, [word, subword]: readonly string[]): string[] {
   const group = program.commands.find((command) => command.name() === word);
   const command = group?.commands.find((candidate) => candidate.name() === subword);
-  return [group, command].flatMap((named) => named?.name() ?? []);
+  return [group?.name() ?? word, command?.name()].filter((name) => name !== undefined);
 }
 
 /** The words of argv that are no options and no options' values, up to `--`. */

@@ -84,7 +84,7 @@ describe('forge complete --shell=…', () => {
     const groups = GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
     expect(await valuesAt(project, '')).toEqual([...groups, 'help']);
     expect(await valuesAt(project, 'help')).toEqual([
-      ...new Set([...groups, ...TOPICS.map(([name]) => name)]),
+      ...new Set([...groups, ...TOPICS.map(([name]) => name), 'topics']),
     ]);
     for (const { words, spec } of await everyCommand()) {
       if (words.length === 2) expect(await valuesAt(project, words[0] ?? '')).toContain(words[1]);

@@ -38,6 +38,7 @@ async function helpOf(words: readonly string[], columns: number): Promise<string
 /** Every page: the first one, commands, topics. */
 const pages = async (): Promise<string[][]> => [
   [],
+  ['topics'],
   ...[...(await specs()).keys()].map((name) => name.split(' ')),
   ...topics.map((name) => [name]),
 ];
@@ -86,7 +87,11 @@ describe('pages of help', () => {
     }
     for (const words of await pages())
       for (const [, link = ''] of (await helpOf(words, 80)).matchAll(/forge help ([a-z-]+)/g))
-        expect([words, link, known.has(link) || topics.includes(link)]).toEqual([words, link, true]);
+        expect([words, link, known.has(link) || [...topics, 'topics'].includes(link)]).toEqual([
+          words,
+          link,
+          true,
+        ]);
   });
 
   it('a command that exits with a code of its own says so', async () => {
@@ -151,6 +156,8 @@ describe('forge help TOPIC', () => {
       [['help', 'exit'], 'Did you mean forge help exit-codes?'],
       [['help', 'feature', 'shwo'], 'Did you mean forge help feature show?'],
       [['help', 'zzzzzzzz'], 'forge help'],
+      [['help', ''], 'forge help'],
+      [['featre', '--help'], 'Did you mean forge help feature?'],
       [['exit-codes'], 'forge help exit-codes'],
     ] as const) {
       const { stdout, stderr, exitCode } = await runForge(project, [...words]);

@@ -11,7 +11,7 @@ interface Completion {
   shell: Shell | null;
   /** The script; only where a shell was named. */
   script?: string;
-  install: { shell: Shell; file: string; line: string }[];
+  install: { shell: Shell; file: string; line: string; note?: string }[];
 }
 
 const complete: CommandSpec<Completion> = {
@@ -49,7 +49,8 @@ function shellIn(env: NodeJS.ProcessEnv): Shell | null {
 const renderInstall = (shell: Shell | null, install: Completion['install'], style: Style): string =>
   [
     ...install.map(
-      ({ shell: name, file, line }) => `${name}: put this into ${file}:\n  ${style.command(line)}`,
+      ({ shell: name, file, line, note }) =>
+        `${name}: put this into ${file}:\n  ${style.command(line)}${note ? `\n  ${style.dim(`(${note})`)}` : ''}`,
     ),
     ...(shell === null ? [] : [style.dim(`Another shell: forge complete ${SHELLS.join(' | ')}`)]),
   ].join('\n');

@@ -59,8 +59,13 @@ async function helpWords(words: readonly string[]): Promise<Offer> {
   if (entry) return { ...NOTHING, candidates: named(others(await load(entry.name), entry.name)) };
   if (words.length === 1) return NOTHING;
   const { TOPICS } = await import('../topics.js');
-  return { ...NOTHING, candidates: [...groups(), ...TOPICS.map(([value, note]) => ({ value, note }))] };
+  return {
+    ...NOTHING,
+    candidates: [...groups(), ...TOPICS.map(([value, note]) => ({ value, note })), TOPIC_LIST],
+  };
 }
+
+const TOPIC_LIST = { value: 'topics', note: 'What the topics of help are about' };
 
 const groups = (): Candidate[] =>
   GROUPS.filter(({ heading }) => heading !== null).map(({ name, summary }) => ({

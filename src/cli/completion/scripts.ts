@@ -91,11 +91,12 @@ Register-ArgumentCompleter -Native -CommandName forge -ScriptBlock {
 };
 
 /** The line that makes a shell complete forge, and the file that it belongs into. */
-export const INSTALLS: Record<Shell, { file: string; line: string }> = {
+export const INSTALLS: Record<Shell, { file: string; line: string; note?: string }> = {
   bash: { file: '~/.bashrc', line: 'eval "$(forge complete bash)"' },
   zsh: {
     file: '~/.zshrc',
-    line: 'autoload -Uz compinit && compinit && eval "$(forge complete zsh)"',
+    line: 'eval "$(forge complete zsh)"',
+    note: 'behind the line that runs compinit: autoload -Uz compinit && compinit',
   },
   fish: { file: '~/.config/fish/completions/forge.fish', line: 'forge complete fish | source' },
   powershell: { file: '$PROFILE', line: 'forge complete powershell | Out-String | Invoke-Expression' },

@@ -58,7 +58,10 @@ export function rows(
 export function nearest(word: string, names: readonly string[]): string[] {
   const wanted = word.toLowerCase();
   return names
-    .map((name) => ({ name, distance: name.startsWith(wanted) ? 0 : distance(wanted, name) }))
+    .map((name) => ({
+      name,
+      distance: wanted !== '' && name.startsWith(wanted) ? 0 : distance(wanted, name),
+    }))
     .filter(
       ({ name, distance: far }) => far <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3)),
     )

@@ -20,12 +20,16 @@ export function mainPage(width: number): string {
     ),
     ...HEADINGS.map((heading) => section(heading, groupsUnder(heading), width, COLUMN)),
     section('Options of every command', optionRows([...GLOBAL_OPTIONS, VERSION, HELP_OPTION]), width),
-    `${fill('Topics (forge help TOPIC):', width)}\n${fill(TOPICS.map(([name]) => name).join(', '), width, INDENTED)}`,
-    fill('forge help COMMAND explains a command.', width),
+    `Topics:\n${fill(TOPICS.map(([name]) => name).join(', '), width, INDENTED)}`,
+    fill('forge help COMMAND or TOPIC explains one of them; forge help topics says what these are.', width),
   ]);
 }
 
 const VERSION: OptionSpec = { flags: '-V, --version', help: 'show the version' };
+/** `forge help topics` */
+export const topicsPage = (width: number): string =>
+  sections([section('Topics', [...TOPICS], width), fill('forge help TOPIC explains one of them.', width)]);
+
 /** All names of commands in one column. */
 const COLUMN = Math.max(...GROUPS.map(({ name }) => name.length));
 const HANGING = { first: '', rest: '         ' };

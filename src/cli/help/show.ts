@@ -4,7 +4,7 @@ import { GROUPS } from '../groups.js';
 import type { CommandSpec } from '../spec.js';
 import { TOPICS } from '../topics.js';
 import { nearest } from './layout.js';
-import { commandPage, groupPage, isTopic, mainPage } from './page.js';
+import { commandPage, groupPage, isTopic, mainPage, topicsPage } from './page.js';
 import { topicIdea, topicPage } from './topic.js';
 
 /**
@@ -13,7 +13,8 @@ import { topicIdea, topicPage } from './topic.js';
  */
 export async function helpFor(words: readonly string[], width: number): Promise<string> {
   const [word, ...rest] = words;
-  if (word === undefined) return mainPage(width);
+  if (word === undefined || word === 'help') return mainPage(width);
+  if (word === 'topics') return topicsPage(width);
   if (rest.length > 0 || !isTopic(word)) return commandHelp(words, width);
   const isCommand = GROUPS.some(({ name }) => name === word);
   return isCommand ? commandHelp(words, width, await topicIdea(word, width)) : topicPage(word, width);

@@ -70,6 +70,8 @@ const EXPECTED = [
   'bin/package.json',
   'dist/index.js',
   'dist/LICENSES.txt',
+  'dist/forge.1',
+  'templates/topics/kfr.md',
   'dist/cli/bin.cjs',
   'dist/cli/bin.cjs.v8',
   'dist/cli/bin.cjs.cycle.v8',
@@ -102,7 +104,7 @@ const EXPECTED = [
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^bin\/(forge\.js|package\.json)$/,
-  /^dist\/(index\.js|LICENSES\.txt)$/,
+  /^dist\/(index\.js|LICENSES\.txt|forge\.1)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
   /^dist\/cli\/((bin|guard|mcp)\.cjs(\.[a-z-]+)?\.v8|package\.json|[\w-]+\.cjs)$/,
   /^dist\/types\/.+\.d\.ts$/,
@@ -152,6 +154,7 @@ function alone(work) {
 
 function useCommandLine() {
   check(forge('--version') === `${version}\n`, `forge --version does not print ${version}.`);
+  check(forge('help', 'gate').includes('forge kfr patch'), 'forge help has no topics.');
   run('git', ['init', '-q']);
   const { created } = JSON.parse(forge('init', '--yes', '--json'));
   check(

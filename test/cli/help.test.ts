@@ -122,6 +122,7 @@ describe('forge --help', () => {
       'config get',
       'config set',
       'schema',
+      'complete',
       'trust',
       'where',
       'feature remove',

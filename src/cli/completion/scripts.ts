@@ -13,15 +13,15 @@ _forge_complete() {
   {
     IFS= read -r kind
     while IFS= read -r line; do COMPREPLY+=("$line"); done
-  } < <(command forge complete --shell=bash --current="$2" --type="$COMP_TYPE" \
+  } < <(command forge complete --shell=bash --current="$2" --type="${'$'}{COMP_TYPE-}" \
     -- "${'$'}{COMP_LINE:0:COMP_POINT}" </dev/null 2>/dev/null)
   case $kind in
     open) compopt -o nospace ;;
     files) compopt -o default ;;
     folders) compopt -o dirnames ;;
-  esac
+  esac 2>/dev/null
 }
-complete -o nosort -F _forge_complete forge
+complete -o nosort -F _forge_complete forge 2>/dev/null || complete -F _forge_complete forge
 `,
   zsh: String.raw`#compdef forge
 # forge: completion for zsh, after compinit.

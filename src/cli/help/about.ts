@@ -38,13 +38,13 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['session', 'briefing'],
   },
   focus: {
-    text: 'What the work is about right now. Another task starts with an empty focus and passes the gate.',
+    text: 'What the work is about right now. Another task starts with empty files and blockers, and has to pass the gate.',
     see: ['next', 'gate'],
   },
   kfr: { see: ['kfr', 'gate', 'note'] },
   'kfr patch': { exits: { '3': 'a rule says no; nothing was changed' } },
   next: {
-    text: 'In this order: what is in focus and not done, what the last session left, features by priority that nothing blocks, issues. It says which of these it was.',
+    text: 'What can start comes before what waits for something else. Then: work on an active issue, what is in progress, what fails, what is not begun; then priority and age. It says why it is this one.',
     see: ['focus', 'feature'],
   },
   feature: {

@@ -56,13 +56,11 @@ async function used(): Promise<{ project: Project; session: string; note: string
     'i',
   ]);
   await record(project);
-  project.git('tag', 'checkpoint/made-v1');
-  project.git('tag', 'checkpoint/packed-v2');
-  project.git('pack-refs', '--all');
-  project.git('tag', 'checkpoint/loose-v3');
-  project.git('tag', 'checkpoint/$(touch`pwned`)-v1');
-  project.git('tag', 'checkpoint/none');
-  project.git('update-ref', 'refs/forge/backup/2026-word', 'HEAD');
+  const commit = project.git('rev-parse', 'HEAD');
+  const tags = ['loose-v3', 'made-v1', '$(touch`pwned`)-v1', 'none'];
+  for (const tag of tags) project.write(`.git/refs/tags/checkpoint/${tag}`, `${commit}\n`);
+  project.write('.git/packed-refs', `${commit} refs/tags/checkpoint/packed-v2\n`);
+  project.write('.git/refs/forge/backup/2026-word', `${commit}\n`);
   return { project, session: session.id, note: id.slice(0, 12), learned: learning.id };
 }
 
@@ -196,7 +194,7 @@ describe('forge complete --shell=…', () => {
     expect(await valuesAt(project, 'feature show')).toEqual([]);
     expect(await valuesAt(project, 'kfr patch --remove')).toEqual(['kfr-1', 'kfr-2']);
     project.write('.git/packed-refs', Buffer.from([0xff, 0, 0x0a]));
-    expect(await valuesAt(project, 'checkpoint show')).toEqual(['loose-v3']);
+    expect(await valuesAt(project, 'checkpoint show')).toEqual(['loose-v3', 'made-v1']);
     const plain = await makePlainForge();
     await forgeJson(plain, ['feature', 'add', 'B', 'b']);
     expect(await valuesAt(plain, 'feature show')).toEqual(['B']);
@@ -238,6 +236,12 @@ describe('forge complete --shell=…', () => {
       const args = ['complete', '--shell=fish', '--current=', '--', ...words];
       expect(runBinary(project.dir, args, { env })).toMatchObject({ exitCode: 0, stderr: '' });
     }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    expect(bin.has('started') || bin.has('state')).toBe(false);
+  });
+
+  it('what is no question gets no answer', async () => {
+    const project = makePlainProject();
     for (const args of [
       ['complete', '--shell=tcsh', '--', 'x'],
       ['complete', '--shell=bash'],
@@ -245,13 +249,11 @@ describe('forge complete --shell=…', () => {
       ['complete', '--shell=bash', '--', 'forge feature show \\'],
       ['complete', '--shell=bash', '--', 'forge feature show $(touch pwned'],
     ])
-      expect(runBinary(project.dir, args, { env })).toMatchObject({
+      expect(await runForge(project, args)).toEqual({
         exitCode: 0,
         stdout: expect.stringMatching(/^(words\n)?$/),
         stderr: '',
       });
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
-    expect(bin.has('started') || bin.has('state')).toBe(false);
   });
 
   it('a folder that is gone completes what is the same everywhere', async () => {

@@ -166,11 +166,22 @@ async function lastOf(context: Context, tiers: typeof TIERS | ['notes']) {
   return tiers.flatMap((tier) => lastRecords(context, tier, 50).toReversed());
 }
 
-/** Of a switch both words, of anything else what it is now. */
+/** The words of which one has to be taken; of anything else what it is now. */
 async function settingValues(context: Context, [name = '']: readonly string[]): Promise<LiveValue[]> {
+  const { schemaOf } = await import('./schema.js');
+  const setting = name
+    .split('.')
+    .reduce<JsonSchema | undefined>((schema, key) => schema?.properties?.[key], schemaOf('config'));
+  if (setting?.enum) return setting.enum.map(String).map(bare);
+  if (setting?.type === 'boolean') return ['true', 'false'].map(bare);
   const { readSetting } = await import('../domain/config.js');
   const { readConfig } = await import('./context.js');
   const value = readSetting(readConfig(context), name);
-  if (typeof value === 'boolean') return ['true', 'false'].map(bare);
   return typeof value === 'string' || typeof value === 'number' ? [bare(String(value))] : [];
+}
+
+interface JsonSchema {
+  type?: string;
+  enum?: unknown[];
+  properties?: Record<string, JsonSchema>;
 }

@@ -131,6 +131,8 @@ describe('forge complete --shell=…', () => {
       ['hooks install --into', ['husky', 'lefthook', 'scripts']],
       ['config set session.commit', ['true', 'false']],
       ['config set briefing.budget', ['2000']],
+      ['config set commit.enforce', ['block', 'warn', 'off']],
+      ['config set commit.sections', []],
       ['cycle --task', ['A-1', 'A-2']],
       ['complete', ['bash', 'zsh', 'fish', 'powershell']],
     ] as const)

@@ -11,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { writeCodeCaches } from './code-caches.mjs';
 import { collectLicences } from './licences.mjs';
+import { manPage } from './man.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -175,6 +176,7 @@ await buildCommandLine(table);
 for (const name of ['bin', 'guard']) makeAscii(`${root}dist/cli/${name}.cjs`);
 await buildLibrary(table);
 writeFileSync(`${root}dist/LICENSES.txt`, collectLicences(root, metafiles));
+writeFileSync(`${root}dist/forge.1`, await manPage(version));
 writeFileSync(`${root}dist/cli/package.json`, '{ "type": "commonjs" }\n');
 await writeCodeCaches();
 if (!process.argv.includes('--no-types'))

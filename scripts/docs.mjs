@@ -29,7 +29,9 @@ async function loadSources() {
     await build({
       stdin: {
         contents: `export * from './src/cli/groups.ts';
-          export { parseArgv } from './src/cli/program.ts';
+          export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
+          export { ABOUT } from './src/cli/help/about.ts';
+          export { TOPICS } from './src/cli/topics.ts';
           export { schemaNames, schemaOf } from './src/index.ts';
           export { guardRules } from './src/domain/guard/table.ts';
           export { claudeHooks } from './src/domain/agent/wirings/claude.ts';
@@ -66,22 +68,6 @@ async function readGroups({ GROUPS }) {
   return groups;
 }
 
-/** The options that every command takes, as the help shows them. */
-async function readGlobalOptions({ parseArgv }) {
-  let help = '';
-  await parseArgv(['--help'], {
-    out: (text) => {
-      help += text;
-    },
-  });
-  const section = /\nOptions:\n([\s\S]*?)\n\n/.exec(help)?.[1];
-  if (section === undefined) throw new Error('forge --help has no "Options:".');
-  const rows = section.split('\n').map((line) => line.trim().split(/ {2,}/));
-  if (rows.some((row) => row.length !== 2))
-    throw new Error('An option in forge --help has no text of its own.');
-  return rows;
-}
-
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 const code = (text) => `\`${text.replaceAll('|', '\\|')}\``;
 const table = (head, rows) =>
@@ -89,13 +75,10 @@ const table = (head, rows) =>
 
 const usageOf = ({ full, args = [] }) => [full, ...args].join(' ');
 
-function commandSection(spec) {
-  const options = (spec.options ?? []).map(({ flags, help, many }) => [
-    flags,
-    many ? `${help} (repeatable)` : help,
-  ]);
-  if (spec.writes) options.push(['-n, --dry-run', 'show what would happen, write nothing']);
-  if (spec.confirms) options.push(['-y, --yes', 'do not ask']);
+const optionPairs = (options, { helpOf }) => options.map((option) => [option.flags, helpOf(option)]);
+
+function commandSection(spec, sources) {
+  const options = optionPairs(sources.optionsOf(spec), sources);
   const parts = [
     `### ${code(spec.full)}`,
     `${spec.summary}.`,
@@ -112,7 +95,8 @@ function commandSection(spec) {
   return parts.join('\n\n');
 }
 
-function commandsPage(groups, globals, { EXIT_CODE_HELP, ENVIRONMENT_HELP }) {
+function commandsPage(groups, sources) {
+  const { EXIT_CODE_HELP, ENVIRONMENT_HELP, GLOBAL_OPTIONS, HELP_OPTION, ABOUT, TOPICS } = sources;
   const rows = (pairs) => pairs.map(([name, text]) => [code(String(name)), cell(text)]);
   return `${[
     '# Commands',
@@ -121,11 +105,18 @@ function commandsPage(groups, globals, { EXIT_CODE_HELP, ENVIRONMENT_HELP }) {
     ...groups.flatMap(({ name, summary, commands }) => [
       `## ${name === 'where' ? 'forge' : `forge ${name}`}`,
       ...(commands.length > 1 ? [`${summary}.`] : []),
-      ...commands.map(commandSection),
+      ...(ABOUT[name]?.text ? [cell(ABOUT[name].text)] : []),
+      ...commands.map((spec) => commandSection(spec, sources)),
     ]),
     '## Options of every command',
-    table(['option', ''], rows(globals)),
+    table(['option', ''], rows(optionPairs([...GLOBAL_OPTIONS, HELP_OPTION], sources))),
     'With `--json`, a failure is one line on stderr: `{"error":{"kind","code","message","exit","hint"?,"file"?,"line"?,"field"?}}`.',
+    '## Topics',
+    'What `forge help TOPIC` explains.',
+    table(
+      ['topic', ''],
+      TOPICS.map(([name, text]) => [`[${name}](../templates/topics/${name}.md)`, cell(text)]),
+    ),
     '## Exit codes',
     table(['code', ''], rows(EXIT_CODE_HELP)),
     '## Environment',
@@ -184,7 +175,7 @@ async function generate() {
   const sources = await loadSources();
   const groups = await readGroups(sources);
   const files = new Map();
-  files.set('docs/commands.md', commandsPage(groups, await readGlobalOptions(sources), sources));
+  files.set('docs/commands.md', commandsPage(groups, sources));
   files.set('README.md', fillReadme(readFileSync(join(ROOT, 'README.md'), 'utf8'), readmeTable(groups)));
   const rules = sources.guardRules();
   files.set('docs/guard-rules.md', rulesPage(rules));

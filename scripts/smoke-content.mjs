@@ -13,6 +13,8 @@ const EXPECTED = [
   'bin/package.json',
   'dist/index.js',
   'dist/LICENSES.txt',
+  'dist/forge.1',
+  'templates/topics/kfr.md',
   'dist/cli/bin.cjs',
   `${caches}/bin.cjs.v8`,
   `${caches}/bin.cjs.cycle.v8`,
@@ -45,7 +47,7 @@ const EXPECTED = [
 const ALLOWED = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
   /^bin\/(forge\.js|package\.json)$/,
-  /^dist\/(index\.js|LICENSES\.txt)$/,
+  /^dist\/(index\.js|LICENSES\.txt|forge\.1)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
   /^dist\/cli\/(package\.json|[\w-]+\.cjs)$/,
   /^dist\/cli\/v[\w.-]+\/(bin|guard|mcp)\.cjs(\.[a-z-]+)?\.v8$/,

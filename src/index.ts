@@ -8,6 +8,7 @@ import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } f
 import type { Scan } from './routines/guard-scan.js';
 
 export type { World } from './adapters/world.js';
+export { topicText } from './adapters/templates.js';
 export { agentWorld, systemWorld } from './adapters/world.js';
 export type { Briefing, BriefingSection, Omission } from './domain/briefing.js';
 export type { CiCheck, CiFinding, CiReport } from './domain/ci.js';
@@ -53,6 +54,7 @@ export type { Scan, ScanInput } from './routines/guard-scan.js';
 export type { InitInput, InitResult } from './routines/init.js';
 export type { TierReport } from './routines/integrity.js';
 export type { KfrCleared, KfrList, KfrPatch, KfrPatched } from './routines/kfr.js';
+export type { LiveKind, LiveValue } from './routines/live-values.js';
 export type { LoopOptions, LoopWatch } from './routines/loop.js';
 export type { Compacted } from './routines/memory-compact.js';
 export type { Overridden } from './routines/memory-override.js';
@@ -101,6 +103,7 @@ const routines = {
   recoverLook: () => import('./routines/recover-look.js'),
   recoverBackups: () => import('./routines/recover-backups.js'),
   latest: () => import('./routines/checkpoint-read.js'),
+  values: () => import('./routines/live-values.js'),
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
   doctor: () => import('./routines/doctor.js'),
@@ -422,6 +425,26 @@ export async function findSymptoms(
   return await (await routines.doctor()).findSymptoms(dir, world, input);
 }
 
+/**
+ * Ids and names that exist in the `.forge/` at or above `dir`, for completion; none where there is no forge, and what can
+ * be made out of a damaged one. `before` are the arguments in front. Writes nothing and starts no program.
+ */
+export async function liveValues(
+  dir: string,
+  kind: import('./routines/live-values.js').LiveKind,
+  before: readonly string[] = [],
+  options: Pick<ForgeOptions, 'world'> = {},
+) {
+  const world = options.world ?? systemWorld(process.env, false);
+  let context: Context | null = null;
+  try {
+    context = openContext(dir, world, true);
+  } catch {
+    // Some values are the same everywhere.
+  }
+  return await (await routines.values()).liveValues(context, kind, before);
+}
+
 /** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */
 export const textGuard = {
   inspect: async (...args: Parameters<Routines['guard']['inspectInput']>) =>
@@ -437,6 +460,11 @@ export const hookedMessage = async (
 export const hookedPush = async (
   ...args: Parameters<Awaited<ReturnType<typeof routines.pushHook>>['checkHookedPush']>
 ) => (await routines.pushHook()).checkHookedPush(...args);
+
+/** Every setting with the value that it has where `config.toml` says nothing. */
+export async function defaultSettings() {
+  return (await routines.config()).defaultSettings();
+}
 
 /** GIT-07: a pipeline to begin with, for a system. */
 export async function ciTemplate(...args: Parameters<Routines['ci']['ciTemplate']>): Promise<string> {

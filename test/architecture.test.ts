@@ -174,6 +174,7 @@ const ROUTINE_ORDER = [
   'session-start',
   'sessions',
   'where',
+  'live-values',
   'doctor-agents',
   'doctor-work',
   'doctor',

@@ -59,6 +59,10 @@ export function initTemplate(stack: string): Template {
 export const ciTemplate = (system: 'github' | 'gitlab'): string =>
   readFileSync(join(templatesFolder(), 'ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml'), 'utf8');
 
+/** What `forge help TOPIC` shows, as Markdown. */
+export const topicText = (name: string): string =>
+  readFileSync(join(templatesFolder(), 'topics', `${name}.md`), 'utf8');
+
 function walk(folder: string): string[] {
   return readdirSync(folder)
     .sort()

@@ -152,6 +152,9 @@ void main({
     get isTerminal() {
       return isTerminal(1);
     },
+    get columns() {
+      return isTerminal(1) ? process.stdout.columns : undefined;
+    },
     write: answer,
   },
   stderr: {

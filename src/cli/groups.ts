@@ -184,6 +184,12 @@ export const GROUPS: readonly GroupEntry[] = [
     summary: 'Print the JSON Schema of a file format',
     load: () => import('./commands/schema.js'),
   },
+  {
+    name: 'complete',
+    heading: 'Set-up',
+    summary: 'Complete commands, ids and files at TAB in your shell',
+    load: () => import('./commands/complete.js'),
+  },
 ];
 
 export const EXIT_CODE_HELP = [
@@ -210,7 +216,12 @@ export const ENVIRONMENT_HELP = [
   ],
   ['FORGE_SUPERVISOR_PASSPHRASE_FILE', "a file with that key's passphrase"],
   ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
+  ['FORGE_HOOKS', "0: forge's git hooks do nothing, this once"],
+  ['FORGE_NODE', 'the Node that git hooks start, instead of the one that installed them'],
   ['XDG_STATE_HOME', 'where approvals, accepted keys and known seals are kept (default: ~/.local/state)'],
   ['XDG_CONFIG_HOME', "where a supervisor's own key is kept, in forge/supervisor.pem (default: ~/.config)"],
-  ['NO_COLOR, FORCE_COLOR', 'colour off, on'],
+  ['NO_COLOR, FORCE_COLOR', 'colour off, on; TERM=dumb: off'],
+  ['SHELL', 'which shell "forge complete" speaks of'],
+  ['CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR', "where an agent's hook looks for the project"],
+  ['GITHUB_*, CI_*, GITLAB_CI', 'where "forge ci" runs, and which commits it is about'],
 ] as const;

@@ -13,7 +13,7 @@ export interface Io {
     /** Up to its end, or to that of a JSON object. */
     readObject?(): Promise<Buffer>;
   };
-  stdout: { readonly isTerminal: boolean; write(text: string): void };
+  stdout: { readonly isTerminal: boolean; readonly columns?: number | undefined; write(text: string): void };
   stderr: { readonly isTerminal: boolean; write(text: string): void };
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;

@@ -29,6 +29,11 @@ export async function main(io: Io): Promise<number> {
     const { runAgentHook } = await import('./agent-hook.js');
     return runAgentHook(io, argv.slice(1));
   }
+  // At each TAB.
+  if (argv[0] === 'complete' && argv[1]?.startsWith('--shell=')) {
+    const { runComplete } = await import('./complete.js');
+    return runComplete(io, argv.slice(1));
+  }
   const json = beforeDashes(argv).includes('--json');
   try {
     return await run(io);
@@ -52,7 +57,12 @@ async function run(io: Io): Promise<number> {
     return 0;
   }
   const argv = withDefault(io.argv, words);
-  const given = await parseArgv(argv, { out: (text) => io.stdout.write(text) });
+  const given = await parseArgv(argv, {
+    out: (text) => io.stdout.write(text),
+    get columns() {
+      return io.stdout.columns;
+    },
+  });
   if (!given) return 0;
   const { makeCall } = await import('./call.js');
   const { guardInput, redactInput } = await import('./input-guard.js');

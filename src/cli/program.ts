@@ -1,9 +1,10 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usage } from '../domain/error.js';
 import { parseWhole } from '../domain/input.js';
-import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, type GroupEntry } from './groups.js';
+import { GROUPS, type GroupEntry } from './groups.js';
+import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
+import { TOPICS } from './topics.js';
 import type { CommandSpec, GlobalFlags, OptionSpec } from './spec.js';
-import { columns } from './style.js';
 
 /** What argv asks for. */
 export interface Invocation {
@@ -15,50 +16,54 @@ export interface Invocation {
 
 export interface ProgramOutput {
   out(text: string): void;
+  /** Of the terminal; default: 80. */
+  columns?: number | undefined;
 }
-
-/** Every command takes these, before or after its name. */
-const GLOBAL_OPTIONS: readonly (readonly [string, string])[] = [
-  ['--json', 'print exactly the result, as JSON'],
-  ['-q, --quiet', 'no status lines'],
-  ['-C, --cwd <dir>', 'work in this folder'],
-  ['--no-input', 'never ask'],
-  ['--color <when>', 'auto, always or never'],
-  ['-v, --verbose', 'show where an error comes from'],
-];
 
 /**
  * argv → the command and its options. Only what argv names is loaded and built, unless the whole list is asked for
  * (help, or a word that is no command). Returns null after help was shown; throws exit 2 for a wrong call.
  */
-export async function parseArgv(given: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
-  const argv = withoutHelp(given);
+export async function parseArgv(argv: readonly string[], output: ProgramOutput): Promise<Invocation | null> {
+  const words = commandWords(argv);
+  if (words[0] === 'help') return show(output, async ({ helpFor }, width) => helpFor(words.slice(1), width));
   let invocation: Invocation | null = null;
   const found: Found = (result) => {
     invocation = result;
   };
-  const program = makeProgram(output);
-  const [word, subword] = commandWords(argv).filter((candidate) => candidate !== 'help');
+  const program = makeProgram();
+  const [word, subword] = words;
   const named = GROUPS.find(({ name }) => name === word);
-  const helping = argv.some((flag) => ['help', '-h', '--help'].includes(flag));
-  if (named) await addGroup(program, named, helping ? undefined : subword, found);
-  if (!named || helping) for (const entry of GROUPS) if (entry !== named) mention(program, entry);
+  if (named) await addGroup(program, named, subword, found);
+  else for (const entry of GROUPS) mention(program, entry);
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) return settle(error, program, word, subword);
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode !== 0) throw wrongCall(error, program, word, subword);
+    return show(output, ({ commandHelp }, width) => commandHelp(wordsOf(program, words), width));
   }
   return invocation;
 }
 
-/** `help session start` is `session start --help`: commander's own would show the group. */
-function withoutHelp(argv: readonly string[]): readonly string[] {
-  const words = commandWords(argv);
-  if (words[0] !== 'help' || words.length < 3) return argv;
-  const rest = [...argv];
-  rest.splice(rest.indexOf('help'), 1);
-  return [...rest, '--help'];
+type Help = typeof import('./help/show.js');
+
+async function show(
+  { out, columns = 80 }: ProgramOutput,
+  page: (help: Help, width: number) => Promise<string>,
+): Promise<null> {
+  out(await page(await import('./help/show.js'), Math.min(columns, WIDEST)));
+  return null;
+}
+
+/** Longer lines are hard to read. */
+const WIDEST = 100;
+
+/** Of the words those that are commands; the first one even if it is none. */
+function wordsOf(program: Command, [word, subword]: readonly string[]): string[] {
+  const group = program.commands.find((command) => command.name() === word);
+  const command = group?.commands.find((candidate) => candidate.name() === subword);
+  return [group?.name() ?? word, command?.name()].filter((name) => name !== undefined);
 }
 
 /** The words of argv that are no options and no options' values, up to `--`. */
@@ -72,29 +77,17 @@ export function commandWords(argv: readonly string[]): string[] {
   return words;
 }
 
-/** A group that this call does not need: its name, for the help and for "did you mean". */
-function mention(program: Command, { name, summary, heading }: GroupEntry): void {
-  const command = program.command(name, { hidden: heading === null }).summary(summary);
-  if (heading !== null) command.helpGroup(heading);
-}
+/** A group that this call does not need: its name, for "did you mean". */
+const mention = (program: Command, { name, heading }: GroupEntry): void =>
+  void program.command(name, { hidden: heading === null });
 
-function makeProgram({ out }: ProgramOutput): Command {
+function makeProgram(): Command {
   const program = new Command('forge')
-    .description('A memory that long-running coding agents and their teams can trust, in .forge/')
-    .usage('[options] <command>')
     .exitOverride()
-    .configureOutput({ writeOut: out, writeErr: () => {} })
-    .configureHelp({ sortSubcommands: false })
-    .helpOption('-h, --help', 'show help')
-    .helpCommand('help [command]', 'show help for a command')
-    .commandsGroup('Help')
-    .addOption(new Option('-V, --version', 'show the version'));
-  for (const [flags, help] of GLOBAL_OPTIONS) program.option(flags, help);
-  program.addHelpText(
-    'after',
-    () =>
-      `\nExit codes:\n${columns(EXIT_CODE_HELP, '  ')}\n\nEnvironment:\n${columns(ENVIRONMENT_HELP, '  ')}`,
-  );
+    // Help has pages of its own; what is wrong is said by who catches it.
+    .configureOutput({ writeOut: () => {}, writeErr: () => {} })
+    .helpCommand(false);
+  for (const { flags, help } of GLOBAL_OPTIONS) program.option(flags, help);
   return program;
 }
 
@@ -109,8 +102,7 @@ async function addGroup(
   const { group } = await entry.load();
   const alone = group.commands.length === 1 && group.commands[0]?.name === entry.name;
   // command() hands down exitOverride and the output; addCommand() would not.
-  const parent = program.command(entry.name, { hidden: entry.heading === null }).summary(entry.summary);
-  parent.description(entry.summary).helpGroup(entry.heading ?? '');
+  const parent = program.command(entry.name, { hidden: entry.heading === null });
   if (alone) return describe(parent, group.commands[0] as unknown as CommandSpec, found);
   const all = group.commands as unknown as CommandSpec[];
   const own = all.find(({ name }) => name === entry.name);
@@ -123,22 +115,16 @@ async function addGroup(
     return;
   }
   // Without an action commander itself says which word is no command, and which one is near.
-  parent.helpCommand(false).usage('<command>');
+  parent.helpCommand(false);
   const one = all.filter(({ name }) => name === wanted);
   for (const spec of one.length > 0 ? one : all) describe(parent.command(spec.name), spec, found);
 }
 
 function describe(target: Command, spec: CommandSpec, found: Found): void {
-  target.summary(spec.summary).description(spec.summary).allowExcessArguments(false);
+  target.allowExcessArguments(false);
   for (const argument of spec.args ?? []) target.argument(argument);
-  for (const option of spec.options ?? []) target.addOption(makeOption(option));
-  if (spec.writes)
-    target
-      .option('-n, --dry-run', 'show what would happen, write nothing')
-      .option('--redact', 'put placeholders for e-mail addresses, phone numbers and IPs');
-  if (spec.confirms) target.option('-y, --yes', 'do not ask');
-  for (const [flags, help] of GLOBAL_OPTIONS) target.addOption(new Option(flags, help).hideHelp());
-  target.addHelpText('after', `\nExample:\n  ${spec.example}`);
+  for (const option of optionsOf(spec)) target.addOption(makeOption(option));
+  for (const { flags, help } of GLOBAL_OPTIONS) target.addOption(new Option(flags, help));
   target.action((...given: unknown[]) => {
     const self = given.pop() as Command;
     given.pop();
@@ -154,9 +140,9 @@ function isUnasked(command: Command): boolean {
   return false;
 }
 
-function makeOption({ flags, help, many }: OptionSpec): Option {
-  const option = new Option(flags, many ? `${help} (repeatable)` : help);
-  if (many) option.argParser((word: string, words: string[] | undefined) => [...(words ?? []), word]);
+function makeOption(spec: OptionSpec): Option {
+  const option = new Option(spec.flags, helpOf(spec));
+  if (spec.many) option.argParser((word: string, words: string[] | undefined) => [...(words ?? []), word]);
   return option;
 }
 
@@ -182,19 +168,18 @@ function flagsOf(options: Record<string, unknown>): GlobalFlags {
   };
 }
 
-/** Help and version are answers; the rest is a wrong call. */
-function settle(error: CommanderError, program: Command, word?: string, subword?: string): null {
-  if (error.exitCode === 0) return null;
+function wrongCall(error: CommanderError, program: Command, word?: string, subword?: string): Error {
   const group = program.commands.find((candidate) => candidate.name() === word);
-  if (error.code === 'commander.help') throw missingCommand(group, word);
+  if (error.code === 'commander.help') return missingCommand(group, word);
   const command = group?.commands.find((candidate) => candidate.name() === subword);
   const names = ['forge', group?.name(), command?.name()].filter(
     (name) => name !== undefined && name !== 'where',
   );
-  const place = `${names.join(' ')} --help`;
+  const place =
+    TOPICS.some(([name]) => name === word) && !group ? `forge help ${word}` : `${names.join(' ')} --help`;
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
-  throw usage(stableCode(error.code), sentence(what), { hint: nearest ? `${nearest}  (${place})` : place });
+  return usage(stableCode(error.code), sentence(what), { hint: nearest ? `${nearest}  (${place})` : place });
 }
 
 function missingCommand(group: Command | undefined, word: string | undefined): Error {

@@ -1,4 +1,4 @@
-import type { Forge } from '../index.js';
+import type { Forge, LiveKind } from '../index.js';
 import type { Style } from './style.js';
 
 /** Terminal, streams and person, as one command sees them. */
@@ -48,10 +48,23 @@ export interface GlobalFlags {
   redact: boolean;
 }
 
+/** What may stand for a value, as completion offers it. */
+export interface Values {
+  /** Any of these words. */
+  words?: readonly string[];
+  /** Ids and names of what is there. */
+  live?: readonly LiveKind[];
+  paths?: 'files' | 'folders';
+  /** Follows the value at once, and something else follows that: `=` of `ID=TEXT`. */
+  mark?: string;
+}
+
 export interface OptionSpec {
   /** As commander has it: `--test <command>`. */
   flags: string;
   help: string;
+  /** Where the value's name (`<file>`, `<tag>`, `<id>` of what the group is about) does not say it. */
+  values?: Values;
   /** May be given several times. */
   many?: boolean;
   /** A whole number between these. */
@@ -63,6 +76,8 @@ export interface CommandSpec<T = unknown> {
   name: string;
   /** `<text>`, `[id]`, `<ids...>` */
   args?: readonly string[];
+  /** What may stand for an argument, by its name, where that does not say it. */
+  values?: Readonly<Record<string, Values>>;
   summary: string;
   /** A line that works as it stands. */
   example: string;

@@ -20,6 +20,11 @@ export function listSettings(context: Context): { settings: Setting[] } {
   return { settings: SETTINGS.map((name) => ({ name, value: readSetting(config, name) })) };
 }
 
+export function defaultSettings(): Setting[] {
+  const { config } = decodeConfig('', 'defaults');
+  return SETTINGS.map((name) => ({ name, value: readSetting(config, name) }));
+}
+
 export function getSetting(context: Context, { name }: { name: string }): Setting {
   return { name, value: readSetting(readConfig(context), name) };
 }

@@ -149,7 +149,7 @@ export async function logMemory(
 ): Promise<{ records: LogEntry[]; warnings: string[] }> {
   const limit = input.limit ?? DEFAULT_LIMIT;
   const tiers = input.tier ? [input.tier] : TIERS;
-  const entries = tiers.flatMap((tier) => lastOf(context, tier, limit));
+  const entries = tiers.flatMap((tier) => lastRecords(context, tier, limit));
   if (!input.tier) entries.sort((a, b) => compareText(a.at ?? '', b.at ?? '') || a.n - b.n);
   await warnMissing(context, tiers, entries.length === 0);
   return { records: nameKnowledge(context, entries.slice(-limit)), warnings: context.warnings };
@@ -167,8 +167,12 @@ function nameKnowledge(context: Context, entries: LogEntry[]): LogEntry[] {
   });
 }
 
+/** Bytes of a tier that are read for its last records. */
+export const sizeOf = (context: Context, tier: Tier): number =>
+  containersOf(context, tier, false).reduce((sum, { size }) => sum + size, 0);
+
 /** Holds little more than is asked for, however long the ledger is: first only the numbers are read. */
-function lastOf(context: Context, tier: Tier, limit: number): LogEntry[] {
+export function lastRecords(context: Context, tier: Tier, limit: number): LogEntry[] {
   const numbers: number[] = [];
   eachLine(containersOf(context, tier, false), (bytes) => {
     const n = /"n":(\d+)/.exec(bytes.toString('latin1', 0, 80))?.[1];

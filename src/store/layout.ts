@@ -88,6 +88,8 @@ export const doneIssuesFolder = within('linear', 'history');
 export const doneIssueFile = (layout: Layout, id: string): string =>
   join(doneIssuesFolder(layout), `${id}.json`);
 
+export const skillsFolder = within('skills');
+
 export const memoryFolder = within('memory');
 /** Sealed records, named by the SHA-256 of their bytes. */
 export const ledgerArchives = within('memory', 'archive');

@@ -83,6 +83,7 @@ const CALLS: string[][] = [
   ['doctor'],
   ['mcp'],
   ['schema'],
+  ['complete', 'bash'],
   ['focus', 'clear'],
   ['session', 'end', '--no-commit'],
   ['session', 'discard'],

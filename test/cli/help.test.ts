@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS } from '../../src/cli/groups.js';
+import { ABOUT } from '../../src/cli/help/about.js';
 import { parseArgv } from '../../src/cli/program.js';
+import { TOPICS } from '../../src/cli/topics.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/domain/argv.js';
 import { EXIT_CODES } from '../../src/domain/error.js';
@@ -22,7 +24,7 @@ async function commands(): Promise<{ words: string[]; spec: CommandSpec }[]> {
 }
 
 describe('forge --help', () => {
-  it('B-01 lists every command with its purpose, the exit codes and the environment', async () => {
+  it('B-01 lists every command with its purpose, and the topics', async () => {
     const project = makePlainProject();
     for (const args of [['--help'], ['-h'], ['help']]) {
       const { stdout, stderr, exitCode } = await runForge(project, args);
@@ -30,13 +32,20 @@ describe('forge --help', () => {
       for (const { name, summary, heading } of GROUPS)
         if (heading !== null)
           expect(stdout).toMatch(new RegExp(`^ +${name} +${summary.replace(/[()]/g, '\\$&')}$`, 'm'));
-      for (const [code, meaning] of EXIT_CODE_HELP)
-        expect(stdout).toMatch(new RegExp(`^ +${code} +${meaning.replace(/[()]/g, '\\$&')}$`, 'm'));
-      for (const [name] of ENVIRONMENT_HELP) expect(stdout).toContain(name);
+      for (const [name] of TOPICS) expect(stdout).toMatch(new RegExp(`\\b${name}\\b`));
     }
+  });
+
+  it('B-01 topics have the exit codes and the environment', async () => {
+    const project = makePlainProject();
+    const codes = (await runForge(project, ['help', 'exit-codes'])).stdout;
+    for (const [code, meaning] of EXIT_CODE_HELP)
+      expect(codes).toMatch(new RegExp(`^ +${code} +${meaning.replace(/[()]/g, '\\$&')}$`, 'm'));
     expect(EXIT_CODE_HELP.map(([code]) => code).sort()).toEqual(
       ['0', ...Object.values(EXIT_CODES).map(String)].sort(),
     );
+    const environment = (await runForge(project, ['help', 'environment'])).stdout;
+    for (const [name] of ENVIRONMENT_HELP) expect(environment).toContain(name);
   });
 
   it('B-01 shows for each command its purpose, its options and an example; nothing needs a project', async () => {
@@ -46,11 +55,12 @@ describe('forge --help', () => {
       const { stdout, stderr, exitCode } = await runForge(project, [...words, '--help']);
       expect([words, exitCode, stderr]).toEqual([words, 0, '']);
       expect(spec.summary).toMatch(/^[A-Z][^\n]{8,118}[^.\n]$/);
-      const flat = stdout.replace(/\s+/g, ' ');
+      const flat = stdout.replace(/\s+(\\\s+)?/g, ' ');
       expect(flat).toContain(spec.summary);
       for (const { flags, help } of spec.options ?? [])
         expect([words, flat]).toEqual([words, expect.stringContaining(`${flags} ${help}`)]);
-      expect(stdout).toContain(`Example:\n  ${spec.example}\n`);
+      expect(flat).toContain(`Example: ${spec.example.replace(/\s+/g, ' ')} `);
+      expect(flat).toContain('Exit codes: 0 done');
       expect(stdout.includes('--dry-run')).toBe(spec.writes === true);
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
@@ -58,10 +68,12 @@ describe('forge --help', () => {
 
   it('B-01 every example parses, and calls the command it stands at', async () => {
     for (const { words, spec } of await commands()) {
-      const [program, ...argv] = splitCommand(spec.example);
-      expect(program).toBe('forge');
-      const invocation = await parseArgv(words[0] === 'where' ? ['where'] : argv, { out: () => {} });
-      expect([spec.example, invocation?.spec === spec]).toEqual([spec.example, true]);
+      for (const example of [spec.example, ...(ABOUT[words.join(' ')]?.examples ?? [])]) {
+        const [program, ...argv] = splitCommand(example);
+        expect(program).toBe('forge');
+        const invocation = await parseArgv(words[0] === 'where' ? ['where'] : argv, { out: () => {} });
+        expect([example, invocation?.spec === spec]).toEqual([example, true]);
+      }
     }
   });
 
@@ -110,6 +122,7 @@ describe('forge --help', () => {
       'config get',
       'config set',
       'schema',
+      'complete',
       'trust',
       'where',
       'feature remove',

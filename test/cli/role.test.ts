@@ -91,6 +91,7 @@ const ALLOWED: string[][] = [
   ['mcp'],
   ['hook', 'claude', 'stop'],
   ['schema'],
+  ['complete', 'bash'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
   ['trust', '--show'],

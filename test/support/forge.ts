@@ -15,6 +15,8 @@ export interface RunOptions {
   stdin?: string | Buffer;
   /** Pretend that a person sits there. */
   terminal?: boolean;
+  /** How wide it is. */
+  columns?: number;
   env?: NodeJS.ProcessEnv;
   world?: Partial<World>;
   cwd?: () => string;
@@ -55,7 +57,7 @@ export async function runForge(
       isTerminal: terminal && options.stdin === undefined,
       read: async () => Buffer.from(options.stdin ?? ''),
     },
-    stdout: { isTerminal: terminal, write: (text) => (outcome.stdout += text) },
+    stdout: { isTerminal: terminal, columns: options.columns, write: (text) => (outcome.stdout += text) },
     stderr: { isTerminal: terminal, write: (text) => (outcome.stderr += text) },
     signal: new AbortController().signal,
     world: { ...systemWorld(env, terminal), ...options.world },

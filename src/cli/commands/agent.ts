@@ -9,6 +9,8 @@ type WiredFile = WiringStatus['agents'][number]['files'][number];
 /** An argument says nothing about itself in a help text. */
 const NAMES = `an agent (${AGENT_NAMES.join(', ')} or all)`;
 
+const AGENT = { agent: { words: [...AGENT_NAMES, 'all'] } };
+
 const USER: OptionSpec = {
   flags: '--user',
   help: 'for yourself, in your home folder, instead of this project',
@@ -36,6 +38,7 @@ function inputOf({ options }: Call, agent: string): WiringInput {
 const install: CommandSpec<WiringChange> = {
   name: 'install',
   args: ['<agent>'],
+  values: AGENT,
   summary: `Wire forge into ${NAMES}; what stands there stays`,
   example: 'forge agent install claude',
   options: [
@@ -51,6 +54,7 @@ const install: CommandSpec<WiringChange> = {
 const uninstall: CommandSpec<WiringChange> = {
   name: 'uninstall',
   args: ['<agent>'],
+  values: AGENT,
   summary: `Take forge out of ${NAMES}; nothing else is touched`,
   example: 'forge agent uninstall claude',
   options: [USER],
@@ -73,6 +77,7 @@ function renderChange({ files, wants }: WiringChange, style: Style, nothing: str
 const status: CommandSpec<WiringStatus> = {
   name: 'status',
   args: ['[agent]'],
+  values: AGENT,
   summary: 'Show which agents forge is wired into, and what they still need from you',
   example: 'forge agent status',
   options: [USER, COMMAND],

@@ -4,7 +4,11 @@ import { type Call, command, type Group, type OptionSpec } from '../spec.js';
 
 export const BRIEFING_OPTIONS: readonly OptionSpec[] = [
   { flags: '--budget <tokens>', help: 'the most tokens of the briefing', number: [50, 100_000] },
-  { flags: '--format <format>', help: 'text, markdown or json' },
+  {
+    flags: '--format <format>',
+    help: 'text, markdown or json',
+    values: { words: ['text', 'markdown', 'json'] },
+  },
 ];
 
 /** `--format json` is `--json`. */

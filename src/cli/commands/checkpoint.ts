@@ -86,6 +86,7 @@ export const group: Group = {
     command<CreatedCheckpoint>({
       name: 'create',
       args: ['[issue]'],
+      values: { issue: { live: ['issue', 'feature'] } },
       summary: 'Run the verify commands; then mark this state by a tag and a manifest',
       example: 'forge checkpoint create SX9-123 --verify "npm test"',
       options: [

@@ -66,7 +66,11 @@ export const group: Group = {
       options: [
         { flags: '--range <range>', help: "the commits of A..B; default: what the CI's variables say" },
         { flags: '--run', help: 'run the tests of passing features, where they are trusted (FORGE_TRUST)' },
-        { flags: '--format <format>', help: 'github, gitlab or plain; default: where it runs' },
+        {
+          flags: '--format <format>',
+          help: 'github, gitlab or plain; default: where it runs',
+          values: { words: CI_FORMATS },
+        },
         { flags: '--junit <file>', help: "write a report as JUnit's XML" },
         { flags: '--template <system>', help: 'print a pipeline for github or gitlab, and check nothing' },
       ],

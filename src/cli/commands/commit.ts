@@ -52,7 +52,11 @@ const commit: CommandSpec<MadeCommit> = {
     { flags: '--why <text>', help: 'the reason, instead of the goal of the session' },
     { flags: '--what <text>', help: 'what changed, instead of the log and the file names', many: true },
     { flags: '--learned <text>', help: 'something worth knowing; kept in knowledge as well', many: true },
-    { flags: '--issue <id>', help: "the issue, instead of the focus's" },
+    {
+      flags: '--issue <id>',
+      help: "the issue, instead of the focus's",
+      values: { live: ['issue', 'feature'] },
+    },
     { flags: '-a, --all', help: 'what git knows and has changed, staged or not' },
     { flags: '--edit', help: "open git's editor on the message first" },
   ],

@@ -17,6 +17,7 @@ export const group: Group = {
     command<Setting>({
       name: 'get',
       args: ['<name>'],
+      values: { name: { live: ['setting'] } },
       summary: 'Print one setting',
       example: 'forge config get briefing.budget',
       run: (call, name) => call.forge().config.get({ name: name as string }),
@@ -25,6 +26,7 @@ export const group: Group = {
     command<Setting>({
       name: 'set',
       args: ['<name>', '<value>'],
+      values: { name: { live: ['setting'] }, value: { live: ['setting-value'] } },
       summary: 'Change one setting in config.toml; comments stay',
       example: 'forge config set features.test_command "cargo test {}"',
       writes: true,

@@ -75,7 +75,11 @@ export const group: Group = {
       example: 'forge cycle -- npm test',
       options: [
         TIMEOUT,
-        { flags: '--task <id>', help: 'work on this one, not on what is in focus or comes next' },
+        {
+          flags: '--task <id>',
+          help: 'work on this one, not on what is in focus or comes next',
+          values: { live: ['feature', 'issue'] },
+        },
       ],
       writes: true,
       runs: true,

@@ -49,7 +49,11 @@ export const group: Group = {
       summary: 'Find out what is wrong, and what to type',
       example: 'forge doctor --agent',
       options: [
-        { flags: '--agent [name]', help: 'whether agents reach forge, too: those wired here, or this one' },
+        {
+          flags: '--agent [name]',
+          help: 'whether agents reach forge, too: those wired here, or this one',
+          values: { words: AGENT_NAMES },
+        },
       ],
       run,
       render,

@@ -7,9 +7,19 @@ import { resultLine } from '../verify-view.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--test <command>', help: 'a test that proves it; none clears', many: true },
-  { flags: '--blocked-by <id>', help: 'a feature that must pass first; none clears', many: true },
-  { flags: '--priority <n>', help: '1 (most urgent) to 4', number: [1, 4] },
-  { flags: '--issue <id>', help: 'its issue; none clears it' },
+  {
+    flags: '--blocked-by <id>',
+    help: 'a feature that must pass first; none clears',
+    many: true,
+    values: { words: ['none'], live: ['feature'] },
+  },
+  {
+    flags: '--priority <n>',
+    help: '1 (most urgent) to 4',
+    number: [1, 4],
+    values: { words: ['1', '2', '3', '4'] },
+  },
+  { flags: '--issue <id>', help: 'its issue; none clears it', values: { words: ['none'], live: ['issue'] } },
 ];
 
 /** Only what was given: an absent flag leaves its field alone. */
@@ -137,7 +147,11 @@ export const group: Group = {
       example: 'forge feature edit FORGE-001 --status in_progress --priority 1',
       options: [
         { flags: '--name <text>', help: 'another name' },
-        { flags: '--status <status>', help: 'not_implemented, in_progress, failing or blocked' },
+        {
+          flags: '--status <status>',
+          help: 'not_implemented, in_progress, failing or blocked',
+          values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
+        },
         { flags: '--reason <text>', help: 'with --status passing: a human says so without a test run' },
         ...CHANGE_OPTIONS,
       ],

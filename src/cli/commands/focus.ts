@@ -44,11 +44,23 @@ const set: CommandSpec<Focus> = {
   example: 'forge focus set --task "FORGE-002: logout" --file src/logout.ts --phase BUILD',
   options: [
     { flags: '--task <text>', help: 'the task' },
-    { flags: '--issue <id>', help: 'the issue; none clears it' },
+    {
+      flags: '--issue <id>',
+      help: 'the issue; none clears it',
+      values: { words: ['none'], live: ['issue'] },
+    },
     { flags: '--file <path>', help: 'a file it is about', many: true },
-    { flags: '--phase <name>', help: 'where in the work (PLAN, BUILD, …)' },
+    {
+      flags: '--phase <name>',
+      help: 'where in the work (PLAN, BUILD, …)',
+      values: { words: ['PLAN', 'BUILD', 'TEST', 'REVIEW'] },
+    },
     { flags: '--blocker <text>', help: 'what stands in the way', many: true },
-    { flags: '--skill <name>', help: 'the active skill; none clears it' },
+    {
+      flags: '--skill <name>',
+      help: 'the active skill; none clears it',
+      values: { words: ['none'], live: ['skill'] },
+    },
   ],
   writes: true,
   run: async (call) => call.forge().focus.set(await change(call)),

@@ -1,3 +1,4 @@
+import { AGENT_NAMES } from '../../domain/agent/event.js';
 import { usage } from '../../domain/error.js';
 import { command, type Group } from '../spec.js';
 
@@ -7,6 +8,7 @@ export const group: Group = {
     command<never>({
       name: 'hook',
       args: ['<agent>', '<event>'],
+      values: { agent: { words: AGENT_NAMES } },
       summary: 'Answer a hook of an agent, which hands over the event as JSON on stdin',
       example: 'forge hook claude session-start',
       run: async () => {

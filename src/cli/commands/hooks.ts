@@ -49,6 +49,7 @@ const install: CommandSpec<HooksReport> = {
     {
       flags: '--into <owner>',
       help: 'may add a marked block to files of husky, lefthook or scripts',
+      values: { words: ['husky', 'lefthook', 'scripts'] },
       many: true,
     },
     { flags: '--comment-char', help: 'set core.commentChar to ";" here, so that git keeps headings' },

@@ -60,7 +60,11 @@ export const group: Group = {
       summary: 'Create the .forge/ folder, or put back what is missing; never overwrites',
       example: 'forge init --yes',
       options: [
-        { flags: '--stack <name>', help: 'what init.sh sets up: node or none (default: by the files here)' },
+        {
+          flags: '--stack <name>',
+          help: 'what init.sh sets up: node or none (default: by the files here)',
+          values: { words: ['node', 'none'] },
+        },
         { flags: '--name <name>', help: "the project's name (default: the folder's)" },
       ],
       writes: true,

@@ -1,7 +1,7 @@
 import { refused, usage } from '../../domain/error.js';
 import { escapeControls, oneLine, plural } from '../../domain/text.js';
 import type { KfrCleared, KfrEntry, KfrList, KfrPatch, KfrPatched } from '../../index.js';
-import { type Call, type CommandSpec, command, type Group } from '../spec.js';
+import { type Call, type CommandSpec, command, type Group, type Values } from '../spec.js';
 import { columns, type Style } from '../style.js';
 
 function row({ id, kind, text, requires_resolution, parked }: KfrEntry, style: Style): string[] {
@@ -68,6 +68,9 @@ async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<v
   });
 }
 
+/** `ID=TEXT` */
+const ENTRY: Values = { live: ['kfr'], mark: '=' };
+
 const patch: CommandSpec<KfrPatched> = {
   name: 'patch',
   args: ['[file]'],
@@ -76,14 +79,30 @@ const patch: CommandSpec<KfrPatched> = {
   options: [
     { flags: '--goal <text>', help: 'the goal, instead of the one there is' },
     { flags: '--plan <text>', help: 'the plan, instead of the one there is' },
-    { flags: '--add <kind:text>', help: 'an ActiveContract, Constraint or OpenQuestion', many: true },
-    { flags: '--remove <id>', help: 'an entry that is needed no more', many: true },
-    { flags: '--resolve <id=text>', help: 'an entry, and its answer', many: true },
-    { flags: '--dismiss <id=reason>', help: 'an entry, and why it no longer matters', many: true },
+    {
+      flags: '--add <kind:text>',
+      help: 'an ActiveContract, Constraint or OpenQuestion',
+      many: true,
+      values: { words: ['ActiveContract', 'Constraint', 'OpenQuestion'], mark: ':' },
+    },
+    {
+      flags: '--remove <id>',
+      help: 'an entry that is needed no more',
+      many: true,
+      values: { live: ['kfr'] },
+    },
+    { flags: '--resolve <id=text>', help: 'an entry, and its answer', many: true, values: ENTRY },
+    {
+      flags: '--dismiss <id=reason>',
+      help: 'an entry, and why it no longer matters',
+      many: true,
+      values: ENTRY,
+    },
     {
       flags: '--park <id=reason>',
       help: 'an entry that a human has to decide: an agent may stop',
       many: true,
+      values: ENTRY,
     },
   ],
   writes: true,

@@ -38,6 +38,7 @@ export const group: Group = {
     command<{ learning: Learning; duplicate: boolean }>({
       name: 'add',
       args: ['<kind>', '<text>'],
+      values: { kind: { words: ['success', 'failure', 'invariant'] } },
       summary: 'Add what worked (success), what did not (failure), or an invariant',
       example:
         'forge knowledge add failure "the port is taken in CI" --context "end-to-end tests" --resolution "use port 0"',

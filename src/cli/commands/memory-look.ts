@@ -12,7 +12,7 @@ import { type Call, command, type OptionSpec } from '../spec.js';
 import { columns, type Style } from '../style.js';
 import { renderSignatures } from './memory-seal.js';
 
-const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', ') };
+const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', '), values: { words: TIERS } };
 
 export function tierOption({ options }: Call): { tier?: Tier } {
   const { tier } = options as { tier?: string };
@@ -185,6 +185,7 @@ export const looking = [
   command<LogEntry>({
     name: 'show',
     args: ['<id>'],
+    values: { id: { live: ['record'] } },
     summary: 'Show one record whole',
     example: 'forge memory show 3fa9c1d2',
     run: (call, id) => call.forge().memory.show({ id: id as string }),

@@ -87,6 +87,7 @@ export const overriding = [
   command<Result>({
     name: 'override',
     args: ['<action>', '[subject]'],
+    values: { action: { words: ACTIONS } },
     summary:
       'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt or a pause',
     example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
@@ -95,6 +96,7 @@ export const overriding = [
       {
         flags: '--scope <word>',
         help: 'of what is appended: execution (default), environment, governance or optimization',
+        values: { words: ['execution', 'environment', 'governance', 'optimization'] },
       },
     ],
     writes: true,

@@ -6,21 +6,27 @@ import { type Call, command, type OptionSpec } from '../spec.js';
 import type { Style } from '../style.js';
 
 const OPTIONS: readonly OptionSpec[] = [
-  { flags: '--task <id>', help: 'what the cycle worked on' },
+  { flags: '--task <id>', help: 'what the cycle worked on', values: { live: ['feature', 'issue'] } },
   { flags: '--exit-code <n>', help: 'how it ended', number: [0, 255] },
   {
     flags: '--classification <word>',
     help: 'SUCCESS, PARTIAL_SUCCESS, FAILURE, REGRESSION or GOVERNANCE_VIOLATION',
+    values: { words: ['SUCCESS', 'PARTIAL_SUCCESS', 'FAILURE', 'REGRESSION', 'GOVERNANCE_VIOLATION'] },
   },
   { flags: '--signal <k=v>', help: 'a quality signal', many: true },
   { flags: '--pattern <text>', help: 'a pattern that was observed', many: true },
   {
     flags: '--scope <word>',
     help: 'of the patterns: execution (default), environment, governance or optimization',
+    values: { words: ['execution', 'environment', 'governance', 'optimization'] },
   },
   { flags: '--regression <text>', help: 'something that got worse', many: true },
   { flags: '--proposal <text>', help: 'something to improve', many: true },
-  { flags: '--environment-valid <bool>', help: 'whether the environment was as it should be' },
+  {
+    flags: '--environment-valid <bool>',
+    help: 'whether the environment was as it should be',
+    values: { words: ['true', 'false'] },
+  },
   { flags: '--violation <text>', help: 'a governance rule that was broken', many: true },
   { flags: '--log <file>', help: 'its log: the last 4 KiB and the digest of all are kept' },
   { flags: '--key <key>', help: 'the same key again is the same cycle' },

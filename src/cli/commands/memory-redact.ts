@@ -65,6 +65,7 @@ export const redacting = [
   command<Redaction>({
     name: 'redact',
     args: ['<ids...>'],
+    values: { ids: { live: ['record'] } },
     summary: 'Take the content of records out for good; id and links stay (a human, with a reason)',
     example: 'forge memory redact 3fa9c1d20b7e --reason "a token was recorded; it is revoked"',
     options: [{ flags: '--reason <text>', help: 'why; it is kept in the audit ledger' }],

@@ -157,7 +157,11 @@ export const reporting = [
     options: [
       { flags: '--from <n>', help: 'the first cycle', number: [0, 1_000_000_000] },
       { flags: '--to <n>', help: 'the last cycle', number: [0, 1_000_000_000] },
-      { flags: '--format <format>', help: 'text, markdown or json' },
+      {
+        flags: '--format <format>',
+        help: 'text, markdown or json',
+        values: { words: ['text', 'markdown', 'json'] },
+      },
     ],
     run: report,
     render: (value, style) =>

@@ -75,6 +75,7 @@ const recover: CommandSpec<RecoverAnswer> = {
     {
       flags: '--undo [backup]',
       help: 'bring back what a rollback took away: the last one, or the one named',
+      values: { live: ['backup'] },
     },
     { flags: '--list', help: 'show the backups' },
   ],

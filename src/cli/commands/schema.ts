@@ -6,6 +6,7 @@ export const group: Group = {
     command<Record<string, unknown>>({
       name: 'schema',
       args: ['[name]'],
+      values: { name: { live: ['schema'] } },
       summary: 'Print the JSON Schema of a file format, or the names of all formats',
       example: 'forge schema features',
       run: async (_call, name) => (name === undefined ? { schemas: await schemaNames() } : schemaOf(name)),

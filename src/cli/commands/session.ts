@@ -22,7 +22,11 @@ const start: CommandSpec<StartedSession> = {
   options: [
     { flags: '--goal <text>', help: 'the task, instead of the one forge would choose' },
     ...BRIEFING_OPTIONS,
-    { flags: '--resume <id>', help: 'pick up an interrupted session: its id, or latest' },
+    {
+      flags: '--resume <id>',
+      help: 'pick up an interrupted session: its id, or latest',
+      values: { words: ['latest'], live: ['interrupted'] },
+    },
     { flags: '--join', help: 'work in the session that another agent holds here' },
     { flags: '--take-over', help: "archive another agent's session as interrupted and start" },
     {

@@ -1,0 +1,86 @@
+/** Text laid out for a terminal of some width. No word is broken: one that is too long stands out. */
+
+export interface Indent {
+  first: string;
+  rest: string;
+}
+
+/** Words one after the other, as many as fit into a line. */
+export function fill(text: string, width: number, { first, rest }: Indent = { first: '', rest: '' }): string {
+  return fillWords(text.split(/\s+/).filter(Boolean), width, { first, rest }, '');
+}
+
+/** A command over several lines as a shell takes it: what stands in quotes stays together. */
+export function fillCommand(command: string, width: number, indent: string): string {
+  const words = command.match(/(?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*')+/g) ?? [];
+  return fillWords(words, width, { first: indent, rest: `${indent}  ` }, ' \\');
+}
+
+function fillWords(words: readonly string[], width: number, { first, rest }: Indent, end: string): string {
+  const lines: string[] = [];
+  let line = first;
+  let isEmpty = true;
+  for (const [i, word] of words.entries()) {
+    const reserve = i === words.length - 1 ? 0 : end.length;
+    if (!isEmpty && line.length + 1 + word.length + reserve > width) {
+      lines.push(line + end);
+      line = rest;
+      isEmpty = true;
+    }
+    line += isEmpty ? word : ` ${word}`;
+    isEmpty = false;
+  }
+  return [...lines, line].join('\n');
+}
+
+/** Narrower than this nobody reads a column. */
+const READABLE = 24;
+
+/** Terms with what they mean: in two columns, or where these are too narrow below each other. */
+export function rows(
+  pairs: readonly (readonly [term: string, text: string])[],
+  width: number,
+  least = 0,
+): string {
+  const column = 2 + Math.max(least, ...pairs.map(([term]) => term.length)) + 2;
+  const isNarrow = width - column < READABLE;
+  return pairs
+    .map(([term, text]) => {
+      if (text === '') return `  ${term}`;
+      if (isNarrow)
+        return `${fillCommand(term, width, '  ')}\n${fill(text, width, { first: '      ', rest: '      ' })}`;
+      return fill(text, width, { first: `  ${term}`.padEnd(column), rest: ' '.repeat(column) });
+    })
+    .join('\n');
+}
+
+/** Names that somebody may have meant, the nearest first; three at most. */
+export function nearest(word: string, names: readonly string[]): string[] {
+  const wanted = word.toLowerCase();
+  return names
+    .map((name) => ({
+      name,
+      distance: wanted !== '' && name.startsWith(wanted) ? 0 : distance(wanted, name),
+    }))
+    .filter(
+      ({ name, distance: far }) => far <= Math.max(1, Math.floor(Math.max(wanted.length, name.length) / 3)),
+    )
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}
+
+/** How many letters have to be put in, left out, changed or swapped with the next one. */
+function distance(a: string, b: string): number {
+  const table = Array.from({ length: a.length + 1 }, (_, i) => [i, ...Array<number>(b.length).fill(0)]);
+  const at = (i: number, j: number): number => table[i]?.[j] ?? 0;
+  for (let j = 0; j <= b.length; j++) (table[0] as number[])[j] = j;
+  for (let i = 1; i <= a.length; i++)
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a[i - 1] === b[j - 1];
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const cheapest = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (isSame ? 0 : 1));
+      (table[i] as number[])[j] = isSwapped ? Math.min(cheapest, at(i - 2, j - 2) + 1) : cheapest;
+    }
+  return at(a.length, b.length);
+}

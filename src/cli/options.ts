@@ -1,0 +1,48 @@
+import type { CommandSpec, OptionSpec } from './spec.js';
+
+/** Every command takes these, before or after its name. */
+export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
+  { flags: '--json', help: 'print exactly the result, as JSON' },
+  { flags: '-q, --quiet', help: 'no status lines' },
+  { flags: '-C, --cwd <dir>', help: 'work in this folder' },
+  { flags: '--no-input', help: 'never ask' },
+  { flags: '--color <when>', help: 'auto, always or never', values: { words: ['auto', 'always', 'never'] } },
+  { flags: '-v, --verbose', help: 'show where an error comes from' },
+];
+
+const WRITING: readonly OptionSpec[] = [
+  { flags: '-n, --dry-run', help: 'show what would happen, write nothing' },
+  { flags: '--redact', help: 'put placeholders for e-mail addresses, phone numbers and IPs' },
+];
+
+const CONFIRMING: OptionSpec = { flags: '-y, --yes', help: 'do not ask' };
+
+export const HELP_OPTION: OptionSpec = { flags: '-h, --help', help: 'show help' };
+
+/** A command's own options and those of its kind, in the order in which help shows them. */
+export const optionsOf = ({ options = [], writes, confirms }: CommandSpec): OptionSpec[] => [
+  ...options,
+  ...(writes ? WRITING : []),
+  ...(confirms ? [CONFIRMING] : []),
+];
+
+/** The text of an option in help. */
+export const helpOf = ({ help, many }: OptionSpec): string => (many ? `${help} (repeatable)` : help);
+
+/** The parts of `-m, --message <text>`. */
+export interface Flag {
+  names: string[];
+  /** What stands between the brackets; null for a switch. */
+  value: string | null;
+  /** `[value]` may be left out. */
+  optional: boolean;
+}
+
+export function flagOf({ flags }: OptionSpec): Flag {
+  const [, bracket, value] = /([<[])([^>\]]+)[>\]]$/.exec(flags) ?? [];
+  return {
+    names: flags.match(/(?<!\S)-{1,2}[\w-]+/g) ?? [],
+    value: value ?? null,
+    optional: bracket === '[',
+  };
+}

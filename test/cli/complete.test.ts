@@ -1,0 +1,269 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { TOPICS } from '../../src/cli/topics.js';
+import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
+import { makePlainProject, type Project } from '../support/project.js';
+import { record } from './memory.js';
+import {
+  differences,
+  FEATURES,
+  KNOWLEDGE,
+  makeForge,
+  makePlainForge,
+  putFeatures,
+  snapshot,
+} from './project.js';
+
+interface Answer {
+  kind: string;
+  values: string[];
+  lines: string[];
+}
+
+/** What fish is told: it takes values as they are. */
+async function complete(
+  project: Project,
+  words: readonly string[],
+  current = '',
+  options: RunOptions = {},
+): Promise<Answer> {
+  const args = ['complete', '--shell=fish', `--current=${current}`, '--', ...words];
+  const { stdout, stderr, exitCode } = await runForge(project, args, options);
+  expect([words, exitCode, stderr]).toEqual([words, 0, '']);
+  const [kind = '', ...lines] = stdout.trimEnd().split('\n');
+  return { kind, lines, values: lines.map((line) => line.split('\t')[0] ?? '') };
+}
+
+const valuesAt = async (project: Project, line: string, current = ''): Promise<string[]> =>
+  (await complete(project, line.split(' ').filter(Boolean), current)).values;
+
+async function used(): Promise<{ project: Project; session: string; note: string; learned: string }> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'A-1', 'Login works']);
+  await forgeJson(project, ['feature', 'add', 'A-2', 'Logout works']);
+  await forgeJson(project, ['session', 'start']);
+  await forgeJson(project, ['session', 'end', '--no-commit', '--next', 'the button']);
+  const { session } = await forgeJson<{ session: { id: string } }>(project, ['session', 'start']);
+  await forgeJson(project, ['kfr', 'patch', '--goal', 'one', '--add', 'Constraint:two']);
+  const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
+  const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
+    'knowledge',
+    'add',
+    'invariant',
+    'i',
+  ]);
+  await record(project);
+  const commit = project.git('rev-parse', 'HEAD');
+  const tags = ['loose-v3', 'made-v1', '$(touch`pwned`)-v1', 'none'];
+  for (const tag of tags) project.write(`.git/refs/tags/checkpoint/${tag}`, `${commit}\n`);
+  project.write('.git/packed-refs', `${commit} refs/tags/checkpoint/packed-v2\n`);
+  project.write('.git/refs/forge/backup/2026-word', `${commit}\n`);
+  return { project, session: session.id, note: id.slice(0, 12), learned: learning.id };
+}
+
+async function everyCommand(): Promise<{ words: string[]; spec: CommandSpec }[]> {
+  const groups = await Promise.all(
+    GROUPS.map(async ({ name, load }) => ({ name, specs: (await load()).group.commands })),
+  );
+  return groups.flatMap(({ name, specs }) =>
+    (specs as unknown as CommandSpec[]).map((spec) => ({
+      words: spec.name === name ? [name] : [name, spec.name],
+      spec,
+    })),
+  );
+}
+
+describe('forge complete --shell=…', () => {
+  it('offers every command, every flag of each, and the words that an argument or a flag takes', async () => {
+    const project = makePlainProject();
+    const groups = GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
+    expect(await valuesAt(project, '')).toEqual([...groups, 'help']);
+    expect(await valuesAt(project, 'help')).toEqual([
+      ...new Set([...groups, ...TOPICS.map(([name]) => name), 'topics']),
+    ]);
+    for (const { words, spec } of await everyCommand()) {
+      if (words.length === 2) expect(await valuesAt(project, words[0] ?? '')).toContain(words[1]);
+      const options = [...optionsOf(spec), ...GLOBAL_OPTIONS];
+      const flags = (await complete(project, words, '--')).values;
+      expect([words, flags]).toEqual([
+        words,
+        expect.arrayContaining(
+          options.flatMap((option) => flagOf(option).names.filter((name) => /^--/.test(name))),
+        ),
+      ]);
+      for (const option of options) {
+        const [name = ''] = flagOf(option).names.slice(-1);
+        const known = option.values?.words;
+        if (!known) continue;
+        const expected = known.map((word) => `${word}${option.values?.mark ?? ''}`);
+        expect([name, await valuesAt(project, `${words.join(' ')} ${name}`)]).toEqual([
+          name,
+          expect.arrayContaining(expected),
+        ]);
+        expect(await valuesAt(project, words.join(' '), `${name}=`)).toEqual(
+          expect.arrayContaining(expected.map((word) => `${name}=${word}`)),
+        );
+      }
+    }
+  });
+
+  it('offers the ids and names that are there', async () => {
+    const { project, session, note, learned } = await used();
+    for (const [line, values] of [
+      ['feature show', ['A-1', 'A-2']],
+      ['feature verify A-1', ['A-1', 'A-2']],
+      ['feature edit A-1 --blocked-by', ['A-1', 'A-2', 'none']],
+      ['session show', [session, session.replace('-002', '-001')]],
+      ['session start --resume', ['latest']],
+      ['kfr patch --remove', ['kfr-1', 'kfr-2']],
+      ['kfr patch --resolve', ['kfr-1=', 'kfr-2=']],
+      ['note promote', ['kfr-1', 'kfr-2']],
+      ['note show', [note]],
+      ['knowledge remove', [learned]],
+      ['knowledge add', ['success', 'failure', 'invariant']],
+      ['checkpoint show', ['loose-v3', 'made-v1', 'packed-v2']],
+      ['recover --to', ['loose-v3', 'made-v1', 'packed-v2']],
+      ['focus set --skill', ['code-generation', 'git-workflow', 'linear-integration', 'qa-review', 'none']],
+      ['agent install', ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot', 'all']],
+      ['hooks install --into', ['husky', 'lefthook', 'scripts']],
+      ['config set session.commit', ['true', 'false']],
+      ['config set briefing.budget', ['2000']],
+      ['config set commit.enforce', ['block', 'warn', 'off']],
+      ['config set commit.sections', []],
+      ['cycle --task', ['A-1', 'A-2']],
+      ['complete', ['bash', 'zsh', 'fish', 'powershell']],
+    ] as const)
+      expect([line, await valuesAt(project, line)]).toEqual([line, values]);
+    expect(await valuesAt(project, 'memory show')).toContain(note);
+    expect((await valuesAt(project, 'recover --undo'))[0]).toBe('2026-word');
+    expect(await valuesAt(project, 'config get')).toContain('briefing.budget');
+    expect(await valuesAt(project, 'schema')).toContain('features');
+    expect((await complete(project, ['session', 'show'])).lines[1]).toMatch(/\tended: the button$/);
+    expect((await complete(project, ['feature', 'show'])).lines[0]).toBe('A-1\tnot_implemented: Login works');
+  });
+
+  it('leaves paths to the shell, and says where no space is to follow', async () => {
+    const project = makePlainProject();
+    expect((await complete(project, ['memory', 'record'])).kind).toBe('files');
+    expect((await complete(project, ['memory', 'record', '--log'])).kind).toBe('files');
+    expect((await complete(project, ['memory', 'record'], '--log=x')).kind).toBe('files');
+    expect((await complete(project, ['cycle', '--', 'npm'])).kind).toBe('files');
+    expect((await complete(project, ['-C'])).kind).toBe('folders');
+    expect((await complete(project, ['kfr', 'patch', '--add'])).kind).toBe('open');
+    expect((await complete(project, ['feature', 'show'])).kind).toBe('words');
+  });
+
+  it('knows what was typed before: flags with values, --, -C and FORGE_DIR; free text gets nothing', async () => {
+    const { project } = await used();
+    const elsewhere = makePlainProject();
+    const there = ['-C', project.dir, 'feature', 'show'];
+    expect((await complete(elsewhere, there)).values).toEqual(['A-1', 'A-2']);
+    expect((await complete(elsewhere, ['feature', 'show', '--json', `--cwd=${project.dir}`])).values).toEqual(
+      ['A-1', 'A-2'],
+    );
+    expect(
+      (await complete(elsewhere, ['feature', 'show'], '', { env: { FORGE_DIR: project.dir } })).values,
+    ).toEqual(['A-1', 'A-2']);
+    expect((await complete(elsewhere, ['feature', 'show'])).values).toEqual([]);
+    expect(await valuesAt(project, 'feature edit --priority 1')).toEqual(['A-1', 'A-2']);
+    expect(await valuesAt(project, 'feature show --')).toEqual(['A-1', 'A-2']);
+    expect(await valuesAt(project, 'feature add A')).toEqual([]);
+    expect(await valuesAt(project, 'progress add')).toEqual([]);
+    expect(await valuesAt(project, 'nosuch')).toEqual([]);
+    expect(await valuesAt(project, 'feature nosuch')).toEqual([]);
+    expect(await valuesAt(project, 'kfr patch --goal', '--')).toEqual([]);
+    // A flag that was given is not offered again, unless it may be.
+    const flags = await valuesAt(project, 'feature edit A-1 --priority 1 --test x', '--');
+    expect(flags).toContain('--test');
+    expect(flags).not.toContain('--priority');
+    // Where nothing else can follow, flags may.
+    expect(await valuesAt(project, 'next')).toContain('--json');
+    expect(await valuesAt(project, 'feature edit A-1 -', '-n')).toContain('-n');
+  });
+
+  it('works in memory that is damaged, in a folder without one, and without git', async () => {
+    const { project } = await used();
+    putFeatures(project, [{ id: 'A-9', status: 7 }, 3 as unknown as object, { name: 'no id' }]);
+    expect(await valuesAt(project, 'feature show')).toEqual(['A-9']);
+    project.write(KNOWLEDGE, '{ not json');
+    project.write('.forge/config.toml', 'not toml [[');
+    for (const line of ['knowledge remove', 'config set briefing.budget'])
+      expect([line, await valuesAt(project, line)]).toEqual([line, []]);
+    project.write(FEATURES, 'x');
+    expect(await valuesAt(project, 'feature show')).toEqual([]);
+    expect(await valuesAt(project, 'kfr patch --remove')).toEqual(['kfr-1', 'kfr-2']);
+    project.write('.git/packed-refs', Buffer.from([0xff, 0, 0x0a]));
+    expect(await valuesAt(project, 'checkpoint show')).toEqual(['loose-v3', 'made-v1']);
+    const plain = await makePlainForge();
+    await forgeJson(plain, ['feature', 'add', 'B', 'b']);
+    expect(await valuesAt(plain, 'feature show')).toEqual(['B']);
+    expect(await valuesAt(plain, 'checkpoint show')).toEqual([]);
+  });
+
+  it('of many ids finds those that begin as typed, and offers no endless list', async () => {
+    const project = await makeForge();
+    putFeatures(
+      project,
+      Array.from({ length: 20_000 }, (_, i) => ({ id: `F-${i}`, name: 'x', status: 'not_implemented' })),
+    );
+    expect(await valuesAt(project, 'feature show', 'F-1999')).toEqual([
+      'F-1999',
+      ...Array.from({ length: 10 }, (_, i) => `F-1999${i}`),
+    ]);
+    expect((await valuesAt(project, 'feature show')).length).toBe(1000);
+  });
+
+  it('writes nothing, starts no program and says nothing, whatever it is asked', async () => {
+    const { project } = await used();
+    const bin = makePlainProject();
+    mkdirSync(bin.path('bin'));
+    for (const program of ['git', 'sh', 'gpg']) {
+      writeFileSync(bin.path('bin', program), `#!/bin/sh\n: > '${bin.path('started')}'\n`);
+      chmodSync(bin.path('bin', program), 0o755);
+    }
+    const before = snapshot(project.dir);
+    const env = { PATH: bin.path('bin'), XDG_STATE_HOME: bin.path('state') };
+    const lines = [
+      'feature show',
+      'memory show',
+      'checkpoint show',
+      'recover --undo',
+      'session show',
+      'config set session.commit',
+    ];
+    for (const words of [...lines.map((line) => line.split(' ')), ['-C', '/nosuch', 'next'], ['--color']]) {
+      const args = ['complete', '--shell=fish', '--current=', '--', ...words];
+      expect(runBinary(project.dir, args, { env })).toMatchObject({ exitCode: 0, stderr: '' });
+    }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    expect(bin.has('started') || bin.has('state')).toBe(false);
+  });
+
+  it('what is no question gets no answer', async () => {
+    const project = makePlainProject();
+    for (const args of [
+      ['complete', '--shell=tcsh', '--', 'x'],
+      ['complete', '--shell=bash'],
+      ['complete', '--shell=bash', '--'],
+      ['complete', '--shell=bash', '--', 'forge feature show \\'],
+      ['complete', '--shell=bash', '--', 'forge feature show $(touch pwned'],
+    ])
+      expect(await runForge(project, args)).toEqual({
+        exitCode: 0,
+        stdout: expect.stringMatching(/^(words\n)?$/),
+        stderr: '',
+      });
+  });
+
+  it('a folder that is gone completes what is the same everywhere', async () => {
+    const project = makePlainProject();
+    const cwd = (): string => {
+      throw new Error('ENOENT');
+    };
+    expect((await complete(project, [], '', { cwd })).values).toContain('session');
+    expect((await complete(project, ['feature', 'show'], '', { cwd })).values).toEqual([]);
+  });
+});

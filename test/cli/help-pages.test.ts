@@ -1,0 +1,212 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { ENVIRONMENT_HELP, GROUPS } from '../../src/cli/groups.js';
+import { ABOUT } from '../../src/cli/help/about.js';
+import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { TOPICS } from '../../src/cli/topics.js';
+import { splitCommand } from '../../src/domain/argv.js';
+import { runForge } from '../support/forge.js';
+import { makePlainProject } from '../support/project.js';
+import { has } from '../support/terminal.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const FOLDER = join(ROOT, 'templates', 'topics');
+const topics = TOPICS.map(([name]) => name);
+const textOf = (topic: string): string => readFileSync(join(FOLDER, `${topic}.md`), 'utf8');
+
+/** Every command by its words; a group without a command of its own has none. */
+async function specs(): Promise<Map<string, CommandSpec | null>> {
+  const found = new Map<string, CommandSpec | null>();
+  for (const { name, load } of GROUPS) {
+    found.set(name, null);
+    for (const spec of (await load()).group.commands as unknown as CommandSpec[])
+      found.set(spec.name === name ? name : `${name} ${spec.name}`, spec);
+  }
+  return found;
+}
+
+async function helpOf(words: readonly string[], columns: number): Promise<string> {
+  const { stdout, stderr, exitCode } = await runForge(makePlainProject(), ['help', ...words], { columns });
+  expect([words, exitCode, stderr]).toEqual([words, 0, '']);
+  return stdout;
+}
+
+/** Every page: the first one, commands, topics. */
+const pages = async (): Promise<string[][]> => [
+  [],
+  ['topics'],
+  ...[...(await specs()).keys()].map((name) => name.split(' ')),
+  ...topics.map((name) => [name]),
+];
+
+/** For a shell, too: what stands in quotes cannot be broken. */
+const isOneWord = (line: string): boolean => /^\s*(?:"[^"]*"|\S+)(?: \\)?$/.test(line);
+
+describe('pages of help', () => {
+  it('fit into 80, 60 and 40 columns, and break no word', async () => {
+    for (const words of await pages()) {
+      const wide = await helpOf(words, 100);
+      // Of a command over several lines.
+      const wordsIn = (page: string): string[] => page.replace(/ \\$/gm, '').split(/\s+/);
+      for (const width of [80, 60, 40]) {
+        const page = await helpOf(words, width);
+        const tooLong = page.split('\n').filter((line) => line.length > width && !isOneWord(line));
+        expect([words, width, tooLong]).toEqual([words, width, []]);
+        expect(wordsIn(page)).toEqual(wordsIn(wide));
+      }
+    }
+  });
+
+  it('a page is 80 columns wide where no terminal is, and at most 100', async () => {
+    const project = makePlainProject();
+    const none = (await runForge(project, ['help', 'session'])).stdout;
+    expect(none).toBe(await helpOf(['session'], 80));
+    expect(await helpOf(['session'], 300)).toBe(await helpOf(['session'], 100));
+  });
+
+  it('a command over several lines is the same command', async () => {
+    const page = await helpOf(['knowledge', 'add'], 60);
+    const example = /Example:\n([\s\S]*?)\n\n/.exec(page)?.[1] ?? '';
+    expect(example).toContain(' \\\n');
+    const spec = (await specs()).get('knowledge add');
+    expect(splitCommand(example.trim())).toEqual(splitCommand(spec?.example ?? ''));
+  });
+
+  it('every group says what it is for, and whatever leads on exists', async () => {
+    const known = await specs();
+    for (const { name } of GROUPS)
+      expect([name, Boolean(ABOUT[name]?.text) !== topics.includes(name)]).toEqual([name, true]);
+    for (const [name, { see = [] }] of Object.entries(ABOUT)) {
+      expect([name, known.has(name)]).toEqual([name, true]);
+      for (const other of see)
+        expect([name, other, known.has(other) || topics.includes(other)]).toEqual([name, other, true]);
+    }
+    for (const words of await pages())
+      for (const [, link = ''] of (await helpOf(words, 80)).matchAll(/forge help ([a-z-]+)/g))
+        expect([words, link, known.has(link) || [...topics, 'topics'].includes(link)]).toEqual([
+          words,
+          link,
+          true,
+        ]);
+  });
+
+  it('a command that exits with a code of its own says so', async () => {
+    for (const [name, spec] of await specs())
+      if (spec?.exit) expect([name, Object.keys(ABOUT[name]?.exits ?? {})]).not.toEqual([name, []]);
+  });
+});
+
+describe('forge help TOPIC', () => {
+  it('has a text of at most 40 lines of 80 columns for every topic, and no other', async () => {
+    expect(readdirSync(FOLDER).sort()).toEqual(topics.map((name) => `${name}.md`).sort());
+    for (const [name] of TOPICS) {
+      const lines = textOf(name).trimEnd().split('\n');
+      expect([name, lines.length <= 40, lines.filter((line) => [...line].length > 80)]).toEqual([
+        name,
+        true,
+        [],
+      ]);
+      expect(lines[0]).toMatch(new RegExp(`^# ${name}: `));
+      const page = await helpOf([name], 80);
+      const first = lines[2]?.startsWith('{{') ? [] : (lines[2] ?? '').split(' ');
+      expect(page.split(/\s+/)).toEqual(expect.arrayContaining(first));
+      expect(page).not.toMatch(/\{\{|^#|^ {4}\S/m);
+    }
+  });
+
+  it('names commands, flags and files that exist', async () => {
+    const known = await specs();
+    for (const topic of topics) {
+      for (const [path] of textOf(topic).matchAll(/\bdocs\/[\w-]+\.md/g))
+        expect([topic, existsSync(join(ROOT, path))]).toEqual([topic, true]);
+      for (const [line] of textOf(topic).matchAll(/(?<=^ {4}(?:[A-Z_]+=\S+ )?)forge .*?(?= {2}|$)/gm)) {
+        const words = line.match(/"[^"]*"|\S+/g)?.slice(1) ?? [];
+        const name = known.has(words.slice(0, 2).join(' ')) ? words.slice(0, 2).join(' ') : words[0];
+        const spec = known.get(name ?? '');
+        expect([topic, line, spec !== undefined && spec !== null]).toEqual([topic, line, true]);
+        const flags = [...(spec ? optionsOf(spec) : []), ...GLOBAL_OPTIONS].flatMap(
+          (option) => flagOf(option).names,
+        );
+        for (const flag of words.filter((word) => word.startsWith('-')))
+          expect([line, flags]).toEqual([line, expect.arrayContaining([flag])]);
+      }
+    }
+  });
+
+  it('a topic that has the name of a command stands on its page; the command alone is shorter', async () => {
+    const help = await helpOf(['kfr'], 80);
+    const alone = (await runForge(makePlainProject(), ['kfr', '--help'])).stdout;
+    for (const part of ['Usage: forge kfr <command>', 'patch [file]', 'The Known Facts Registry']) {
+      expect(help).toContain(part);
+      expect(alone).toContain(part);
+    }
+    expect(help).toContain('an unknown that blocks correct work');
+    expect(alone).not.toContain('an unknown that blocks correct work');
+    expect(alone).toContain('forge help kfr');
+  });
+
+  it('B-01 what is no command and no topic is told what is near', async () => {
+    const project = makePlainProject();
+    for (const [words, hint] of [
+      [['help', 'chekpoint'], 'Did you mean forge help checkpoint, or forge help checkpoints?'],
+      [['help', 'exit'], 'Did you mean forge help exit-codes?'],
+      [['help', 'feature', 'shwo'], 'Did you mean forge help feature show?'],
+      [['help', 'zzzzzzzz'], 'forge help'],
+      [['help', ''], 'forge help'],
+      [['featre', '--help'], 'Did you mean forge help feature?'],
+      [['exit-codes'], 'forge help exit-codes'],
+    ] as const) {
+      const { stdout, stderr, exitCode } = await runForge(project, [...words]);
+      expect([words, exitCode, stdout, stderr.split('\n')[1]]).toEqual([words, 2, '', `  → ${hint}`]);
+    }
+  });
+
+  it('names every variable that forge reads', () => {
+    const listed = ENVIRONMENT_HELP.map(([names]) => names).join(', ') + textOf('environment');
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(join(ROOT, 'src', file), 'utf8'))
+      .join('\n');
+    const named = [...sources.matchAll(/\benv\.([A-Z][A-Z_]+)/g)].map(([, name = '']) => name);
+    const taken = [...sources.matchAll(/\{([^{}]*)\} = (?:\w+\.)*env\b/g)].flatMap(([, list = '']) =>
+      list.split(','),
+    );
+    // The system's and git's own, and what forge hands to its own children.
+    const others = /^(HOME|PATH|PWD|TERM|GIT_.*|FORGE_SHIM)$/;
+    const names = new Set([...named, ...taken.map((name) => name.split(':')[0]?.trim() ?? '')]);
+    for (const name of names) if (others.test(name) || name === '') names.delete(name);
+    const isListed = (name: string): boolean =>
+      listed.includes(name) || (/^(GITHUB|CI)_/.test(name) && listed.includes('GITHUB_*, CI_*'));
+    expect([...names].filter((name) => !isListed(name))).toEqual([]);
+    expect(names.size).toBeGreaterThan(8);
+  });
+});
+
+const canCheck = has('mandoc');
+if (!canCheck) process.stderr.write('SKIPPED: the check of forge(1); there is no program "mandoc" here.\n');
+
+describe('forge(1)', () => {
+  it('has every command, topic and variable', async () => {
+    const page = readFileSync(join(ROOT, 'dist', 'forge.1'), 'utf8').replaceAll('\\-', '-');
+    for (const [name, spec] of await specs()) {
+      const entry = GROUPS.find(({ name: group }) => group === name.split(' ')[0]);
+      if (spec && entry?.heading !== null) expect(page).toContain(`.SS forge ${name}`);
+    }
+    for (const name of [...topics, ...ENVIRONMENT_HELP.map(([names]) => names)])
+      expect(page).toContain(`.B ${name}`);
+  });
+
+  it.skipIf(!canCheck)('is a manual page without a fault', () => {
+    const { status, stdout } = spawnSync('mandoc', ['-Tlint', '-Wwarning', join(ROOT, 'dist', 'forge.1')], {
+      encoding: 'utf8',
+    });
+    expect([status, stdout.split('\n').filter((line) => !line.includes('missing date'))]).toEqual([
+      expect.any(Number),
+      [''],
+    ]);
+  });
+});

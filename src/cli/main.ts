@@ -29,6 +29,11 @@ export async function main(io: Io): Promise<number> {
     const { runAgentHook } = await import('./agent-hook.js');
     return runAgentHook(io, argv.slice(1));
   }
+  if (argv[0] === 'status' && argv.length === 2 && argv[1] === '--short') {
+    const { runShortStatus } = await import('./short-status.js');
+    const code = await runShortStatus(io);
+    if (code !== null) return code;
+  }
   const json = beforeDashes(argv).includes('--json');
   try {
     return await run(io);
@@ -57,15 +62,15 @@ async function run(io: Io): Promise<number> {
   const { makeCall } = await import('./call.js');
   const { guardInput, redactInput } = await import('./input-guard.js');
   const invocation = given.flags.redact ? await redactInput(given) : given;
-  const { call, finish } = await makeCall(io, invocation, {
+  const { call, clear, finish } = await makeCall(io, invocation, {
     resolveFolder: (dir) => folder(io, dir),
     decodeInput,
   });
   await guardInput(invocation, io.env, () => call.forge());
-  const value = await invocation.spec.run(call, ...invocation.args);
+  const value = await Promise.resolve(invocation.spec.run(call, ...invocation.args)).finally(clear);
   show(value, invocation, call, io);
   finish();
-  return invocation.spec.exit?.(value) ?? 0;
+  return invocation.spec.exit?.(value, call.options) ?? 0;
 }
 
 /** `forge` alone says where you stand. */
@@ -82,7 +87,7 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
     io.stdout.write(`${JSON.stringify(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
     return;
   }
-  const text = spec.render(harmless(value), call.style);
+  const text = call.fit(spec.render(harmless(value), call.style, call.options));
   if (flags.dryRun) call.say('Dry run, nothing is written. It would say:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }

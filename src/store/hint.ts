@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readPlain } from './durable.js';
 
 /** Room for what a hint says, in bytes. */
@@ -33,6 +33,21 @@ export function writeHint(path: string, value: object, length = LENGTH): void {
   } catch {
     // Then the next one finds it out again.
   }
+}
+
+/** Changes whenever a file of a folder comes, goes or is written. */
+export function stampFolder(folder: string): string {
+  try {
+    const names = fs.readdirSync(folder).sort();
+    return names.map((name) => stampOf(join(folder, name), name)).join('\n');
+  } catch {
+    return '';
+  }
+}
+
+function stampOf(path: string, name: string): string {
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return `${name} ${stat?.ino}:${stat?.size}:${stat?.mtimeNs}`;
 }
 
 const LF = Buffer.from('\n');

@@ -35,6 +35,7 @@ const LONG = [
   'e2e/recover-kills',
   'e2e/redact-kills',
   'e2e/repository',
+  'e2e/screens',
   'e2e/seals',
   'e2e/session-commit',
   'e2e/session-commit-busy',

@@ -30,6 +30,7 @@ export function hasUnicode(env: NodeJS.ProcessEnv, platform: string = process.pl
 
 /** One character each, so that columns stay aligned. */
 const PLAIN_GLYPHS: Readonly<Record<string, string>> = {
+  '\u00a0': ' ',
   '●': '+',
   '◐': '!',
   '○': 'x',

@@ -77,7 +77,7 @@ export function judgeFeatures({ counts, claims, next }: FeatureFacts): Remark[] 
   if (total === 0) return [green('there are no features yet')];
   const { passing } = counts;
   const percent = Math.floor((passing * 10_000) / total) / 100;
-  const reason = `${passing} of ${plural(total, 'feature')} ${passing === 1 ? 'passes' : 'pass'} (${percent} %)`;
+  const reason = `${passing} of ${plural(total, 'feature')} ${passing === 1 || total === 1 ? 'passes' : 'pass'} (${percent} %)`;
   const remarks =
     passing * 100 > total * 80
       ? [green(reason)]

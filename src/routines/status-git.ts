@@ -22,6 +22,7 @@ import { type Context, hasRecovery } from './context.js';
 interface Answers {
   head: string;
   upstream: string;
+  /** Null where it was not asked. */
   distance: { ahead: number; behind: number } | null;
   checkpoints: string;
   checkpoint: string | null;
@@ -42,12 +43,13 @@ export async function lookAtGit(context: Context): Promise<Remark[]> {
   const [tree, checkpoint, distance] = await Promise.all([
     readTreeStatus(git, { repository, folder }),
     known ? known.checkpoint : newestCheckpoint(context),
-    known ? known.distance : isDefault ? null : distanceTo(context, key?.head ?? '', remote),
+    isDefault ? null : (known?.distance ?? distanceTo(context, key?.head ?? '', remote)),
   ]);
   const own = isDefault || !remote ? ownUpstream(tree, remote) : null;
   const measured = own ?? distance ?? (isDefault ? await distanceTo(context, '', remote) : null);
-  if (key && !known && !disk.dryRun && tree.head === key.head)
-    writeHint(statusFile(layout), { ...key, distance: own ? null : measured, checkpoint }, LENGTH);
+  const isNew = !known || (distance !== null && known.distance === null);
+  if (key && isNew && !disk.dryRun && tree.head === key.head)
+    writeHint(statusFile(layout), { ...key, distance, checkpoint }, LENGTH);
   const facts: GitFacts = {
     branch: tree.branch,
     isUnborn: tree.head === null,

@@ -67,6 +67,7 @@ const DENIED_IN_PART: string[][] = [
 
 const ALLOWED: string[][] = [
   ['where'],
+  ['status'],
   ['briefing'],
   ['next'],
   ['knowledge', 'list'],

@@ -6,16 +6,15 @@ export interface Screen {
 }
 
 const DEFAULT_WIDTH = 80;
-const LEAST_WIDTH = 10;
 
-/** `columns` as the terminal says; 0 or nothing where it does not say. */
+/** `columns` as the terminal says, 0 where it does not; nothing is broken where nobody asked it. */
 export function screenOf(
   columns: number | undefined,
   env: NodeJS.ProcessEnv,
   platform: string = process.platform,
 ): Screen {
   return {
-    width: Math.max(columns || Number(env.COLUMNS) || DEFAULT_WIDTH, LEAST_WIDTH),
+    width: (columns ?? Number.POSITIVE_INFINITY) || DEFAULT_WIDTH,
     unicode: hasUnicode(env, platform),
   };
 }

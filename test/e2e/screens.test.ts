@@ -43,7 +43,7 @@ describe.skipIf(!hasTmux)('screens of a terminal', () => {
   it('VIS-01 colours by meaning at a terminal; a locale or a terminal without glyphs gets ASCII', async () => {
     const project = await worked();
     const coloured = await onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, NO_COLOR: '' } });
-    expect(coloured.raw).toMatch(/\u001b\[33m◐/);
+    expect(coloured.raw).toContain('\u001b[33m◐');
     for (const env of [{ LANG: 'C' }, { TERM: 'linux' }, { TERM: 'dumb' }]) {
       const { lines } = await onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, ...env } });
       expect([env, lines.join('\n').replace(/[\x20-\x7e\n]/g, '')]).toEqual([env, '']);

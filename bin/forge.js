@@ -3,7 +3,7 @@
 // Starts the command line: with Node's own code cache where it has one (22.1), else with what V8 compiled when
 // the package was built, which any other V8 ignores.
 
-const { existsSync, readFileSync, writeSync } = require('node:fs');
+const { existsSync, fstatSync, readFileSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { join } = require('node:path');
 
@@ -48,8 +48,24 @@ function start() {
   return require(join(folder, 'bin.cjs'));
 }
 
+/** What a shell asks before every prompt has a bundle of its own; what that one cannot tell is asked as usual. */
+async function prompt() {
+  // Most of what is no terminal shows that without the tty module.
+  if (fstatSync(1).isCharacterDevice() && require('node:tty').isatty(1)) return start();
+  const { shortStatus } = load('short-status.cjs');
+  const line = await shortStatus(process.env, process.cwd()).catch(() => null);
+  if (line === null) return start();
+  try {
+    writeSync(1, line);
+  } catch {
+    // Nobody reads it any more.
+  }
+}
+
+const [, , ...words] = process.argv;
 // Editors and prompts ask for the version often: nothing is loaded for it.
-if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
+if (words.length === 1 && ['--version', '-V'].includes(words[0]))
   // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
   writeSync(1, `${require('../package.json').version}\n`);
+else if (words.join(' ') === 'status --short') prompt();
 else start();

@@ -111,6 +111,7 @@ export async function writeCodeCaches() {
       writeFileSync(join(place.cwd, '.git', 'COMMIT_EDITMSG'), MESSAGE);
       run('hook-commit-msg', ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
       run('status', ['status', '--short']);
+      run('short-status', []);
       run('memory-record', RECORD);
       run('cycle', CYCLE);
       run('session-end', ['session', 'end']);

@@ -76,6 +76,7 @@ export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
 export type { SessionDetail, SessionOverview, SessionRow } from './routines/sessions.js';
 export type { StatusInput, StatusReport } from './routines/status.js';
+export type { Brief } from './routines/status-brief.js';
 export type { KeyHere, SupervisorReport } from './routines/supervisor.js';
 export type { ToolName } from './routines/tool-input.js';
 export type { TrustReport } from './routines/trust.js';
@@ -419,6 +420,11 @@ export async function findSymptoms(
   const world = options.world ?? systemWorld(process.env, false);
   return await (await routines.doctor()).findSymptoms(dir, world, input);
 }
+
+/** `status({ brief: true })` as the last one remembered it, for a prompt; null where that does not suffice (VIS-01). */
+export const promptStatus = async (
+  ...args: Parameters<typeof import('./routines/status-brief.js')['promptStatus']>
+) => (await import('./routines/status-brief.js')).promptStatus(...args);
 
 /** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */
 export const textGuard = {

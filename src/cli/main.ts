@@ -29,11 +29,6 @@ export async function main(io: Io): Promise<number> {
     const { runAgentHook } = await import('./agent-hook.js');
     return runAgentHook(io, argv.slice(1));
   }
-  if (argv[0] === 'status' && argv.length === 2 && argv[1] === '--short') {
-    const { runShortStatus } = await import('./short-status.js');
-    const code = await runShortStatus(io);
-    if (code !== null) return code;
-  }
   const json = beforeDashes(argv).includes('--json');
   try {
     return await run(io);

@@ -1,20 +1,15 @@
 import { realpathSync } from 'node:fs';
-import { escapeControls } from '../domain/text.js';
-import { openForge, systemWorld } from '../index.js';
-import type { Io } from './io.js';
+import { promptStatus, systemWorld } from '../index.js';
 import { hasUnicode } from './screen.js';
 import { renderShort } from './status-view.js';
 import { makeStyle } from './style.js';
 
-/** `forge status --short` and nothing else, before every prompt: without commander. Anything unusual is not for here. */
-export async function runShortStatus(io: Io): Promise<number | null> {
-  if (io.env.FORGE_DIR || io.env.FORCE_COLOR || io.stdout.isTerminal) return null;
-  try {
-    const forge = openForge(realpathSync.native(io.cwd()), { world: io.world ?? systemWorld(io.env, false) });
-    const style = await makeStyle(false, { unicode: hasUnicode(io.env) });
-    io.stdout.write(`${escapeControls(renderShort(await forge.status({ brief: true }), style))}\n`);
-    return 0;
-  } catch {
-    return null;
-  }
+/**
+ * The line of `forge status --short`, which a shell may ask for before every prompt: a bundle of its own, with what it needs
+ * and no more. Null where the whole command has to be asked.
+ */
+export async function shortStatus(env: NodeJS.ProcessEnv, cwd: string): Promise<string | null> {
+  const wantsMore = env.FORGE_DIR || env.FORCE_COLOR;
+  const status = wantsMore ? null : await promptStatus(realpathSync.native(cwd), systemWorld(env, false));
+  return status && `${renderShort(status, await makeStyle(false, { unicode: hasUnicode(env) }))}\n`;
 }

@@ -1,4 +1,4 @@
-import type { Color, Component, Status, StatusReport } from '../index.js';
+import type { Brief, Color, Component, Status } from '../index.js';
 import { toPlainGlyphs } from './screen.js';
 import { columns, type Style } from './style.js';
 
@@ -39,7 +39,7 @@ const narrow = (component: Component, style: Style): string =>
   [head(component, style).join(' '), ...lines(component, style).map((line) => `  ${line}`)].join('\n');
 
 /** One line for a prompt: a mark for each component, and what the session works on. */
-export function renderShort({ components, task }: StatusReport, style: Style): string {
+export function renderShort({ components, task }: Brief, style: Style): string {
   const marks = components.map(({ color }) => markOf(color, style)).join('');
   // A prompt is put together from what goes into a pipe.
   return ['forge', style.unicode ? marks : toPlainGlyphs(marks), ...(task === null ? [] : [task])].join(' ');

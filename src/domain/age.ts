@@ -29,3 +29,11 @@ export function newestPast(times: readonly number[], now: Date): number | null {
   const past = times.filter((at) => at <= now.getTime() + MINUTE);
   return past.length === 0 ? null : past.reduce((newest, at) => Math.max(newest, at));
 }
+
+/** The first moment after now at which one of the times reaches one of the ages, in ms since 1970; null: never. */
+export function nextBorder(times: readonly number[], ages: readonly number[], now: Date): number | null {
+  let first = Number.POSITIVE_INFINITY;
+  for (const at of times)
+    for (const age of ages) if (at + age > now.getTime()) first = Math.min(first, at + age);
+  return Number.isFinite(first) ? first : null;
+}

@@ -9,7 +9,7 @@ export const damaged = ({ message, hint }: Problem, fix?: string): Remark[] => [
   red(message.replace(/\.$/, ''), hint ?? fix),
 ];
 
-const WEEK = 7 * 86_400_000;
+export const [MINUTE, HOUR, WEEK] = [60_000, 3_600_000, 7 * 86_400_000];
 const LEARN = 'forge knowledge add success "…" --context "…"   (or: forge session end --learned "…")';
 
 /** Of knowledge.json: when each of its entries was learned. Stale after more than seven days. */
@@ -34,8 +34,6 @@ export interface ShortTermFacts {
   /** Minutes since 1970 of each entry of progress.txt; null: there is no such file. */
   entries: readonly number[] | null;
 }
-
-const MINUTE = 60_000;
 
 /** An entry says its minute and no second, so it is an hour old at the earliest when sixty whole minutes lie between. */
 export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {

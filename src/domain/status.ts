@@ -26,6 +26,12 @@ export interface Remark {
   fix?: string | undefined;
 }
 
+/** How long remarks hold, where nothing but time passes: ms since 1970, null for ever. */
+export interface Timed {
+  remarks: Remark[];
+  until: number | null;
+}
+
 export const green = (reason: string): Remark => ({ color: 'green', reason });
 export const yellow = (reason: string, fix?: string): Remark => ({ color: 'yellow', reason, fix });
 export const red = (reason: string, fix?: string): Remark => ({ color: 'red', reason, fix });

@@ -8,14 +8,12 @@ import {
   stampTags,
   type TreeStatus,
 } from '../adapters/git-status.js';
-import { listTags } from '../adapters/git-tag.js';
-import { byTime, TAG_FOLDER } from '../domain/checkpoint.js';
-import { judgeCheckpoint } from '../domain/checkpoint-state.js';
+import type { Repository } from '../adapters/repository.js';
+import { TAG_FOLDER } from '../domain/checkpoint-tag.js';
 import type { Remark } from '../domain/status.js';
 import { type GitFacts, judgeGit, NO_GIT } from '../domain/status-git.js';
 import { readHint, stampFolder, writeHint } from '../store/hint.js';
 import { checkpointsFolder, shownFrom, statusFile } from '../store/layout.js';
-import { decodeManifest, readManifests } from './checkpoint-read.js';
 import { type Context, hasRecovery } from './context.js';
 
 /** What stays so as long as HEAD, the other branch's tip and the checkpoints are the same. */
@@ -30,9 +28,12 @@ interface Answers {
 
 const LENGTH = 1024;
 
+/** Finds the newest checkpoint to go back to that HEAD leads to. */
+export type FindCheckpoint = (context: Context) => Promise<string | null>;
+
 /** One `git status`; what else has to be asked runs beside it, and is remembered for the next one that asks. */
-export async function lookAtGit(context: Context): Promise<Remark[]> {
-  const { repository, git, layout, disk } = context;
+export async function lookAtGit(context: Context, findCheckpoint: FindCheckpoint): Promise<Remark[]> {
+  const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
   const folder = shownFrom(repository.root, layout.dir);
   const remote = readRemoteDefault(repository);
@@ -42,26 +43,46 @@ export async function lookAtGit(context: Context): Promise<Remark[]> {
   const isDefault = branch !== null && remote?.name === `origin/${branch}`;
   const [tree, checkpoint, distance] = await Promise.all([
     readTreeStatus(git, { repository, folder }),
-    known ? known.checkpoint : newestCheckpoint(context),
+    known ? known.checkpoint : findCheckpoint(context),
     isDefault ? null : (known?.distance ?? distanceTo(context, key?.head ?? '', remote)),
   ]);
-  const own = isDefault || !remote ? ownUpstream(tree, remote) : null;
-  const measured = own ?? distance ?? (isDefault ? await distanceTo(context, '', remote) : null);
   const isNew = !known || (distance !== null && known.distance === null);
-  if (key && isNew && !disk.dryRun && tree.head === key.head)
-    writeHint(statusFile(layout), { ...key, distance, checkpoint }, LENGTH);
-  const facts: GitFacts = {
-    branch: tree.branch,
-    isUnborn: tree.head === null,
-    operation: operationInProgress(repository),
-    changed: tree.changed,
-    untracked: tree.untracked,
-    unmerged: tree.unmerged,
-    upstream: measured && { name: own?.name ?? remote?.name ?? '', ...measured },
-    checkpoint,
-    isRecovering: hasRecovery(context),
-  };
-  return judgeGit(facts);
+  if (key && isNew && tree.head === key.head) remember(context, { ...key, distance, checkpoint });
+  const upstream = await upstreamOf(context, { tree, remote, isDefault, distance });
+  return judgeGit(factsOf(context, { tree, repository, upstream, checkpoint }));
+}
+
+function remember({ layout, disk }: Context, answers: Answers): void {
+  if (!disk.dryRun) writeHint(statusFile(layout), answers, LENGTH);
+}
+
+function factsOf(
+  context: Context,
+  {
+    tree,
+    repository,
+    ...seen
+  }: Pick<GitFacts, 'upstream' | 'checkpoint'> & {
+    tree: TreeStatus;
+    repository: Repository;
+  },
+): GitFacts {
+  const { branch, head, changed, untracked, unmerged } = tree;
+  const operation = operationInProgress(repository);
+  const isRecovering = hasRecovery(context);
+  return { branch, isUnborn: head === null, operation, changed, untracked, unmerged, isRecovering, ...seen };
+}
+
+/** The default branch's: on it, its own; it may have none, and still be there in the remote. */
+async function upstreamOf(
+  context: Context,
+  seen: { tree: TreeStatus; remote: RemoteDefault | null; isDefault: boolean; distance: Answers['distance'] },
+): Promise<GitFacts['upstream']> {
+  const { tree, remote, isDefault } = seen;
+  const own = isDefault || !remote ? ownUpstream(tree, remote) : null;
+  if (own || !remote) return own;
+  const distance = seen.distance ?? (isDefault ? await distanceTo(context, '', remote) : null);
+  return distance && { name: remote.name, ...distance };
 }
 
 /** Of the default branch, which is told by its name where no remote tells it. */
@@ -76,18 +97,6 @@ async function distanceTo(
 ): Promise<Answers['distance']> {
   if (!git || !remote) return null;
   return head !== '' && head === remote.commit ? { ahead: 0, behind: 0 } : readDistance(git, remote.ref);
-}
-
-/** The newest that HEAD leads to, is what it was, and may be gone back to. */
-async function newestCheckpoint(context: Context): Promise<string | null> {
-  const { git, repository } = context;
-  if (!git || !repository || stampTags(repository, TAG_FOLDER) === null) return null;
-  const tags = await listTags(git, true);
-  const files = new Map(readManifests(context).map((file) => [file.name, file]));
-  const good = tags
-    .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }, () => true, decodeManifest))
-    .filter(({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true);
-  return good.sort(byTime)[0]?.tag ?? null;
 }
 
 type Key = Pick<Answers, 'head' | 'upstream' | 'checkpoints'>;

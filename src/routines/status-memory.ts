@@ -1,3 +1,4 @@
+import { nextBorder } from '../domain/age.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { ForgeError } from '../domain/error.js';
 import { countStatuses, FEATURES, type Feature } from '../domain/feature.js';
@@ -6,8 +7,16 @@ import { KNOWLEDGE } from '../domain/knowledge.js';
 import { selectNext } from '../domain/next.js';
 import { entryTimes } from '../domain/progress.js';
 import { sessionName } from '../domain/session.js';
-import { type Remark, red, yellow } from '../domain/status.js';
-import { damaged, judgeFeatures, judgeKnowledge, judgeProgress } from '../domain/status-rules.js';
+import { type Remark, red, type Timed, yellow } from '../domain/status.js';
+import {
+  damaged,
+  HOUR,
+  judgeFeatures,
+  judgeKnowledge,
+  judgeProgress,
+  MINUTE,
+  WEEK,
+} from '../domain/status-rules.js';
 import { oneLine } from '../domain/text.js';
 import { readHalt } from '../store/halt.js';
 import { featuresFile, knowledgeFile, progressFile, shown } from '../store/layout.js';
@@ -29,21 +38,25 @@ export interface StatusInput {
 export async function lookSafely(
   context: Context,
   { brief }: StatusInput,
-  look: () => Remark[] | Promise<Remark[]>,
-): Promise<Remark[]> {
+  look: () => Timed | Remark[] | Promise<Remark[]>,
+): Promise<Timed> {
   try {
-    return await look();
+    const seen = await look();
+    return Array.isArray(seen) ? { remarks: seen, until: null } : seen;
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
     const told = brief ? error : ((await withRescue(context, error)) as ForgeError);
-    return damaged({ message: told.message, hint: told.details.hint }, 'forge doctor');
+    const remarks = damaged({ message: told.message, hint: told.details.hint }, 'forge doctor');
+    return { remarks, until: null };
   }
 }
 
-export function lookAtKnowledge({ disk, layout, world }: Context): Remark[] {
+export function lookAtKnowledge({ disk, layout, world }: Context): Timed {
   const { patterns } = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout)).value;
   const learned = [...patterns.successful, ...patterns.failed].map(({ learned_at }) => learned_at);
-  return judgeKnowledge(learned, world.now());
+  const times = learned.map((at) => Date.parse(at));
+  const now = world.now();
+  return { remarks: judgeKnowledge(learned, now), until: nextBorder(times, [-MINUTE, WEEK], now) };
 }
 
 const VERIFY = 'forge memory verify';
@@ -71,7 +84,7 @@ export async function lookAtLedgers(
 }
 
 /** The other files of a session are read, too: one that is damaged keeps a session from going on. */
-export function lookAtShortTerm(context: Context): Remark[] {
+export function lookAtShortTerm(context: Context): Timed {
   const { disk, layout, world } = context;
   showFocus(context);
   readKfr(context);
@@ -79,7 +92,10 @@ export function lookAtShortTerm(context: Context): Remark[] {
   const running = readRunning(context);
   const bytes = disk.read(path);
   const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
-  return judgeProgress({ session: running && sessionName(running.id), entries }, world.now());
+  const now = world.now();
+  const remarks = judgeProgress({ session: running && sessionName(running.id), entries }, now);
+  const times = (entries ?? []).map((minutes) => minutes * MINUTE);
+  return { remarks, until: running ? nextBorder(times, [-MINUTE, HOUR + MINUTE], now) : null };
 }
 
 /** As they stand in the file. */

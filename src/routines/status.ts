@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { makeRules } from '../domain/commit/rules.js';
 import type { Feature } from '../domain/feature.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
-import { type Remark, type Status, toStatus } from '../domain/status.js';
+import { type Remark, type Status, type Timed, toStatus } from '../domain/status.js';
 import { isOrphan, judgeLinear } from '../domain/status-rules.js';
 import { activeIssuesFile, doneIssuesFolder } from '../store/layout.js';
 import { recentCommits } from './commits.js';
@@ -10,6 +10,8 @@ import { type Context, readConfig } from './context.js';
 import { showFocus } from './focus.js';
 import type { LookOptions } from './memory-look.js';
 import { readRunning } from './running.js';
+import { rememberBrief, stampsOf } from './status-brief.js';
+import { newestCheckpoint } from './status-checkpoint.js';
 import { lookAtGit } from './status-git.js';
 import {
   lookAtFeatures,
@@ -33,15 +35,15 @@ export async function readStatus(
   input: StatusInput = {},
   options: LookOptions = {},
 ): Promise<StatusReport> {
-  const safely = (look: () => Remark[] | Promise<Remark[]>): Promise<Remark[]> =>
-    lookSafely(context, input, look);
+  const safely = (look: Parameters<typeof lookSafely>[2]): Promise<Timed> => lookSafely(context, input, look);
   let list: Feature[] | undefined;
   const read = (): Feature[] => {
     list ??= storedFeatures(context);
     return list;
   };
+  const stamps = stampsOf(context);
   // Git first: it works while the rest is read.
-  const asked = safely(() => lookAtGit(context));
+  const asked = safely(() => lookAtGit(context, newestCheckpoint));
   const [knowledge, ledgers, shortTerm, features, git, linear] = await Promise.all([
     safely(() => lookAtKnowledge(context)),
     safely(() => lookAtLedgers(context, input, options)),
@@ -50,10 +52,17 @@ export async function readStatus(
     asked,
     safely(() => lookAtLinear(context, read)),
   ]);
-  return {
-    ...toStatus({ 'long-term': [...knowledge, ...ledgers], 'short-term': shortTerm, features, git, linear }),
-    task: taskOf(context),
-  };
+  const status = toStatus({
+    'long-term': [...knowledge.remarks, ...ledgers.remarks],
+    'short-term': shortTerm.remarks,
+    features: features.remarks,
+    git: git.remarks,
+    linear: linear.remarks,
+  });
+  const report = { ...status, task: taskOf(context) };
+  if (ledgers.remarks.length === 0)
+    rememberBrief(context, stamps, report, [knowledge.until, shortTerm.until]);
+  return report;
 }
 
 /** The id of what the running session works on; null without one, or where that cannot be read. */

@@ -39,15 +39,16 @@ export function writeHint(path: string, value: object, length = LENGTH): void {
 export function stampFolder(folder: string): string {
   try {
     const names = fs.readdirSync(folder).sort();
-    return names.map((name) => stampOf(join(folder, name), name)).join('\n');
+    return names.map((name) => `${name} ${stampFile(join(folder, name))}`).join('\n');
   } catch {
     return '';
   }
 }
 
-function stampOf(path: string, name: string): string {
+/** Changes whenever a file is written, or a name in a folder comes or goes; empty where there is none. */
+export function stampFile(path: string): string {
   const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return `${name} ${stat?.ino}:${stat?.size}:${stat?.mtimeNs}`;
+  return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : '';
 }
 
 const LF = Buffer.from('\n');

@@ -40,6 +40,7 @@ const LONG = [
   'e2e/session-commit',
   'e2e/session-commit-busy',
   'e2e/session-commit-hostile',
+  'e2e/short-status',
   'e2e/trust',
   'e2e/verify',
   'e2e/worktrees',

@@ -32,6 +32,8 @@ const FIGURES = [
   { name: 'session start --json, HEAD moved', where: 'small', measure: measureStart, moved: true },
   { name: 'session start --json, 50,000 commits', where: 'large', measure: measureStart, moved: true },
   { name: 'session start --json, peak memory', where: 'small', measure: measureMemory },
+  { name: 'status --short', where: 'small', argv: forge('status', '--short'), limit: 1.5 },
+  { name: 'status --json', where: 'small', measure: measureStatus },
   {
     name: 'progress add',
     where: 'small',
@@ -99,6 +101,15 @@ function measureStart({ moved }, place, scratch) {
   const [gitAlone, start] = wallRatios([git, START], place, prepare);
   discard(place);
   return { ...start, limit: START_LIMIT + gitAlone.median, git_alone: gitAlone.median };
+}
+
+/** What the first look asks git is remembered; what every later one asks is measured beside it and added. */
+function measureStatus(_figure, place, scratch) {
+  const status = forge('status', '--json');
+  run(status, place);
+  const git = gitCallOf(status, scratch, place);
+  const [gitAlone, ratio] = wallRatios([git, status], place);
+  return { ...ratio, limit: 1.7 + gitAlone.median, git_alone: gitAlone.median };
 }
 
 /** A checkpoint a thousand commits back; the limit is a bare Node and twice what git takes one call after the other. */

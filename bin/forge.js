@@ -42,18 +42,25 @@ function load(name, cache = name) {
   return module_.exports;
 }
 
-function start() {
-  if (!enableCompileCache) return load('bin.cjs', cacheOf(process.argv.slice(2)));
+/** A bundle, by Node's own cache or by ours. */
+function open(name, cache) {
+  if (!enableCompileCache) return load(name, cache);
   enableCompileCache();
-  return require(join(folder, 'bin.cjs'));
+  return require(join(folder, name));
 }
 
-/** What a shell asks before every prompt has a bundle of its own; what that one cannot tell is asked as usual. */
-async function prompt() {
+const [, , ...words] = process.argv;
+const start = () => open('bin.cjs', cacheOf(words));
+
+/** What a shell asks before every prompt has a bundle of its own. Null at a terminal, and for what that one cannot tell. */
+async function promptLine() {
   // Most of what is no terminal shows that without the tty module.
-  if (fstatSync(1).isCharacterDevice() && require('node:tty').isatty(1)) return start();
-  const { shortStatus } = load('short-status.cjs');
-  const line = await shortStatus(process.env, process.cwd()).catch(() => null);
+  if (fstatSync(1).isCharacterDevice() && require('node:tty').isatty(1)) return null;
+  return open('short-status.cjs').shortStatus(process.env, process.cwd());
+}
+
+async function prompt() {
+  const line = await promptLine().catch(() => null);
   if (line === null) return start();
   try {
     writeSync(1, line);
@@ -62,7 +69,6 @@ async function prompt() {
   }
 }
 
-const [, , ...words] = process.argv;
 // Editors and prompts ask for the version often: nothing is loaded for it.
 if (words.length === 1 && ['--version', '-V'].includes(words[0]))
   // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.

@@ -122,7 +122,7 @@ const withoutEffects = {
   name: 'without-effects',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^\.{1,2}\/.*\.js$/ }, async ({ path, pluginData, ...rest }) => {
-      if (pluginData === 'resolved' || !/[\\/]src[\\/]/.test(rest.resolveDir + '/')) return undefined;
+      if (pluginData === 'resolved' || !/[\\/]src[\\/]/.test(`${rest.resolveDir}/`)) return undefined;
       const { kind, importer, resolveDir } = rest;
       const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'resolved' });
       return { ...found, sideEffects: false };

@@ -12,7 +12,6 @@ import {
   haltFile,
   kfrFile,
   knowledgeFile,
-  type Layout,
   progressFile,
   promotionFile,
   promptFile,

@@ -80,7 +80,8 @@ export function snapshot(folder: string): Record<string, string> {
   };
   walk(folder);
   for (const path of Object.keys(tree))
-    if (/(\.git|\.forge\/local)(\/forge)?(\/(activity|(status|prompt)\.json))?$/.test(path)) delete tree[path];
+    if (/(\.git|\.forge\/local)(\/forge)?(\/(activity|(status|prompt)\.json))?$/.test(path))
+      delete tree[path];
   delete tree[''];
   return tree;
 }

@@ -7,7 +7,7 @@ import { makeCycleView } from './cycle-view.js';
 import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
 import type { Invocation } from './program.js';
 import { makeProgressBar, type ProgressBar } from './progress-bar.js';
-import { fitScreen, hasUnicode, type Screen, screenOf } from './screen.js';
+import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
 import type { Call } from './spec.js';
 import { makeStyle, type Style, wantsColour } from './style.js';
 
@@ -29,20 +29,23 @@ export async function makeCall(
   const choice = colourChoice(options.color);
   const colour = (stream: { isTerminal: boolean }): boolean => wantsColour(choice, io.env, stream.isTerminal);
   const now = (): Date => world.now();
-  const errorScreen = terminalOf(io.stderr, io);
-  const screen = flags.json ? null : terminalOf(io.stdout, io);
+  const errorScreen = screenAt(io.stderr, io.env);
+  const screen = flags.json ? null : screenAt(io.stdout, io.env);
   const styleFor = (output: Io['stdout'], shown: Screen | null): Promise<Style> =>
     makeStyle(colour(output), { unicode: hasUnicode(io.env), ...(shown && { width: shown.width, now }) });
   const errorStyle = await styleFor(io.stderr, errorScreen);
   const world = io.world ?? systemWorld(io.env, terminal);
   const cwd = services.resolveFolder(options.cwd as string | undefined);
+  const onScreen = (text: string): string => fitScreen(text, screen);
+  // What is drawn keeps its lines.
+  const glyphs = (text: string): string => (errorScreen?.unicode === false ? toPlainGlyphs(text) : text);
   const bars: ProgressBar[] = [];
   const clear = (): void => {
     for (const bar of bars) bar.end();
   };
   const say = (line: string): void => {
     clear();
-    if (!silent) io.stderr.write(`${errorScreen ? fitScreen(line, errorScreen) : line}\n`);
+    if (!silent) io.stderr.write(`${fitScreen(line, errorScreen)}\n`);
   };
   let consumed = false;
   const stdinBytes = async (what: string): Promise<Buffer> => {
@@ -104,12 +107,12 @@ export async function makeCall(
     },
     stops: (note) => makeStops(io, note),
     cycleView: () =>
-      makeCycleView(silent ? null : (text) => io.stderr.write(text), {
+      makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), {
         live: io.stderr.isTerminal && io.env.TERM !== 'dumb',
         style: errorStyle,
       }),
-    print: (line) => io.stdout.write(`${line}\n`),
-    fit: (text) => (screen ? fitScreen(text, screen) : text),
+    print: (line) => io.stdout.write(`${onScreen(line)}\n`),
+    onScreen,
     channel: async () => io.channel?.() ?? wholeInput(io),
     world,
     style: await styleFor(io.stdout, screen),
@@ -123,9 +126,6 @@ export async function makeCall(
   };
   return { call, clear, finish };
 }
-
-const terminalOf = (output: Io['stdout'], { env }: Io): Screen | null =>
-  output.isTerminal ? screenOf(output.columns, env) : null;
 
 /** Without a stream: all of stdin, then its end. */
 async function wholeInput(io: Io): ReturnType<Call['channel']> {

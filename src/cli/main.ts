@@ -4,6 +4,7 @@ import { usage } from '../domain/error.js';
 import { isGitHook } from '../domain/git-hook/shim.js';
 import { decodeInput, type Io } from './io.js';
 import type { Invocation } from './program.js';
+import { fitScreen, screenAt } from './screen.js';
 import type { Call } from './spec.js';
 import { harmless } from './style.js';
 import { version } from './version.js';
@@ -52,7 +53,8 @@ async function run(io: Io): Promise<number> {
     return 0;
   }
   const argv = withDefault(io.argv, words);
-  const given = await parseArgv(argv, { out: (text) => io.stdout.write(text) });
+  const out = (text: string): void => io.stdout.write(fitScreen(text, screenAt(io.stdout, io.env)));
+  const given = await parseArgv(argv, { out });
   if (!given) return 0;
   const { makeCall } = await import('./call.js');
   const { guardInput, redactInput } = await import('./input-guard.js');
@@ -82,7 +84,7 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
     io.stdout.write(`${JSON.stringify(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
     return;
   }
-  const text = call.fit(spec.render(harmless(value), call.style, call.options));
+  const text = call.onScreen(spec.render(harmless(value), call.style, call.options));
   if (flags.dryRun) call.say('Dry run, nothing is written. It would say:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }

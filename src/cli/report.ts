@@ -2,7 +2,7 @@ import { ForgeError, systemCode } from '../domain/error.js';
 import { escapeControls } from '../domain/text.js';
 import { maskError, maskText } from './input-guard.js';
 import type { Io } from './io.js';
-import { fitScreen, screenOf } from './screen.js';
+import { fitScreen, screenAt } from './screen.js';
 import { version } from './version.js';
 
 /** Three ways out: a known error, an interruption, a bug. */
@@ -11,8 +11,7 @@ export async function report(error: unknown, io: Io, json: boolean): Promise<num
   const write = (text: string): void => io.stderr.write(text);
   if (json) write(`${JSON.stringify({ error: known })}\n`);
   else {
-    const screen = io.stderr.isTerminal ? screenOf(io.stderr.columns, io.env) : null;
-    const shown = (text: string): string => (screen ? fitScreen(text, screen) : text);
+    const shown = (text: string): string => fitScreen(text, screenAt(io.stderr, io.env));
     write(`${shown(`forge: ${escapeControls(known.message)}`)}\n`);
     if (known.hint) write(`${shown(`  → ${escapeControls(known.hint)}`)}\n`);
     const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');

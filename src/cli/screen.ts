@@ -19,6 +19,12 @@ export function screenOf(
   };
 }
 
+/** Of an output; null where that is no terminal. */
+export const screenAt = (
+  output: { readonly isTerminal: boolean; readonly columns?: number },
+  env: NodeJS.ProcessEnv,
+): Screen | null => (output.isTerminal ? screenOf(output.columns, env) : null);
+
 /** The Linux console has few glyphs, a Windows console without Windows Terminal none, and a locale may rule them out. */
 export function hasUnicode(env: NodeJS.ProcessEnv, platform: string = process.platform): boolean {
   if (env.TERM === 'linux' || env.TERM === 'dumb') return false;
@@ -51,13 +57,11 @@ const GLYPH = new RegExp(`[${Object.keys(PLAIN_GLYPHS).join('')}]`, 'g');
 export const toPlainGlyphs = (text: string): string =>
   text.replace(GLYPH, (glyph) => PLAIN_GLYPHS[glyph] ?? glyph);
 
-/** Each line within the screen, and with glyphs that it has. */
-export function fitScreen(text: string, { width, unicode }: Screen): string {
-  const shown = unicode ? text : toPlainGlyphs(text);
-  return shown
-    .split('\n')
-    .map((line) => wrapLine(line, width))
-    .join('\n');
+/** Each line within the screen, and with glyphs that it has; as it is where there is none. */
+export function fitScreen(text: string, screen: Screen | null): string {
+  if (!screen) return text;
+  const lines = (screen.unicode ? text : toPlainGlyphs(text)).split('\n');
+  return lines.map((line) => wrapLine(line, screen.width)).join('\n');
 }
 
 const PRINTABLE = /^[\x20-\x7e]*$/;

@@ -33,7 +33,7 @@ export interface Call {
   /** A part of the answer, before the whole is there. */
   print(line: string): void;
   /** The answer as the terminal can show it; as it is where there is none. */
-  fit(text: string): string;
+  onScreen(text: string): string;
   /** Where a protocol is spoken. */
   channel(): Promise<ReturnType<NonNullable<import('./io.js').Io['channel']>>>;
   world: import('../index.js').World;

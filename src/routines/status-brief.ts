@@ -1,6 +1,7 @@
 import { gitAtOnce } from '../adapters/git.js';
 import { readTip } from '../adapters/git-read.js';
 import type { World } from '../adapters/world.js';
+import { ID_PATTERN } from '../domain/id.js';
 import { COLORS, COMPONENTS, type Color, type ComponentName, worstOf } from '../domain/status.js';
 import { readHint, stampFile, writeHint } from '../store/hint.js';
 import {
@@ -107,5 +108,6 @@ function recall(context: Context): Remembered | null {
   const now = context.world.now().getTime();
   if (!known || known.stamps !== stampsOf(context) || known.at > now || now >= known.until) return null;
   const isSound = COMPONENTS.every((name) => COLORS.includes(known.colors?.[name]));
-  return isSound && (known.task === null || typeof known.task === 'string') ? known : null;
+  // Without git it lies in .forge/, which may have come from anywhere.
+  return isSound && (known.task === null || ID_PATTERN.test(known.task)) ? known : null;
 }

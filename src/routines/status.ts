@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { makeRules } from '../domain/commit/rules.js';
 import type { Feature } from '../domain/feature.js';
+import { ID_PATTERN } from '../domain/id.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
 import { type Remark, type Status, type Timed, toStatus } from '../domain/status.js';
 import { isOrphan, judgeLinear } from '../domain/status-rules.js';
@@ -69,7 +70,8 @@ export async function readStatus(
 function taskOf(context: Context): string | null {
   try {
     const task = readRunning(context) ? showFocus(context).task : null;
-    return /^([A-Za-z0-9][A-Za-z0-9._-]*): /.exec(task ?? '')?.[1] ?? null;
+    const id = task?.split(': ')[0] ?? '';
+    return id !== task && ID_PATTERN.test(id) ? id : null;
   } catch {
     return null;
   }

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { StatusReport } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
@@ -277,6 +277,29 @@ describe('forge status and the ledgers', () => {
     edit(project);
     expect((await component(project, 'long-term')).color).toBe('red');
   });
+});
+
+describe('what takes more than a second', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  it.each([['status'], ['session', 'start'], ['memory', 'consolidate']])(
+    'VIS-01 LTM-04 %s %s: a bar on stderr while memory is read, gone before the answer; none without a terminal',
+    async (...args) => {
+      let slow = 0;
+      // Each look at the clock is more than half a second after the one before.
+      vi.spyOn(performance, 'now').mockImplementation(() => (slow += 600));
+      const run = async (terminal: boolean): Promise<{ stdout: string; stderr: string }> => {
+        const project = await makeForge();
+        rmSync(project.path('.git/forge/ledger.json'), { force: true });
+        return runForge(project, args, { terminal });
+      };
+      const seen = await run(true);
+      expect(seen.stderr).toMatch(/\rreading memory █*░* \d+%/);
+      expect(seen.stderr.slice(seen.stderr.lastIndexOf('\r'))).toContain('\r\u001b[K');
+      expect(seen.stdout).not.toContain('\r');
+      expect((await run(false)).stderr).not.toContain('\r');
+    },
+  );
 });
 
 describe('forge status and git', () => {

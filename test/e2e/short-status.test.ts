@@ -95,7 +95,7 @@ describe('forge status --short as a process', () => {
     expect(line(project)).toBe('forge ●●●◐●\n');
   });
 
-  it('VIS-01 B-19 what is remembered may be anything: it is asked anew', async () => {
+  it('VIS-01 B-06 what is remembered may be anything: it is asked anew', async () => {
     const project = await makeForge();
     await pause();
     const told = line(project);
@@ -108,6 +108,7 @@ describe('forge status --short as a process', () => {
       JSON.stringify({ ...memory, colors: null }),
       JSON.stringify({ ...memory, colors: { git: 'green' } }),
       JSON.stringify({ ...memory, task: { a: 1 } }),
+      JSON.stringify({ ...memory, task: '$(touch x) \u001b]0;title\u0007' }),
       JSON.stringify({ ...memory, at: Date.now() + 1e9 }),
       JSON.stringify({ ...memory, until: null }),
     ]) {

@@ -66,6 +66,8 @@ export async function whereYouStand(context: Context): Promise<Where> {
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge recover --plan', 'forge memory override acknowledge --reason "…"'] : []),
       ...(broken.problems.length > 0 ? ['forge status'] : []),
+      // A session does not end while something is open.
+      ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
       ...suggested,
     ].slice(0, 3),
   };

@@ -61,6 +61,15 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
 `);
   });
 
+  it('KFR-09 VIS-01 an open question is told, with the command that shows it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:is it?']);
+    const { stdout } = await runForge(project, []);
+    expect(stdout).toMatch(/^Open {6}1 entry of working memory to resolve: forge kfr list$/m);
+    expect(stdout).toContain('Next:\n  forge kfr list\n');
+  });
+
   it('LAY-05 names a detached HEAD and an unborn branch', async () => {
     const project = await makeForge();
     project.git('checkout', '-q', '--detach');

@@ -1,4 +1,5 @@
 import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeForge } from '../cli/project.js';
 import { BIN, forgeJson, runBinary } from '../support/forge.js';
@@ -65,6 +66,12 @@ describe('forge status --short as a process', () => {
       await pause();
       expect([what, line(project), line(project)]).toEqual([what, told, told]);
     }
+  });
+
+  it('VIS-01 is a small bundle, without what reads commands and schemas', () => {
+    const bundle = readFileSync(join(dirname(BIN), '..', 'dist', 'cli', 'short-status.cjs'), 'utf8');
+    expect(bundle.length).toBeLessThan(64 * 1024);
+    expect(bundle).not.toMatch(/commander|ZodMini/);
   });
 
   it('VIS-01 asks git once, and nothing else is started, while HEAD and the files are the same', async () => {

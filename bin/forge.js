@@ -64,8 +64,9 @@ async function prompt() {
   if (line === null) return start();
   try {
     writeSync(1, line);
-  } catch {
-    // Nobody reads it any more.
+  } catch (error) {
+    // A reader that is gone is no error; all else is said as usual.
+    if (error.code !== 'EPIPE') start();
   }
 }
 

@@ -40,7 +40,9 @@ export function judgeGit(facts: GitFacts): Remark[] {
   const changes = describeChanges(facts);
   if (facts.isUnborn) remarks.push(yellow('there is no commit yet', 'git add -A && git commit'));
   else if (changes !== '')
-    remarks.push(yellow(`uncommitted: ${changes}`, 'forge commit -a -m "…"   (new files: git add first)'));
+    remarks.push(
+      yellow(`uncommitted: ${changes}`, 'forge commit -a -m "…" --why "…"   (new files: git add first)'),
+    );
   if (!facts.isUnborn && checkpoint === null)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;

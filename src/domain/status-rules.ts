@@ -126,5 +126,5 @@ export function judgeLinear({ isUsed, active, orphans, commits }: LinearFacts): 
   const more = orphans.length > 1 ? ` and ${orphans.length - 1} more` : '';
   const which = `${oneLine(first, 80)}${more}`;
   const text = `of the last ${plural(commits, 'commit')}, ${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue: ${which}`;
-  return [yellow(text, 'forge commit -m "[ISSUE] …"   (name the issue from now on; forge next names it)')];
+  return [yellow(text, 'forge focus set --issue ID   (forge commit names it from now on)')];
 }

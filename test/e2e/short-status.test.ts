@@ -133,6 +133,9 @@ describe('forge status --short as a process', () => {
       const piped = `node ${BIN} ${command} | true; echo "\${PIPESTATUS[0]}"`;
       expect(run(project.dir, 'bash', ['-c', piped])).toMatchObject({ stdout: '0\n', stderr: '' });
     }
+    // On Linux, a disk that is full.
+    for (const command of existsSync('/dev/full') ? ['status --short', 'status'] : [])
+      expect(run(project.dir, 'bash', ['-c', `node ${BIN} ${command} > /dev/full`]).exitCode).toBe(6);
     const gone = `mkdir x && cd x && rmdir ../x && node ${BIN} status --short`;
     expect(run(elsewhere.dir, 'bash', ['-c', gone]).exitCode).toBe(2);
   });

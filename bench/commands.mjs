@@ -16,6 +16,8 @@ export const COMMANDS = [
   { name: 'session start --json, HEAD moved', where: 'small', measure: measureStart, moved: true },
   { name: 'session start --json, 50,000 commits', where: 'large', measure: measureStart, moved: true },
   { name: 'session start --json, peak memory', where: 'small', measure: measureMemory },
+  { name: 'status --short', where: 'small', argv: forge('status', '--short'), limit: 1.5 },
+  { name: 'status --json', where: 'small', measure: measureStatus },
   {
     name: 'progress add',
     where: 'small',
@@ -47,6 +49,15 @@ export function measureCommand({ argv, limit, session }, place) {
   const [ratio] = wallRatios([argv], place);
   if (session && !running) discard(place);
   return { ...ratio, limit };
+}
+
+/** What the first look asks git is remembered; what every later one asks is measured beside it and added. */
+function measureStatus(_figure, place, scratch) {
+  const status = forge('status', '--json');
+  run(status, place);
+  const git = gitCallOf(status, scratch, place);
+  const [gitAlone, ratio] = wallRatios([git, status], place);
+  return { ...ratio, limit: 1.7 + gitAlone.median, git_alone: gitAlone.median };
 }
 
 /**

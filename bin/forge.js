@@ -3,7 +3,7 @@
 // Starts the command line: with Node's own code cache where it has one (22.1), else with what V8 compiled when
 // the package was built, if it was this very Node that built it.
 
-const { existsSync, lstatSync, mkdirSync, readFileSync, statSync, writeSync } = require('node:fs');
+const { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, statSync, writeSync } = require('node:fs');
 const { createRequire, enableCompileCache, wrap } = require('node:module');
 const { join } = require('node:path');
 
@@ -67,16 +67,39 @@ function ownFolder() {
   }
 }
 
-function start() {
-  if (!enableCompileCache) return load('bin.cjs', cacheOf(process.argv.slice(2)));
+/** A bundle, by Node's own cache or by ours. */
+function open(name, cache) {
+  if (!enableCompileCache) return load(name, cache);
   const own = ownFolder();
   if (own !== null) enableCompileCache(own);
-  return require(join(folder, 'bin.cjs'));
+  return require(join(folder, name));
+}
+
+const [, , ...words] = process.argv;
+const start = () => open('bin.cjs', cacheOf(words));
+
+/** What a shell asks before every prompt has a bundle of its own. Null at a terminal, and for what that one cannot tell. */
+async function promptLine() {
+  // Most of what is no terminal shows that without the tty module.
+  if (fstatSync(1).isCharacterDevice() && require('node:tty').isatty(1)) return null;
+  return open('short-status.cjs').shortStatus(process.env, process.cwd());
+}
+
+async function prompt() {
+  const line = await promptLine().catch(() => null);
+  if (line === null) return start();
+  try {
+    writeSync(1, line);
+  } catch (error) {
+    // A reader that is gone is no error; all else is said as usual.
+    if (error.code !== 'EPIPE') start();
+  }
 }
 
 // Editors and prompts ask for the version often: nothing is loaded for it.
 if (require.main !== module) module.exports = { caches };
-else if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
+else if (words.length === 1 && ['--version', '-V'].includes(words[0]))
   // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
   writeSync(1, `${require('../package.json').version}\n`);
+else if (words.join(' ') === 'status --short') prompt();
 else start();

@@ -92,7 +92,7 @@ const LAZY = {
     'sign',
     'verify',
   ],
-  child_process: ['execFileSync', 'spawn'],
+  child_process: ['execFileSync', 'spawn', 'spawnSync'],
   tty: ['isatty'],
   os: ['homedir', 'hostname', 'tmpdir', 'uptime'],
   'timers/promises': ['setTimeout'],
@@ -118,6 +118,19 @@ const lazyBuiltins = {
   },
 };
 
+/** A file of ours that nothing is used of is left out: none does anything when it is loaded. */
+const withoutEffects = {
+  name: 'without-effects',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^\.{1,2}\/.*\.js$/ }, async ({ path, pluginData, ...rest }) => {
+      if (pluginData === 'resolved' || !/[\\/]src[\\/]/.test(`${rest.resolveDir}/`)) return undefined;
+      const { kind, importer, resolveDir } = rest;
+      const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'resolved' });
+      return { ...found, sideEffects: false };
+    });
+  },
+};
+
 /** What CommonJS has instead of import.meta. */
 const here = { 'import.meta.url': '__moduleUrl', 'import.meta.dirname': '__dirname' };
 const banner = { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" };
@@ -140,6 +153,13 @@ async function buildCommandLine(table) {
     ...extension,
     entryPoints: { bin: 'src/cli/bin.ts' },
     plugins: [keepSeparate, lazyBuiltins],
+  });
+  // Of the library it has what it uses, and nothing of the rest.
+  await bundle({
+    ...commonjs,
+    ...extension,
+    entryPoints: { 'short-status': 'src/cli/short-status.ts' },
+    plugins: [withoutEffects, keepSeparate, lazyBuiltins],
   });
   for (const [module, name] of Object.entries(SEPARATE)) {
     const resolveDir = module.startsWith('.') ? `${root}src/${name === 'mcp' ? 'cli' : 'routines'}` : root;
@@ -173,7 +193,7 @@ async function buildLibrary(table) {
 rmSync(`${root}dist`, { recursive: true, force: true });
 const table = { FORGE_GUARD_TABLE: await guardTable() };
 await buildCommandLine(table);
-for (const name of ['bin', 'guard']) makeAscii(`${root}dist/cli/${name}.cjs`);
+for (const name of ['bin', 'short-status', 'guard']) makeAscii(`${root}dist/cli/${name}.cjs`);
 await buildLibrary(table);
 writeFileSync(`${root}dist/LICENSES.txt`, collectLicences(root, metafiles));
 writeFileSync(`${root}dist/forge.1`, await manPage(version));

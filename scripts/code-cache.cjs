@@ -24,4 +24,10 @@ function load(bundle, cache = bundle) {
 }
 
 mkdirSync(caches, { recursive: true });
-load('bin.cjs', name === '' ? 'bin.cjs' : `bin.cjs.${name}`);
+async function prompt() {
+  const line = await load('short-status.cjs').shortStatus(process.env, process.cwd());
+  if (line === null) throw new Error('the status was not remembered');
+}
+
+if (name === 'short-status') prompt();
+else load('bin.cjs', name === '' ? 'bin.cjs' : `bin.cjs.${name}`);

@@ -110,6 +110,8 @@ export async function writeCodeCaches() {
       run('', ['kfr', 'clear', '--yes', '--dismiss-all', 'built']);
       writeFileSync(join(place.cwd, '.git', 'COMMIT_EDITMSG'), MESSAGE);
       run('hook-commit-msg', ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
+      run('status', ['status', '--short']);
+      run('short-status', []);
       run('memory-record', RECORD);
       run('cycle', CYCLE);
       run('session-end', ['session', 'end']);

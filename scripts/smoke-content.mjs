@@ -50,7 +50,7 @@ const ALLOWED = [
   /^dist\/(index\.js|LICENSES\.txt|forge\.1)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
   /^dist\/cli\/(package\.json|[\w-]+\.cjs)$/,
-  /^dist\/cli\/v[\w.-]+\/(bin|guard|mcp)\.cjs(\.[a-z-]+)?\.v8$/,
+  /^dist\/cli\/v[\w.-]+\/(bin|guard|mcp|short-status)\.cjs(\.[a-z-]+)?\.v8$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,

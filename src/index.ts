@@ -27,6 +27,7 @@ export type { LoopResult, StopReason } from './domain/loop.js';
 export type { Candidate, Selection } from './domain/next.js';
 export type { ProgressLine } from './domain/progress.js';
 export type { SealReport, Signatures } from './domain/seal-judge.js';
+export type { Color, Component, Status } from './domain/status.js';
 export type { SupervisorKey } from './domain/supervisor.js';
 export type { TrustItem } from './domain/trust.js';
 export type { WiringChange, WiringInput, WiringStatus } from './routines/agent-wiring.js';
@@ -79,6 +80,8 @@ export type { EndedSession, SessionEndInput } from './routines/session-end.js';
 export type { Reverified, ReverifyWatch } from './routines/session-reverify.js';
 export type { SessionStartInput, StartedSession } from './routines/session-start.js';
 export type { SessionDetail, SessionOverview, SessionRow } from './routines/sessions.js';
+export type { StatusInput, StatusReport } from './routines/status.js';
+export type { Brief } from './routines/status-brief.js';
 export type { KeyHere, SupervisorReport } from './routines/supervisor.js';
 export type { ToolName } from './routines/tool-input.js';
 export type { TrustReport } from './routines/trust.js';
@@ -139,6 +142,7 @@ const routines = {
   sessions: () => import('./routines/sessions.js'),
   end: () => import('./routines/session-end.js'),
   start: () => import('./routines/session-start.js'),
+  status: () => import('./routines/status.js'),
   seal: () => import('./routines/seal.js'),
   supervisor: () => import('./routines/supervisor.js'),
   trust: () => import('./routines/trust.js'),
@@ -147,7 +151,7 @@ const routines = {
 type Routines = { [K in keyof typeof routines]: Awaited<ReturnType<(typeof routines)[K]>> };
 
 /** A refused start, a look at who is there, or another agent's hook must not keep a session alive whose agent is gone. */
-const LOOKS: ReadonlySet<string> = new Set(['start', 'where', 'sessions', 'agent']);
+const LOOKS: ReadonlySet<string> = new Set(['start', 'status', 'where', 'sessions', 'agent']);
 /** Nor must what opens the way past its open questions. */
 const OPENINGS: ReadonlySet<string> = new Set(['listKfr', 'clearKfr']);
 
@@ -158,6 +162,8 @@ export interface ForgeOptions {
   dryRun?: boolean;
   /** How long to wait for another forge that writes here, ms. Default: 5,000. */
   patience?: number;
+  /** Told how many bytes of memory were read, of how many, where it has to be verified anew. */
+  onProgress?: (read: number, total: number) => void;
 }
 
 /** Binds `routine(context, ...args)` of a module loaded on use. */
@@ -172,6 +178,7 @@ type How = 'writes' | 'settles' | 'reads' | 'guards';
 export function openForge(dir: string, options: ForgeOptions = {}) {
   const world = options.world ?? systemWorld(process.env, false);
   const context = openContext(dir, world, options.dryRun ?? false, options.patience);
+  if (options.onProgress) context.onProgress = options.onProgress;
 
   const bind = <K extends keyof Routines, N extends keyof Routines[K]>(
     part: K,
@@ -225,6 +232,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       return context.warnings;
     },
     where: bind('where', 'whereYouStand', 'reads'),
+    /** VIS-01: the health of memory in five colours. */
+    status: bind('status', 'readStatus', 'reads'),
     briefing: bind('briefing', 'brief', 'reads'),
     next: bind('feature', 'nextTask', 'reads'),
     session: {
@@ -444,6 +453,11 @@ export async function liveValues(
   }
   return await (await routines.values()).liveValues(context, kind, before);
 }
+
+/** `status({ brief: true })` as the last one remembered it, for a prompt; null where that does not suffice (VIS-01). */
+export const promptStatus = async (
+  ...args: Parameters<typeof import('./routines/status-brief.js')['promptStatus']>
+) => (await import('./routines/status-brief.js')).promptStatus(...args);
 
 /** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */
 export const textGuard = {

@@ -6,10 +6,14 @@ import { withoutLocalFilters } from './git-commit.js';
 const FOLDER = `refs/tags/${TAG_FOLDER}`;
 const FIELDS = ['refname:lstrip=3', 'objecttype', 'objectname', '*objecttype', '*objectname', 'contents'];
 
-/** Every tag below `checkpoint/`, in one git call. */
-export async function listTags(git: Git): Promise<TagFacts[]> {
+/** Every tag below `checkpoint/`, or only those that HEAD leads to, in one git call. */
+export async function listTags(git: Git, reachable = false): Promise<TagFacts[]> {
   const format = FIELDS.map((field) => `%(${field})%00`).join('');
-  const words = (await must(git, ['for-each-ref', `--format=${format}`, FOLDER])).split('\0');
+  const args = ['for-each-ref', ...(reachable ? ['--merged=HEAD'] : []), `--format=${format}`, FOLDER];
+  const { code, stdout, stderr } = await git(args);
+  // An unborn HEAD leads to none.
+  if (code !== 0 && !reachable) throw gitError(args, stderr);
+  const words = code === 0 ? stdout.split('\0') : [];
   const tags: TagFacts[] = [];
   for (let at = 0; at + FIELDS.length <= words.length; at += FIELDS.length) {
     const [name = '', type, oid, innerType, inner, message = ''] = words.slice(at, at + FIELDS.length);

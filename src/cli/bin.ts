@@ -13,6 +13,9 @@ import { main } from './main.js';
 /** Most of what is no terminal shows that without the tty module. */
 const isTerminal = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && isatty(fd);
 
+/** Asked of terminals only: elsewhere Node's own stream is never named. */
+const columnsOf = ({ columns }: { columns?: number }): number => columns ?? 0;
+
 /** False when the reader closed its end (`| head`), which is no error: what was to be stored is stored. */
 function write(fd: number, text: string): boolean {
   const bytes = Buffer.from(text, 'utf8');
@@ -153,13 +156,16 @@ void main({
       return isTerminal(1);
     },
     get columns() {
-      return isTerminal(1) ? process.stdout.columns : undefined;
+      return columnsOf(process.stdout);
     },
     write: answer,
   },
   stderr: {
     get isTerminal() {
       return isTerminal(2);
+    },
+    get columns() {
+      return columnsOf(process.stderr);
     },
     write: remark,
   },

@@ -6,32 +6,46 @@ import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
 import { makeCycleView } from './cycle-view.js';
 import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
 import type { Invocation } from './program.js';
-import { makeProgressBar } from './progress-bar.js';
+import { makeProgressBar, type ProgressBar } from './progress-bar.js';
+import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
 import type { Call } from './spec.js';
-import { makeStyle, wantsColour } from './style.js';
+import { makeStyle, type Style, wantsColour } from './style.js';
 
 interface Services {
   resolveFolder(dir: string | undefined): string;
   decodeInput(bytes: Buffer, name: string): Promise<string>;
 }
 
-/** What a command gets; `finish` says on stderr what the answer leaves out. */
+/** What a command gets; `clear` takes bars off the screen, `finish` says on stderr what the answer leaves out. */
 export async function makeCall(
   io: Io,
   { options, flags }: Invocation,
   services: Services,
-): Promise<{ call: Call; finish(): void }> {
+): Promise<{ call: Call; clear(): void; finish(): void }> {
   let opened: Forge | undefined;
   const silent = flags.json || flags.quiet;
   // stderr first: it is rarely /dev/null, which only a costly look tells from a terminal.
   const terminal = io.stderr.isTerminal && io.stdin.isTerminal;
   const choice = colourChoice(options.color);
   const colour = (stream: { isTerminal: boolean }): boolean => wantsColour(choice, io.env, stream.isTerminal);
-  const errorStyle = await makeStyle(colour(io.stderr));
+  const now = (): Date => world.now();
+  const errorScreen = screenAt(io.stderr, io.env);
+  const screen = flags.json ? null : screenAt(io.stdout, io.env);
+  const styleFor = (output: Io['stdout'], shown: Screen | null): Promise<Style> =>
+    makeStyle(colour(output), { unicode: hasUnicode(io.env), ...(shown && { width: shown.width, now }) });
+  const errorStyle = await styleFor(io.stderr, errorScreen);
   const world = io.world ?? systemWorld(io.env, terminal);
   const cwd = services.resolveFolder(options.cwd as string | undefined);
+  const onScreen = (text: string): string => fitScreen(text, screen);
+  // What is drawn keeps its lines.
+  const glyphs = (text: string): string => (errorScreen?.unicode === false ? toPlainGlyphs(text) : text);
+  const bars: ProgressBar[] = [];
+  const clear = (): void => {
+    for (const bar of bars) bar.end();
+  };
   const say = (line: string): void => {
-    if (!silent) io.stderr.write(`${line}\n`);
+    clear();
+    if (!silent) io.stderr.write(`${fitScreen(line, errorScreen)}\n`);
   };
   let consumed = false;
   const stdinBytes = async (what: string): Promise<Buffer> => {
@@ -47,9 +61,21 @@ export async function makeCall(
   // "-" after "--" is text like any other.
   const dashes = io.argv.indexOf('--');
   const literal = dashes >= 0 && !io.argv.slice(0, dashes).includes('-');
+  const progress = (label: string): ProgressBar => {
+    const bar = makeProgressBar(label, silent || io.env.TERM === 'dumb' ? null : errorScreen, (text) =>
+      io.stderr.write(text),
+    );
+    bars.push(bar);
+    return bar;
+  };
+  let reading: ProgressBar | undefined;
+  const onProgress = (read: number, total: number): void => {
+    reading ??= progress('reading memory');
+    reading.show(read, total);
+  };
   const call: Call = {
     forge: () => {
-      opened ??= openForge(cwd, { world, dryRun: flags.dryRun });
+      opened ??= openForge(cwd, { world, dryRun: flags.dryRun, onProgress });
       return opened;
     },
     cwd,
@@ -70,25 +96,26 @@ export async function makeCall(
       ),
     say,
     stream: (chunk) => {
+      clear();
       // Line breaks stay; what could move the cursor or rename the window does not.
       if (!silent) io.stderr.write(escapeControls(chunk.replaceAll('\r\n', '\n')));
     },
-    progress: (label) =>
-      makeProgressBar(label, silent || !io.stderr.isTerminal ? null : (text) => io.stderr.write(text)),
+    progress,
     interactive: terminal && options.input !== false && !flags.json && !flags.yes,
     get signal() {
       return io.signal;
     },
     stops: (note) => makeStops(io, note),
     cycleView: () =>
-      makeCycleView(silent ? null : (text) => io.stderr.write(text), {
+      makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), {
         live: io.stderr.isTerminal && io.env.TERM !== 'dumb',
         style: errorStyle,
       }),
-    print: (line) => io.stdout.write(`${line}\n`),
+    print: (line) => io.stdout.write(`${onScreen(line)}\n`),
+    onScreen,
     channel: async () => io.channel?.() ?? wholeInput(io),
     world,
-    style: await makeStyle(colour(io.stdout)),
+    style: await styleFor(io.stdout, screen),
   };
   const finish = (): void => {
     for (const warning of opened?.warnings ?? []) say(`${errorStyle.warn('!')} ${escapeControls(warning)}`);
@@ -97,7 +124,7 @@ export async function makeCall(
       `Dry run: nothing was written. ${plural(opened.written.length, 'file')} would change: ${opened.written.join(', ') || 'none'}`,
     );
   };
-  return { call, finish };
+  return { call, clear, finish };
 }
 
 /** Without a stream: all of stdin, then its end. */

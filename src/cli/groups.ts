@@ -29,6 +29,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('./commands/init.js'),
   },
   {
+    name: 'status',
+    heading: 'Start',
+    summary: 'Show the health of memory in five colours',
+    load: () => import('./commands/status.js'),
+  },
+  {
     name: 'session',
     heading: 'Start',
     summary: 'Start, end, list and resume sessions',

@@ -2,6 +2,13 @@ import type { Readable } from 'node:stream';
 import { ForgeError } from '../domain/error.js';
 import type { World } from '../index.js';
 
+export interface Output {
+  readonly isTerminal: boolean;
+  /** Of the terminal; 0 where it does not say. */
+  readonly columns?: number | undefined;
+  write(text: string): void;
+}
+
 /** Everything the command line touches of its process. Tests give their own. */
 export interface Io {
   argv: readonly string[];
@@ -13,8 +20,8 @@ export interface Io {
     /** Up to its end, or to that of a JSON object. */
     readObject?(): Promise<Buffer>;
   };
-  stdout: { readonly isTerminal: boolean; readonly columns?: number | undefined; write(text: string): void };
-  stderr: { readonly isTerminal: boolean; write(text: string): void };
+  stdout: Output;
+  stderr: Output;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
   /** From here on signals are the command's: `now` for all but Ctrl-C, which may be typed again. */

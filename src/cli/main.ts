@@ -4,6 +4,7 @@ import { usage } from '../domain/error.js';
 import { isGitHook } from '../domain/git-hook/shim.js';
 import { decodeInput, type Io } from './io.js';
 import type { Invocation } from './program.js';
+import { fitScreen, screenAt } from './screen.js';
 import type { Call } from './spec.js';
 import { harmless } from './style.js';
 import { version } from './version.js';
@@ -57,25 +58,26 @@ async function run(io: Io): Promise<number> {
     return 0;
   }
   const argv = withDefault(io.argv, words);
+  const out = (text: string): void => io.stdout.write(fitScreen(text, screenAt(io.stdout, io.env)));
   const given = await parseArgv(argv, {
-    out: (text) => io.stdout.write(text),
+    out,
     get columns() {
-      return io.stdout.columns;
+      return screenAt(io.stdout, io.env)?.width;
     },
   });
   if (!given) return 0;
   const { makeCall } = await import('./call.js');
   const { guardInput, redactInput } = await import('./input-guard.js');
   const invocation = given.flags.redact ? await redactInput(given) : given;
-  const { call, finish } = await makeCall(io, invocation, {
+  const { call, clear, finish } = await makeCall(io, invocation, {
     resolveFolder: (dir) => folder(io, dir),
     decodeInput,
   });
   await guardInput(invocation, io.env, () => call.forge());
-  const value = await invocation.spec.run(call, ...invocation.args);
+  const value = await Promise.resolve(invocation.spec.run(call, ...invocation.args)).finally(clear);
   show(value, invocation, call, io);
   finish();
-  return invocation.spec.exit?.(value) ?? 0;
+  return invocation.spec.exit?.(value, call.options) ?? 0;
 }
 
 /** `forge` alone says where you stand. */
@@ -92,7 +94,7 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
     io.stdout.write(`${JSON.stringify(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
     return;
   }
-  const text = spec.render(harmless(value), call.style);
+  const text = call.onScreen(spec.render(harmless(value), call.style, call.options));
   if (flags.dryRun) call.say('Dry run, nothing is written. It would say:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }

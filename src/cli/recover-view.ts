@@ -41,7 +41,7 @@ export function renderPlan({ checkpoint, divergence, decision, rules }: Recovery
       : []),
   ];
   const title = checkpoint
-    ? `${style.strong(checkpoint.tag)}  ${style.dim(`${checkpoint.commit.slice(0, 12)}, ${checkpoint.timestamp.slice(0, 16).replace('T', ' ')}`)}`
+    ? `${style.strong(checkpoint.tag)}  ${style.dim(`${checkpoint.commit.slice(0, 12)}, ${style.time(checkpoint.timestamp)}`)}`
     : 'No checkpoint to compare with.';
   return `${title}\n${columns(rows, '  ').replace(/ +$/gm, '')}\n  ${style.dim(more.join('; '))}\n${style.strong(decision)}: ${WORDS[decision]}`;
 }
@@ -68,7 +68,7 @@ function renderBackups({ backups }: BackupList, style: Style): string {
   return columns(
     backups.map(({ ref, at, subject, here }) => [
       style.strong(ref),
-      style.dim(at.slice(0, 16).replace('T', ' ')),
+      style.dim(style.time(at)),
       `${oneLine(subject, 100)}${here ? '' : style.dim('  (another worktree)')}`,
     ]),
   );

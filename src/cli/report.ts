@@ -2,6 +2,7 @@ import { ForgeError, systemCode } from '../domain/error.js';
 import { escapeControls } from '../domain/text.js';
 import { maskError, maskText } from './input-guard.js';
 import type { Io } from './io.js';
+import { fitScreen, screenAt } from './screen.js';
 import { version } from './version.js';
 
 /** Three ways out: a known error, an interruption, a bug. */
@@ -10,8 +11,9 @@ export async function report(error: unknown, io: Io, json: boolean): Promise<num
   const write = (text: string): void => io.stderr.write(text);
   if (json) write(`${JSON.stringify({ error: known })}\n`);
   else {
-    write(`forge: ${escapeControls(known.message)}\n`);
-    if (known.hint) write(`  → ${escapeControls(known.hint)}\n`);
+    const shown = (text: string): string => fitScreen(text, screenAt(io.stderr, io.env));
+    write(`${shown(`forge: ${escapeControls(known.message)}`)}\n`);
+    if (known.hint) write(`${shown(`  → ${escapeControls(known.hint)}`)}\n`);
     const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');
     if (known.kind === 'bug' || verbose) write(`${await maskText((error as Error).stack ?? '')}\n`);
     if (known.kind === 'bug')

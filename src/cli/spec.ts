@@ -32,6 +32,8 @@ export interface Call {
   cycleView(): import('./cycle-view.js').CycleView;
   /** A part of the answer, before the whole is there. */
   print(line: string): void;
+  /** The answer as the terminal can show it; as it is where there is none. */
+  onScreen(text: string): string;
   /** Where a protocol is spoken. */
   channel(): Promise<ReturnType<NonNullable<import('./io.js').Io['channel']>>>;
   world: import('../index.js').World;
@@ -89,9 +91,9 @@ export interface CommandSpec<T = unknown> {
   /** Takes --yes. */
   confirms?: boolean;
   run(call: Call, ...args: string[]): Promise<T>;
-  render(value: T, style: Style): string;
+  render(value: T, style: Style, options: Record<string, unknown>): string;
   /** Exit code for a value that is an answer but no success. */
-  exit?(value: T): number;
+  exit?(value: T, options: Record<string, unknown>): number;
 }
 
 /** The commands of one word. A group of one command with the same name is that command. */

@@ -1,8 +1,15 @@
-import { stripVTControlCharacters } from 'node:util';
+import { describeAge } from '../domain/age.js';
 import { escapeControls } from '../domain/text.js';
+import { displayWidth } from './screen.js';
 
 /** Colours by meaning. Without colour every function returns its text. */
 export interface Style {
+  /** Columns to fill at a terminal; null elsewhere. */
+  width: number | null;
+  /** Whether the person's terminals have more than ASCII. What is not shown at one stays as it is. */
+  unicode: boolean;
+  /** A time as a person is told it: `3 min ago` at a terminal; elsewhere, and long ago, `2026-03-01 10:00` (UTC). */
+  time(at: string): string;
   strong(text: string): string;
   dim(text: string): string;
   good(text: string): string;
@@ -12,14 +19,23 @@ export interface Style {
 }
 
 const plain = (text: string): string => text;
-const PLAIN: Style = { strong: plain, dim: plain, good: plain, warn: plain, bad: plain, command: plain };
+const COLOURLESS = { strong: plain, dim: plain, good: plain, warn: plain, bad: plain, command: plain };
 
-/** chalk is loaded only where a person looks. */
-export async function makeStyle(colour: boolean): Promise<Style> {
-  if (!colour) return PLAIN;
+const stamp = (at: string): string => at.slice(0, 16).replace('T', ' ');
+
+/** `width` and `now` where a person looks. chalk is loaded only for colour. */
+export async function makeStyle(
+  colour: boolean,
+  { width = null, unicode = true, now }: { width?: number | null; unicode?: boolean; now?: () => Date } = {},
+): Promise<Style> {
+  const time = (at: string): string => (now && describeAge(at, now())) ?? stamp(at);
+  if (!colour) return { ...COLOURLESS, width, unicode, time };
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });
   return {
+    width,
+    unicode,
+    time,
     strong: chalk.bold,
     dim: chalk.dim,
     good: chalk.green,
@@ -37,21 +53,18 @@ export function wantsColour(choice: string, env: NodeJS.ProcessEnv, isTerminal: 
   return isTerminal && env.TERM !== 'dumb';
 }
 
-const visible = (cell: string): number =>
-  cell.includes('\u001b') ? stripVTControlCharacters(cell).length : cell.length;
-
 /** Rows with their columns aligned; the last column is left as it is. */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string {
   const widths: number[] = [];
   for (const row of rows)
-    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, visible(cell));
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, displayWidth(cell));
   return rows
     .map(
       (row) =>
         indent +
         row
           .map((cell, i) =>
-            i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - visible(cell)),
+            i === row.length - 1 ? cell : cell + ' '.repeat((widths[i] ?? 0) - displayWidth(cell)),
           )
           .join('  '),
     )

@@ -1,13 +1,15 @@
 import * as z from 'zod/mini';
+import { TAG_FOLDER, tagOf } from './checkpoint-tag.js';
 import { encodeDocument, type Format } from './document.js';
 import { usage } from './error.js';
 import type { Feature } from './feature.js';
 import { TIERS } from './ledger.js';
 import { compareIds, compareText, oneLine } from './text.js';
 
+export { TAG_FOLDER, tagOf };
+
 const OBJECT_ID = /^[0-9a-f]{7,64}$/;
 const NAME = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})-v([1-9]\d{0,5})$/;
-export const TAG_FOLDER = 'checkpoint';
 
 /** What a command showed, and on what: the git tree of everything but `.forge/`. */
 export const CheckEvidence = z.looseObject({
@@ -43,8 +45,6 @@ export const Manifest = z.looseObject({
 export type Manifest = z.infer<typeof Manifest>;
 
 export const CHECKPOINT: Format<Manifest> = { name: 'checkpoint', version: '1.0', schema: Manifest };
-
-export const tagOf = (name: string): string => `${TAG_FOLDER}/${name}`;
 
 /** `checkpoint/X-v1` and `X-v1` are `X-v1`; null for what is no checkpoint's name. */
 export function nameIn(tag: string): string | null {

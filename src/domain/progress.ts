@@ -1,11 +1,13 @@
 /**
  * `short-term/progress.txt`, RFC-9060 §3.2: a header, `[HH:MM] text` lines (UTC), and a NEXT line that stays last.
+ * Where an entry is of another day than the one before it, a line `=== DATE ===` stands between them.
  * A text of several lines continues indented below its stamp, so that no line of it can pose as another entry.
  */
 export const NO_SESSION_TEXT = 'No session is running. Start one with: forge session start\n';
 
 const STAMP = /^\[(\d{2}:\d{2})\] (.*)$/s;
 const INDENT = ' '.repeat('[00:00] '.length);
+const DAY = /^=== (?:FORGE Session )?(\d{4}-\d{2}-\d{2}) ===$/;
 const NEXT = 'NEXT: ';
 const NEXT_INDENT = ' '.repeat(NEXT.length);
 const CHECKPOINT = 'CHECKPOINT: ';
@@ -23,13 +25,14 @@ export interface Progress {
 }
 
 const hourMinute = (at: Date): string => at.toISOString().slice(11, 16);
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+const sessionHeader = (at: Date): string => `=== FORGE Session ${dayOf(at)} ===\n\n`;
 const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`);
 
 /** A new session's file. */
 export function startProgress(at: Date, branch: string, activeIssues: number): string {
-  const header = `=== FORGE Session ${at.toISOString().slice(0, 10)} ===\n\n`;
   const first = formatEntry(at, `Started - branch: ${branch}`);
-  return `${header}${first}${formatEntry(at, `Active issues: ${activeIssues}`)}`;
+  return `${sessionHeader(at)}${first}${formatEntry(at, `Active issues: ${activeIssues}`)}`;
 }
 
 function formatEntry(at: Date, text: string): string {
@@ -38,7 +41,41 @@ function formatEntry(at: Date, text: string): string {
 
 export function addEntry(file: string, at: Date, text: string, checkpoint = false): string {
   const { body, next } = split(file);
-  return join(`${body}${formatEntry(at, `${checkpoint ? CHECKPOINT : ''}${text}`)}`, next);
+  return join(
+    `${body}${dayBefore(body, at)}${formatEntry(at, `${checkpoint ? CHECKPOINT : ''}${text}`)}`,
+    next,
+  );
+}
+
+/** What has to stand between a body and an entry, so that the entry's day is known. */
+function dayBefore(body: string, at: Date): string {
+  const last = body.split('\n').reduce((day, line) => DAY.exec(line)?.[1] ?? day, '');
+  if (last === dayOf(at)) return '';
+  const gap = body === '' ? '' : '\n';
+  return gap + (last === '' ? sessionHeader(at) : `=== ${dayOf(at)} ===\n\n`);
+}
+
+const HALF_A_DAY = 12 * 60;
+
+/**
+ * When each entry was written, in minutes since 1970, in the order of the file. Within one day of the file the clock
+ * may have passed midnight (a file of an older forge); a smaller step back is a clock that was set.
+ */
+export function entryTimes(file: string): number[] {
+  const times: number[] = [];
+  let day = Number.NaN;
+  let last = 0;
+  for (const line of split(file).body.split('\n')) {
+    const date = DAY.exec(line)?.[1];
+    if (date !== undefined) [day, last] = [Date.parse(`${date}T00:00:00Z`) / 60_000, 0];
+    const [hours, minutes] = (STAMP.exec(line)?.[1] ?? '').split(':').map(Number);
+    if (minutes === undefined || Number.isNaN(day)) continue;
+    const time = (hours ?? 0) * 60 + minutes;
+    if (last - time > HALF_A_DAY) day += 24 * 60;
+    last = time;
+    if (time < 24 * 60) times.push(day + time);
+  }
+  return times;
 }
 
 export function setNext(file: string, text: string): string {

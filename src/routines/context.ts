@@ -34,6 +34,8 @@ export interface Context {
   warnings: string[];
   /** The forge command before this one in this worktree. */
   lastActivity: Activity | null;
+  /** Told how many bytes of memory were read, of how many, where it has to be read. */
+  onProgress?: (read: number, total: number) => void;
   /** The latest archives, once they were read. */
   recent?: readonly ArchivedSession[];
 }

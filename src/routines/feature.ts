@@ -47,12 +47,17 @@ export function listFeatures(context: Context): FeatureList {
   return { features: believe(context, disk.requireDocument(FEATURES, featuresFile(layout)).value.features) };
 }
 
+/** Those that only claim to pass. */
+export function claimsIn(context: Context, features: readonly Feature[]): Feature[] {
+  const passing = features.filter(({ status }) => status === 'passing');
+  if (passing.length === 0) return [];
+  const { test_command } = readConfig(context).features;
+  return passing.filter((feature) => !isProven(feature, commandsOf(feature, test_command)));
+}
+
 /** Features as they may be counted: one that only claims to pass is in progress, and a warning says so. */
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
-  const passing = features.filter(({ status }) => status === 'passing');
-  if (passing.length === 0) return [...features];
-  const { test_command } = readConfig(context).features;
-  const claims = passing.filter((feature) => !isProven(feature, commandsOf(feature, test_command)));
+  const claims = claimsIn(context, features);
   if (claims.length === 0) return [...features];
   const named = claims.slice(0, 3).map(({ id }) => id);
   const which = `${named.join(', ')}${claims.length > 3 ? ` and ${claims.length - 3} more` : ''}`;

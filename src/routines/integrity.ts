@@ -17,7 +17,7 @@ import { toState } from '../store/ledger-tip.js';
 import { keepRedacted, redactedStamp } from '../store/redacted.js';
 import { type Context, isBuilding, timestamp } from './context.js';
 import { surroundings } from './ledger.js';
-import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut } from './memory-cut.js';
+import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut, trustedVerdict } from './memory-cut.js';
 import type { Look } from './memory-facts.js';
 import { type Judgement, judgeMemory } from './memory-judge.js';
 import { type LookOptions, lookAtMemory } from './memory-look.js';
@@ -80,6 +80,23 @@ async function inspectOnce(context: Context, cut: Cut, options: LookOptions): Pr
   const several = TIERS.some((tier) => look.scans[tier].result.ledgers.size > 1);
   const root = several && context.git ? await rootCommit(context.git) : null;
   return { ...judgeMemory(context, look, root), around: cut.around, cut, look, unproven: look.unproven };
+}
+
+/**
+ * For who only asks: nothing is put back, and nothing halts. What was found intact is remembered, so that the next one need
+ * not look. Findings are empty for what was verified and not touched since; HEAD does not matter.
+ */
+export async function glanceAtMemory(
+  context: Context,
+  options: LookOptions = {},
+): Promise<{ findings: Finding[]; unproven: Finding[]; breaches: string[] }> {
+  const verdict = trustedVerdict(context);
+  if (verdict) return { findings: [], unproven: verdict.unproven ?? [], breaches: [] };
+  const inspection = await inspectMemory(context, false, options);
+  const { findings, unproven, look } = inspection;
+  const breaches = (look?.breaches ?? []).map(({ reason }) => reason);
+  if (findings.length + breaches.length === 0) remember(context, inspection);
+  return { findings, unproven, breaches };
 }
 
 /** How much a caller may put back by itself. */

@@ -82,7 +82,7 @@ function scanAll(
   context: Context,
   cut: Cut,
   git: GitFacts | null,
-  { onProgress, signal }: LookOptions,
+  { onProgress = context.onProgress, signal }: LookOptions,
   onRecord: OnRecord,
 ): Look['scans'] {
   const { layout } = context;

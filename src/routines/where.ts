@@ -1,8 +1,10 @@
 import { readBranch } from '../adapters/git-read.js';
+import { ForgeError } from '../domain/error.js';
 import { countStatuses, type Feature, type FeatureStatus } from '../domain/feature.js';
 import { openEntries } from '../domain/kfr-gate.js';
 import { type Candidate, taskLine } from '../domain/next.js';
 import { resumable, sessionName } from '../domain/session.js';
+import type { Component } from '../domain/status.js';
 import { readHalt } from '../store/halt.js';
 import { recentArchives } from './archive.js';
 import { type Context, hasRecovery } from './context.js';
@@ -11,6 +13,7 @@ import { showFocus } from './focus.js';
 import { readKfr } from './kfr.js';
 import { describePause, mentionedPauses } from './pause.js';
 import { readRunning } from './running.js';
+import { readStatus } from './status.js';
 
 /** `forge` alone: where you stand, and the three most useful next commands. */
 export interface Where {
@@ -26,40 +29,75 @@ export interface Where {
   paused: string | null;
   /** A rollback, or its undoing, waits to be completed. */
   recovering: boolean;
+  /** As `forge status` has it. */
+  health: Pick<Component, 'name' | 'color'>[];
+  /** What could not be read. */
+  problems: string[];
   next: string[];
 }
 
+/** What is damaged is named, and hinders nobody from asking. */
 export async function whereYouStand(context: Context): Promise<Where> {
   const { repository, git, layout } = context;
-  const running = readRunning(context);
-  const focus = showFocus(context);
-  const { features } = listFeatures(context);
+  const { components } = await readStatus(context, { brief: true });
+  const broken = new Broken();
+  const features = broken.attempt(() => listFeatures(context).features, null);
+  const session = broken.attempt(() => sessionHere(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const [pause] = mentionedPauses(context);
+  const [pause] = broken.attempt(() => mentionedPauses(context), []);
   const recovering = hasRecovery(context);
+  const suggested = broken.attempt(
+    () => suggest(context, session !== null, features ?? []),
+    ['forge status'],
+  );
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
     git: repository !== null,
-    session: running
-      ? {
-          id: sessionName(running.id),
-          started_at: running.started_at,
-          task: focus.task,
-          open_questions: openEntries(readKfr(context)).length,
-        }
-      : null,
-    features: countStatuses(features),
+    session,
+    features: features && countStatuses(features),
     halted,
     paused: pause ? describePause(pause) : null,
     recovering,
+    health: components.map(({ name, color }) => ({ name, color })),
+    problems: broken.problems,
     next: [
       ...(halted === null ? [] : ['forge memory verify']),
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge recover --plan', 'forge memory override acknowledge --reason "…"'] : []),
-      ...suggest(context, running !== null, features),
+      ...(broken.problems.length > 0 ? ['forge status'] : []),
+      // A session does not end while something is open.
+      ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
+      ...suggested,
     ].slice(0, 3),
   };
+}
+
+function sessionHere(context: Context): Where['session'] {
+  const running = readRunning(context);
+  return (
+    running && {
+      id: sessionName(running.id),
+      started_at: running.started_at,
+      task: showFocus(context).task,
+      open_questions: openEntries(readKfr(context)).length,
+    }
+  );
+}
+
+/** What forge refuses to read, once each. */
+class Broken {
+  readonly problems: string[] = [];
+
+  attempt<T, F>(work: () => T, otherwise: F): T | F {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      if (!this.problems.includes(error.message)) this.problems.push(error.message);
+      return otherwise;
+    }
+  }
 }
 
 function suggest(context: Context, running: boolean, features: readonly Feature[]): string[] {

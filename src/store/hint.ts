@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readPlain } from './durable.js';
 
 /** Room for what a hint says, in bytes. */
@@ -33,6 +33,22 @@ export function writeHint(path: string, value: object, length = LENGTH): void {
   } catch {
     // Then the next one finds it out again.
   }
+}
+
+/** Changes whenever a file of a folder comes, goes or is written. */
+export function stampFolder(folder: string): string {
+  try {
+    const names = fs.readdirSync(folder).sort();
+    return names.map((name) => `${name} ${stampFile(join(folder, name))}`).join('\n');
+  } catch {
+    return '';
+  }
+}
+
+/** Changes whenever a file is written, or a name in a folder comes or goes; empty where there is none. */
+export function stampFile(path: string): string {
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : '';
 }
 
 const LF = Buffer.from('\n');

@@ -130,6 +130,10 @@ export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
 /** The last commits, as git told them: a cache. */
 export const commitsFile = (layout: Layout): string => join(layout.state, 'commits.json');
+/** What `forge status` last asked git about commits that stay what they are: a cache. */
+export const statusFile = (layout: Layout): string => join(layout.state, 'status.json');
+/** The colours of the last `forge status --short`, while nothing changes: a cache. */
+export const promptFile = (layout: Layout): string => join(layout.state, 'prompt.json');
 /** The newest commit whose message a session start has looked at. */
 export const notedFile = (layout: Layout): string => join(layout.state, 'noted.json');
 /** Conversations of agents that a hook told of. */

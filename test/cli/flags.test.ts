@@ -13,6 +13,7 @@ const STRANGER = `ed25519:${Buffer.alloc(32, 1).toString('base64')}`;
 /** Every command with arguments that work in `prepared()`. */
 const CALLS: string[][] = [
   ['where'],
+  ['status'],
   ['init'],
   ['session', 'start'],
   ['session', 'status'],

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeProgressBar } from '../../src/cli/progress-bar.js';
+import type { Screen } from '../../src/cli/screen.js';
 
 const CLEARED = '\r\u001b[K';
 
@@ -7,9 +8,12 @@ describe('the progress bar', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
   afterEach(() => void vi.useRealTimers());
 
-  function shown(steps: readonly [wait: number, done: number, total: number][]): string[] {
+  function shown(
+    steps: readonly [wait: number, done: number, total: number][],
+    screen: Screen | null = { width: 80, unicode: true },
+  ): string[] {
     const written: string[] = [];
-    const bar = makeProgressBar('verifying', (text) => written.push(text));
+    const bar = makeProgressBar('verifying', screen, (text) => written.push(text));
     for (const [wait, done, total] of steps) {
       vi.advanceTimersByTime(wait);
       bar.show(done, total);
@@ -41,11 +45,12 @@ describe('the progress bar', () => {
   });
 
   it('LTM-04 writes nothing where no person looks', () => {
-    const bar = makeProgressBar('verifying', null);
-    vi.advanceTimersByTime(2000);
-    expect(() => {
-      bar.show(1, 2);
-      bar.end();
-    }).not.toThrow();
+    expect(shown([[2000, 1, 2]], null)).toEqual([]);
+  });
+
+  it('VIS-01 stays within a narrow terminal, in glyphs that it has', () => {
+    const narrow = shown([[1000, 1, 2]], { width: 24, unicode: false });
+    expect(narrow).toEqual(['\rverifying ####.... 50%', CLEARED]);
+    expect(shown([[1000, 1, 2]], { width: 12, unicode: true })).toEqual(['\r50%', CLEARED]);
   });
 });

@@ -31,11 +31,13 @@ describe('forge progress', () => {
     const log = `${START}[10:05] Fixed the import\n[10:30] CHECKPOINT: it compiles, tests pass\n`;
     expect(project.read(PROGRESS)).toBe(`${log}\nNEXT: Wire ATLAS (see SX9-1)\n`);
 
-    // NEXT stays last, and there is one of it.
+    // NEXT stays last, and there is one of it; another day says which.
     world.set('2026-03-02T00:01:00.000Z');
     await forgeJson(project, ['progress', 'add', 'past midnight'], { world });
     await forgeJson(project, ['progress', 'next', 'Sleep'], { world });
-    expect(project.read(PROGRESS)).toBe(`${log}[00:01] past midnight\n\nNEXT: Sleep\n`);
+    expect(project.read(PROGRESS)).toBe(
+      `${log}\n=== 2026-03-02 ===\n\n[00:01] past midnight\n\nNEXT: Sleep\n`,
+    );
   });
 
   it('SES-04 shows the log as text and as JSON', async () => {

@@ -68,7 +68,8 @@ function describe(path: string): string {
 
 /**
  * Everything below a folder, git dir included, by path: kind, mode, content. Left out is `forge/activity`, the note
- * of when forge was last used, which every command may write.
+ * of when forge was last used, which every command may write, and what `forge status` remembers for
+ * the next look, `forge/status.json` and `forge/prompt.json`.
  */
 export function snapshot(folder: string): Record<string, string> {
   const tree: Record<string, string> = {};
@@ -79,7 +80,8 @@ export function snapshot(folder: string): Record<string, string> {
   };
   walk(folder);
   for (const path of Object.keys(tree))
-    if (/(\.git|\.forge\/local)(\/forge)?(\/activity)?$/.test(path)) delete tree[path];
+    if (/(\.git|\.forge\/local)(\/forge)?(\/(activity|(status|prompt)\.json))?$/.test(path))
+      delete tree[path];
   delete tree[''];
   return tree;
 }

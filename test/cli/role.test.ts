@@ -68,6 +68,7 @@ const DENIED_IN_PART: string[][] = [
 
 const ALLOWED: string[][] = [
   ['where'],
+  ['status'],
   ['briefing'],
   ['next'],
   ['knowledge', 'list'],

@@ -32,6 +32,7 @@ const landed: string[] = [
   ...range('B', 67, 69),
   ...range('B', 85, 88),
   ...range('B', 91, 94),
+  'VIS-01',
   'AGT-01',
   'AGT-02',
   'AGT-04',

@@ -22,7 +22,10 @@ function makeHome() {
     PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
     PAGER: 'cat',
     SHELL: '/bin/sh',
-    TERM: 'dumb',
+    TERM: 'xterm',
+    LANG: 'C.UTF-8',
+    LC_ALL: 'C.UTF-8',
+    NO_COLOR: '1',
   };
   return { cwd: home, env };
 }

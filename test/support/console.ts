@@ -60,6 +60,7 @@ const PASSING: readonly [RegExp, string][] = [
   [/\b\d{8}T\d{6}Z-\w+/g, 'BACKUP'],
   [/\b\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d\.\d{3}Z)?)?/g, 'TIME'],
   [/\b\d\d:\d\d\b/g, 'TIME'],
+  [/\bjust now\b|\b\d+ (min|h) ago\b/g, 'AGE'],
   [/\b\d+(\.\d+)? (ms|s)\b/g, 'DURATION'],
   [/\b\d+(\.\d+)? (B|KiB|KB)\b/g, 'SIZE'],
 ];

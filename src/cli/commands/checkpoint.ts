@@ -44,7 +44,7 @@ function renderList({ checkpoints }: { checkpoints: CheckpointRow[] }, style: St
     checkpoints.map(({ tag, commit, timestamp, features_passing, state, why }) => [
       style.strong(tag),
       commit?.slice(0, 12) ?? '',
-      style.dim(timestamp?.slice(0, 16).replace('T', ' ') ?? ''),
+      style.dim(timestamp === null ? '' : style.time(timestamp)),
       plural(features_passing.length, 'feature'),
       `${paint(state, style)}${why ? `: ${oneLine(why, 200)}` : ''}`,
     ]),

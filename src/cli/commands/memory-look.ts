@@ -96,7 +96,7 @@ function renderLog({ records }: { records: LogEntry[] }, style: Style): string {
   return columns(
     records.map(({ id, tier, n, kind, at, pattern, record }) => [
       style.dim(id.slice(0, 12)),
-      (at ?? '').slice(0, 16).replace('T', ' '),
+      at ? style.time(at) : '',
       tier,
       String(n),
       kind,

@@ -5,7 +5,7 @@ import { columns, type Style } from '../style.js';
 
 const row = ({ id, at, text }: Note, style: Style): string[] => [
   style.dim(id.slice(0, 12)),
-  style.dim(at.slice(0, 16).replace('T', ' ')),
+  style.dim(style.time(at)),
   oneLine(text, 200),
 ];
 

@@ -118,12 +118,12 @@ function renderEnd(
   return rows.join('\n');
 }
 
-const rows = (sessions: readonly SessionRow[]): string =>
+const rows = (sessions: readonly SessionRow[], style: Style): string =>
   columns(
     sessions.map(({ id, status, started_at, next }) => [
       id,
       status,
-      started_at.slice(0, 16),
+      style.time(started_at),
       next ? oneLine(next, 60) : '',
     ]),
   );
@@ -132,13 +132,14 @@ function renderList({ active, sessions, more }: SessionOverview, style: Style): 
   const running = active
     ? `${style.good('running')}  ${active.id}  (holder: ${active.holder})${active.task ? `  ${oneLine(active.task, 60)}` : ''}`
     : 'No session is running.';
-  const past = sessions.length > 0 ? `\n\n${rows(sessions)}` : '';
+  const past = sessions.length > 0 ? `\n\n${rows(sessions, style)}` : '';
   return `${running}${past}${more ? '\n… older ones: --limit N' : ''}`;
 }
 
 function renderStatus({ active }: SessionOverview, style: Style): string {
   if (!active) return 'No session is running. Start one with: forge session start';
-  const since = `since ${active.started_at.slice(0, 16).replace('T', ' ')} UTC`;
+  const at = style.time(active.started_at);
+  const since = style.width === null ? `since ${at} UTC` : `started ${at}`;
   const next = active.next === null ? '' : `\nNEXT: ${escapeControls(active.next)}`;
   const open =
     active.open_questions === 0

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { displayWidth, fitScreen, hasUnicode, screenOf, wrapLine } from '../../src/cli/screen.js';
+import { columns, makeStyle } from '../../src/cli/style.js';
+
+const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
+
+describe('VIS-01 the width of text', () => {
+  it.each([
+    ['plain', 5],
+    ['', 0],
+    ['登录', 4],
+    ['한글', 4],
+    ['ｆｕｌｌ', 8],
+    ['é', 1],
+    ['e\u0301', 1],
+    ['👍', 2],
+    ['👩‍💻', 2],
+    ['●◐○✓✗→…', 7],
+    [red('red'), 3],
+    ['i\u0307stanbul', 8],
+  ])('VIS-01 %s takes %i columns', (text, width) => {
+    expect(displayWidth(text)).toBe(width);
+  });
+
+  it('VIS-01 columns are aligned by what is seen, not by how many characters that takes', () => {
+    const rows = columns([
+      ['登录', 'x'],
+      [red('ab'), 'x'],
+      ['plain', 'x'],
+    ]).split('\n');
+    expect(new Set(rows.map((row) => displayWidth(row)))).toEqual(new Set([8]));
+  });
+});
+
+describe('VIS-01 lines that are too long', () => {
+  it('VIS-01 break at spaces, and go on below what they belong to', () => {
+    const table = 'git         yellow  uncommitted: 2 changed files, 3 new files';
+    expect(wrapLine(table, 46)).toBe(
+      'git         yellow  uncommitted: 2 changed\n                    files, 3 new files',
+    );
+    expect(wrapLine('- one two three', 9)).toBe('- one two\n  three');
+    expect(wrapLine('[10:00] one two three', 16)).toBe('[10:00] one two\n        three');
+    expect(wrapLine('short', 20)).toBe('short');
+    expect(wrapLine('/a/path/that/is/longer/than/a/line', 20)).toBe('/a/path/that/is/lo\n  nger/than/a/line');
+  });
+
+  it('VIS-01 are never wider than the terminal, and lose no character but spaces', () => {
+    const word = fc.oneof(
+      fc.string({
+        minLength: 1,
+        maxLength: 12,
+        unit: fc.constantFrom('a', 'Z', '-', '登', '👩‍💻', 'é', 'e\u0301'),
+      }),
+      fc.constantFrom('  ', '->', 'forge', red('two words'), red('登登登登登登登')),
+    );
+    const bare = (text: string): string => text.replace(/\s/g, '');
+    fc.assert(
+      fc.property(fc.array(word, { maxLength: 20 }), fc.integer({ min: 8, max: 100 }), (words, width) => {
+        const line = words.join(' ');
+        const shown = wrapLine(line, width);
+        for (const row of shown.split('\n')) expect(displayWidth(row)).toBeLessThanOrEqual(width);
+        expect(bare(shown)).toBe(bare(line));
+      }),
+    );
+  });
+});
+
+describe('VIS-01 what a terminal can show', () => {
+  it.each<[NodeJS.ProcessEnv, string, boolean]>([
+    [{ LANG: 'en_US.UTF-8' }, 'linux', true],
+    [{ LANG: 'tr_TR.utf8' }, 'linux', true],
+    [{ LANG: 'C' }, 'linux', false],
+    [{}, 'linux', false],
+    [{ LANG: 'en_US.UTF-8', LC_ALL: 'C' }, 'linux', false],
+    [{ LANG: 'C', LC_CTYPE: 'UTF-8' }, 'darwin', true],
+    [{ LANG: 'C.UTF-8', TERM: 'linux' }, 'linux', false],
+    [{ LANG: 'C.UTF-8', TERM: 'dumb' }, 'linux', false],
+    [{}, 'win32', false],
+    [{ WT_SESSION: 'x' }, 'win32', true],
+  ])('VIS-01 %j on %s: more than ASCII %s', (env, platform, unicode) => {
+    expect(hasUnicode(env, platform)).toBe(unicode);
+  });
+
+  it("VIS-01 forge's own marks become ASCII of the same width; other text stays", () => {
+    const shown = fitScreen('✓ done → 登录 · é…', { width: 80, unicode: false });
+    expect(shown).toBe('+ done > 登录 - é~');
+    expect(screenOf(0, {}).width).toBe(80);
+    expect(screenOf(20, {}).width).toBe(20);
+  });
+
+  it('VIS-01 B-68 an age where a person looks; elsewhere, long ago and ahead of the clock the time', async () => {
+    const now = () => new Date('2026-03-10T12:00:00.000Z');
+    const [person, pipe] = [await makeStyle(false, { width: 80, now }), await makeStyle(false)];
+    for (const [at, told] of [
+      ['2026-03-10T11:59:30.000Z', 'just now'],
+      ['2026-03-10T11:57:00.000Z', '3 min ago'],
+      ['2026-03-10T09:00:00.000Z', '3 h ago'],
+      ['2026-03-09T11:00:00.000Z', '25 h ago'],
+      ['2026-03-01T12:00:00.000Z', '9 days ago'],
+      ['2025-03-01T12:34:56.000Z', '2025-03-01 12:34'],
+      ['2027-03-01T12:34:56.000Z', '2027-03-01 12:34'],
+      ['soon', 'soon'],
+    ] as const) {
+      expect([at, person.time(at)]).toEqual([at, told]);
+      expect(pipe.time(at)).toBe(at.slice(0, 16).replace('T', ' '));
+    }
+  });
+});

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { addResolved } from '../adapters/git-conflict.js';
-import type { Choice } from '../domain/conflict/fields.js';
 import { formatArgv } from '../domain/argv.js';
+import type { Choice } from '../domain/conflict/fields.js';
 import { corrupted, refused } from '../domain/error.js';
 import { conflictsFolder, keptConflict, shown } from '../store/layout.js';
 import { type Conflict, findConflicts } from './conflicts.js';

@@ -5,10 +5,10 @@ import type { Choice } from '../domain/conflict/fields.js';
 import { mergeProgress } from '../domain/conflict/progress.js';
 import { conflictLines, type Sides, sidesOf } from '../domain/conflict/sides.js';
 import { mergeState, type StateName } from '../domain/conflict/state.js';
+import type { ConflictFacts } from '../domain/diagnosis-conflict.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, ForgeError } from '../domain/error.js';
 import { hintFor } from '../domain/finding.js';
-import type { ConflictFacts } from '../domain/diagnosis-conflict.js';
 import {
   activeIssuesFile,
   configFile,

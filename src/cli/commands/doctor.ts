@@ -7,6 +7,7 @@ import {
   type Diagnosis,
   type DoctorInput,
   type Fixed,
+  type FixPlan,
   findSymptoms,
   planFixes,
 } from '../../index.js';
@@ -25,18 +26,19 @@ async function run(call: Call): Promise<Answer> {
   if (fixes.length === 0) return { fixes: [], findings };
   if (!flags.yes) {
     call.say(renderPlan(fixes, call.style));
-    await confirm(call, fixes.length);
+    await confirm(call, fixes);
   }
   return applyFixes(cwd, { ...input, agreed: fixes.map(({ token }) => token) }, { world });
 }
 
-async function confirm({ interactive }: Call, count: number): Promise<void> {
+async function confirm({ interactive }: Call, fixes: FixPlan['fixes']): Promise<void> {
   if (interactive) {
     const { confirm: ask } = await import('../prompt.js');
-    if (await ask(count === 1 ? 'Do it?' : `Do these ${count}?`)) return;
+    if (await ask(fixes.length === 1 ? 'Do it?' : `Do these ${fixes.length}?`)) return;
   }
   throw refused('doctor.unconfirmed', 'Nothing was changed: nobody agreed to it.', {
     hint: 'forge doctor --fix --dry-run  (shows it)  then  forge doctor --fix --yes',
+    data: { fixes },
   });
 }
 

@@ -97,7 +97,10 @@ function mergeProof(sides: Sides<Feature>, merged: Feature): { value: Fields; wh
   const like = [ours, theirs].find((side) => side.status === status);
   const value = like ? proofOf(like) : unproven(ours, theirs, status);
   const isLost = ours.status === 'passing' || theirs.status === 'passing';
-  return { value, why: isLost ? 'not both prove it: forge feature verify' : 'the side that claims less' };
+  return {
+    value,
+    why: isLost ? 'the cautious one: forge feature verify proves it again' : 'the side that claims less',
+  };
 }
 
 /** One that only one side made is newer than what both had. Equal times: the same one on every machine. */

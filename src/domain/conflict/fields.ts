@@ -56,13 +56,34 @@ function uniteLists(
   theirs: readonly unknown[],
   base: readonly unknown[],
 ): unknown[] {
-  const keys = (list: readonly unknown[]): Set<string> => new Set(list.map(keyText));
-  const [inOurs, inTheirs, inBase] = [keys(ours), keys(theirs), keys(base)];
-  const stays = (item: unknown): boolean => {
-    const key = keyText(item);
-    return (inOurs.has(key) && inTheirs.has(key)) || !inBase.has(key);
+  const keyed = (list: readonly unknown[]): Map<string, unknown> =>
+    new Map(list.map((item) => [keyText(item), item]));
+  const [inOurs, inTheirs, inBase] = [keyed(ours), keyed(theirs), keyed(base)];
+  return inBothOrders([...inOurs.keys()], [...inTheirs.keys()])
+    .filter((key) => (inOurs.has(key) && inTheirs.has(key)) || !inBase.has(key))
+    .map((key) => inOurs.get(key) ?? inTheirs.get(key));
+}
+
+/** All keys of two lists: ours' order; what theirs added follows what it follows there, behind what ours added. */
+export function inBothOrders(ours: readonly string[], theirs: readonly string[]): string[] {
+  const inTheirs = new Set(theirs);
+  const common = new Set(ours.filter((key) => inTheirs.has(key)));
+  const runs = (keys: readonly string[]): Map<string | undefined, string[]> => {
+    const found = new Map<string | undefined, string[]>([[undefined, []]]);
+    let last: string | undefined;
+    for (const key of keys) {
+      if (common.has(key)) found.set(key, []);
+      else found.get(last)?.push(key);
+      if (common.has(key)) last = key;
+    }
+    return found;
   };
-  return [...ours.filter(stays), ...theirs.filter((item) => !inOurs.has(keyText(item)) && stays(item))];
+  const added = runs(theirs);
+  return [...runs(ours)].flatMap(([key, own]) => [
+    ...(key === undefined ? [] : [key]),
+    ...own,
+    ...(added.get(key) ?? []),
+  ]);
 }
 
 const ordered =

@@ -1,4 +1,13 @@
-import { type Choice, isFields, isSame, type Merged, mergeFields, type Fields, type Rule } from './fields.js';
+import {
+  type Choice,
+  type Fields,
+  inBothOrders,
+  isFields,
+  isSame,
+  type Merged,
+  mergeFields,
+  type Rule,
+} from './fields.js';
 import type { Sides } from './sides.js';
 
 /** How the records of a list are told apart and merged. */
@@ -24,7 +33,7 @@ export function mergeRecords(sides: Sides<readonly unknown[]>, kind: RecordKind)
   const base = sides.base && keyed(sides.base, kind);
   const choices: Choice[] = [];
   const made = new Map<string, unknown>();
-  for (const key of ordered([...ours.keys()], [...theirs.keys()])) {
+  for (const key of inBothOrders([...ours.keys()], [...theirs.keys()])) {
     const known = base?.get(key) ?? null;
     const merged = mergeOne(
       { ours: ours.get(key), theirs: theirs.get(key), base: known },
@@ -49,17 +58,6 @@ function keyed(records: readonly unknown[], { keyOf }: RecordKind): Map<string, 
     found.set(free, record);
   }
   return found;
-}
-
-function ordered(ours: readonly string[], theirs: readonly string[]): string[] {
-  const known = new Set(ours);
-  const behind = new Map<string | undefined, string[]>();
-  let last: string | undefined;
-  for (const key of theirs) {
-    if (known.has(key)) last = key;
-    else behind.set(last, [...(behind.get(last) ?? []), key]);
-  }
-  return [...(behind.get(undefined) ?? []), ...ours.flatMap((key) => [key, ...(behind.get(key) ?? [])])];
 }
 
 function mergeOne(

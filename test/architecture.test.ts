@@ -175,6 +175,7 @@ const ROUTINE_ORDER = [
   'conflict-fix',
   'doctor-agents',
   'doctor-place',
+  'doctor-left',
   'doctor-work',
   'doctor',
   'doctor-fix',

@@ -6,6 +6,8 @@ import type { AgentName } from '../domain/agent/event.js';
 import { diagnose, type ProjectFacts } from '../domain/diagnosis.js';
 import { diagnoseAgents } from '../domain/diagnosis-agent.js';
 import { diagnoseConflicts } from '../domain/diagnosis-conflict.js';
+import { diagnoseLeft } from '../domain/diagnosis-left.js';
+import { diagnosePlace } from '../domain/diagnosis-place.js';
 import { diagnoseWork } from '../domain/diagnosis-work.js';
 import { ForgeError } from '../domain/error.js';
 import { inOrder, type Problem, type Symptom } from '../domain/symptom.js';
@@ -14,6 +16,8 @@ import { readHalt } from '../store/halt.js';
 import { configFile, hookLog, shown, shownFrom } from '../store/layout.js';
 import { findConflicts } from './conflicts.js';
 import { type Context, openContext, readConfig } from './context.js';
+import { lookAtLeft } from './doctor-left.js';
+import { lookAtPlace } from './doctor-place.js';
 import { lookAtWork } from './doctor-work.js';
 import { showTrust } from './trust.js';
 
@@ -35,13 +39,23 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
   const project = 'problem' in context ? context.problem : await lookAtProject(context.value);
   const facts = { node: nodeVersion(), git: 'problem' in version ? null : version.value.trim(), project };
   const work = 'problem' in context ? [] : diagnoseWork(await lookAtWork(context.value));
-  const conflicts = 'problem' in context ? [] : await findConflicts(context.value);
-  const general = [...diagnose(facts), ...work, ...diagnoseConflicts(conflicts)];
+  const here = 'problem' in context ? [] : await lookAround(context.value);
+  const general = [...diagnose(facts), ...work, ...here];
   if (agents === undefined) return { findings: inOrder(general) };
   const { lookAtAgents } = await import('./doctor-agents.js');
   const place = { root: placeOf(dir, context), world, ...(await lookAtHooks(context)) };
   const seen = await lookAtAgents(place, agents === 'wired' ? [] : agents);
   return { findings: inOrder([...general, ...diagnoseAgents(seen)]) };
+}
+
+/** What was changed on two branches, where forge works, and what was left half-way. */
+async function lookAround(context: Context): Promise<Symptom[]> {
+  const [conflicts, place, left] = await Promise.all([
+    findConflicts(context),
+    lookAtPlace(context),
+    lookAtLeft(context),
+  ]);
+  return [...diagnoseConflicts(conflicts), ...diagnosePlace(place), ...diagnoseLeft(left)];
 }
 
 type Attempt<T> = { value: T } | { problem: Problem };

@@ -19,6 +19,10 @@ export interface ProjectFacts {
   halted: string | null;
   /** What git makes of `.forge/`; a problem where it does not say. */
   tracking: 'no repository' | 'tracked' | 'untracked' | 'ignored' | Problem;
+  /** Files of state that cannot be read. */
+  damaged: readonly Problem[];
+  /** How much of what the project would run nobody approved; a problem where that cannot be told. */
+  unapproved: number | Problem;
 }
 
 export const LEAST_NODE = '20.19';
@@ -33,6 +37,8 @@ export function diagnose({ node, git, project }: Facts): Symptom[] {
     ...checkConfig(project),
     // Without git there is nobody to ask.
     ...(git === null ? [] : checkTracking(project)),
+    ...checkState(project),
+    ...checkApproved(project),
   ];
 }
 
@@ -125,4 +131,25 @@ function checkTracking({ tracking }: ProjectFacts): Symptom[] {
         'git init',
       );
   }
+}
+
+const checkState = ({ damaged }: ProjectFacts): Symptom[] =>
+  damaged.flatMap(({ message, hint }) =>
+    blocking(
+      message.replace(/\.$/, ''),
+      'a file that forge can read',
+      'whatever needs it stops there',
+      hint ?? 'git status -- .forge',
+    ),
+  );
+
+/** Where the tests themselves cannot be read, that is what is wrong. */
+function checkApproved({ unapproved }: ProjectFacts): Symptom[] {
+  if (typeof unapproved !== 'number' || unapproved === 0) return [];
+  return degraded(
+    `${unapproved} of what this project would run is not approved`,
+    'tests that forge may run',
+    'an agent cannot prove a feature before a person has approved its tests',
+    'forge trust',
+  );
 }

@@ -18,6 +18,7 @@ import { findConflicts } from './conflicts.js';
 import { type Context, openContext, readConfig } from './context.js';
 import { lookAtLeft } from './doctor-left.js';
 import { lookAtPlace } from './doctor-place.js';
+import { findDamaged } from './doctor-state.js';
 import { lookAtWork } from './doctor-work.js';
 import { showTrust } from './trust.js';
 
@@ -41,12 +42,16 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
   const work = 'problem' in context ? [] : diagnoseWork(await lookAtWork(context.value));
   const here = 'problem' in context ? [] : await lookAround(context.value);
   const general = [...diagnose(facts), ...work, ...here];
-  if (agents === undefined) return { findings: inOrder(general) };
+  if (agents === undefined) return { findings: inOrder(once(general)) };
   const { lookAtAgents } = await import('./doctor-agents.js');
-  const place = { root: placeOf(dir, context), world, ...(await lookAtHooks(context)) };
+  const place = { root: placeOf(dir, context), world, log: await readHookLog(context) };
   const seen = await lookAtAgents(place, agents === 'wired' ? [] : agents);
-  return { findings: inOrder([...general, ...diagnoseAgents(seen)]) };
+  return { findings: inOrder(once([...general, ...diagnoseAgents(seen)])) };
 }
+
+/** One damage may stop several looks. */
+const once = (symptoms: readonly Symptom[]): Symptom[] =>
+  [...new Map([...symptoms].reverse().map((symptom) => [symptom.observed, symptom])).values()].reverse();
 
 /** What was changed on two branches, where forge works, and what was left half-way. */
 async function lookAround(context: Context): Promise<Symptom[]> {
@@ -70,6 +75,14 @@ async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
   }
 }
 
+/** What is no problem of its own: settings, files of state and conflicts are told for themselves. */
+async function countUnapproved(context: Context): Promise<ProjectFacts['unapproved']> {
+  const looked = await attempt(
+    () => showTrust(context).items.filter(({ state }) => state !== 'trusted').length,
+  );
+  return 'problem' in looked ? looked.problem : looked.value;
+}
+
 async function lookAtProject(context: Context): Promise<ProjectFacts> {
   const config = await attempt(() => readConfig(context));
   const halt = await attempt(() => readHalt(context.disk)?.reasons[0] ?? null);
@@ -79,6 +92,8 @@ async function lookAtProject(context: Context): Promise<ProjectFacts> {
     warnings: context.warnings,
     halted: 'problem' in halt ? halt.problem.message : halt.value,
     tracking: 'problem' in tracking ? tracking.problem : tracking.value,
+    damaged: await findDamaged(context),
+    unapproved: await countUnapproved(context),
   };
 }
 
@@ -97,17 +112,11 @@ const lists = async (git: Git, args: readonly string[]): Promise<boolean> =>
 const placeOf = (dir: string, context: Attempt<Context>): string =>
   'value' in context ? context.value.layout.root : (findRepository(dir)?.root ?? dir);
 
-/** What hooks left behind here, and whether they may run tests. */
-async function lookAtHooks(
-  context: Attempt<Context>,
-): Promise<{ log: { text: string; shown: string }; unapproved: number | Problem }> {
-  if ('problem' in context) return { log: { text: '', shown: '' }, unapproved: 0 };
-  const { value } = context;
-  const path = hookLog(value.layout);
+/** What hooks of agents left behind here. */
+async function readHookLog(context: Attempt<Context>): Promise<{ text: string; shown: string }> {
+  if ('problem' in context) return { text: '', shown: '' };
+  const { layout } = context.value;
+  const path = hookLog(layout);
   const log = await attempt(() => readTarget(path, 1024 * 1024)?.toString('utf8') ?? '');
-  const trust = await attempt(() => showTrust(value).items.filter(({ state }) => state !== 'trusted').length);
-  return {
-    log: { text: 'problem' in log ? '' : log.value, shown: shown(value.layout, path) },
-    unapproved: 'problem' in trust ? trust.problem : trust.value,
-  };
+  return { text: 'problem' in log ? '' : log.value, shown: shown(layout, path) };
 }

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { homeFolder, stateHome } from '../adapters/environment.js';
+import { findRepository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import { WiringProblem } from '../domain/agent/draft.js';
 import { MANIFEST, type Manifest, NO_MANIFEST } from '../domain/agent/manifest.js';
@@ -7,7 +8,7 @@ import { decodeDocument, encodeDocument, firstInvalidByte } from '../domain/docu
 import { type ForgeError, refused } from '../domain/error.js';
 import { lineAt, MAX_STATE_BYTES } from '../domain/json.js';
 import { makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from '../store/durable.js';
-import { userWiringFile, wiringFile } from '../store/layout.js';
+import { layoutOf, userWiringFile, wiringFile } from '../store/layout.js';
 import { withLock } from '../store/lock.js';
 import { type ProjectFile, readProjectFile } from '../store/project-file.js';
 import { type Context, lockPolicy } from './context.js';
@@ -34,6 +35,17 @@ export const projectPlace = ({ layout, disk, warnings }: Context): Place => ({
   warn: (text) => warnings.push(text),
   locked: (work) => disk.withLock(work),
   note: (name) => disk.note(join(layout.root, name)),
+});
+
+/** A project that is only looked at, where there need be no `.forge/` that can be opened. */
+export const seenPlace = (root: string): Place => ({
+  top: root,
+  isUser: false,
+  manifest: wiringFile(layoutOf(root, findRepository(root))),
+  dryRun: true,
+  warn: () => {},
+  locked: (work) => work(),
+  note: () => {},
 });
 
 export function userPlace(

@@ -127,7 +127,10 @@ describe('forge doctor', () => {
 function wire(project: Project, command = 'forge'): void {
   const hooks = Object.fromEntries(claudeHooks(command).map(({ event, group }) => [event, [group]]));
   project.write(SETTINGS, JSON.stringify({ hooks }));
-  project.write(SERVERS, JSON.stringify({ mcpServers: { forge: { command: 'forge', args: ['mcp'] } } }));
+  project.write(
+    SERVERS,
+    JSON.stringify({ mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } } }),
+  );
 }
 
 /** A PATH on which `forge` is what `make` puts there. */
@@ -231,15 +234,15 @@ describe('forge doctor --agent', () => {
     expect(await found()).toEqual(['degraded: no MCP server "forge" in .mcp.json']);
     project.write(
       SERVERS,
-      '\ufeff{ // mine\n "mcpServers": {"forge": {"command": "forge", "args": ["mcp"],},}, }',
+      '\ufeff{ // mine\n "mcpServers": {"forge": {"type": "stdio", "command": "forge", "args": ["mcp"],},}, }',
     );
     expect(await found()).toEqual([]);
     project.write(SERVERS, '{ bad');
-    expect(await found()).toEqual(['blocking: .mcp.json cannot be parsed']);
+    expect(await found()).toEqual([expect.stringMatching(/^blocking: \.mcp\.json:1: /)]);
     project.write(SETTINGS, '{"hooks": ');
     expect(await found()).toEqual([
-      'blocking: .claude/settings.json cannot be parsed',
-      'blocking: .mcp.json cannot be parsed',
+      expect.stringMatching(/^blocking: \.claude\/settings\.json:1: /),
+      expect.stringMatching(/^blocking: \.mcp\.json:1: /),
     ]);
     wire(project);
     project.write('.claude/settings.local.json', '{"disableAllHooks": true}');
@@ -275,10 +278,10 @@ describe('forge doctor --agent', () => {
     project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
     const { found, commands, exitCode } = await doctor(project, ['--agent'], linked());
     expect(found).toEqual([
-      'degraded: hooks failed lately: session-start: lock.busy',
       expect.stringMatching(/^degraded: \d of what this project would run is not approved$/),
+      'degraded: hooks failed lately: session-start: lock.busy',
     ]);
-    expect(commands).toEqual(['tail .git/forge/hooks.log', 'forge trust']);
+    expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);
     expect(exitCode).toBe(0);
   });
 

@@ -171,6 +171,7 @@ const ROUTINE_ORDER = [
   'session-start',
   'sessions',
   'where',
+  'attempt',
   'rescue',
   'conflicts',
   'conflict-fix',

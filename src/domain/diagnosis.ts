@@ -21,8 +21,8 @@ export interface ProjectFacts {
   tracking: 'no repository' | 'tracked' | 'untracked' | 'ignored' | Problem;
   /** Files of state that cannot be read. */
   damaged: readonly Problem[];
-  /** How much of what the project would run nobody approved; a problem where that cannot be told. */
-  unapproved: number | Problem;
+  /** How much of what the project would run nobody approved; 0 where that cannot be told. */
+  unapproved: number;
 }
 
 export const LEAST_NODE = '20.19';
@@ -143,9 +143,8 @@ const checkState = ({ damaged }: ProjectFacts): Symptom[] =>
     ),
   );
 
-/** Where the tests themselves cannot be read, that is what is wrong. */
 function checkApproved({ unapproved }: ProjectFacts): Symptom[] {
-  if (typeof unapproved !== 'number' || unapproved === 0) return [];
+  if (unapproved === 0) return [];
   return degraded(
     `${unapproved} of what this project would run is not approved`,
     'tests that forge may run',

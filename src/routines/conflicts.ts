@@ -7,7 +7,7 @@ import { conflictLines, type Sides, sidesOf } from '../domain/conflict/sides.js'
 import { mergeState, type StateName } from '../domain/conflict/state.js';
 import type { ConflictFacts } from '../domain/diagnosis-conflict.js';
 import { decodeUtf8 } from '../domain/document.js';
-import { corrupted, ForgeError } from '../domain/error.js';
+import { corrupted } from '../domain/error.js';
 import { hintFor } from '../domain/finding.js';
 import {
   activeIssuesFile,
@@ -24,6 +24,7 @@ import {
   shown,
   shownFrom,
 } from '../store/layout.js';
+import { attempt, valueOr } from './attempt.js';
 import type { Context } from './context.js';
 
 /** A file that two branches changed, and what can be done about it. */
@@ -57,22 +58,13 @@ export async function findConflicts(context: Context): Promise<Conflict[]> {
   const found: Conflict[] = [];
   for (const path of [...paths].sort()) {
     const stages = unmerged.get(path);
-    const before = tryRead(() => disk.read(path));
+    // What cannot be read is told by whoever needs it.
+    const before = await valueOr(undefined, () => disk.read(path));
     if (before === undefined) continue;
     const lines = before && conflictLines(before.toString('latin1'));
     if (stages || lines) found.push(await judge(context, { path, before, lines, stages: stages ?? null }));
   }
   return found;
-}
-
-/** What cannot be read is told by whoever needs it. */
-function tryRead<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind !== 'bug') return undefined;
-    throw error;
-  }
 }
 
 async function askGit({
@@ -82,17 +74,14 @@ async function askGit({
 }: Context): Promise<{ unmerged: Map<string, Stages>; marked: string[] }> {
   if (!git || !repository) return { unmerged: new Map(), marked: [] };
   const folder = shownFrom(repository.root, layout.dir);
-  try {
-    const [unmerged, marked] = await Promise.all([readUnmerged(git, folder), findMarked(git, folder)]);
-    const whole = (path: string): string => join(repository.root, path);
-    return {
-      unmerged: new Map([...unmerged].map(([path, stages]) => [whole(path), stages])),
-      marked: marked.map(whole),
-    };
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    return { unmerged: new Map(), marked: [] };
-  }
+  const asked = await attempt(() => Promise.all([readUnmerged(git, folder), findMarked(git, folder)]));
+  if ('problem' in asked) return { unmerged: new Map(), marked: [] };
+  const [unmerged, marked] = asked.value;
+  const whole = (path: string): string => join(repository.root, path);
+  return {
+    unmerged: new Map([...unmerged].map(([path, stages]) => [whole(path), stages])),
+    marked: marked.map(whole),
+  };
 }
 
 interface Seen {
@@ -116,17 +105,9 @@ async function judge(context: Context, seen: Seen): Promise<Conflict> {
   if (stages && !lines && before && stages.ours && stages.theirs)
     return { ...conflict, state: 'resolved', commands: [`git add -- ${file}`] };
   if (kind === 'other') return { ...conflict, state: 'hand', commands: byHand(file, stages) };
-  try {
-    return {
-      ...conflict,
-      state: 'mergeable',
-      commands: [],
-      merged: await mergeFile(context, kind, seen, file),
-    };
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    return { ...conflict, state: 'hand', problem: error.message, commands: byHand(file, stages) };
-  }
+  const merged = await attempt(() => mergeFile(context, kind, seen, file));
+  if ('value' in merged) return { ...conflict, state: 'mergeable', commands: [], merged: merged.value };
+  return { ...conflict, state: 'hand', problem: merged.problem.message, commands: byHand(file, stages) };
 }
 
 function kindOf({ layout }: Context, path: string): Kind {

@@ -1,7 +1,7 @@
 import { gitIn } from '../adapters/git.js';
 import type { World } from '../adapters/world.js';
-import { ForgeError } from '../domain/error.js';
 import type { Symptom } from '../domain/symptom.js';
+import { attempt, valueOr } from './attempt.js';
 import { type Fix, type PlannedFix, planConflictFixes } from './conflict-fix.js';
 import { type Context, openContext } from './context.js';
 import { type DoctorInput, findSymptoms } from './doctor.js';
@@ -43,65 +43,53 @@ export async function applyFixes(
   const fixes: Fixed['fixes'] = [];
   for (const { act, token, ...fix } of await plan(dir, world, dryRun)) {
     if (agreed && !agreed.includes(token)) continue;
-    fixes.push(dryRun ? { ...fix, done: false } : await attempt(act, fix));
+    if (dryRun) fixes.push({ ...fix, done: false });
+    else {
+      const made = await attempt(act);
+      fixes.push(
+        'value' in made
+          ? { ...fix, ...made.value, done: true }
+          : { ...fix, done: false, problem: made.problem.message },
+      );
+    }
   }
   const { findings } = await findSymptoms(dir, world, input);
   return { fixes, findings };
 }
 
-async function attempt(act: PlannedFix['act'], fix: Omit<Fix, 'token'>): Promise<Fixed['fixes'][number]> {
-  try {
-    return { ...fix, ...(await act()), done: true };
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    return { ...fix, done: false, problem: error.message };
-  }
-}
-
 /** Where nothing can be opened nothing can be put right; the findings say why. */
 async function plan(dir: string, world: World, dryRun: boolean): Promise<PlannedFix[]> {
-  const open = (dry: boolean): Context | null => {
-    try {
-      return openContext(dir, world, dry);
-    } catch (error) {
-      if (error instanceof ForgeError && error.kind !== 'bug') return null;
-      throw error;
-    }
-  };
-  const context = open(dryRun);
-  if (!context || (await gitFails(context))) return [];
-  return [...(await planConflictFixes(context)), ...(await planHooksFix(context, open(true) as Context))];
+  const open = (dry: boolean): Promise<Context | null> => valueOr(null, () => openContext(dir, world, dry));
+  const [context, dry] = [await open(dryRun), await open(true)];
+  if (!context || !dry || (await gitFails(context))) return [];
+  return [
+    ...(await valueOr([], () => planConflictFixes(context))),
+    ...(await valueOr([], () => planHooksFix(context, dry))),
+  ];
 }
 
 /** A repository whose git does not answer has conflicts that nobody sees. */
 async function gitFails({ repository, world }: Context): Promise<boolean> {
   if (!repository) return false;
-  try {
-    return (await gitIn(repository.root, world.env)(['ls-files', '--', '.git'])).code !== 0;
-  } catch {
-    return true;
-  }
+  const git = gitIn(repository.root, world.env);
+  return await valueOr(true, async () => (await git(['ls-files', '--', '.git'])).code !== 0);
 }
 
 /** GIT-03: hooks that somebody has installed, and that are not whole any more. Nobody's consent is made up for them. */
 async function planHooksFix(context: Context, dry: Context): Promise<PlannedFix[]> {
-  try {
-    const { hooks, gone } = await hooksStatus(dry);
-    const lacking = hooks.filter(({ state }) => state === 'absent').map(({ name }) => name);
-    if (lacking.length === hooks.length || (lacking.length === 0 && gone.length === 0)) return [];
-    await installHooks(dry);
-    const what = [...lacking, ...gone].join(', ');
-    const act = async (): Promise<Pick<Fix, 'undo'>> => {
-      await installHooks(context);
-      return { undo: UNDO };
-    };
-    return [
-      { what: `installs git's hooks again (${what})`, choices: [], undo: UNDO, token: `hooks ${what}`, act },
-    ];
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind !== 'bug') return [];
-    throw error;
-  }
+  const { hooks, gone } = await hooksStatus(dry);
+  const lacking = hooks.filter(({ state }) => state === 'absent').map(({ name }) => name);
+  if (lacking.length === hooks.length || (lacking.length === 0 && gone.length === 0)) return [];
+  // Refused where somebody has to say so first.
+  await installHooks(dry);
+  const what = [...lacking, ...gone].join(', ');
+  const act = async (): Promise<Pick<Fix, 'undo'>> => {
+    await installHooks(context);
+    return { undo: UNDO };
+  };
+  return [
+    { what: `installs git's hooks again (${what})`, choices: [], undo: UNDO, token: `hooks ${what}`, act },
+  ];
 }
 
 const UNDO = 'forge hooks uninstall';

@@ -4,7 +4,6 @@ import { changedFiles } from '../adapters/git-commit.js';
 import { deletedFiles, isShallow, operationInProgress } from '../adapters/git-read.js';
 import { indexMayKnow } from '../adapters/git-state.js';
 import type { LeftFacts } from '../domain/diagnosis-left.js';
-import { ForgeError } from '../domain/error.js';
 import {
   configFile,
   intentFile,
@@ -15,6 +14,7 @@ import {
   shownFrom,
 } from '../store/layout.js';
 import { lookAtLock } from '../store/lock.js';
+import { valueOr } from './attempt.js';
 import { isUnderWay, listIntents, readIntent } from './checkpoint-intent.js';
 import { type Context, lockPolicy } from './context.js';
 import { readRunning } from './running.js';
@@ -26,25 +26,17 @@ const LONG = 10 * 60_000;
 export async function lookAtLeft(context: Context): Promise<LeftFacts> {
   const { disk, layout, repository } = context;
   return {
-    locks: locksHeld(context),
-    indexLock: indexLock(context),
+    locks: await valueOr([], () => locksHeld(context)),
+    indexLock: await valueOr(null, () => indexLock(context)),
     operation: repository && operationInProgress(repository),
-    ending: disk.exists(intentFile(layout)),
-    checkpoints: (await orNone(() => cutOff(context))).length,
-    pending: (await orNone(() => disk.list(pendingFolder(layout)))).filter((name) => name.endsWith('.json'))
-      .length,
+    ending: await valueOr(false, () => disk.exists(intentFile(layout))),
+    checkpoints: (await valueOr([], () => cutOff(context))).length,
+    pending: (await valueOr([], () => disk.list(pendingFolder(layout)))).filter((name) =>
+      name.endsWith('.json'),
+    ).length,
     isShallow: repository !== null && isShallow(repository),
     ...(await filesLeft(context)),
   };
-}
-
-async function orNone<T>(work: () => T[] | Promise<T[]>): Promise<T[]> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind !== 'bug') return [];
-    throw error;
-  }
 }
 
 /** A holder that lives is at work. */
@@ -73,11 +65,11 @@ async function filesLeft(context: Context): Promise<Pick<LeftFacts, 'deleted' | 
   if (!git || !repository) return { deleted: [], uncommitted: [] };
   const folder = shownFrom(repository.root, layout.dir);
   const here = (path: string): string => shown(layout, join(repository.root, path));
-  const deleted = (await orNone(() => deletedFiles(git, folder))).map(here);
-  const isRunning = (await orNone(() => [readRunning(context)])).some((session) => session !== null);
+  const deleted = (await valueOr([], () => deletedFiles(git, folder))).map(here);
+  const isRunning = (await valueOr([], () => [readRunning(context)])).some((session) => session !== null);
   // Of a folder that git does not have yet, that is what has to be said.
   const isKept = indexMayKnow(repository, shownFrom(repository.root, configFile(layout)));
   if (isRunning || !isKept) return { deleted, uncommitted: [] };
-  const changed = (await orNone(() => changedFiles(git, folder))).map(here);
+  const changed = (await valueOr([], () => changedFiles(git, folder))).map(here);
   return { deleted, uncommitted: changed.filter((path) => path.endsWith('.jsonl')) };
 }

@@ -3,11 +3,11 @@ import { isWritable, lookThrough, roomIn, unreliableFileSystem } from '../adapte
 import { headTime } from '../adapters/git-read.js';
 import { findAllOnPath, findProgram, ownPackage } from '../adapters/program.js';
 import type { PlaceFacts } from '../domain/diagnosis-place.js';
-import { ForgeError } from '../domain/error.js';
 import { runtimeOf } from '../domain/git-hook/shim.js';
 import { TIERS } from '../domain/ledger.js';
 import { hookScript, shown } from '../store/layout.js';
 import { eachLine, listContainers } from '../store/ledger-files.js';
+import { valueOr } from './attempt.js';
 import type { Context } from './context.js';
 
 /** More are no help. */
@@ -22,7 +22,7 @@ export async function lookAtPlace(context: Context): Promise<PlaceFacts> {
   return {
     self: ownPackage(),
     onPath: findAllOnPath(world.env, layout.root),
-    hooked: hookedProgram(context),
+    hooked: await valueOr(null, () => hookedProgram(context)),
     room: roomIn(dir),
     bytes,
     unwritable: [dir, state, dirname(state)]
@@ -40,18 +40,9 @@ export async function lookAtPlace(context: Context): Promise<PlaceFacts> {
 }
 
 function hookedProgram({ disk, layout }: Context): PlaceFacts['hooked'] {
-  const script = attempt(() => disk.read(hookScript(layout))?.toString('utf8'));
+  const script = disk.read(hookScript(layout))?.toString('utf8');
   const path = script && runtimeOf(script)?.forge;
   return path ? findProgram(path, layout.root) : null;
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind !== 'bug') return undefined;
-    throw error;
-  }
 }
 
 /** Of the last use of forge, of the records, and of HEAD. */
@@ -61,7 +52,7 @@ async function latestTime({ git, layout, lastActivity }: Context): Promise<Place
     times.push({ at: new Date(lastActivity.at).toISOString(), what: 'the last use of forge here' });
   for (const tier of TIERS) {
     let at = '';
-    attempt(() =>
+    await valueOr(null, () =>
       eachLine(listContainers(layout, tier), (bytes) => {
         const found = /"at":"(\d{4}-[^"]{1,40})"/.exec(bytes.toString('latin1'))?.[1] ?? '';
         if (found > at) at = found;
@@ -69,18 +60,8 @@ async function latestTime({ git, layout, lastActivity }: Context): Promise<Place
     );
     times.push({ at, what: `a record of the ledger ${tier}` });
   }
-  const head = git && (await orNull(headTime(git)));
+  const head = git && (await valueOr(null, () => headTime(git)));
   if (head) times.push({ at: new Date(head).toISOString(), what: 'the commit that is checked out' });
   const known = times.filter(({ at }) => Number.isFinite(Date.parse(at)));
   return known.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0] ?? null;
-}
-
-/** Without git there is no commit to ask about. */
-async function orNull<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind !== 'bug') return null;
-    throw error;
-  }
 }

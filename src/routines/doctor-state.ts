@@ -1,3 +1,4 @@
+import { formatArgv } from '../domain/argv.js';
 import type { Format } from '../domain/document.js';
 import { ForgeError } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
@@ -16,8 +17,11 @@ import {
   type Layout,
   progressFile,
   sessionFile,
+  sessionsFolder,
+  shown,
 } from '../store/layout.js';
 import { readArchives } from './archive.js';
+import { attempt } from './attempt.js';
 import type { Context } from './context.js';
 import { withRescue } from './rescue.js';
 
@@ -34,26 +38,34 @@ const FILES: readonly [file: (layout: Layout) => string, format: Format<unknown>
 /** Files of state that cannot be read, with what brings them back. Those in conflict are told as conflicts. */
 export async function findDamaged(context: Context): Promise<Problem[]> {
   const { disk, layout } = context;
-  const looks = FILES.map(([file, format]) => () => {
-    if (format) disk.readDocument(format, file(layout), null);
-    else disk.read(file(layout));
-  });
   const found: Problem[] = [];
-  for (const look of [...looks, () => void readArchives(context)]) {
-    const problem = await attempt(context, look);
-    if (problem) found.push(problem);
-  }
+  const look = async (path: string, work: () => unknown): Promise<void> => {
+    const looked = await attempt(() => rescued(context, path, work));
+    if ('problem' in looked && looked.problem.code !== 'file.conflict') found.push(looked.problem);
+  };
+  for (const [file, format] of FILES)
+    await look(file(layout), () =>
+      format ? disk.readDocument(format, file(layout), null) : disk.read(file(layout)),
+    );
+  // One that cannot be read stops whoever lists them.
+  await look(sessionsFolder(layout), () => readArchives(context));
   return found;
 }
 
-async function attempt(context: Context, look: () => void): Promise<Problem | null> {
+/** What a look at a path gives; its error says what brings back what stood there. */
+export async function rescued<T>(context: Context, path: string, look: () => T): Promise<T> {
   try {
-    look();
-    return null;
+    return look();
   } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    if (error.code === 'file.conflict') return null;
-    const { message, hint } = (await withRescue(context, error)) as ForgeError;
-    return { message, hint };
+    const known = await withRescue(context, error);
+    if (!(known instanceof ForgeError) || known.code !== 'file.kind') throw known;
+    const { kind, code, message, details } = known;
+    throw new ForgeError(kind, code, message, { ...details, hint: asideHint(context, path) });
   }
+}
+
+/** What stands in the place of a file has no content that anybody could repair. */
+function asideHint({ layout, repository }: Context, path: string): string {
+  const file = formatArgv([shown(layout, path)]);
+  return `mv ${file} ${file}.damaged && ${repository ? `git restore -- ${file}` : 'forge init'}`;
 }

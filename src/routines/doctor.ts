@@ -9,16 +9,16 @@ import { diagnoseConflicts } from '../domain/diagnosis-conflict.js';
 import { diagnoseLeft } from '../domain/diagnosis-left.js';
 import { diagnosePlace } from '../domain/diagnosis-place.js';
 import { diagnoseWork } from '../domain/diagnosis-work.js';
-import { ForgeError } from '../domain/error.js';
-import { inOrder, type Problem, type Symptom } from '../domain/symptom.js';
+import { inOrder, type Symptom } from '../domain/symptom.js';
 import { readTarget } from '../store/durable.js';
 import { readHalt } from '../store/halt.js';
 import { configFile, hookLog, shown, shownFrom } from '../store/layout.js';
+import { type Attempt, attempt, valueOr } from './attempt.js';
 import { findConflicts } from './conflicts.js';
 import { type Context, openContext, readConfig } from './context.js';
 import { lookAtLeft } from './doctor-left.js';
 import { lookAtPlace } from './doctor-place.js';
-import { findDamaged } from './doctor-state.js';
+import { findDamaged, rescued } from './doctor-state.js';
 import { lookAtWork } from './doctor-work.js';
 import { showTrust } from './trust.js';
 
@@ -63,39 +63,23 @@ async function lookAround(context: Context): Promise<Symptom[]> {
   return [...diagnoseConflicts(conflicts), ...diagnosePlace(place), ...diagnoseLeft(left)];
 }
 
-type Attempt<T> = { value: T } | { problem: Problem };
-
-/** What forge refuses is what a doctor is asked about. */
-async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
-  try {
-    return { value: await work() };
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    return { problem: { message: error.message, hint: error.hint } };
-  }
-}
-
-/** What is no problem of its own: settings, files of state and conflicts are told for themselves. */
-async function countUnapproved(context: Context): Promise<ProjectFacts['unapproved']> {
-  const looked = await attempt(
-    () => showTrust(context).items.filter(({ state }) => state !== 'trusted').length,
-  );
-  return 'problem' in looked ? looked.problem : looked.value;
-}
-
 async function lookAtProject(context: Context): Promise<ProjectFacts> {
-  const config = await attempt(() => readConfig(context));
+  const config = await attempt(() => rescued(context, configFile(context.layout), () => readConfig(context)));
   const halt = await attempt(() => readHalt(context.disk)?.reasons[0] ?? null);
   const tracking = await attempt(() => trackingOf(context));
+  const isTold = !('problem' in config) || config.problem.code === 'file.conflict';
   return {
-    config: 'problem' in config ? config.problem : null,
+    config: isTold ? null : config.problem,
     warnings: context.warnings,
     halted: 'problem' in halt ? halt.problem.message : halt.value,
     tracking: 'problem' in tracking ? tracking.problem : tracking.value,
     damaged: await findDamaged(context),
-    unapproved: await countUnapproved(context),
+    // Where they cannot be read, that is what is wrong.
+    unapproved: await valueOr(0, () => showTrust(context).items.filter(isUnapproved).length),
   };
 }
+
+const isUnapproved = ({ state }: { state: string }): boolean => state !== 'trusted';
 
 /** By the settings: what git makes of one file holds for the folder. */
 async function trackingOf({ repository, git, layout }: Context): Promise<ProjectFacts['tracking']> {
@@ -103,6 +87,8 @@ async function trackingOf({ repository, git, layout }: Context): Promise<Project
   const path = shownFrom(repository.root, configFile(layout));
   if (await lists(git, ['--cached', '--others', '--ignored', '--exclude-standard', '--', path]))
     return 'ignored';
+  // What the refs name may be gone.
+  await must(git, ['rev-list', '--max-count=1', '--all']);
   return (await lists(git, ['--', path])) ? 'tracked' : 'untracked';
 }
 
@@ -117,6 +103,6 @@ async function readHookLog(context: Attempt<Context>): Promise<{ text: string; s
   if ('problem' in context) return { text: '', shown: '' };
   const { layout } = context.value;
   const path = hookLog(layout);
-  const log = await attempt(() => readTarget(path, 1024 * 1024)?.toString('utf8') ?? '');
-  return { text: 'problem' in log ? '' : log.value, shown: shown(layout, path) };
+  const text = await valueOr('', () => readTarget(path, 1024 * 1024)?.toString('utf8') ?? '');
+  return { text, shown: shown(layout, path) };
 }

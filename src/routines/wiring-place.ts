@@ -65,10 +65,9 @@ export const shownAt = ({ isUser }: Place, name: string): string =>
 
 /** Without it, or with one that cannot be read, forge knows its own entries by what they are. */
 export function readManifest({ manifest, warn }: Place): Manifest {
-  const bytes = readPlain(manifest, MAX_STATE_BYTES);
-  if (!bytes) return NO_MANIFEST;
   try {
-    return decodeDocument(MANIFEST, bytes, manifest).value;
+    const bytes = readPlain(manifest, MAX_STATE_BYTES);
+    return bytes === null ? NO_MANIFEST : decodeDocument(MANIFEST, bytes, manifest).value;
   } catch (error) {
     const { code, message } = error as ForgeError;
     if (code === 'file.newer') throw error;

@@ -48,8 +48,6 @@ describe('diagnose', () => {
     [{ config: { message: 'line 3' } }, ['blocking: line 3 → forge config list']],
     [{ warnings: ['unknown x'] }, ['advisory: unknown x → forge config list']],
     [{ unapproved: 2 }, ['degraded: 2 of what this project would run is not approved → forge trust']],
-    // What keeps it from being told is told for itself.
-    [{ unapproved: { message: 'features.json:3' } }, []],
     [
       {
         damaged: [

@@ -20,7 +20,7 @@ export function renderFixed({ findings, fixes }: Diagnosis & Partial<Fixed>, sty
 
 function fixBlock(fix: Fixed['fixes'][number], style: Style): string {
   const { done, problem } = fix;
-  if (done) return fixLines(style.good('✓ did'), fix, style);
+  if (done) return fixLines(style.good('✓ done:'), fix, style);
   if (problem === undefined) return fixLines(style.warn('would'), fix, style);
   return `${style.bad('✗')} ${fix.what}\n    ${style.dim('failed')}  ${problem}`;
 }

@@ -44,14 +44,14 @@ function planFix(
     context.layout,
     `${timestamp(context).replaceAll(/[:.]/g, '-')}-${basename(file)}`,
   );
-  const told = unmerged === null ? '' : ', and tells git (git add)';
+  const told = unmerged === null ? '' : ', and tell git (git add)';
   const token = createHash('sha256')
     .update(`${file}\0`)
     .update(before ?? '')
     .update('\0')
     .update(bytes);
   return {
-    what: `merges both sides of ${file}${told}`,
+    what: `merge both sides of ${file}${told}`,
     choices,
     undo: wayBack(context, conflict, copy),
     token: token.digest('hex'),

@@ -88,7 +88,7 @@ async function planHooksFix(context: Context, dry: Context): Promise<PlannedFix[
     return { undo: UNDO };
   };
   return [
-    { what: `installs git's hooks again (${what})`, choices: [], undo: UNDO, token: `hooks ${what}`, act },
+    { what: `install git's hooks again (${what})`, choices: [], undo: UNDO, token: `hooks ${what}`, act },
   ];
 }
 

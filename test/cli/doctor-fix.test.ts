@@ -243,7 +243,7 @@ describe('LAY-09 forge doctor --fix', () => {
     const before = snapshot(project.dir);
     const asked = await runForge(project, ['doctor', '--fix']);
     expect(asked.exitCode).toBe(3);
-    expect(asked.stderr).toMatch(/^will merges both sides of \.forge\S*features\.json, and tells git/);
+    expect(asked.stderr).toMatch(/^will merge both sides of \.forge\S*features\.json, and tell git/);
     expect(asked.stderr).toMatch(/A name +→ ours +ours ours +theirs a +\(ours: only it changed\)/);
     expect(asked.stderr).toContain('undo  git checkout --merge -- .forge/memory/long-term/features.json');
     const error = await forgeError(project, ['doctor', '--fix']);
@@ -253,7 +253,7 @@ describe('LAY-09 forge doctor --fix', () => {
       fixes: [{ choices: expect.anything() }],
     });
     const dry = await runForge(project, ['doctor', '--fix', '--dry-run']);
-    expect([dry.exitCode, dry.stdout]).toEqual([1, expect.stringContaining('would merges')]);
+    expect([dry.exitCode, dry.stdout]).toEqual([1, expect.stringContaining('would merge')]);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 

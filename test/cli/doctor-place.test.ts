@@ -43,7 +43,7 @@ const found = async (project: Pick<Project, 'dir'>, options: RunOptions = {}): P
 const at = (now: string): RunOptions => ({ world: { now: () => new Date(now) } });
 
 describe('forge doctor, of the clock', () => {
-  it('tells one that is set before all forges, or before what was written here', async () => {
+  it('B-67 tells one that is set before all forges, or before what was written here', async () => {
     const project = await makeForge();
     expect(await found(project, at('1970-01-01T00:00:00.000Z'))).toEqual([
       'degraded: the clock says 1970-01-01T00:00:00.000Z → date -u',
@@ -85,7 +85,7 @@ describe('forge doctor, of what was left half-way', () => {
     expect(await found(project)).toEqual([]);
   });
 
-  it('tells of a lock of git that is old, not of one of this moment', async () => {
+  it('B-39 tells of a lock of git that is old, not of one of this moment', async () => {
     const project = await makeForge();
     project.write('.git/index.lock', '');
     expect(await found(project)).toEqual([]);
@@ -127,7 +127,7 @@ describe('forge doctor, of what was left half-way', () => {
     expect(await found(project)).toEqual([]);
   });
 
-  it('tells of a clone whose history is cut off', async () => {
+  it('B-45 tells of a clone whose history is cut off', async () => {
     const project = await makeForge();
     const clone = projectAt(makeFolder());
     execFileSync('git', ['clone', '-q', '--depth', '1', `file://${project.dir}`, clone.dir]);
@@ -211,7 +211,7 @@ describe('forge doctor where something is damaged', () => {
     expect(snapshot(project.dir)).toEqual(before);
   });
 
-  it('LAY-05 works in a bare repository, in a git dir, and where nothing is', async () => {
+  it('LAY-05 B-38 works in a bare repository, in a git dir, and where nothing is', async () => {
     const bare = projectAt(makeFolder());
     bare.git('init', '-q', '--bare');
     for (const place of [bare, { dir: makeRepository().path('.git') }, makePlainProject()])
@@ -223,7 +223,7 @@ describe('forge doctor where something is damaged', () => {
     );
   });
 
-  it.runIf(process.getuid?.() === 0)('B-47 says what another person may not read or write', async () => {
+  it.runIf(process.getuid?.() === 0)('B-38 says what another person may not read or write', async () => {
     const project = await makeForge();
     chmodSync(project.dir, 0o755);
     chmodSync(project.path(FEATURES), 0o600);

@@ -20,6 +20,7 @@ const LONG = [
   'e2e/checkpoint',
   'e2e/checkpoint-kills',
   'e2e/commit-clean-up',
+  'e2e/conflict-kills',
   'e2e/crash',
   'e2e/cycle',
   'e2e/git-hooks-flows',

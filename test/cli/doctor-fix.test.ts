@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Diagnosis, Fixed } from '../../src/index.js';
+import { applyFixes, type Diagnosis, type Fixed, planFixes } from '../../src/index.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { type Project, run } from '../support/project.js';
 import {
@@ -328,6 +328,36 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(stdout.split('\n').length).toBeLessThan(60);
     expect(stdout).toContain('9960 more choices');
     expect(stored(project)).toEqual(many('ours'));
+  });
+
+  it('says when git could not be told, and what to type then', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    project.write('.git/index.lock', '');
+    const { fixes, exitCode } = await fix(project);
+    expect([exitCode, fixes[0]?.done, fixes[0]?.problem]).toEqual([
+      1,
+      false,
+      expect.stringContaining('index.lock'),
+    ]);
+    expect([stored(project), readdirSync(project.path(KEPT)).length]).toEqual([MERGED, 1]);
+    rmSync(project.path('.git/index.lock'));
+    expect(await findings(project)).toEqual([expect.stringMatching(/^degraded: .* → git add -- /)]);
+    project.git('add', '--', FEATURES);
+    expect(await findings(project)).toEqual([]);
+  });
+
+  it('does not do what is not as it was when it was shown', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    const { fixes } = await planFixes(project.dir);
+    const agreed = fixes.map(({ token }) => token);
+    project.write(FEATURES, `${project.read(FEATURES)}\n`);
+    expect(await applyFixes(project.dir, { agreed })).toMatchObject({ fixes: [] });
+    expect(project.read(FEATURES)).toContain('<<<<<<<');
+    const again = await planFixes(project.dir);
+    const made = await applyFixes(project.dir, { agreed: again.fixes.map(({ token }) => token) });
+    expect(made.fixes.map(({ done }) => done)).toEqual([true]);
   });
 
   it('waits while memory is halted, and says so', async () => {

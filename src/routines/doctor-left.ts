@@ -16,7 +16,8 @@ import {
 import { lookAtLock } from '../store/lock.js';
 import { valueOr } from './attempt.js';
 import { isUnderWay, listIntents, readIntent } from './checkpoint-intent.js';
-import { type Context, lockPolicy } from './context.js';
+import { type Context, lockPolicy, readConfig } from './context.js';
+import { judgeSeals } from './memory-seals.js';
 import { readRunning } from './running.js';
 
 /** ms. No git holds its lock of the index for so long. */
@@ -36,6 +37,7 @@ export async function lookAtLeft(context: Context): Promise<LeftFacts> {
     ).length,
     isShallow: repository !== null && isShallow(repository),
     ...(await filesLeft(context)),
+    ...(await valueOr({ unsealed: 0, unsound: null }, () => lookAtSeals(context))),
   };
 }
 
@@ -66,10 +68,18 @@ async function filesLeft(context: Context): Promise<Pick<LeftFacts, 'deleted' | 
   const folder = shownFrom(repository.root, layout.dir);
   const here = (path: string): string => shown(layout, join(repository.root, path));
   const deleted = (await valueOr([], () => deletedFiles(git, folder))).map(here);
-  const isRunning = (await valueOr([], () => [readRunning(context)])).some((session) => session !== null);
+  const isRunning = (await valueOr(null, () => readRunning(context))) !== null;
   // Of a folder that git does not have yet, that is what has to be said.
   const isKept = indexMayKnow(repository, shownFrom(repository.root, configFile(layout)));
   if (isRunning || !isKept) return { deleted, uncommitted: [] };
   const changed = (await valueOr([], () => changedFiles(git, folder))).map(here);
   return { deleted, uncommitted: changed.filter((path) => path.endsWith('.jsonl')) };
+}
+
+async function lookAtSeals(context: Context): Promise<Pick<LeftFacts, 'unsealed' | 'unsound'>> {
+  if (readConfig(context).supervisor.keys.length === 0) return { unsealed: 0, unsound: null };
+  const { signatures, findings } = await judgeSeals(context);
+  const isRunning = (await valueOr(null, () => readRunning(context))) !== null;
+  const unsealed = Object.values(signatures.unsealed).reduce((sum, count) => sum + count, 0);
+  return { unsealed: isRunning ? 0 : unsealed, unsound: findings[0]?.message ?? null };
 }

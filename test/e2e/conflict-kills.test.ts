@@ -1,31 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FEATURES, makeForge, putFeatures } from '../cli/project.js';
+import { FEATURES } from '../cli/project.js';
 import { type Fault, hasShim, runFaulty } from '../support/faults.js';
 import { runBinary } from '../support/forge.js';
-import { type Project, projectAt, run } from '../support/project.js';
+import type { Project } from '../support/project.js';
+import { makeConflict } from './conflicts.js';
 
 /* `forge doctor --fix`, killed or let down by the disk at each call with which it changes something. */
 
 const FIX = ['doctor', '--fix', '--yes'];
 const KEPT = '.git/forge/conflicts';
-const feature = (id: string, name = id): object => ({ id, name, status: 'in_progress' });
-
-async function conflicted(): Promise<Project> {
-  const project = await makeForge();
-  const commit = (...features: object[]): void => {
-    putFeatures(project, features);
-    project.git('commit', '-qam', 'Features');
-  };
-  commit(feature('A'));
-  project.git('switch', '-qc', 'other');
-  commit(feature('A', 'theirs'), feature('C'));
-  project.git('switch', '-q', '-');
-  commit(feature('A', 'ours'), feature('B'));
-  expect(run(project.dir, 'git', ['merge', 'other']).exitCode).toBe(1);
-  return project;
-}
-
 const kept = (project: Project): string[] =>
   existsSync(project.path(KEPT))
     ? readdirSync(project.path(KEPT))
@@ -38,11 +22,11 @@ async function strikeEach(
   fault: Fault,
   then: (project: Project, before: string, merged: string) => void,
 ): Promise<number> {
-  const whole = await conflicted();
+  const whole = await makeConflict();
   expect(runBinary(whole.dir, FIX).exitCode).toBe(0);
   const merged = whole.read(FEATURES);
   for (let nth = 1; ; nth++) {
-    const project = projectAt((await conflicted()).dir);
+    const project = await makeConflict();
     const before = project.read(FEATURES);
     const { signal, exitCode } = runFaulty(project.dir, FIX, { nth, ...fault });
     if (signal === null && exitCode === 0) return nth - 1;

@@ -8,6 +8,7 @@ const LONG = [
   'cli/cycle-claims',
   'cli/cycle-strangers',
   'cli/cycle-keep',
+  'cli/doctor-place',
   'cli/loop',
   'cli/memory-damage',
   'cli/memory-dry',

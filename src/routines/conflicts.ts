@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { streamGit } from '../adapters/git.js';
 import { findMarked, readObject, readUnmerged, type Stages } from '../adapters/git-conflict.js';
+import { formatArgv } from '../domain/argv.js';
 import type { Choice } from '../domain/conflict/fields.js';
 import { mergeProgress } from '../domain/conflict/progress.js';
 import { conflictLines, type Sides, sidesOf } from '../domain/conflict/sides.js';
@@ -11,6 +12,7 @@ import { corrupted } from '../domain/error.js';
 import { hintFor } from '../domain/finding.js';
 import {
   activeIssuesFile,
+  checkpointsFolder,
   configFile,
   doneIssuesFolder,
   featuresFile,
@@ -103,11 +105,11 @@ async function judge(context: Context, seen: Seen): Promise<Conflict> {
   if (kind === 'local')
     return { ...conflict, state: 'local', commands: [`mv ${file} ${file}.damaged && forge init`] };
   if (stages && !lines && before && stages.ours && stages.theirs)
-    return { ...conflict, state: 'resolved', commands: [`git add -- ${file}`] };
-  if (kind === 'other') return { ...conflict, state: 'hand', commands: byHand(file, stages) };
+    return { ...conflict, state: 'resolved', commands: [`git add -- ${formatArgv([file])}`] };
+  if (kind === 'other') return { ...conflict, state: 'hand', commands: byHand(context, seen) };
   const merged = await attempt(() => mergeFile(context, kind, seen, file));
   if ('value' in merged) return { ...conflict, state: 'mergeable', commands: [], merged: merged.value };
-  return { ...conflict, state: 'hand', problem: merged.problem.message, commands: byHand(file, stages) };
+  return { ...conflict, state: 'hand', problem: merged.problem.message, commands: byHand(context, seen) };
 }
 
 function kindOf({ layout }: Context, path: string): Kind {
@@ -129,14 +131,18 @@ function kindOf({ layout }: Context, path: string): Kind {
   return path.startsWith(memoryFolder(layout)) && path.endsWith('.jsonl') ? 'ledger' : 'other';
 }
 
-/** One side may have deleted it: then what the other has is kept. */
-const byHand = (file: string, stages: Stages | null): string[] =>
-  stages && !(stages.ours && stages.theirs)
-    ? [`git add -- ${file}   (keeps it)`, `git rm -- ${file}   (deletes it)`]
-    : [
-        `\${EDITOR:-vi} ${file}   (keep the entries of both sides, remove the marker lines)`,
-        ...(stages ? [`git add -- ${file}`] : []),
-      ];
+/** One side may have deleted it; of two checkpoints of one name each proves a state of its own: there is one to choose. */
+function byHand({ layout }: Context, { path, stages }: Seen): string[] {
+  const name = formatArgv([shown(layout, path)]);
+  if (stages && !(stages.ours && stages.theirs))
+    return [`git add -- ${name}   (keeps it)`, `git rm -- ${name}   (deletes it)`];
+  if (stages && path.startsWith(checkpointsFolder(layout)))
+    return ['ours', 'theirs'].map((side) => `git checkout --${side} -- ${name} && git add -- ${name}`);
+  return [
+    `\${EDITOR:-vi} ${name}   (keep what both sides mean, remove the marker lines)`,
+    ...(stages ? [`git add -- ${name}`] : []),
+  ];
+}
 
 async function mergeFile(
   { world, repository }: Context,

@@ -310,6 +310,26 @@ describe('LAY-09 forge doctor --fix', () => {
     expect((await fix(project)).fixes).toEqual([]);
   });
 
+  it('leaves two checkpoints of one name to a person: one of them is to be chosen', async () => {
+    const project = await makeForge();
+    const path = '.forge/git/checkpoints/X-v1.json';
+    const add = (commit: string): void => {
+      project.write(path, `{ "commit": "${commit}" }\n`);
+      project.git('add', '-A');
+      project.git('commit', '-qm', commit);
+    };
+    project.git('switch', '-qc', 'other');
+    add('abc');
+    project.git('switch', '-q', '-');
+    add('def');
+    git(project, 'merge', 'other');
+    const [found = ''] = await findings(project);
+    expect(found).toContain(`→ git checkout --ours -- ${path} && git add -- ${path} | git checkout --theirs`);
+    expect((await fix(project)).fixes).toEqual([]);
+    expect(run(project.dir, 'sh', ['-c', found.split(' | ')[1] ?? '']).exitCode).toBe(0);
+    expect([project.json(path), await findings(project)]).toEqual([{ commit: 'abc' }, []]);
+  });
+
   it('nested markers are left to a person where git has no sides any more', async () => {
     const project = await makeForge();
     const hunk = (inner: string): string => `<<<<<<< HEAD\n${inner}=======\n2\n>>>>>>> other\n`;
@@ -392,6 +412,8 @@ describe('LAY-09 forge doctor --fix', () => {
     expect((await fix(project)).fixes).toEqual([]);
     await forgeJson(project, ['hooks', 'install']);
     rmSync(project.path('.git/hooks/commit-msg'));
+    // Not for a builder, who may not change them.
+    expect((await fix(project, { env: { FORGE_ROLE: 'BUILDER' } })).fixes).toEqual([]);
     const { fixes, exitCode } = await fix(project);
     expect([exitCode, fixes[0]]).toMatchObject([0, { done: true, undo: 'forge hooks uninstall' }]);
     expect(existsSync(project.path('.git/hooks/commit-msg'))).toBe(true);

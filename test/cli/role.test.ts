@@ -82,6 +82,7 @@ const ALLOWED: string[][] = [
   ['agent', 'status'],
   ['hooks', 'status'],
   ['doctor'],
+  ['doctor', '--fix', '--yes'],
   ['checkpoint', 'list'],
   ['checkpoint', 'verify'],
   ['recover', '--plan'],

@@ -131,6 +131,8 @@ describe('fields of a record', () => {
     const ours = feature({ name: 'ours', updated_at: early, blocked_by: 'X' });
     const theirs = feature({ name: 'theirs', updated_at: late, blocked_by: ['Y'] });
     expect(one(ours, theirs)).toMatchObject({ name: 'theirs', updated_at: late, blocked_by: ['X', 'Y'] });
+    const trace = (at: string, by: string): Feature => feature({ updated_at: at, trace: { by } });
+    expect(one(trace(early, 'ours'), trace(late, 'theirs')).trace).toEqual({ by: 'theirs' });
     const plain = [feature({ name: 'ours' }), feature({ name: 'theirs' })] as const;
     expect(one(plain[0], plain[1]).name).toBe('ours');
   });

@@ -95,13 +95,17 @@ export const LATEST = ordered((ours, theirs) => !(time(theirs) > time(ours)), 't
 export const LEAST = ordered((ours, theirs) => !(Number(theirs) < Number(ours)), 'the more urgent one');
 export const HIGHEST = ordered((ours, theirs) => !(Number(theirs) > Number(ours)), 'the higher one');
 
-/** Three-way, field by field; `rules` decide what both sides changed. Ours' order of fields, then what theirs adds. */
+/**
+ * Three-way, field by field; `rules` decide what both sides changed. Ours' order of fields, then what theirs adds. `path` and
+ * `within` are of the record around it: what it is called, and which side of it is newer.
+ */
 export function mergeFields(
   { ours, theirs, base }: Sides<Fields>,
   rules: Readonly<Record<string, Rule>>,
   path = '',
+  within: 'ours' | 'theirs' | null = null,
 ): Merged<Fields> {
-  const newer = newerOf(ours.updated_at, theirs.updated_at);
+  const newer = newerOf(ours.updated_at, theirs.updated_at) ?? within;
   const value: Fields = {};
   const choices: Choice[] = [];
   for (const field of new Set([...Object.keys(ours), ...Object.keys(theirs)])) {
@@ -136,7 +140,7 @@ function mergeField(
   if (isNothing(ours)) return choice({ value: theirs, why: 'theirs: ours has none' });
   if (isNothing(theirs)) return choice({ value: ours, why: 'ours: theirs has none' });
   if (!(field in rules) && isFields(ours) && isFields(theirs))
-    return mergeFields({ ours, theirs, base: isFields(base) ? base : null }, rules, `${field}.`);
+    return mergeFields({ ours, theirs, base: isFields(base) ? base : null }, rules, `${field}.`, newer);
   return choice(ruleFor(sides, rules[field])(sides, newer));
 }
 

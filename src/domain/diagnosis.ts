@@ -19,6 +19,8 @@ export interface ProjectFacts {
   halted: string | null;
   /** What git makes of `.forge/`; a problem where it does not say. */
   tracking: 'no repository' | 'tracked' | 'untracked' | 'ignored' | Problem;
+  /** Why the guard's rules cannot be loaded. */
+  guard: Problem | null;
   /** Files of state that cannot be read. */
   damaged: readonly Problem[];
   /** How much of what the project would run nobody approved; 0 where that cannot be told. */
@@ -35,6 +37,7 @@ export function diagnose({ node, git, project }: Facts): Symptom[] {
     ...checkGit(git, project.tracking !== 'no repository'),
     ...checkHalt(project),
     ...checkConfig(project),
+    ...checkGuard(project),
     // Without git there is nobody to ask.
     ...(git === null ? [] : checkTracking(project)),
     ...checkState(project),
@@ -94,6 +97,12 @@ function checkConfig({ config, warnings }: ProjectFacts): Symptom[] {
       advisory(text, expected, 'it has no effect as it stands', 'forge config list'),
     ),
   ];
+}
+
+function checkGuard({ guard }: ProjectFacts): Symptom[] {
+  if (guard === null) return [];
+  const why = 'without its rules nothing is written, for it may hold a secret';
+  return blocking(guard.message, 'a guard that looks at what is kept', why, guard.hint ?? 'forge guard scan');
 }
 
 /** Whether what forge keeps travels with the repository. */

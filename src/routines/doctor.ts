@@ -20,6 +20,7 @@ import { lookAtLeft } from './doctor-left.js';
 import { lookAtPlace } from './doctor-place.js';
 import { findDamaged, rescued } from './doctor-state.js';
 import { lookAtWork } from './doctor-work.js';
+import { loadGuard } from './guard.js';
 import { showTrust } from './trust.js';
 
 /** What is wrong here, worst first. */
@@ -67,12 +68,14 @@ async function lookAtProject(context: Context): Promise<ProjectFacts> {
   const config = await attempt(() => rescued(context, configFile(context.layout), () => readConfig(context)));
   const halt = await attempt(() => readHalt(context.disk)?.reasons[0] ?? null);
   const tracking = await attempt(() => trackingOf(context));
+  const guard = await attempt(() => loadGuard(context.world.env));
   const isTold = !('problem' in config) || config.problem.code === 'file.conflict';
   return {
     config: isTold ? null : config.problem,
     warnings: context.warnings,
     halted: 'problem' in halt ? halt.problem.message : halt.value,
     tracking: 'problem' in tracking ? tracking.problem : tracking.value,
+    guard: 'problem' in guard ? guard.problem : null,
     damaged: await findDamaged(context),
     // Where they cannot be read, that is what is wrong.
     unapproved: await valueOr(0, () => showTrust(context).items.filter(isUnapproved).length),

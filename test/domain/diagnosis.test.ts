@@ -10,6 +10,7 @@ const PROJECT: ProjectFacts = {
   warnings: [],
   halted: null,
   tracking: 'tracked',
+  guard: null,
   damaged: [],
   unapproved: 0,
 };
@@ -47,6 +48,7 @@ describe('diagnose', () => {
     ],
     [{ config: { message: 'line 3' } }, ['blocking: line 3 → forge config list']],
     [{ warnings: ['unknown x'] }, ['advisory: unknown x → forge config list']],
+    [{ guard: { message: 'no rules', hint: 'npm install' } }, ['blocking: no rules → npm install']],
     [{ unapproved: 2 }, ['degraded: 2 of what this project would run is not approved → forge trust']],
     [
       {

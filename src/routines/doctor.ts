@@ -1,4 +1,4 @@
-import { type Git, gitIn, must } from '../adapters/git.js';
+import { type Git, gitError, gitIn, must } from '../adapters/git.js';
 import { nodeVersion } from '../adapters/program.js';
 import { findRepository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
@@ -90,9 +90,15 @@ async function trackingOf({ repository, git, layout }: Context): Promise<Project
   const path = shownFrom(repository.root, configFile(layout));
   if (await lists(git, ['--cached', '--others', '--ignored', '--exclude-standard', '--', path]))
     return 'ignored';
-  // What the refs name may be gone.
-  await must(git, ['rev-list', '--max-count=1', '--all']);
+  await requireHead(git);
   return (await lists(git, ['--', path])) ? 'tracked' : 'untracked';
+}
+
+/** The commit that HEAD names may be gone; a branch without one is no damage. */
+async function requireHead(git: Git): Promise<void> {
+  const args = ['rev-list', '--max-count=1', 'HEAD', '--'];
+  const { code, stderr } = await git(args);
+  if (code !== 0 && !/bad revision|unknown revision/.test(stderr)) throw gitError(args, stderr);
 }
 
 const lists = async (git: Git, args: readonly string[]): Promise<boolean> =>

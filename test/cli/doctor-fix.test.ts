@@ -301,6 +301,12 @@ describe('LAY-09 forge doctor --fix', () => {
   it('names the settings and ledgers that have markers, and what to type', async () => {
     const project = await makeForge();
     project.write(CONFIG, `${project.read(CONFIG)}\n<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n`);
+    expect(await forgeError(project, ['config', 'list'])).toMatchObject({
+      exitCode: 4,
+      code: 'file.conflict',
+      message: expect.stringMatching(/config\.toml:\d+: it has a merge conflict \(lines \d+ to \d+\)/),
+      hint: expect.stringContaining('no marker lines'),
+    });
     const ledger = '.forge/memory/notes.d/x.jsonl';
     project.write(ledger, '<<<<<<< HEAD\n=======\n>>>>>>> other\n');
     project.git('add', '-A');

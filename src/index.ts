@@ -46,6 +46,7 @@ export type { Setting } from './routines/config.js';
 export type { Consolidated } from './routines/consolidation.js';
 export type { CycleOptions, CycleWatch } from './routines/cycle-stage.js';
 export type { Diagnosis, DoctorInput } from './routines/doctor.js';
+export type { Fix, Fixed, FixPlan } from './routines/doctor-fix.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from './routines/feature.js';
 export type { FeatureResult, VerifyWatch } from './routines/feature-verify.js';
 export type { FocusInput } from './routines/focus.js';
@@ -110,6 +111,7 @@ const routines = {
   config: () => import('./routines/config.js'),
   cycle: () => import('./routines/cycle.js'),
   doctor: () => import('./routines/doctor.js'),
+  doctorFix: () => import('./routines/doctor-fix.js'),
   loop: () => import('./routines/loop.js'),
   feature: () => import('./routines/feature.js'),
   verify: () => import('./routines/feature-verify.js'),
@@ -458,6 +460,25 @@ export async function liveValues(
 export const promptStatus = async (
   ...args: Parameters<typeof import('./routines/status-brief.js')['promptStatus']>
 ) => (await import('./routines/status-brief.js')).promptStatus(...args);
+
+/** What could be put right without a human's judgement, and how (LAY-09). Changes nothing. */
+export async function planFixes(
+  dir: string,
+  input: import('./routines/doctor.js').DoctorInput = {},
+  options: Pick<ForgeOptions, 'world'> = {},
+) {
+  return (await routines.doctorFix()).planFixes(dir, options.world ?? systemWorld(process.env, false), input);
+}
+
+/** Puts it right, as far as it was agreed to, and says what is wrong still. A fix that fails keeps no other from being made. */
+export async function applyFixes(
+  dir: string,
+  input: import('./routines/doctor-fix.js').FixInput = {},
+  options: Pick<ForgeOptions, 'world' | 'dryRun'> = {},
+) {
+  const world = options.world ?? systemWorld(process.env, false);
+  return (await routines.doctorFix()).applyFixes(dir, world, input, options.dryRun ?? false);
+}
 
 /** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */
 export const textGuard = {

@@ -103,3 +103,18 @@ export async function readBlob(git: Git, commit: string, path: string): Promise<
   const { code, stdout } = await git(['cat-file', 'blob', `${commit}:${path}`]);
   return code === 0 ? Buffer.from(stdout, 'utf8') : null;
 }
+
+/** When HEAD was committed; null on an unborn branch, and where git does not say. */
+export async function headTime(git: Git): Promise<string | null> {
+  const { code, stdout } = await git(['log', '-1', '--format=%cI', '--no-show-signature', 'HEAD', '--']);
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : null;
+}
+
+/** The history of a clone may be cut off. */
+export const isShallow = ({ commonDir }: Repository): boolean => existsSync(join(commonDir, 'shallow'));
+
+/** Files below a folder that git has, and the working tree has not. */
+export async function deletedFiles(git: Git, folder: string): Promise<string[]> {
+  const { code, stdout } = await git(['ls-files', '--deleted', '-z', '--', folder]);
+  return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
+}

@@ -11,16 +11,17 @@ export function ownPackage(): { name: string; version: string } {
   return { name: name ?? 'forge-memory', version: version ?? '' };
 }
 
-/** What `forge` starts, in the words of a shell: the first on the PATH. Looked for without starting anything. */
-export function findOnPath(env: NodeJS.ProcessEnv, cwd: string): Program | null {
+/** What `forge` starts, in the words of a shell: the first on the PATH. */
+export const findOnPath = (env: NodeJS.ProcessEnv, cwd: string): Program | null =>
+  findAllOnPath(env, cwd)[0] ?? null;
+
+/** All programs of that name on the PATH, in its order. Looked for without starting any. */
+export function findAllOnPath(env: NodeJS.ProcessEnv, cwd: string): Program[] {
   const names = process.platform === 'win32' ? ['forge.cmd', 'forge.exe', 'forge.ps1'] : ['forge'];
   // An empty part is the current folder.
-  for (const folder of (env.PATH ?? '').split(delimiter))
-    for (const name of names) {
-      const path = resolve(cwd, folder, name);
-      if (isRunnable(path)) return describeProgram(path);
-    }
-  return null;
+  const folders = (env.PATH ?? '').split(delimiter);
+  const paths = folders.flatMap((folder) => names.map((name) => resolve(cwd, folder, name)));
+  return [...new Set(paths)].filter(isRunnable).map(describeProgram);
 }
 
 /** What a path leads to, from `root` where it is relative; null: nothing. */

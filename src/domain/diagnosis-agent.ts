@@ -1,6 +1,6 @@
 import { type SwitchedOff, startOf } from './agent/settings.js';
-import type { WiringReport } from './agent/wiring-report.js';
-import { advisory, blocking, degraded, type Problem, type Symptom } from './symptom.js';
+import type { AgentStatus } from './agent/status.js';
+import { advisory, blocking, degraded, type Symptom } from './symptom.js';
 
 /** A program as it was found: the package it belongs to, as far as that is known. */
 export interface Program {
@@ -17,20 +17,20 @@ export interface AgentFacts {
   onPath: Program | null;
   /** Those that are wired, and those that someone asked for. */
   agents: AgentSight[];
-  /** How much of what the project would run nobody approved; a problem where that cannot be told. */
-  unapproved: number | Problem;
   /** The log of hooks, as it is shown. */
   log: string;
 }
 
 /** One agent: its wiring, and what else decides whether forge reaches it. */
 export interface AgentSight {
-  title: string;
-  report: WiringReport;
+  /** As `forge agent status` has it. */
+  status: AgentStatus;
   /** The hooks that call forge, and what they start; null: nothing that is there. Of `npx forge` it is unknown. */
   hooks: { file: string; command: string; program: Program | 'unknown' | null }[];
   /** The file in which its MCP server should stand, and does not. */
   serverMissing: string | null;
+  /** Files that lack something else, or have it as another version of forge installed it. */
+  lacking: readonly string[];
   /** Settings by which it calls no hooks, or not forge's server. */
   off: (SwitchedOff & { file: string })[];
   /** The file that enables forge's plugin. */
@@ -40,7 +40,7 @@ export interface AgentSight {
 }
 
 export function diagnoseAgents(facts: AgentFacts): Symptom[] {
-  const { agents, self, log, unapproved } = facts;
+  const { agents, self, log } = facts;
   if (agents.length === 0) return nothingWired();
   return [
     ...checkOnPath(facts),
@@ -53,7 +53,6 @@ export function diagnoseAgents(facts: AgentFacts): Symptom[] {
       ...checkTwice(sight),
       ...checkFaults(sight, log),
     ]),
-    ...checkApproved(unapproved),
   ];
 }
 
@@ -93,33 +92,48 @@ function checkOnPath({ onPath, self, agents }: AgentFacts): Symptom[] {
 const isBare = ({ command }: { command: string }): boolean => startOf(command) === 'forge';
 
 /** What is not wired was asked for. A server alone that is missing is told for itself. */
-function checkWired({ report, title, plugin, serverMissing }: AgentSight): Symptom[] {
-  const { name, state, files } = report;
+function checkWired({ status, plugin, serverMissing, lacking }: AgentSight): Symptom[] {
+  const { name, title, state, files } = status;
   const expected = 'all hooks of forge';
   const why = 'it is not told what it has to know, and may stop while a question is open';
-  if (state === 'missing')
+  const isUnreadable = files.some((file) => file.state === 'unreadable');
+  if (state === 'absent' && !isUnreadable)
     return plugin === null ? blocking(`${title} is not wired`, expected, why, install(name)) : [];
-  const lacking = files.filter((file) => /partial|missing/.test(file.state) && file.path !== serverMissing);
-  if (lacking.length === 0) return [];
-  const paths = lacking.map(({ path }) => path).join(', ');
-  return degraded(`${title} is wired in part: see ${paths}`, expected, why, install(name));
+  const partly =
+    lacking.length === 0
+      ? []
+      : degraded(`${title} is wired in part: see ${lacking.join(', ')}`, expected, why, install(name));
+  // It may be a person's own, and work.
+  const others = files.filter(
+    (file) => file.state === 'changed' && !lacking.includes(file.path) && file.path !== serverMissing,
+  );
+  return [
+    ...partly,
+    ...others.flatMap(({ path }) =>
+      advisory(
+        `the MCP server "forge" in ${path} is not as this forge installs it`,
+        'the entry that forge puts there',
+        'it may start another forge, or not know what this one needs',
+        install(name),
+      ),
+    ),
+  ];
 }
 
-const checkReadable = ({ report, title }: AgentSight): Symptom[] =>
-  report.files
-    .filter(({ state }) => state === 'unreadable')
-    .flatMap(({ path }) =>
-      blocking(
-        `${path} cannot be parsed`,
-        `a file that ${title} understands`,
-        `${title} takes nothing from it, and forge does not write into it`,
-        // It says where.
-        path.endsWith('.json') ? `node -p "JSON.parse(fs.readFileSync(0))" < ${path}` : `cat ${path}`,
-      ),
-    );
+const checkReadable = ({ status: { files, title } }: AgentSight): Symptom[] =>
+  files.flatMap(({ path, state, problem }) =>
+    state !== 'unreadable'
+      ? []
+      : blocking(
+          problem?.replace(/\.$/, '') ?? `${path} cannot be read`,
+          `a file that ${title} understands`,
+          `${title} takes nothing from it, and forge does not write into it`,
+          path.endsWith('.json') ? `node -p "JSON.parse(fs.readFileSync(0))" < ${path}` : `cat ${path}`,
+        ),
+  );
 
 /** Those that name a program by its path; `forge` alone is judged with the PATH. */
-function checkHooks({ hooks, title, report }: AgentSight, self: string): Symptom[] {
+function checkHooks({ hooks, status: { name, title } }: AgentSight, self: string): Symptom[] {
   const wrong = new Map<string, string>();
   for (const { file, command, program } of hooks)
     if (program !== 'unknown' && program?.name !== self)
@@ -129,21 +143,21 @@ function checkHooks({ hooks, title, report }: AgentSight, self: string): Symptom
       );
   const why = `each of them fails, and ${title} goes on without memory`;
   return [...wrong].flatMap(([call, what]) =>
-    blocking(`${call}, ${what}`, 'hooks that start this forge', why, install(report.name)),
+    blocking(`${call}, ${what}`, 'hooks that start this forge', why, install(name)),
   );
 }
 
-function checkServer({ serverMissing, title, report }: AgentSight): Symptom[] {
+function checkServer({ serverMissing, status: { name, title } }: AgentSight): Symptom[] {
   if (serverMissing === null) return [];
   return degraded(
     `no MCP server "forge" in ${serverMissing}`,
     `an entry by which ${title} starts forge mcp`,
     'the agent has the commands, but not the tools',
-    install(report.name),
+    install(name),
   );
 }
 
-const checkOff = ({ off, title }: AgentSight): Symptom[] =>
+const checkOff = ({ off, status: { title } }: AgentSight): Symptom[] =>
   off.flatMap(({ setting, what, file }) =>
     (what === 'hooks' ? blocking : degraded)(
       `${file} has ${setting}`,
@@ -153,7 +167,7 @@ const checkOff = ({ off, title }: AgentSight): Symptom[] =>
     ),
   );
 
-function checkTwice({ plugin, hooks, title }: AgentSight): Symptom[] {
+function checkTwice({ plugin, hooks, status: { title } }: AgentSight): Symptom[] {
   const [hook] = hooks;
   if (plugin === null || !hook) return [];
   return advisory(
@@ -164,22 +178,8 @@ function checkTwice({ plugin, hooks, title }: AgentSight): Symptom[] {
   );
 }
 
-function checkFaults({ faults, title }: AgentSight, log: string): Symptom[] {
+function checkFaults({ faults, status: { title } }: AgentSight, log: string): Symptom[] {
   if (faults.length === 0) return [];
   const why = `${title} went on without what they would have said`;
   return degraded(`hooks failed lately: ${faults.join('; ')}`, 'hooks that work', why, `tail ${log}`);
-}
-
-function checkApproved(unapproved: number | Problem): Symptom[] {
-  if (unapproved === 0) return [];
-  const expected = 'tests that forge may run';
-  const why = 'an agent cannot prove a feature before a person has approved its tests';
-  if (typeof unapproved === 'number')
-    return degraded(
-      `${unapproved} of what this project would run is not approved`,
-      expected,
-      why,
-      'forge trust',
-    );
-  return blocking(unapproved.message, expected, why, unapproved.hint ?? 'forge trust --show');
 }

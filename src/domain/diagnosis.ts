@@ -19,6 +19,12 @@ export interface ProjectFacts {
   halted: string | null;
   /** What git makes of `.forge/`; a problem where it does not say. */
   tracking: 'no repository' | 'tracked' | 'untracked' | 'ignored' | Problem;
+  /** Why the guard's rules cannot be loaded. */
+  guard: Problem | null;
+  /** Files of state that cannot be read. */
+  damaged: readonly Problem[];
+  /** How much of what the project would run nobody approved; 0 where that cannot be told. */
+  unapproved: number;
 }
 
 export const LEAST_NODE = '20.19';
@@ -31,8 +37,11 @@ export function diagnose({ node, git, project }: Facts): Symptom[] {
     ...checkGit(git, project.tracking !== 'no repository'),
     ...checkHalt(project),
     ...checkConfig(project),
+    ...checkGuard(project),
     // Without git there is nobody to ask.
     ...(git === null ? [] : checkTracking(project)),
+    ...checkState(project),
+    ...checkApproved(project),
   ];
 }
 
@@ -90,6 +99,12 @@ function checkConfig({ config, warnings }: ProjectFacts): Symptom[] {
   ];
 }
 
+function checkGuard({ guard }: ProjectFacts): Symptom[] {
+  if (guard === null) return [];
+  const why = 'without its rules nothing is written, for it may hold a secret';
+  return blocking(guard.message, 'a guard that looks at what is kept', why, guard.hint ?? 'forge guard scan');
+}
+
 /** Whether what forge keeps travels with the repository. */
 function checkTracking({ tracking }: ProjectFacts): Symptom[] {
   const expected = 'a .forge/ folder that git keeps';
@@ -125,4 +140,24 @@ function checkTracking({ tracking }: ProjectFacts): Symptom[] {
         'git init',
       );
   }
+}
+
+const checkState = ({ damaged }: ProjectFacts): Symptom[] =>
+  damaged.flatMap(({ message, hint }) =>
+    blocking(
+      message.replace(/\.$/, ''),
+      'a file that forge can read',
+      'whatever needs it stops there',
+      hint ?? 'git status -- .forge',
+    ),
+  );
+
+function checkApproved({ unapproved }: ProjectFacts): Symptom[] {
+  if (unapproved === 0) return [];
+  return degraded(
+    `${unapproved} of what this project would run is not approved`,
+    'tests that forge may run',
+    'an agent cannot prove a feature before a person has approved its tests',
+    'forge trust',
+  );
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod/mini';
+import { conflictLines } from './conflict/sides.js';
 import { corrupted, type ForgeError, refused } from './error.js';
 import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from './json.js';
 import { oneLine } from './text.js';
@@ -91,14 +92,13 @@ function parseState(text: string, file: string): Record<string, unknown> {
 
 /** Two branches changed the same place. Both sides are in the file: nothing must be restored over them. */
 function refuseConflict(text: string, file: string): void {
-  const marker = /^<{7} .*$/m.exec(text);
-  const end = /^>{7} .*$/m.exec(text);
-  if (!marker || !end) return;
-  const [from, to] = [lineAt(text, marker.index), lineAt(text, end.index)];
+  const lines = conflictLines(text);
+  if (lines === null) return;
+  const { from, to } = lines;
   throw corrupted('file.conflict', `${file}:${from}: it has a merge conflict (lines ${from} to ${to}).`, {
     file,
     line: from,
-    hint: `Keep the entries of both sides, remove the marker lines, then: git add ${file}`,
+    hint: 'forge doctor --fix  (merges both sides by id, and shows what it chose)',
   });
 }
 

@@ -47,6 +47,9 @@ const partsOf = (learning: NewLearning): string[] => {
   return [learning.text];
 };
 
+/** What tells one piece of knowledge from another: the same for the same content, however it is written. */
+export const keyOfLearning = (learning: NewLearning): string => learningId(learning.kind, partsOf(learning));
+
 /** All of it, in the file's order, without ids (which cost a hash each). */
 export function readLearnings(knowledge: Knowledge): NewLearning[] {
   const { successful, failed } = knowledge.patterns;

@@ -14,6 +14,9 @@ export const Unit = z.looseObject({
 });
 export type Unit = z.infer<typeof Unit>;
 
+/** `linear/history/<id>.json` */
+export const UNIT: Format<Unit> = { name: 'unit', version: '1.0', schema: Unit };
+
 export const ActiveIssues = z.looseObject({ schema_version: z.optional(z.string()), issues: z.array(Unit) });
 export type ActiveIssues = z.infer<typeof ActiveIssues>;
 

@@ -95,6 +95,13 @@ export function parseProgress(file: string): Progress {
   return { date, lines, ...(next === undefined ? {} : { next }) };
 }
 
+/** The other way round, of a session's file. */
+export function writeProgress({ date, lines, next }: Progress): string {
+  const header = date === null ? '' : `=== FORGE Session ${date} ===\n\n`;
+  const body = lines.map(({ time, text }) => `[${time}] ${indented(text, INDENT)}\n`).join('');
+  return join(`${header}${body}`, next);
+}
+
 interface Parts {
   body: string;
   next?: string;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { World } from '../adapters/world.js';
 import { AGENT_NAMES, type AgentName } from '../domain/agent/event.js';
+import type { AgentStatus } from '../domain/agent/status.js';
 import { isHookOf } from '../domain/agent/wiring.js';
 import { loadWirings, type Wirings } from '../domain/agent/wirings/wirings.js';
 import { usage } from '../domain/error.js';
@@ -10,7 +11,7 @@ import { oneLine } from '../domain/text.js';
 import { type Context, requireSupervisor } from './context.js';
 import { type ChangedFile, changeWiring } from './wiring-change.js';
 import { type Place, projectPlace, userPlace } from './wiring-place.js';
-import { type AgentStatus, lookAtWiring } from './wiring-status.js';
+import { lookAtWiring } from './wiring-status.js';
 
 const Input = z.strictObject({
   /** An agent, or `all`. */
@@ -93,7 +94,8 @@ async function change(place: Place, input: WiringInput, isInstall: boolean): Pro
 async function status(place: Place, input: WiringInput): Promise<WiringStatus> {
   const wirings = await loadWirings();
   if (input.command !== undefined) checkCommand(input.command);
-  const agents = await lookAtWiring(place, wirings, named(input.agent, wirings), input.command);
+  const seen = await lookAtWiring(place, wirings, named(input.agent, wirings), input.command);
+  const agents = seen.map(({ serverMissing: _, lacking: __, ...agent }) => agent);
   return { ...described(place), agents };
 }
 

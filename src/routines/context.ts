@@ -2,6 +2,7 @@ import { unreliableFileSystem } from '../adapters/file-system.js';
 import { type Git, gitIn } from '../adapters/git.js';
 import { findForge, findRepository, hasRemains, isLeftOut, type Repository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
+import { conflictLines } from '../domain/conflict/sides.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
@@ -107,6 +108,17 @@ export function readConfig(context: Context): Config {
   const text = decodeUtf8(bytes, file);
   // Nobody leaves it empty on purpose; a crash may.
   if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
+  const lines = conflictLines(text);
+  if (lines)
+    throw corrupted(
+      'file.conflict',
+      `${file}:${lines.from}: it has a merge conflict (lines ${lines.from} to ${lines.to}).`,
+      {
+        file,
+        line: lines.from,
+        hint: `edit ${file}: one of each setting, no marker lines; then: git add ${file}`,
+      },
+    );
   const { config, warnings } = decodeConfig(text, file);
   context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
   return config;

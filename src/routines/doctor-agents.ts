@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { homeFolder } from '../adapters/environment.js';
 import { findOnPath, findProgram, ownPackage } from '../adapters/program.js';
 import type { World } from '../adapters/world.js';
-import { adapterOf } from '../domain/agent/agents.js';
 import { AGENT_NAMES, type AgentName } from '../domain/agent/event.js';
 import {
   enablesPlugin,
@@ -13,12 +12,12 @@ import {
   switchedOff,
   switchFiles,
 } from '../domain/agent/settings.js';
-import type { AgentWiring } from '../domain/agent/wiring.js';
-import { HOME, missingServer, reportWiring } from '../domain/agent/wiring-report.js';
-import { wiringOf } from '../domain/agent/wirings/wirings.js';
+import type { WiredFile } from '../domain/agent/status.js';
+import { loadWirings } from '../domain/agent/wirings/wirings.js';
 import type { AgentFacts, AgentSight } from '../domain/diagnosis-agent.js';
-import type { Problem } from '../domain/symptom.js';
 import { readTarget } from '../store/durable.js';
+import { type Place, seenPlace, userPlace } from './wiring-place.js';
+import { lookAtWiring, type SeenAgent } from './wiring-status.js';
 
 /** Where agents are looked at. */
 export interface AgentPlace {
@@ -27,36 +26,59 @@ export interface AgentPlace {
   world: World;
   /** The text of the log of hooks, and how it is shown. */
   log: { text: string; shown: string };
-  unapproved: number | Problem;
 }
 
 /** What can be seen of the agents that someone asked for; of those that are wired here, if nobody did. */
 export async function lookAtAgents(place: AgentPlace, asked: readonly AgentName[]): Promise<AgentFacts> {
-  const { root, world, log, unapproved } = place;
+  const { root, world, log } = place;
   const names = asked.length > 0 ? asked : AGENT_NAMES;
-  const seen = await Promise.all(names.map((name) => lookAt(name, place)));
+  const sights = await lookAtFiles(place, names);
+  const seen = names.map((name) => sightOf(name, sights));
   return {
     self: ownPackage(),
     onPath: findOnPath(world.env, root),
     agents: asked.length > 0 ? seen : seen.filter(isWired),
-    unapproved,
     log: log.shown,
   };
 }
 
 /** Forge's hooks are there, or may be. */
-const isWired = ({ report, hooks, plugin }: AgentSight): boolean =>
-  hooks.length > 0 || plugin !== null || report.state === 'unreadable';
+const isWired = ({ status, hooks, plugin }: AgentSight): boolean =>
+  hooks.length > 0 || plugin !== null || status.files.some(isUnreadable);
 
-async function lookAt(name: AgentName, { root, world, log }: AgentPlace): Promise<AgentSight> {
+const isUnreadable = ({ state }: WiredFile): boolean => state === 'unreadable';
+
+interface Sights {
+  place: AgentPlace;
+  project: Map<AgentName, SeenAgent>;
+  home: Map<AgentName, SeenAgent>;
+}
+
+/** As `forge agent status` sees them, in the project and for all projects of this person. */
+async function lookAtFiles(place: AgentPlace, names: readonly AgentName[]): Promise<Sights> {
+  const wirings = await loadWirings();
+  const look = async (at: Place): Promise<Map<AgentName, SeenAgent>> => {
+    const seen = await lookAtWiring(at, wirings, names, undefined);
+    return new Map(seen.map((agent) => [agent.name, agent]));
+  };
+  return {
+    place,
+    project: await look(seenPlace(place.root)),
+    home: await look(userPlace(place.world, { dryRun: true, warn: () => {} })),
+  };
+}
+
+function sightOf(name: AgentName, { place, project, home }: Sights): AgentSight {
+  const { root, world, log } = place;
   const read = readerOf(root, homeFolder(world.env));
   const settings = (path: string): unknown => parseSettings(path, read(path) ?? 'null');
-  const { report, serverMissing } = wired(await wiringOf(name), read);
+  const [here, there] = [project, home].map((seen) => seen.get(name)) as [SeenAgent, SeenAgent];
+  const { serverMissing, lacking, ...status } = isNowhere(here) && there.state !== 'absent' ? there : here;
   return {
-    title: (await adapterOf(name)).title,
-    report,
-    hooks: report.files.flatMap(({ path }) => hooksOf(name, path, settings(path), root)),
-    serverMissing,
+    status,
+    hooks: status.files.flatMap(({ path }) => hooksOf(name, path, settings(path), root)),
+    lacking,
+    serverMissing: status.state === 'absent' ? null : serverMissing,
     off: switchFiles(name).flatMap((file) =>
       switchedOff(name, settings(file)).map((found) => ({ ...found, file })),
     ),
@@ -65,9 +87,12 @@ async function lookAt(name: AgentName, { root, world, log }: AgentPlace): Promis
   };
 }
 
+const isNowhere = ({ state, files }: SeenAgent): boolean => state === 'absent' && !files.some(isUnreadable);
+
 type Read = (path: string) => string | null;
 
 const MAX_BYTES = 1024 * 1024;
+const HOME = '~/';
 
 /** Each file once. What cannot be read is nothing that can be parsed. */
 function readerOf(root: string, home: string): Read {
@@ -85,17 +110,6 @@ function readText(path: string): string | null {
   } catch {
     return '';
   }
-}
-
-/** In the project, or else for all projects of this person. */
-function wired(wiring: AgentWiring, read: Read): Pick<AgentSight, 'report' | 'serverMissing'> {
-  const [project, user] = [reportWiring(wiring, false, read), reportWiring(wiring, true, read)];
-  const isUser = project.state === 'missing' && user.state !== 'missing';
-  const report = isUser ? user : project;
-  return {
-    report,
-    serverMissing: report.state === 'missing' ? null : missingServer(wiring, isUser, read),
-  };
 }
 
 function hooksOf(agent: AgentName, file: string, settings: unknown, root: string): AgentSight['hooks'] {

@@ -1,30 +1,22 @@
 import type { HookFacts, WorkFacts } from '../domain/diagnosis-work.js';
-import { ForgeError } from '../domain/error.js';
-import type { Problem } from '../domain/symptom.js';
 import { hookScript } from '../store/layout.js';
+import { attempt, valueOr } from './attempt.js';
 import { type Context, hasRecovery, readConfig } from './context.js';
 import { hooksStatus } from './git-hooks.js';
 import { describePause, mentionedPauses } from './pause.js';
 
+/** What git, the settings or the disk refuse is a finding of its own. */
+const TOLD = /^(git|config|file|disk)\./;
+
 /** What hinders work here. What cannot be read hinders nobody from asking. */
 export async function lookAtWork(context: Context): Promise<WorkFacts> {
-  const paused = await attempt(async () => mentionedPauses(context)[0]);
+  const paused = await valueOr(undefined, () => mentionedPauses(context)[0]);
   const hooks = await attempt(() => lookAtHooks(context));
   return {
-    paused: paused && !('message' in paused) ? describePause(paused) : null,
-    recovering: hasRecovery(context),
-    hooks: hooks ?? null,
+    paused: paused ? describePause(paused) : null,
+    recovering: await valueOr(false, () => hasRecovery(context)),
+    hooks: 'value' in hooks ? hooks.value : TOLD.test(hooks.problem.code) ? null : hooks.problem,
   };
-}
-
-/** What git or the settings refuse is a finding of its own. */
-async function attempt<T>(work: () => Promise<T>): Promise<T | Problem | null> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    return /^(git|config|file)\./.test(error.code) ? null : { message: error.message, hint: error.hint };
-  }
 }
 
 async function lookAtHooks(context: Context): Promise<HookFacts | null> {

@@ -1,18 +1,26 @@
-import { type Git, gitIn, must } from '../adapters/git.js';
+import { type Git, gitError, gitIn, must } from '../adapters/git.js';
 import { nodeVersion } from '../adapters/program.js';
 import { findRepository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import type { AgentName } from '../domain/agent/event.js';
 import { diagnose, type ProjectFacts } from '../domain/diagnosis.js';
 import { diagnoseAgents } from '../domain/diagnosis-agent.js';
+import { diagnoseConflicts } from '../domain/diagnosis-conflict.js';
+import { diagnoseLeft } from '../domain/diagnosis-left.js';
+import { diagnosePlace } from '../domain/diagnosis-place.js';
 import { diagnoseWork } from '../domain/diagnosis-work.js';
-import { ForgeError } from '../domain/error.js';
-import { inOrder, type Problem, type Symptom } from '../domain/symptom.js';
+import { inOrder, type Symptom } from '../domain/symptom.js';
 import { readTarget } from '../store/durable.js';
 import { readHalt } from '../store/halt.js';
 import { configFile, hookLog, shown, shownFrom } from '../store/layout.js';
+import { type Attempt, attempt, valueOr } from './attempt.js';
+import { findConflicts } from './conflicts.js';
 import { type Context, openContext, readConfig } from './context.js';
+import { lookAtLeft } from './doctor-left.js';
+import { lookAtPlace } from './doctor-place.js';
+import { findDamaged, rescued } from './doctor-state.js';
 import { lookAtWork } from './doctor-work.js';
+import { loadGuard } from './guard.js';
 import { showTrust } from './trust.js';
 
 /** What is wrong here, worst first. */
@@ -33,37 +41,48 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
   const project = 'problem' in context ? context.problem : await lookAtProject(context.value);
   const facts = { node: nodeVersion(), git: 'problem' in version ? null : version.value.trim(), project };
   const work = 'problem' in context ? [] : diagnoseWork(await lookAtWork(context.value));
-  const general = [...diagnose(facts), ...work];
-  if (agents === undefined) return { findings: inOrder(general) };
+  const here = 'problem' in context ? [] : await lookAround(context.value);
+  const general = [...diagnose(facts), ...work, ...here];
+  if (agents === undefined) return { findings: inOrder(once(general)) };
   const { lookAtAgents } = await import('./doctor-agents.js');
-  const place = { root: placeOf(dir, context), world, ...(await lookAtHooks(context)) };
+  const place = { root: placeOf(dir, context), world, log: await readHookLog(context) };
   const seen = await lookAtAgents(place, agents === 'wired' ? [] : agents);
-  return { findings: inOrder([...general, ...diagnoseAgents(seen)]) };
+  return { findings: inOrder(once([...general, ...diagnoseAgents(seen)])) };
 }
 
-type Attempt<T> = { value: T } | { problem: Problem };
+/** One damage may stop several looks. */
+const once = (symptoms: readonly Symptom[]): Symptom[] =>
+  [...new Map([...symptoms].reverse().map((symptom) => [symptom.observed, symptom])).values()].reverse();
 
-/** What forge refuses is what a doctor is asked about. */
-async function attempt<T>(work: () => T | Promise<T>): Promise<Attempt<T>> {
-  try {
-    return { value: await work() };
-  } catch (error) {
-    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
-    return { problem: { message: error.message, hint: error.hint } };
-  }
+/** What was changed on two branches, where forge works, and what was left half-way. */
+async function lookAround(context: Context): Promise<Symptom[]> {
+  const [conflicts, place, left] = await Promise.all([
+    findConflicts(context),
+    lookAtPlace(context),
+    lookAtLeft(context),
+  ]);
+  return [...diagnoseConflicts(conflicts), ...diagnosePlace(place), ...diagnoseLeft(left)];
 }
 
 async function lookAtProject(context: Context): Promise<ProjectFacts> {
-  const config = await attempt(() => readConfig(context));
+  const config = await attempt(() => rescued(context, configFile(context.layout), () => readConfig(context)));
   const halt = await attempt(() => readHalt(context.disk)?.reasons[0] ?? null);
   const tracking = await attempt(() => trackingOf(context));
+  const guard = await attempt(() => loadGuard(context.world.env));
+  const isTold = !('problem' in config) || config.problem.code === 'file.conflict';
   return {
-    config: 'problem' in config ? config.problem : null,
+    config: isTold ? null : config.problem,
     warnings: context.warnings,
     halted: 'problem' in halt ? halt.problem.message : halt.value,
     tracking: 'problem' in tracking ? tracking.problem : tracking.value,
+    guard: 'problem' in guard ? guard.problem : null,
+    damaged: await findDamaged(context),
+    // Where they cannot be read, that is what is wrong.
+    unapproved: await valueOr(0, () => showTrust(context).items.filter(isUnapproved).length),
   };
 }
+
+const isUnapproved = ({ state }: { state: string }): boolean => state !== 'trusted';
 
 /** By the settings: what git makes of one file holds for the folder. */
 async function trackingOf({ repository, git, layout }: Context): Promise<ProjectFacts['tracking']> {
@@ -71,7 +90,15 @@ async function trackingOf({ repository, git, layout }: Context): Promise<Project
   const path = shownFrom(repository.root, configFile(layout));
   if (await lists(git, ['--cached', '--others', '--ignored', '--exclude-standard', '--', path]))
     return 'ignored';
+  await requireHead(git);
   return (await lists(git, ['--', path])) ? 'tracked' : 'untracked';
+}
+
+/** The commit that HEAD names may be gone; a branch without one is no damage. */
+async function requireHead(git: Git): Promise<void> {
+  const args = ['rev-list', '--max-count=1', 'HEAD', '--'];
+  const { code, stderr } = await git(args);
+  if (code !== 0 && !/bad revision|unknown revision/.test(stderr)) throw gitError(args, stderr);
 }
 
 const lists = async (git: Git, args: readonly string[]): Promise<boolean> =>
@@ -80,17 +107,11 @@ const lists = async (git: Git, args: readonly string[]): Promise<boolean> =>
 const placeOf = (dir: string, context: Attempt<Context>): string =>
   'value' in context ? context.value.layout.root : (findRepository(dir)?.root ?? dir);
 
-/** What hooks left behind here, and whether they may run tests. */
-async function lookAtHooks(
-  context: Attempt<Context>,
-): Promise<{ log: { text: string; shown: string }; unapproved: number | Problem }> {
-  if ('problem' in context) return { log: { text: '', shown: '' }, unapproved: 0 };
-  const { value } = context;
-  const path = hookLog(value.layout);
-  const log = await attempt(() => readTarget(path, 1024 * 1024)?.toString('utf8') ?? '');
-  const trust = await attempt(() => showTrust(value).items.filter(({ state }) => state !== 'trusted').length);
-  return {
-    log: { text: 'problem' in log ? '' : log.value, shown: shown(value.layout, path) },
-    unapproved: 'problem' in trust ? trust.problem : trust.value,
-  };
+/** What hooks of agents left behind here. */
+async function readHookLog(context: Attempt<Context>): Promise<{ text: string; shown: string }> {
+  if ('problem' in context) return { text: '', shown: '' };
+  const { layout } = context.value;
+  const path = hookLog(layout);
+  const text = await valueOr('', () => readTarget(path, 1024 * 1024)?.toString('utf8') ?? '');
+  return { text, shown: shown(layout, path) };
 }

@@ -46,10 +46,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
   const [pause] = broken.attempt(() => mentionedPauses(context), []);
   const recovering = hasRecovery(context);
-  const suggested = broken.attempt(
-    () => suggest(context, session !== null, features ?? []),
-    ['forge status'],
-  );
+  const suggested = broken.attempt(() => suggest(context, session !== null, features ?? []), []);
   return {
     root: layout.root,
     branch: repository && git ? await readBranch(repository, git) : null,
@@ -65,7 +62,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
       ...(halted === null ? [] : ['forge memory verify']),
       ...(recovering ? ['forge recover'] : []),
       ...(pause ? ['forge recover --plan', 'forge memory override acknowledge --reason "…"'] : []),
-      ...(broken.problems.length > 0 ? ['forge status'] : []),
+      ...broken.next,
       // A session does not end while something is open.
       ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
       ...suggested,
@@ -85,9 +82,10 @@ function sessionHere(context: Context): Where['session'] {
   );
 }
 
-/** What forge refuses to read, once each. */
+/** What forge refuses to read, once each, and what to do about it. */
 class Broken {
   readonly problems: string[] = [];
+  readonly next: string[] = [];
 
   attempt<T, F>(work: () => T, otherwise: F): T | F {
     try {
@@ -95,6 +93,8 @@ class Broken {
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
       if (!this.problems.includes(error.message)) this.problems.push(error.message);
+      const command = error.code === 'file.conflict' ? 'forge doctor --fix' : 'forge status';
+      if (!this.next.includes(command)) this.next.push(command);
       return otherwise;
     }
   }

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { homeFolder, stateHome } from '../adapters/environment.js';
+import { findRepository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import { WiringProblem } from '../domain/agent/draft.js';
 import { MANIFEST, type Manifest, NO_MANIFEST } from '../domain/agent/manifest.js';
@@ -7,7 +8,7 @@ import { decodeDocument, encodeDocument, firstInvalidByte } from '../domain/docu
 import { type ForgeError, refused } from '../domain/error.js';
 import { lineAt, MAX_STATE_BYTES } from '../domain/json.js';
 import { makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from '../store/durable.js';
-import { userWiringFile, wiringFile } from '../store/layout.js';
+import { layoutOf, userWiringFile, wiringFile } from '../store/layout.js';
 import { withLock } from '../store/lock.js';
 import { type ProjectFile, readProjectFile } from '../store/project-file.js';
 import { type Context, lockPolicy } from './context.js';
@@ -36,6 +37,17 @@ export const projectPlace = ({ layout, disk, warnings }: Context): Place => ({
   note: (name) => disk.note(join(layout.root, name)),
 });
 
+/** A project that is only looked at, where there need be no `.forge/` that can be opened. */
+export const seenPlace = (root: string): Place => ({
+  top: root,
+  isUser: false,
+  manifest: wiringFile(layoutOf(root, findRepository(root))),
+  dryRun: true,
+  warn: () => {},
+  locked: (work) => work(),
+  note: () => {},
+});
+
 export function userPlace(
   world: World,
   { dryRun, warn, note = () => {} }: Pick<Place, 'dryRun' | 'warn'> & Partial<Pick<Place, 'note'>>,
@@ -53,10 +65,9 @@ export const shownAt = ({ isUser }: Place, name: string): string =>
 
 /** Without it, or with one that cannot be read, forge knows its own entries by what they are. */
 export function readManifest({ manifest, warn }: Place): Manifest {
-  const bytes = readPlain(manifest, MAX_STATE_BYTES);
-  if (!bytes) return NO_MANIFEST;
   try {
-    return decodeDocument(MANIFEST, bytes, manifest).value;
+    const bytes = readPlain(manifest, MAX_STATE_BYTES);
+    return bytes === null ? NO_MANIFEST : decodeDocument(MANIFEST, bytes, manifest).value;
   } catch (error) {
     const { code, message } = error as ForgeError;
     if (code === 'file.newer') throw error;

@@ -2,30 +2,19 @@ import { adapterOf } from '../domain/agent/agents.js';
 import { foundCommands, keyOf, lookFor, type Part, sharedKeys } from '../domain/agent/edit-fixture.js';
 import type { AgentName } from '../domain/agent/event.js';
 import { wiredAs } from '../domain/agent/manifest.js';
+import { type AgentStatus, type FileState, isHere, type WiredFile } from '../domain/agent/status.js';
 import type { Found } from '../domain/agent/wiring.js';
 import type { Wirings } from '../domain/agent/wirings/wirings.js';
 import type { ForgeError } from '../domain/error.js';
 import { Parts, type Wish } from './wiring-parts.js';
 import { explain, Files, type Place, readManifest, shownAt } from './wiring-place.js';
 
-export type FileState = 'wired' | 'missing' | 'changed' | 'other_command' | 'unreadable';
-
-export interface WiredFile {
-  path: string;
-  state: FileState;
-  /** The command that forge is started with there, when it is another one. */
-  command?: string;
-  /** What is wrong, where it cannot be read. */
-  problem?: string;
-}
-
-export interface AgentStatus {
-  name: AgentName;
-  title: string;
-  state: 'wired' | 'partly' | 'absent';
-  files: WiredFile[];
-  /** What the agent still needs from the person. */
-  wants: string[];
+/** A status, and what doctor wants to know besides. */
+export interface SeenAgent extends AgentStatus {
+  /** The file in which the MCP server should stand, and does not, while the rest of it can be read. */
+  serverMissing: string | null;
+  /** Files in which something other than the server is missing, or not as it would be installed now. */
+  lacking: string[];
 }
 
 /** How far agents are wired, by what stands in their files. */
@@ -34,7 +23,7 @@ export async function lookAtWiring(
   wirings: Wirings,
   agents: readonly AgentName[],
   command: string | undefined,
-): Promise<AgentStatus[]> {
+): Promise<SeenAgent[]> {
   const manifest = readManifest(place);
   const look = new Look(place, wirings);
   return Promise.all(
@@ -45,15 +34,13 @@ export async function lookAtWiring(
         command: command ?? wired?.command ?? 'forge',
         instructions: wired?.instructions ?? false,
       };
-      const { files, state } = look.at(wish);
+      const { files, ...seen } = look.at(wish);
       const input = { command: wish.command, isUser: place.isUser };
-      const wants = state === 'absent' ? [] : (wirings.get(agent)?.wants(input) ?? []);
-      return { name: agent, title: (await adapterOf(agent)).title, state, files, wants };
+      const wants = seen.state === 'absent' ? [] : (wirings.get(agent)?.wants(input) ?? []);
+      return { name: agent, title: (await adapterOf(agent)).title, files, wants, ...seen };
     }),
   );
 }
-
-const isHere = ({ state }: WiredFile): boolean => state === 'wired' || state === 'other_command';
 
 /** A file, and what stands in it of forge. */
 interface Seen {
@@ -65,8 +52,17 @@ interface Seen {
   isOwn: boolean;
   /** With which commands forge is started there. */
   commands: string[];
+  /** The MCP server is a part of it, and is not there. */
+  lacksServer: boolean;
+  /** Something else is not there as it would be. */
+  lacksMore: boolean;
   problem?: string;
 }
+
+const isServer = ({ fixture }: Part): boolean => fixture.kind === 'member' || fixture.kind === 'table';
+
+/** Its settings are broken; it is a folder; this person may not read it. */
+const UNREADABLE: ReadonlySet<string> = new Set(['refused', 'corrupted', 'outside']);
 
 class Look {
   private readonly files: Files;
@@ -84,7 +80,7 @@ class Look {
   }
 
   /** The block of instructions is there on request only. What others have as well does not make an agent wired. */
-  at(wish: Wish): Pick<AgentStatus, 'files' | 'state'> {
+  at(wish: Wish): Pick<SeenAgent, 'files' | 'state' | 'serverMissing' | 'lacking'> {
     const asked = new Set(this.parts.given(wish).map(({ fixture }) => fixture.file));
     const isShown = ({ name, state }: Seen): boolean =>
       asked.has(name) || (state !== 'missing' && state !== 'unreadable');
@@ -94,7 +90,14 @@ class Look {
     const files = seen.map((file) => this.judge(file, wish, others));
     const own = files.filter((_, at) => seen[at]?.isOwn === true);
     const isAbsent = own.every(({ state }) => state === 'missing' || state === 'unreadable');
-    return { files, state: isAbsent ? 'absent' : files.every(isHere) ? 'wired' : 'partly' };
+    return {
+      files,
+      state: isAbsent ? 'absent' : files.every(isHere) ? 'wired' : 'partly',
+      serverMissing: seen.find(({ lacksServer }) => lacksServer)?.path ?? null,
+      lacking: seen
+        .filter((file, at) => file.lacksMore && !isHere(files[at] as WiredFile))
+        .map(({ path }) => path),
+    };
   }
 
   private seeAll(wish: Wish): Seen[] {
@@ -111,18 +114,42 @@ class Look {
   /** What stands in a file. One that cannot be read is no reason to say nothing of the others. */
   private see(name: string, parts: readonly Part[]): Seen {
     const isOwn = parts.some((part) => !this.shared.has(keyOf(part)));
-    const file = { name, path: shownAt(this.place, name), text: '', isOwn, commands: [] };
+    const lacksServer = parts.some(isServer);
+    const lacksMore = parts.some((part) => !isServer(part));
+    const file = {
+      name,
+      path: shownAt(this.place, name),
+      text: '',
+      isOwn,
+      commands: [],
+      lacksServer,
+      lacksMore,
+    };
     try {
       const { text } = this.files.read(name);
       if (text === null) return { ...file, state: 'missing' };
       const found = parts.map((part) => ({ part, found: this.find(text, part, file.path) }));
       const states = new Set(found.map((one) => one.found.state));
       const state = states.size === 1 ? ([...states][0] as FileState) : 'changed';
-      return { ...file, text, state, commands: found.flatMap((one) => foundCommands(one.part, one.found)) };
+      const isLacking = found.some(({ part, found: { state } }) => isServer(part) && state === 'missing');
+      return {
+        ...file,
+        text,
+        state,
+        lacksServer: isLacking,
+        lacksMore: found.some(({ part, found: { state } }) => !isServer(part) && state !== 'wired'),
+        commands: found.flatMap((one) => foundCommands(one.part, one.found)),
+      };
     } catch (error) {
       const { kind, message } = error as ForgeError;
-      if (kind !== 'refused') throw error;
-      return { ...file, state: 'unreadable', problem: message.replace(/; nothing was written\.$/, '.') };
+      if (!UNREADABLE.has(kind)) throw error;
+      return {
+        ...file,
+        lacksServer: false,
+        lacksMore: false,
+        state: 'unreadable',
+        problem: message.replace(/; nothing was written\.$/, '.'),
+      };
     }
   }
 

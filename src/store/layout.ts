@@ -111,6 +111,9 @@ export const archiveFile = (layout: Layout, id: string, name = 'session.json'): 
   join(archiveFolder(layout, id), name);
 
 export const lockFile = once((layout: Layout) => join(layout.state, 'lock'));
+/** Files as they were when `forge doctor --fix` merged them. */
+export const conflictsFolder = (layout: Layout): string => join(layout.state, 'conflicts');
+export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);
 /** What must be finished at the next start (session end in the middle). */
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
 /** An entry of working memory that is becoming a note. */

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { refused, systemCode } from '../domain/error.js';
 import type { Liveness, ProcessIdentity } from '../domain/holder.js';
+import { oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { diskError, listFolder, makeFolder } from './durable.js';
 
@@ -202,9 +203,19 @@ function release(path: string, token: string, mine: string | null): void {
   }
 }
 
+/** Who holds a lock file; null for nobody, and for one that the next writer takes over by itself. */
+export function lookAtLock(path: string, policy: LockPolicy): { who: string; isSure: boolean } | null {
+  if (!fs.existsSync(path)) return null;
+  const claim = readClaim(path);
+  if (isLeft(path, claim, policy)) return null;
+  return { who: nameOf(claim), isSure: claim !== null && policy.liveness(claim) === 'alive' };
+}
+
+const nameOf = (holder: Claim | null): string =>
+  holder ? `process ${holder.pid} on ${oneLine(holder.host, 100)}` : 'another program';
+
 function heldBy(path: string, holder: Claim | null): Error {
-  const who = holder ? `process ${holder.pid} on ${holder.host}` : 'another program';
-  return refused('lock.held', `${path} is held by ${who}.`, {
+  return refused('lock.held', `${path} is held by ${nameOf(holder)}.`, {
     file: path,
     hint: 'Wait until it has finished. If that host or process is gone for good, remove the file.',
   });

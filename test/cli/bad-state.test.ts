@@ -172,6 +172,6 @@ describe('damaged state files', () => {
     const error = await forgeError(project, ['feature', 'list']);
     expect(error).toMatchObject({ exitCode: 4, code: 'file.conflict', line: 4 });
     expect(error.message).toContain('lines 4 to 8');
-    expect(error.hint).toMatch(/Keep the entries of both sides/);
+    expect(error.hint).toMatch(/^forge doctor --fix /);
   });
 });

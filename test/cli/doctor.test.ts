@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claudeHooks } from '../../src/domain/agent/wirings/claude.js';
@@ -127,14 +127,19 @@ describe('forge doctor', () => {
 function wire(project: Project, command = 'forge'): void {
   const hooks = Object.fromEntries(claudeHooks(command).map(({ event, group }) => [event, [group]]));
   project.write(SETTINGS, JSON.stringify({ hooks }));
-  project.write(SERVERS, JSON.stringify({ mcpServers: { forge: { command: 'forge', args: ['mcp'] } } }));
+  project.write(
+    SERVERS,
+    JSON.stringify({ mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } } }),
+  );
 }
 
 /** A PATH on which `forge` is what `make` puts there. */
 function pathWith(make: (file: string) => void): RunOptions {
   const folder = makeFolder();
   make(join(folder, 'forge'));
-  return { env: { PATH: `${folder}:${process.env.PATH}` } };
+  // Without a forge that this machine may have.
+  const others = (process.env.PATH ?? '').split(':').filter((path) => !existsSync(join(path, 'forge')));
+  return { env: { PATH: [folder, ...others].join(':') } };
 }
 
 const linked = (): RunOptions => pathWith((file) => symlinkSync(BIN, file));
@@ -229,15 +234,15 @@ describe('forge doctor --agent', () => {
     expect(await found()).toEqual(['degraded: no MCP server "forge" in .mcp.json']);
     project.write(
       SERVERS,
-      '\ufeff{ // mine\n "mcpServers": {"forge": {"command": "forge", "args": ["mcp"],},}, }',
+      '\ufeff{ // mine\n "mcpServers": {"forge": {"type": "stdio", "command": "forge", "args": ["mcp"],},}, }',
     );
     expect(await found()).toEqual([]);
     project.write(SERVERS, '{ bad');
-    expect(await found()).toEqual(['blocking: .mcp.json cannot be parsed']);
+    expect(await found()).toEqual([expect.stringMatching(/^blocking: \.mcp\.json:1: /)]);
     project.write(SETTINGS, '{"hooks": ');
     expect(await found()).toEqual([
-      'blocking: .claude/settings.json cannot be parsed',
-      'blocking: .mcp.json cannot be parsed',
+      expect.stringMatching(/^blocking: \.claude\/settings\.json:1: /),
+      expect.stringMatching(/^blocking: \.mcp\.json:1: /),
     ]);
     wire(project);
     project.write('.claude/settings.local.json', '{"disableAllHooks": true}');
@@ -268,18 +273,15 @@ describe('forge doctor --agent', () => {
     wire(project);
     await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
     await runForge(project, ['trust', '--revoke'], { terminal: true });
-    const log = [
-      '2026-02-01T10:00:00.000Z claude stop: disk.full',
-      '2026-03-01T09:00:00.000Z claude session-start: lock.busy',
-    ];
+    const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const log = [`${ago(30)} claude stop: disk.full`, `${ago(1)} claude session-start: lock.busy`];
     project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
-    const world = { now: () => new Date('2026-03-01T10:00:00.000Z') };
-    const { found, commands, exitCode } = await doctor(project, ['--agent'], { ...linked(), world });
+    const { found, commands, exitCode } = await doctor(project, ['--agent'], linked());
     expect(found).toEqual([
-      'degraded: hooks failed lately: session-start: lock.busy',
       expect.stringMatching(/^degraded: \d of what this project would run is not approved$/),
+      'degraded: hooks failed lately: session-start: lock.busy',
     ]);
-    expect(commands).toEqual(['tail .git/forge/hooks.log', 'forge trust']);
+    expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);
     expect(exitCode).toBe(0);
   });
 

@@ -85,6 +85,7 @@ const ALLOWED: string[][] = [
   ['agent', 'status'],
   ['hooks', 'status'],
   ['doctor'],
+  ['doctor', '--fix', '--yes'],
   ['checkpoint', 'list'],
   ['checkpoint', 'verify'],
   ['recover', '--plan'],

@@ -1,13 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { faultsIn, hooksIn, parseSettings, programIn, switchedOff } from '../../src/domain/agent/settings.js';
-import type { WiredState, WiringReport } from '../../src/domain/agent/wiring-report.js';
-import { missingServer, reportWiring } from '../../src/domain/agent/wiring-report.js';
-import { claudeHooks, claudeWiring } from '../../src/domain/agent/wirings/claude.js';
+import type { AgentStatus, FileState } from '../../src/domain/agent/status.js';
 import { diagnose, type Facts, isBelow, type ProjectFacts } from '../../src/domain/diagnosis.js';
 import { type AgentFacts, type AgentSight, diagnoseAgents } from '../../src/domain/diagnosis-agent.js';
 import { inOrder, type Symptom } from '../../src/domain/symptom.js';
 
-const PROJECT: ProjectFacts = { config: null, warnings: [], halted: null, tracking: 'tracked' };
+const PROJECT: ProjectFacts = {
+  config: null,
+  warnings: [],
+  halted: null,
+  tracking: 'tracked',
+  guard: null,
+  damaged: [],
+  unapproved: 0,
+};
 const WELL: Facts = { node: '20.19.0', git: 'git version 2.39.5', project: PROJECT };
 
 /** Severity and first command of each. */
@@ -42,6 +48,20 @@ describe('diagnose', () => {
     ],
     [{ config: { message: 'line 3' } }, ['blocking: line 3 → forge config list']],
     [{ warnings: ['unknown x'] }, ['advisory: unknown x → forge config list']],
+    [{ guard: { message: 'no rules', hint: 'npm install' } }, ['blocking: no rules → npm install']],
+    [{ unapproved: 2 }, ['degraded: 2 of what this project would run is not approved → forge trust']],
+    [
+      {
+        damaged: [
+          { message: 'features.json:3: broken.', hint: 'git restore x' },
+          { message: 'kfr.json is a folder.' },
+        ],
+      },
+      [
+        'blocking: features.json:3: broken → git restore x',
+        'blocking: kfr.json is a folder → git status -- .forge',
+      ],
+    ],
     [{ tracking: 'ignored' }, ['degraded: git ignores .forge/ → grep -n forge .gitignore .git/info/exclude']],
     [
       { tracking: 'untracked' },
@@ -76,23 +96,28 @@ describe('diagnose', () => {
 const SELF = { name: 'forge-memory', version: '1.2.0' };
 const HERE = { path: '/bin/forge', ...SELF };
 
-const reportOf = (...states: [string, WiredState][]): WiringReport => ({
+const statusOf = (...states: [string, FileState, string?][]): AgentStatus => ({
   name: 'claude',
-  state: states.every(([, state]) => state === 'missing') ? 'missing' : 'wired',
-  files: states.map(([path, state]) => ({ path, state })),
+  title: 'Claude Code',
+  state: states.every(([, state]) => state === 'missing') ? 'absent' : 'wired',
+  files: states.map(([path, state, problem]) => ({
+    path,
+    state,
+    ...(problem === undefined ? {} : { problem }),
+  })),
   wants: [],
 });
 
 const SIGHT: AgentSight = {
-  title: 'Claude Code',
-  report: reportOf(['.claude/settings.json', 'wired'], ['.mcp.json', 'wired']),
+  status: statusOf(['.claude/settings.json', 'wired'], ['.mcp.json', 'wired']),
   hooks: [{ file: '.claude/settings.json', command: 'forge hook claude stop', program: 'unknown' }],
   serverMissing: null,
+  lacking: [],
   off: [],
   plugin: null,
   faults: [],
 };
-const AGENTS: AgentFacts = { self: SELF, onPath: HERE, agents: [SIGHT], unapproved: 0, log: 'hooks.log' };
+const AGENTS: AgentFacts = { self: SELF, onPath: HERE, agents: [SIGHT], log: 'hooks.log' };
 const at = (path: string, name: string | null = 'forge-memory') => ({
   file: '.claude/settings.json',
   command: `${path} hook claude stop`,
@@ -125,8 +150,6 @@ describe('diagnoseAgents', () => {
       ['advisory: /bin/forge is forge 1.1.0 → npm install -g forge-memory@1.2.0'],
     ],
     [{ onPath: { ...HERE, version: null } }, []],
-    [{ unapproved: 2 }, ['degraded: 2 of what this project would run is not approved → forge trust']],
-    [{ unapproved: { message: 'features.json:3' } }, ['blocking: features.json:3 → forge trust --show']],
     // Hooks that name a program do not need the PATH.
     [{ onPath: null, agents: [{ ...SIGHT, hooks: [at('/opt/forge')] }] }, []],
   ])('AGT-01 %j', (change, expected) => {
@@ -136,31 +159,46 @@ describe('diagnoseAgents', () => {
   it.each<[string, Partial<AgentSight>, string[]]>([
     [
       'asked for, not wired',
-      { report: reportOf(['.claude/settings.json', 'missing']), hooks: [] },
+      { status: statusOf(['.claude/settings.json', 'missing']), hooks: [] },
       ['blocking: Claude Code is not wired → forge agent install claude'],
     ],
     [
       'wired by the plugin alone',
-      { report: reportOf(['.claude/settings.json', 'missing']), hooks: [], plugin: 'settings.json' },
+      { status: statusOf(['.claude/settings.json', 'missing']), hooks: [], plugin: 'settings.json' },
       [],
     ],
     [
       'wired in part',
-      { report: reportOf(['.claude/settings.json', 'partial'], ['.mcp.json', 'wired']) },
+      {
+        status: statusOf(['.claude/settings.json', 'changed'], ['.mcp.json', 'wired']),
+        lacking: ['.claude/settings.json'],
+      },
       ['degraded: Claude Code is wired in part: see .claude/settings.json → forge agent install claude'],
+    ],
+    [
+      'a server of the person’s own',
+      { status: statusOf(['.claude/settings.json', 'wired'], ['.mcp.json', 'changed']) },
+      [
+        'advisory: the MCP server "forge" in .mcp.json is not as this forge installs it → forge agent install claude',
+      ],
     ],
     [
       'no server',
       {
-        report: reportOf(['.claude/settings.json', 'wired'], ['.mcp.json', 'missing']),
+        status: statusOf(['.claude/settings.json', 'wired'], ['.mcp.json', 'missing']),
         serverMissing: '.mcp.json',
       },
       ['degraded: no MCP server "forge" in .mcp.json → forge agent install claude'],
     ],
     [
       'a file that cannot be parsed',
-      { report: reportOf(['.claude/settings.json', 'wired'], ['.mcp.json', 'unreadable']) },
-      ['blocking: .mcp.json cannot be parsed → node -p "JSON.parse(fs.readFileSync(0))" < .mcp.json'],
+      {
+        status: statusOf(
+          ['.claude/settings.json', 'wired'],
+          ['.mcp.json', 'unreadable', '.mcp.json:3: unexpected "x".'],
+        ),
+      },
+      ['blocking: .mcp.json:3: unexpected "x" → node -p "JSON.parse(fs.readFileSync(0))" < .mcp.json'],
     ],
     [
       'a program that is gone, once for all hooks',
@@ -257,37 +295,5 @@ describe('what is read of an agent', () => {
     ].join('\n');
     const now = new Date('2026-03-02T11:00:00.000Z');
     expect(faultsIn(log, 'claude', now)).toEqual(['session-start: lock.busy', 'stop: TypeError ']);
-  });
-});
-
-describe('reportWiring', () => {
-  const hooks = Object.fromEntries(claudeHooks('forge').map(({ event, group }) => [event, [group]]));
-  const { Stop: _, ...most } = hooks;
-  const server = { mcpServers: { forge: {} } };
-  const look = (settings: unknown, mcp: unknown): [WiredState, WiredState[], string | null] => {
-    const texts: Record<string, unknown> = { '.claude/settings.json': settings, '.mcp.json': mcp };
-    const read = (path: string): string | null => {
-      const value = texts[path];
-      return value === null ? null : typeof value === 'string' ? value : JSON.stringify(value);
-    };
-    const { state, files } = reportWiring(claudeWiring, false, read);
-    return [state, files.map((file) => file.state), missingServer(claudeWiring, false, read)];
-  };
-
-  it.each<[string, unknown, unknown, ReturnType<typeof look>]>([
-    ['all', { hooks }, server, ['wired', ['wired', 'wired'], null]],
-    ['nothing', null, null, ['missing', ['missing', 'missing'], '.mcp.json']],
-    [
-      'others alone',
-      { hooks: { Stop: [] } },
-      { mcpServers: { a: {} } },
-      ['missing', ['missing', 'missing'], '.mcp.json'],
-    ],
-    ['one hook less', { hooks: most }, server, ['partial', ['partial', 'wired'], null]],
-    ['no server', { hooks }, {}, ['partial', ['wired', 'missing'], '.mcp.json']],
-    ['a file that is no JSON', { hooks }, '{ bad', ['unreadable', ['wired', 'unreadable'], null]],
-    ['a file that is empty', '', server, ['unreadable', ['unreadable', 'wired'], null]],
-  ])('AGT-01 sees %s', (_what, settings, mcp, expected) => {
-    expect(look(settings, mcp)).toEqual(expected);
   });
 });

@@ -1,13 +1,46 @@
 import { isAgent } from '../../domain/agent/agents.js';
 import { AGENT_NAMES } from '../../domain/agent/event.js';
-import { usage } from '../../domain/error.js';
+import { refused, usage } from '../../domain/error.js';
 import { oneLine } from '../../domain/text.js';
-import { type Diagnosis, type DoctorInput, findSymptoms } from '../../index.js';
+import {
+  applyFixes,
+  type Diagnosis,
+  type DoctorInput,
+  type Fixed,
+  type FixPlan,
+  findSymptoms,
+  planFixes,
+} from '../../index.js';
+import { renderFixed, renderPlan } from '../doctor-view.js';
 import { type Call, command, type Group } from '../spec.js';
-import { columns, type Style } from '../style.js';
 
-async function run({ cwd, options, world }: Call): Promise<Diagnosis> {
-  return findSymptoms(cwd, { agents: agentsOf(options.agent) }, { world });
+/** `fixes` only with --fix. */
+type Answer = Diagnosis & Partial<Fixed>;
+
+async function run(call: Call): Promise<Answer> {
+  const { cwd, options, flags, world } = call;
+  const input: DoctorInput = { agents: agentsOf(options.agent) };
+  if (flags.dryRun) call.say('Dry run: nothing was written.');
+  if (options.fix !== true) return findSymptoms(cwd, input, { world });
+  if (flags.dryRun) return applyFixes(cwd, input, { world, dryRun: true });
+  const { fixes, findings } = await planFixes(cwd, input, { world });
+  if (fixes.length === 0) return { fixes: [], findings };
+  if (!flags.yes) {
+    call.say(renderPlan(fixes, call.style));
+    await confirm(call, fixes);
+  }
+  return applyFixes(cwd, { ...input, agreed: fixes.map(({ token }) => token) }, { world });
+}
+
+async function confirm({ interactive }: Call, fixes: FixPlan['fixes']): Promise<void> {
+  if (interactive) {
+    const { confirm: ask } = await import('../prompt.js');
+    if (await ask(fixes.length === 1 ? 'Do it?' : `Do these ${fixes.length}?`)) return;
+  }
+  throw refused('doctor.unconfirmed', 'Nothing was changed: nobody agreed to it.', {
+    hint: 'forge doctor --fix --dry-run  (shows it)  then  forge doctor --fix --yes',
+    data: { fixes },
+  });
 }
 
 function agentsOf(agent: unknown): DoctorInput['agents'] {
@@ -19,34 +52,11 @@ function agentsOf(agent: unknown): DoctorInput['agents'] {
   });
 }
 
-function render({ findings }: Diagnosis, style: Style): string {
-  if (findings.length === 0) return `${style.good('✓')} Nothing is wrong.`;
-  return findings.map((finding) => block(finding, style)).join('\n\n');
-}
-
-const MARKS = {
-  blocking: ({ bad }: Style) => bad('✗'),
-  degraded: ({ warn }: Style) => warn('!'),
-  advisory: ({ dim }: Style) => dim('·'),
-};
-
-function block(
-  { severity, observed, expected, why, commands }: Diagnosis['findings'][number],
-  style: Style,
-): string {
-  const rows = [
-    [style.dim('expected'), expected],
-    [style.dim('why'), why],
-    ...commands.map((line, i) => [i === 0 ? style.dim('type') : '', style.command(line)]),
-  ];
-  return `${MARKS[severity](style)} ${style.strong(observed)}  (${severity})\n${columns(rows, '    ')}`;
-}
-
 export const group: Group = {
   commands: [
-    command<Diagnosis>({
+    command<Answer>({
       name: 'doctor',
-      summary: 'Find out what is wrong, and what to type',
+      summary: 'Find out what is wrong, and what to type; --fix puts right what is safe',
       example: 'forge doctor --agent',
       options: [
         {
@@ -54,10 +64,16 @@ export const group: Group = {
           help: 'whether agents reach forge, too: those wired here, or this one',
           values: { words: AGENT_NAMES },
         },
+        { flags: '--fix', help: 'show what can be put right without losing anything, ask, and do it' },
       ],
+      writes: true,
+      confirms: true,
       run,
-      render,
-      exit: ({ findings }) => (findings.some(({ severity }) => severity === 'blocking') ? 1 : 0),
+      render: renderFixed,
+      exit: ({ findings, fixes = [] }) =>
+        findings.some(({ severity }) => severity === 'blocking') || fixes.some(({ problem }) => problem)
+          ? 1
+          : 0,
     }),
   ],
 };

@@ -120,7 +120,18 @@ forge_keep() {
   else rm -f "$forge_temp"; fi
 }
 
+# What two branches changed, and git committed or checked out with the marks of it.
+forge_conflict() {
+  for forge_path in memory/long-term/features.json memory/long-term/knowledge.json linear/active.json; do
+    if [ -f ".forge/$forge_path" ] && grep -q '^<<<<<<< ' ".forge/$forge_path" 2>/dev/null; then
+      echo "forge: .forge/$forge_path has a merge conflict; to merge both sides: forge doctor --fix" >&2
+      return
+    fi
+  done
+}
+
 forge_derive() {
+  [ -L .forge ] || forge_conflict
   for forge_path in .forge .forge/git; do
     if [ -L "$forge_path" ] || [ ! -d "$forge_path" ]; then exit 0; fi
   done

@@ -98,6 +98,7 @@ const ROUTINE_ORDER = [
   'memory-growth',
   'execution-find',
   'investigation',
+  'issue-commits',
   'consolidation',
   'memory-record',
   'memory-promote',

@@ -23,6 +23,7 @@ const LONG = [
   'e2e/crash',
   'e2e/cycle',
   'e2e/git-hooks-flows',
+  'e2e/git-hooks-prepare',
   'e2e/cycle-keep-kills',
   'e2e/governed-loop',
   'e2e/holders',

@@ -130,6 +130,7 @@ const ROUTINE_ORDER = [
   'push-hook',
   'commit-facts',
   'commit-template',
+  'commit-prepare',
   'commit-text',
   'commit',
   'commit-guard',

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type GitHook, isGitHook, quoted, SHIM_EXITS } from '../domain/git-hook/shim.js';
+import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from '../domain/git-hook/shim.js';
 import { oneLine, plural } from '../domain/text.js';
-import { type CheckedCommit, hookedMessage, hookedPush, systemWorld } from '../index.js';
+import { type CheckedCommit, hookedMessage, hookedPush, preparedMessage, systemWorld } from '../index.js';
 import type { Io } from './io.js';
 
 /** ms. Whoever waits longer curses; then nothing is checked, and that is said. */
@@ -20,7 +20,8 @@ const FINE: Verdict = { lines: [], refusal: null };
  */
 export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]): Promise<number> {
   if (!isGitHook(word)) return 0;
-  io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; nothing was checked\n`);
+  const nothing = `nothing was ${word === PREPARE ? 'filled in' : 'checked'}`;
+  io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; ${nothing}\n`);
   try {
     const { lines, refusal } = await look(io, word, args);
     if (lines.length > 0) io.stderr.write(`${lines.join('\n')}\n`);
@@ -30,7 +31,7 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
     const { maskError } = await import('./input-guard.js');
     const { toForgeError } = await import('./report.js');
     const { message } = await maskError(toForgeError(error));
-    io.stderr.write(`forge: nothing was checked: ${oneLine(message, 300)}\n`);
+    io.stderr.write(`forge: ${nothing}: ${oneLine(message, 300)}\n`);
     return 0;
   }
 }
@@ -38,6 +39,7 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
 function look(io: Io, hook: GitHook, args: readonly string[]): Promise<Verdict> {
   if (hook === 'commit-msg') return judgeMessage(io, args[0] ?? '');
   if (hook === 'pre-push') return judgePush(io, args[0] ?? '');
+  if (hook === PREPARE) return preparedMessage(io.cwd(), world(io), args[0] ?? '').then(() => FINE);
   // The shell keeps what follows a commit, a switch or a merge.
   return Promise.resolve(FINE);
 }

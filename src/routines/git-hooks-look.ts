@@ -17,7 +17,7 @@ import {
   type Surroundings,
 } from '../domain/git-hook/place.js';
 import { HOOKS_RECORD, type HooksRecord, NO_HOOKS } from '../domain/git-hook/record.js';
-import { GIT_HOOKS, type GitHook, isShim } from '../domain/git-hook/shim.js';
+import { ALL_HOOKS, type GitHook, isShim } from '../domain/git-hook/shim.js';
 import { hooksRecordFile, shownFrom } from '../store/layout.js';
 import { type ProjectFile, readProjectFile } from '../store/project-file.js';
 import type { Context } from './context.js';
@@ -42,7 +42,7 @@ export async function lookAtHooks(context: Context): Promise<Scene> {
     return path;
   };
   leftBehind(repository, settings).forEach(note);
-  const found = GIT_HOOKS.map((hook): [GitHook, HookFile] => {
+  const found = ALL_HOOKS.map((hook): [GitHook, HookFile] => {
     const file = fileOf(hook, repository, settings);
     return [hook, { ...judgeFile(file, repository, settings), path: note(file) }];
   });
@@ -76,7 +76,7 @@ function requireHome({ repository, git }: Context): { repository: Repository; gi
 
 /** What forge put into git's own folder of hooks before somebody set another one. */
 const leftBehind = ({ commonDir }: Repository, { hooksPath }: HookSettings): ProjectFile[] =>
-  (hooksPath ? GIT_HOOKS : [])
+  (hooksPath ? ALL_HOOKS : [])
     .map((hook) => readProjectFile(commonDir, `hooks/${hook}`, true))
     .filter(({ bytes }) => bytes !== null && isShim(textOf(bytes)));
 

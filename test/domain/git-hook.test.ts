@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/git-hook/place.js';
 import {
   block,
-  GIT_HOOKS,
+  ALL_HOOKS,
   type GitHook,
   runtimeOf,
   script,
@@ -22,7 +22,7 @@ const FILE: HookFile = { path: '.git/hooks/x', text: null, owner: 'git', isRun: 
 
 const around = (file: Partial<HookFile>, more: Partial<Surroundings> = {}): Surroundings => ({
   hooksPath: null,
-  files: Object.fromEntries(GIT_HOOKS.map((hook) => [hook, { ...FILE, ...file }])) as Record<
+  files: Object.fromEntries(ALL_HOOKS.map((hook) => [hook, { ...FILE, ...file }])) as Record<
     GitHook,
     HookFile
   >,

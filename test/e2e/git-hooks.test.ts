@@ -295,18 +295,30 @@ describe('forge hooks beside others', () => {
     const project = makeCommitted();
     project.write(
       'lefthook.yml',
-      'commit-msg:\n  commands:\n    own:\n      run: echo "own commit-msg" >>"$OWN_LOG"\n',
+      'commit-msg:\n  commands:\n    own:\n      run: echo "own commit-msg" >>"$OWN_LOG"\nprepare-commit-msg:\n  commands:\n    own:\n      run: "true"\n',
     );
     const program = join(lefthook, 'bin', 'index.js');
     const env = { LEFTHOOK_BIN: join(dirname(lefthook), '.bin', 'lefthook') };
     expect(run(project.dir, process.execPath, [program, 'install'], { env }).exitCode).toBe(0);
     const before = hookFiles(project);
     expect(forge(project, 'hooks', 'install').stderr).toContain('→ forge hooks install --into lefthook');
-    expect(forge(project, 'hooks', 'install', '--into', 'lefthook').exitCode).toBe(0);
+    expect(forge(project, 'hooks', 'install', '--prepare', '--into', 'lefthook').exitCode).toBe(0);
     const log = join(makeFolder(), 'log');
     expect(commit(project, { ...env, OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own commit-msg\n');
     expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    const edited = {
+      ...env,
+      OWN_LOG: log,
+      GIT_EDITOR: 'sed -i "1s/.*/[FORGE] Filled in/; s/^ ## Wh.*/&\\n- it/"',
+    };
+    const made = run(project.dir, 'git', ['commit', '--allow-empty'], { env: edited });
+    expect([made.exitCode, project.git('log', '-1', '--format=%B')]).toEqual([
+      0,
+      expect.stringMatching(
+        /^\[FORGE\] Filled in\n\n ## What\n- it\n(?:.*\n)+ ## Backtrace\n- Parent: [0-9a-f]{7} /,
+      ),
+    ]);
     forge(project, 'hooks', 'uninstall');
     expect(existsSync(join(project.dir, 'lefthook-local.yml'))).toBe(false);
     expect(hookFiles(project)).toMatchObject(before);

@@ -17,6 +17,7 @@ export interface StoredMessage {
 const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', '--format=%H %P%n%B'];
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const LF = 0x0a;
+const BLANK = 0x20;
 
 /** Commits as people name them, `A..B`; or as forge found them: ids, those left out with `^` in front. */
 export type Range = string | readonly string[];
@@ -45,10 +46,14 @@ const noRange = (range: string, why: string): Error =>
     hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
   });
 
+/** `<hash> <parents>`, LF, the message. All hashes are of one length. */
 function parseMessage(bytes: Buffer): StoredMessage {
-  const end = bytes.indexOf(LF);
-  const [hash = '', ...parents] = bytes.subarray(0, end).toString('latin1').trim().split(' ');
-  return { hash, parents: parents.length, message: bytes.subarray(end + 1) };
+  const [end, length] = [bytes.indexOf(LF), bytes.indexOf(BLANK)];
+  return {
+    hash: bytes.toString('latin1', 0, length),
+    parents: Math.floor((end - length) / (length + 1)),
+    message: bytes.subarray(end + 1),
+  };
 }
 
 /** How git reads the message files of this repository. */

@@ -132,9 +132,12 @@ function guardedPage(page: readonly Read[], guard: Guard): CheckedCommit[] {
   return page.map(({ message, ...commit }) => (isClean ? commit : guarded(message, commit, guard)));
 }
 
-/** Lines of the protocol that can hold nothing else; the others keep their neighbours. */
+/**
+ * Lines of the protocol that can hold nothing else, and the short hash in front of what is said of a parent: digits alone
+ * could be somebody's number, and stay. All else keeps its neighbours.
+ */
 const FORM =
-  /^(?:## \w{3,9}|- (?:Parent: [0-9a-f]{7,64} \(previous working state\)|Linear: [A-Z][A-Z0-9]{0,9}-\d{1,9}|Session: [\d-]{10}-session-\d{3,6})|Forge-Ledger: \w{1,12} \d{1,9} [0-9a-f]{64})?\n/gm;
+  /^(?:(?:## \w{3,9}|- (?:Parent: [0-9a-f]{7,64} \(previous working state\)|Linear: [A-Z][A-Z0-9]{0,9}-\d{1,9}|Session: [\d-]{10}-session-\d{3,6})|Forge-Ledger: \w{1,12} \d{1,9} [0-9a-f]{64})?\n|- Parent: (?=\d{0,11}[a-f])[0-9a-f]{7,12}(?= \())/gm;
 
 const BETWEEN = Buffer.from('\n\n');
 

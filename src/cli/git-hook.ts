@@ -49,11 +49,13 @@ const world = (io: Io) => io.world ?? systemWorld(io.env, false);
 async function judgeMessage(io: Io, file: string): Promise<Verdict> {
   const checked = await hookedMessage(io.cwd(), world(io), file);
   if (!checked) return FINE;
-  const { problems, enforce } = checked;
+  const { problems, enforce, unread } = checked;
   const isSecret = problems.some(({ rule }) => rule === 'secret');
-  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return FINE;
+  const said = unread === null ? [] : [`forge: only secrets were looked for: ${oneLine(unread, 300)}`];
+  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines: said, refusal: null };
   const refused = isSecret || enforce === 'block';
   const lines = [
+    ...said,
     `forge: the message ${isSecret ? 'holds what must not be kept' : 'does not follow the protocol'}${refused ? '; nothing was committed' : ''}`,
     ...problems.flatMap(problemLines),
     ...(refused ? [ways(pathFor(io, file))] : []),
@@ -83,7 +85,7 @@ async function judgePush(io: Io, remote: string): Promise<Verdict> {
   const refs = (await io.stdin.read()).toString('utf8');
   const found = await hookedPush(io.cwd(), world(io), { remote, refs });
   if (!found) return FINE;
-  const { commits, secrets, memory, enforce } = found;
+  const { commits, secrets, memory, enforce, unread } = found;
   const isWrong = commits.length > 0 && enforce === 'block';
   const refusal = secrets.length > 0 ? 'secret' : isWrong || memory !== null ? 'problems' : null;
   const lines = [
@@ -94,10 +96,11 @@ async function judgePush(io: Io, remote: string): Promise<Verdict> {
     ...(memory === null ? [] : [`  memory: ${oneLine(memory, 300)}`, '    → forge memory verify']),
     ...(commits.length > MAX_SHOWN ? [`  … ${plural(commits.length - MAX_SHOWN, 'more commit')}`] : []),
   ];
-  if (lines.length === 0) return FINE;
+  const said = unread === null ? [] : [`forge: messages were not looked at: ${oneLine(unread, 300)}`];
+  if (lines.length === 0) return { lines: said, refusal: null };
   const head = `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: what the commits hold has to be put right`;
   const tail = refusal ? ['  More: forge commit check --range …   or past all hooks: --no-verify'] : [];
-  return { lines: [head, ...lines, ...tail], refusal };
+  return { lines: [...said, head, ...lines, ...tail], refusal };
 }
 
 const commitLines = ({ sha, subject, problems }: CheckedCommit): string[] => [

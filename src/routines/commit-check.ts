@@ -10,8 +10,14 @@ import {
 } from '../domain/commit/check.js';
 import { cleanupOf } from '../domain/commit/clean.js';
 import type { Exemption } from '../domain/commit/exempt.js';
-import { type CommitRules, makeRules, NO_ISSUE } from '../domain/commit/rules.js';
-import { usage } from '../domain/error.js';
+import {
+  type CommitRules,
+  type CommitSettings,
+  DEFAULT_SETTINGS,
+  makeRules,
+  NO_ISSUE,
+} from '../domain/commit/rules.js';
+import { ForgeError, usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { featuresFile } from '../store/layout.js';
 import { type Context, contextAt, readConfig } from './context.js';
@@ -76,6 +82,29 @@ export function rulesHere(context: Context): CommitRules {
     readConfig(context).commit,
     features.map(({ id }) => id),
   );
+}
+
+/** What the settings want of git's hooks. */
+export interface Enforcement {
+  enforce: 'block' | 'warn' | 'off';
+  settings: CommitSettings;
+  /** Why only secrets are looked for, which no setting switches off; null where all is. */
+  unread: string | null;
+}
+
+/** Settings that cannot be read hold nobody up. */
+export function enforcementHere(context: Context): Enforcement {
+  try {
+    const { enforce, ...settings } = readConfig(context).commit;
+    return { enforce, settings, unread: null };
+  } catch (error) {
+    return { enforce: 'off', settings: DEFAULT_SETTINGS, unread: whyUnread(error) };
+  }
+}
+
+export function whyUnread(error: unknown): string {
+  if (error instanceof ForgeError) return error.message;
+  throw error;
 }
 
 /** An id that a commit of forge's own may bear: a checkpoint may be called otherwise. */

@@ -29,6 +29,8 @@ export interface Scene {
   surroundings: Surroundings;
   files: Map<string, ProjectFile>;
   record: HooksRecord;
+  /** Where git is told what to pass over in this repository alone, by its name in `files`. */
+  exclude: string;
 }
 
 /** Where hooks are in this repository, what stands there, and what forge did to it. */
@@ -48,13 +50,14 @@ export async function lookAtHooks(context: Context): Promise<Scene> {
   });
   const local = lefthookLocal(repository);
   note(local);
+  const exclude = note(readProjectFile(repository.commonDir, 'info/exclude', true));
   const surroundings: Surroundings = {
     hooksPath: settings.hooksPath,
     files: Object.fromEntries(found) as Surroundings['files'],
     lefthookLocal: local.bytes && { path: local.name, text: textOf(local.bytes) },
   };
   const record = context.disk.readDocument(HOOKS_RECORD, hooksRecordFile(context.layout), NO_HOOKS).value;
-  return { context, repository, settings, surroundings, files, record };
+  return { context, repository, settings, surroundings, files, record, exclude };
 }
 
 function requireHome({ repository, git }: Context): { repository: Repository; git: Git } {

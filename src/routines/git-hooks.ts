@@ -15,7 +15,15 @@ import {
   withoutLefthookEntries,
 } from '../domain/git-hook/place.js';
 import type { HooksRecord } from '../domain/git-hook/record.js';
-import { type GitHook, isGitHook, isShim, runtimeOf, script, withoutBlock } from '../domain/git-hook/shim.js';
+import {
+  type GitHook,
+  isGitHook,
+  isShim,
+  markedLines,
+  runtimeOf,
+  script,
+  withoutBlock,
+} from '../domain/git-hook/shim.js';
 import { checkInput } from '../domain/input.js';
 import { hookScript, hooksRecordFile } from '../store/layout.js';
 import { type ProjectFile, replaceProjectFiles, requireWritable } from '../store/project-file.js';
@@ -119,8 +127,9 @@ interface Change {
 }
 
 /** One a file: lefthook's takes the lines of several hooks. */
-function changesOf({ files, surroundings }: Scene, plans: readonly HookPlan[]): Change[] {
-  const texts = new Map<string, string>();
+function changesOf(scene: Scene, plans: readonly HookPlan[]): Change[] {
+  const { files, surroundings } = scene;
+  const texts = new Map<string, string>(excludeText(scene, plans));
   for (const { path, text } of plans) {
     if (text === null) continue;
     const before =
@@ -129,10 +138,18 @@ function changesOf({ files, surroundings }: Scene, plans: readonly HookPlan[]): 
   }
   return [...texts].map(([path, text]) => {
     const file = files.get(path) as ProjectFile;
-    const isOurs = path !== LEFTHOOK_LOCAL && (file.bytes === null || isShim(text));
+    const isOurs = ![LEFTHOOK_LOCAL, scene.exclude].includes(path) && (file.bytes === null || isShim(text));
     const mode = isOurs ? 0o755 : file.mode;
     return { file: { ...file, mode }, bytes: bytesOf(text) };
   });
+}
+
+/** What is of this checkout alone is no news to git, no obstacle to a checkpoint, and nothing to roll back. */
+function excludeText({ files, exclude }: Scene, plans: readonly HookPlan[]): [string, string][] {
+  const bytes = files.get(exclude)?.bytes;
+  const before = bytes ? textOf(bytes) : '';
+  if (!plans.some(({ path }) => path === LEFTHOOK_LOCAL) || withoutBlock(before) !== before) return [];
+  return [[exclude, `${markedLines([`/${LEFTHOOK_LOCAL}`])}${before}`]];
 }
 
 const endedLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);

@@ -8,8 +8,8 @@ import {
   withoutLefthookEntries,
 } from '../../src/domain/git-hook/place.js';
 import {
-  block,
   ALL_HOOKS,
+  block,
   type GitHook,
   runtimeOf,
   script,

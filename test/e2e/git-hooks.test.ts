@@ -14,6 +14,7 @@ import { snapshot } from '../cli/project.js';
 import { BIN, runBinary } from '../support/forge.js';
 import { peer } from '../support/peers.js';
 import { changedPaths, makeFolder, type Project, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from './typed.js';
 
 const NAMES = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'];
@@ -63,7 +64,8 @@ function commit(project: Project, env: NodeJS.ProcessEnv = {}, message = MESSAGE
 const hookFiles = (project: Project): Record<string, string> =>
   Object.fromEntries(
     Object.entries(snapshot(project.dir)).filter(
-      ([path]) => /^\.(git\/(hooks|config)|husky)|lefthook|githooks/.test(path) || path === '.git/forge/hook',
+      ([path]) =>
+        /^\.(git\/(hooks|config|info)|husky)|lefthook|githooks/.test(path) || path === '.git/forge/hook',
     ),
   );
 
@@ -156,6 +158,50 @@ describe('forge hooks in a plain repository', () => {
     expect(commit(project)).toMatchObject({ exitCode: 0, stderr: '' });
     expect(commit(project, { FORGE_HOOKS: '0' }, 'anything')).toMatchObject({ exitCode: 0, stderr: '' });
   });
+
+  it.each([
+    ['config.toml is damaged', '.forge/config.toml', '[commit\n', /config\.toml:1: /],
+    ['config.toml is empty', '.forge/config.toml', '', /config\.toml is empty/],
+    [
+      'the settings are of no use',
+      '.forge/config.toml',
+      'schema_version = 1\n[commit]\nenforce = "x"\n',
+      /enforce/,
+    ],
+    ['the features are damaged', '.forge/memory/long-term/features.json', '{', /features\.json/],
+  ])(
+    'GIT-03 LTM-13 where %s nobody is held up, one line says so, and secrets are refused all the same',
+    (_, file, text, why) => {
+      const project = makeCommitted();
+      forge(project, 'hooks', 'install');
+      const remote = makeFolder();
+      run(remote, 'git', ['init', '-q', '--bare']);
+      project.git('remote', 'add', 'origin', remote);
+      const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD']);
+      project.write(file, text);
+      const odd = MESSAGE.replace('[FORGE]', '[no-id]');
+      const said = commit(project, {}, odd);
+      expect([said.exitCode, said.stderr]).toEqual([
+        0,
+        expect.stringMatching(/^forge: only secrets were looked for: [^\n]*\n$/),
+      ]);
+      expect(said.stderr).toMatch(why);
+      expect(push()).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringMatching(/^forge: messages were not looked at: [^\n]*\n$/),
+      });
+      const secret = SAMPLES.secret();
+      const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
+      expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([1, false]);
+      expect(refused.stderr).toContain('nothing was committed');
+      project.write('s.txt', `${secret}\n`);
+      project.git('add', 's.txt');
+      project.git('commit', '-q', '--no-verify', '-m', MESSAGE);
+      const pushed = push();
+      expect([pushed.exitCode, pushed.stderr.includes(secret)]).toEqual([1, false]);
+      expect(pushed.stderr).toContain('s.txt:1: ');
+    },
+  );
 
   it('GIT-03 in a linked worktree and from a subfolder', () => {
     const project = makeCommitted();
@@ -300,9 +346,19 @@ describe('forge hooks beside others', () => {
     const program = join(lefthook, 'bin', 'index.js');
     const env = { LEFTHOOK_BIN: join(dirname(lefthook), '.bin', 'lefthook') };
     expect(run(project.dir, process.execPath, [program, 'install'], { env }).exitCode).toBe(0);
+    project.write('.git/info/exclude', 'own-file');
     const before = hookFiles(project);
     expect(forge(project, 'hooks', 'install').stderr).toContain('→ forge hooks install --into lefthook');
     expect(forge(project, 'hooks', 'install', '--prepare', '--into', 'lefthook').exitCode).toBe(0);
+    // Of this checkout alone: git passes over it, so it stands in nobody's way.
+    expect(changedPaths(project)).toEqual(['?? lefthook.yml']);
+    project.git('add', '-A');
+    project.git('commit', '-q', '--no-verify', '-m', 'lefthook');
+    expect(forge(project, 'checkpoint', 'create', 'A', '--verify', 'true').stderr).not.toContain(
+      'not as HEAD',
+    );
+    expect(forge(project, 'hooks', 'install', '--prepare', '--into', 'lefthook').exitCode).toBe(0);
+    expect(project.read('.git/info/exclude').match(/lefthook-local/g)).toHaveLength(1);
     const log = join(makeFolder(), 'log');
     expect(commit(project, { ...env, OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own commit-msg\n');

@@ -42,13 +42,13 @@ const END = '# <<< forge <<<';
  * installed. What git says on stdin is there again for those who come after.
  */
 export const block = (hook: GitHook): string =>
-  [
-    BEGIN,
+  markedLines([
     'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
     ...(hook === 'pre-push' ? PUSH_LINES : [line(hook)]),
-    END,
-    '',
-  ].join('\n');
+  ]);
+
+/** Lines of forge's in a file of somebody else's. */
+export const markedLines = (lines: readonly string[]): string => [BEGIN, ...lines, END, ''].join('\n');
 
 const line = (hook: GitHook): string =>
   `if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`;

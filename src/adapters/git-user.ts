@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { formatArgv } from '../domain/argv.js';
 import { outside, systemCode } from '../domain/error.js';
 import type { GitResult } from './git.js';
 
@@ -63,7 +64,9 @@ export async function openEditor(git: UserGit, file: string, env: NodeJS.Process
     child.on('close', done);
   });
   if (status !== 0)
-    throw outside('commit.editor', `The editor (${editor}) ended with ${status}; nothing was committed.`);
+    throw outside('commit.editor', `The editor (${editor}) ended with ${status}; nothing was committed.`, {
+      hint: `What was written is kept: ${formatArgv(['git', 'commit', '-e', '--cleanup=verbatim', '-F', file])}   Another editor: git config core.editor …`,
+    });
 }
 
 const stopped = (): Error =>

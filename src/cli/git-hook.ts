@@ -88,20 +88,39 @@ async function judgePush(io: Io, remote: string): Promise<Verdict> {
   const { commits, secrets, memory, enforce, unread } = found;
   const isWrong = commits.length > 0 && enforce === 'block';
   const refusal = secrets.length > 0 ? 'secret' : isWrong || memory !== null ? 'problems' : null;
-  const lines = [
-    ...secrets
-      .slice(0, MAX_SHOWN)
-      .map(({ file, line, what, commit }) => `  ${commit?.slice(0, 10) ?? ''} ${file}:${line}: ${what}`),
-    ...commits.slice(0, MAX_SHOWN).flatMap(commitLines),
-    ...(memory === null ? [] : [`  memory: ${oneLine(memory, 300)}`, '    → forge memory verify']),
-    ...(commits.length > MAX_SHOWN ? [`  … ${plural(commits.length - MAX_SHOWN, 'more commit')}`] : []),
+  const held = [
+    ...shortened(secrets, 'secret', ({ file, line, what, commit }) => [
+      `  ${commit?.slice(0, 10) ?? ''} ${oneLine(file, 200)}:${line}: ${what}`,
+    ]),
+    ...shortened(commits, 'commit', commitLines),
   ];
   const said = unread === null ? [] : [`forge: messages were not looked at: ${oneLine(unread, 300)}`];
-  if (lines.length === 0) return { lines: said, refusal: null };
-  const head = `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: what the commits hold has to be put right`;
-  const tail = refusal ? ['  More: forge commit check --range …   or past all hooks: --no-verify'] : [];
-  return { lines: [...said, head, ...lines, ...tail], refusal };
+  if (held.length === 0 && memory === null) return { lines: said, refusal: null };
+  const what =
+    held.length > 0 ? 'what the commits hold has to be put right' : 'memory has to be settled first';
+  const lines = [
+    ...said,
+    `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: ${what}`,
+    ...held,
+    ...(memory === null ? [] : memoryLines(memory)),
+    ...(refusal
+      ? [
+          `  ${held.length > 0 ? 'More: forge commit check --range …   or past' : 'Past'} all hooks: --no-verify`,
+        ]
+      : []),
+  ];
+  return { lines, refusal };
 }
+
+const shortened = <T>(all: readonly T[], what: string, linesOf: (one: T) => string[]): string[] => [
+  ...all.slice(0, MAX_SHOWN).flatMap(linesOf),
+  ...(all.length > MAX_SHOWN ? [`  … ${plural(all.length - MAX_SHOWN, `more ${what}`)}`] : []),
+];
+
+const memoryLines = (memory: string): string[] => [
+  `  memory: ${oneLine(memory, 300)}`,
+  '    → forge memory verify   (shows what is wrong, and what a human types to go on)',
+];
 
 const commitLines = ({ sha, subject, problems }: CheckedCommit): string[] => [
   `  ${sha?.slice(0, 10) ?? ''} ${oneLine(subject, 80)}`,

@@ -307,7 +307,12 @@ people sign in
     stage(project, 'b.js');
     expect((await edit('sed -i /Why/d')).stderr).toContain('"## Why" is missing');
     expect((await edit('true >')).stderr).toContain('The message is empty');
-    expect((await edit('false')).stderr).toContain('ended with 1');
+    // What was written before the editor failed is there, and the error says where.
+    const failed = await edit('sh -c \'sed -i s/people/everybody/ "$1"; kill -9 $$\' -');
+    expect([failed.exitCode, failed.stderr]).toEqual([6, expect.stringContaining('ended with 137')]);
+    expect(failed.stderr).toContain('git commit -e --cleanup=verbatim -F ');
+    expect(project.read(MESSAGE)).toContain('everybody');
+    expect((await edit('no-such-editor')).stderr).toContain('ended with 127');
     const secret = SAMPLES.secret();
     const refused = await edit(`sed -i 's|people|${secret}|'`);
     expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([5, false]);

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Circumstances, STATE_FILES } from '../domain/commit/exempt.js';
 import { usage } from '../domain/error.js';
+import { MESSAGE_SETTINGS } from '../domain/git-hook/shim.js';
 import { oneLine } from '../domain/text.js';
 import { type Git, type GitStream, gitError } from './git.js';
 import { Cutter } from './git-blobs.js';
@@ -72,18 +73,25 @@ const NAMES: Record<string, keyof MessageSettings> = {
 
 /** `env`: of the git that runs a hook, which may have settings of its own (`git -c core.commentChar=…`). */
 export async function readMessageSettings(git: Git, env: NodeJS.ProcessEnv = {}): Promise<MessageSettings> {
-  const names = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
+  // The hook's script has asked already, a line each.
+  if (env.FORGE_SHIM === '1' && env.FORGE_MESSAGE_SETTINGS !== undefined)
+    return settingsIn(env.FORGE_MESSAGE_SETTINGS.split('\n'), ' ');
   const own = Object.entries(env).filter(([key]) =>
     /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
   );
-  const { stdout } = await git(['config', '-z', '--get-regexp', names], {
+  const { stdout } = await git(['config', '-z', '--get-regexp', MESSAGE_SETTINGS], {
     env: Object.fromEntries(own) as Record<string, string>,
   });
+  return settingsIn(stdout.split('\0'), '\n');
+}
+
+/** Names and values; the last one of a name counts. */
+function settingsIn(entries: readonly string[], between: string): MessageSettings {
   const settings: MessageSettings = {};
-  for (const entry of stdout.split('\0').filter(Boolean)) {
-    const [key = '', ...value] = entry.split('\n');
+  for (const entry of entries.filter(Boolean)) {
+    const [key = '', ...value] = entry.split(between);
     const name = NAMES[key];
-    if (name) settings[name] = value.join('\n');
+    if (name) settings[name] = value.join(between);
   }
   return settings;
 }

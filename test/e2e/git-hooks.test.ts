@@ -203,6 +203,24 @@ describe('forge hooks in a plain repository', () => {
     },
   );
 
+  it('GIT-01 GIT-03 cleans a message up by the settings of the git that commits, whatever stands in the environment', () => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    const text = MESSAGE.replace('It was asked for.', '; dropped');
+    const strip = ['-c', 'commit.cleanup=strip', '-c', 'core.commentChar=;'];
+    const env = { FORGE_SHIM: '1', FORGE_MESSAGE_SETTINGS: 'core.commentchar %' };
+    const made = (...args: string[]) =>
+      run(project.dir, 'git', [...args, 'commit', '-q', '--allow-empty', '-F', '-'], { input: text, env });
+    expect(made(...strip)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('"## Why" says nothing'),
+    });
+    expect(made()).toMatchObject({ exitCode: 0, stderr: '' });
+    project.git('config', 'core.commentChar', ';');
+    project.git('config', 'commit.cleanup', 'strip');
+    expect(made()).toMatchObject({ exitCode: 1 });
+  });
+
   it('GIT-03 in a linked worktree and from a subfolder', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');

@@ -86,6 +86,9 @@ export function runtimeOf(text: string): Runtime | null {
   return node !== undefined && forge !== undefined ? { node, forge } : null;
 }
 
+/** The settings by which git cleans a message up, as a pattern of their names. */
+export const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
+
 const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
 if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
 forge_git=\${GIT_DIR:-.git}
@@ -143,7 +146,13 @@ forge_derive() {
 
 forge_aim=checked
 case $forge_hook in
-  commit-msg | pre-push) forge_check "$@" ;;
+  commit-msg)
+    # Git is started from here in a fraction of what it takes Node, which asks by itself where this is not set.
+    FORGE_MESSAGE_SETTINGS=$(git config --get-regexp '${MESSAGE_SETTINGS}' 2>/dev/null)
+    case $? in 0 | 1) export FORGE_MESSAGE_SETTINGS ;; *) unset FORGE_MESSAGE_SETTINGS ;; esac
+    forge_check "$@"
+    ;;
+  pre-push) forge_check "$@" ;;
   prepare-commit-msg)
     # An editor on a message that nobody gave, while git is in the middle of nothing. Lefthook says {2} for no word.
     [ "\${GIT_EDITOR-}" = : ] && exit 0

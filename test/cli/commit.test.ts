@@ -189,6 +189,23 @@ people sign in
     await expectChecked(project);
   });
 
+  it('B-39 GIT-02 behind an index.lock says which file it is, and keeps the message', async () => {
+    const project = await working();
+    stage(project);
+    project.write('.git/index.lock', '');
+    expect(await forgeError(project, ['commit'])).toMatchObject({
+      exitCode: 6,
+      code: 'commit.failed',
+      hint: expect.stringMatching(
+        /^Wait for the other git, or remove \S+\/index\.lock if none runs\. The message is kept; .* git commit --cleanup=verbatim -F \S+$/,
+      ),
+    });
+    expect(project.read(MESSAGE)).toContain('[FORGE-001] Wire the login form');
+    rmSync(project.path('.git/index.lock'));
+    await forgeJson(project, ['commit']);
+    expect(project.has(MESSAGE)).toBe(false);
+  });
+
   it('GIT-02 signs as git is told to, and commits nothing where that fails', async () => {
     const project = await working();
     stage(project);

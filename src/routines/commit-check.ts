@@ -128,9 +128,6 @@ export async function stateOf(
 /** As many as the guard looks at in one go: a look costs the same for a line and for a page. */
 const PAGE = 256;
 
-/** A commit, and the text that the guard is to look at. */
-type Read = CheckedCommit & { message: Buffer };
-
 /** Git writes, and the guard is loaded, while messages are checked. */
 async function checkRange(
   git: ReturnType<typeof streamGit>,
@@ -139,26 +136,34 @@ async function checkRange(
   loading: Promise<Guard>,
 ): Promise<CheckedCommit[]> {
   const commits: CheckedCommit[] = [];
-  let page: Read[] = [];
+  /** The texts of the last ones, which the guard has not seen. */
+  let page: Buffer[] = [];
   let guard: Guard | null = null;
+  const look = (by: Guard): void => {
+    guardPage(commits, page, by);
+    page = [];
+  };
   const reading = readMessages(git, range, ({ hash, parents, message }) => {
     const { subject, exempt, problems } = checkMessage(message, rules, { stored: true, parents });
-    page.push({ sha: hash, subject, ...(exempt ? { exempt } : {}), problems, message });
-    if (!guard || page.length < PAGE) return;
-    commits.push(...guardedPage(page, guard));
-    page = [];
+    commits.push(exempt ? { sha: hash, subject, exempt, problems } : { sha: hash, subject, problems });
+    page.push(message);
+    if (guard && page.length >= PAGE) look(guard);
   });
   const keep = loading.then((loaded) => {
     guard = loaded;
   });
   await Promise.all([reading, keep]);
-  return [...commits, ...guardedPage(page, await loading)];
+  look(await loading);
+  return commits;
 }
 
-function guardedPage(page: readonly Read[], guard: Guard): CheckedCommit[] {
-  const text = Buffer.concat(page.flatMap(({ message }) => [message, BETWEEN])).toString('utf8');
-  const isClean = guard.scanCritical(text.replace(FORM, '\n')).length === 0;
-  return page.map(({ message, ...commit }) => (isClean ? commit : guarded(message, commit, guard)));
+/** Only where the page has something each message is looked at. */
+function guardPage(commits: CheckedCommit[], page: readonly Buffer[], guard: Guard): void {
+  const text = Buffer.concat(page.flatMap((message) => [message, BETWEEN])).toString('utf8');
+  if (guard.scanCritical(text.replace(FORM, '\n')).length === 0) return;
+  const first = commits.length - page.length;
+  for (const [i, message] of page.entries())
+    commits[first + i] = guarded(message, commits[first + i] as CheckedCommit, guard);
 }
 
 /**

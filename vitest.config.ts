@@ -28,6 +28,7 @@ const LONG = [
   'e2e/cycle',
   'e2e/doctor',
   'e2e/git-hooks-flows',
+  'e2e/git-hooks-prepare',
   'e2e/cycle-keep-kills',
   'e2e/governed-loop',
   'e2e/holders',

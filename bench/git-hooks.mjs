@@ -44,10 +44,10 @@ export function hooked(scratch, env) {
   return place;
 }
 
-/** `forge hook commit-msg`, guard included, on a message that is right. */
+/** The installed hook as git runs it, its shell and the guard included, on a message that is right. */
 const commitMessage = ({ limit }, { env }, scratch) => {
   const place = hooked(scratch, env);
-  const [ratio] = wallRatios([forge('hook', 'commit-msg', '.git/message')], place);
+  const [ratio] = wallRatios([['sh', '.git/hooks/commit-msg', '.git/message']], place);
   return { ...ratio, limit };
 };
 

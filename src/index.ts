@@ -98,6 +98,7 @@ const routines = {
   commitTemplate: () => import('./routines/commit-template.js'),
   commitCheck: () => import('./routines/commit-check.js'),
   commitHook: () => import('./routines/commit-hook.js'),
+  commitPrepare: () => import('./routines/commit-prepare.js'),
   pushHook: () => import('./routines/push-hook.js'),
   ci: () => import('./routines/ci.js'),
   checkpoint: () => import('./routines/checkpoint.js'),
@@ -488,10 +489,13 @@ export const textGuard = {
   redact: async (text: string) => (await routines.guard()).redactText(text),
 };
 
-/** What git's `commit-msg` and `pre-push` hooks ask; they need no open forge, and change nothing of memory. */
+/** What git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks ask; they need no open forge, and change nothing of memory. */
 export const hookedMessage = async (
   ...args: Parameters<Awaited<ReturnType<typeof routines.commitHook>>['checkHookedMessage']>
 ) => (await routines.commitHook()).checkHookedMessage(...args);
+export const preparedMessage = async (
+  ...args: Parameters<Awaited<ReturnType<typeof routines.commitPrepare>>['prepareMessage']>
+) => (await routines.commitPrepare()).prepareMessage(...args);
 export const hookedPush = async (
   ...args: Parameters<Awaited<ReturnType<typeof routines.pushHook>>['checkHookedPush']>
 ) => (await routines.pushHook()).checkHookedPush(...args);

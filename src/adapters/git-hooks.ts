@@ -11,28 +11,58 @@ export interface ScopedSetting {
   scope: string;
 }
 
+/** A hook of git's settings (`hook.<name>.command` and `.event`), which git 2.54 and newer run beside those of files. */
+export interface ConfigHook {
+  name: string;
+  scope: string;
+  command: string;
+  events: string[];
+}
+
 export interface HookSettings {
   /** Where git looks for hooks, absolute, with every link followed that exists; `isThere`: it is a folder. */
   hooksPath: (ScopedSetting & { folder: string; isThere: boolean }) | null;
   commentChar: ScopedSetting | null;
+  /** Those that are switched on. */
+  beside: ConfigHook[];
 }
 
 /** As the person's git has it: what forge sets for its own calls is left out. */
 export async function readHookSettings(git: Git, { root }: Repository): Promise<HookSettings> {
-  const pattern = '^core\\.(hookspath|commentchar|commentstring)$';
+  const pattern = '^(core\\.(hookspath|commentchar|commentstring)|hook\\..*)$';
   const { stdout } = await git(['config', '--show-scope', '-z', '--get-regexp', pattern]);
   const fields = stdout.split('\0');
-  const settings = new Map<string, ScopedSetting>();
+  const all: (ScopedSetting & { key: string })[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [scope = '', line = ''] = fields.slice(at, at + 2);
-    const end = line.indexOf('\n');
-    if (scope !== 'command') settings.set(line.slice(0, end), { value: line.slice(end + 1), scope });
+    const [key = '', ...value] = line.split('\n');
+    // One without a value is a switch, which is on.
+    if (scope !== 'command') all.push({ key, value: value.length > 0 ? value.join('\n') : 'true', scope });
   }
-  const path = settings.get('core.hookspath');
+  const last = (key: string) => all.findLast((setting) => setting.key === key);
+  const path = last('core.hookspath');
   return {
-    hooksPath: path ? { ...path, ...folderOf(root, path.value) } : null,
-    commentChar: settings.get('core.commentstring') ?? settings.get('core.commentchar') ?? null,
+    hooksPath: path ? { value: path.value, scope: path.scope, ...folderOf(root, path.value) } : null,
+    commentChar: last('core.commentstring') ?? last('core.commentchar') ?? null,
+    beside: configHooks(all),
   };
+}
+
+/** As git has it: the last command counts, every event, and an empty one takes back those before it. */
+function configHooks(settings: readonly (ScopedSetting & { key: string })[]): ConfigHook[] {
+  const found = new Map<string, ConfigHook & { isOff: boolean }>();
+  for (const { key, value, scope } of settings) {
+    const [, name, what] = /^hook\.(.+)\.(command|event|enabled)$/s.exec(key) ?? [];
+    if (name === undefined) continue;
+    const hook = found.get(name) ?? { name, scope, command: '', events: [], isOff: false };
+    found.set(name, hook);
+    if (what === 'command') Object.assign(hook, { command: value, scope });
+    else if (what === 'event') hook.events = value === '' ? [] : [...hook.events, value];
+    else hook.isOff = /^(?:false|no|off|0|)$/i.test(value);
+  }
+  return [...found.values()]
+    .filter(({ command, events, isOff }) => command !== '' && events.length > 0 && !isOff)
+    .map(({ isOff: _, ...hook }) => hook);
 }
 
 /** An empty value is git's way to say: none. */

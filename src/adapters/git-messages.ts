@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Circumstances, STATE_FILES } from '../domain/commit/exempt.js';
 import { usage } from '../domain/error.js';
+import { MESSAGE_SETTINGS } from '../domain/git-hook/shim.js';
 import { oneLine } from '../domain/text.js';
 import { type Git, type GitStream, gitError } from './git.js';
 import { Cutter } from './git-blobs.js';
@@ -17,6 +18,7 @@ export interface StoredMessage {
 const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', '--format=%H %P%n%B'];
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const LF = 0x0a;
+const BLANK = 0x20;
 
 /** Commits as people name them, `A..B`; or as forge found them: ids, those left out with `^` in front. */
 export type Range = string | readonly string[];
@@ -45,10 +47,14 @@ const noRange = (range: string, why: string): Error =>
     hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
   });
 
+/** `<hash> <parents>`, LF, the message. All hashes are of one length. */
 function parseMessage(bytes: Buffer): StoredMessage {
-  const end = bytes.indexOf(LF);
-  const [hash = '', ...parents] = bytes.subarray(0, end).toString('latin1').trim().split(' ');
-  return { hash, parents: parents.length, message: bytes.subarray(end + 1) };
+  const [end, length] = [bytes.indexOf(LF), bytes.indexOf(BLANK)];
+  return {
+    hash: bytes.toString('latin1', 0, length),
+    parents: Math.floor((end - length) / (length + 1)),
+    message: bytes.subarray(end + 1),
+  };
 }
 
 /** How git reads the message files of this repository. */
@@ -67,18 +73,25 @@ const NAMES: Record<string, keyof MessageSettings> = {
 
 /** `env`: of the git that runs a hook, which may have settings of its own (`git -c core.commentChar=…`). */
 export async function readMessageSettings(git: Git, env: NodeJS.ProcessEnv = {}): Promise<MessageSettings> {
-  const names = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
+  // The hook's script has asked already, a line each.
+  if (env.FORGE_SHIM === '1' && env.FORGE_MESSAGE_SETTINGS !== undefined)
+    return settingsIn(env.FORGE_MESSAGE_SETTINGS.split('\n'), ' ');
   const own = Object.entries(env).filter(([key]) =>
     /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
   );
-  const { stdout } = await git(['config', '-z', '--get-regexp', names], {
+  const { stdout } = await git(['config', '-z', '--get-regexp', MESSAGE_SETTINGS], {
     env: Object.fromEntries(own) as Record<string, string>,
   });
+  return settingsIn(stdout.split('\0'), '\n');
+}
+
+/** Names and values; the last one of a name counts. */
+function settingsIn(entries: readonly string[], between: string): MessageSettings {
   const settings: MessageSettings = {};
-  for (const entry of stdout.split('\0').filter(Boolean)) {
-    const [key = '', ...value] = entry.split('\n');
+  for (const entry of entries.filter(Boolean)) {
+    const [key = '', ...value] = entry.split(between);
     const name = NAMES[key];
-    if (name) settings[name] = value.join('\n');
+    if (name) settings[name] = value.join(between);
   }
   return settings;
 }

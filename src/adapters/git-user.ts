@@ -46,8 +46,13 @@ export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
     });
 }
 
-/** The editor that git would open, on that file. Like git by a shell: it may be `code --wait`. */
-export async function openEditor(git: UserGit, file: string, env: NodeJS.ProcessEnv): Promise<void> {
+/** The editor that git would open, on that file. Like git by a shell: it may be `code --wait`. `hint`: when it fails. */
+export async function openEditor(
+  git: UserGit,
+  file: string,
+  env: NodeJS.ProcessEnv,
+  hint?: string,
+): Promise<void> {
   const { code, stdout, stderr } = await git(['var', 'GIT_EDITOR']);
   const editor = stdout.trim();
   if (code !== 0 || editor === '')
@@ -63,7 +68,9 @@ export async function openEditor(git: UserGit, file: string, env: NodeJS.Process
     child.on('close', done);
   });
   if (status !== 0)
-    throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`);
+    throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`, {
+      hint: hint ?? 'git config core.editor …  (another editor)',
+    });
 }
 
 const stopped = (): Error =>

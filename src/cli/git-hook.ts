@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { type GitHook, isGitHook, quoted, SHIM_EXITS } from '../domain/git-hook/shim.js';
+import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from '../domain/git-hook/shim.js';
 import { oneLine, plural } from '../domain/text.js';
-import { type CheckedCommit, hookedMessage, hookedPush, systemWorld } from '../index.js';
+import { type CheckedCommit, hookedMessage, hookedPush, preparedMessage, systemWorld } from '../index.js';
 import type { Io } from './io.js';
 
 /** ms. Whoever waits longer curses; then nothing is checked, and that is said. */
@@ -20,7 +20,8 @@ const FINE: Verdict = { lines: [], refusal: null };
  */
 export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]): Promise<number> {
   if (!isGitHook(word)) return 0;
-  io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; nothing was checked\n`);
+  const nothing = `nothing was ${word === PREPARE ? 'filled in' : 'checked'}`;
+  io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; ${nothing}\n`);
   try {
     const { lines, refusal } = await look(io, word, args);
     if (lines.length > 0) io.stderr.write(`${lines.join('\n')}\n`);
@@ -30,7 +31,7 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
     const { maskError } = await import('./input-guard.js');
     const { toForgeError } = await import('./report.js');
     const { message } = await maskError(toForgeError(error));
-    io.stderr.write(`forge: nothing was checked: ${oneLine(message, 300)}\n`);
+    io.stderr.write(`forge: ${nothing}: ${oneLine(message, 300)}\n`);
     return 0;
   }
 }
@@ -38,6 +39,7 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
 function look(io: Io, hook: GitHook, args: readonly string[]): Promise<Verdict> {
   if (hook === 'commit-msg') return judgeMessage(io, args[0] ?? '');
   if (hook === 'pre-push') return judgePush(io, args[0] ?? '');
+  if (hook === PREPARE) return preparedMessage(io.cwd(), world(io), args[0] ?? '').then(() => FINE);
   // The shell keeps what follows a commit, a switch or a merge.
   return Promise.resolve(FINE);
 }
@@ -47,11 +49,13 @@ const world = (io: Io) => io.world ?? systemWorld(io.env, false);
 async function judgeMessage(io: Io, file: string): Promise<Verdict> {
   const checked = await hookedMessage(io.cwd(), world(io), file);
   if (!checked) return FINE;
-  const { problems, enforce } = checked;
+  const { problems, enforce, unread } = checked;
   const isSecret = problems.some(({ rule }) => rule === 'secret');
-  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return FINE;
+  const said = unread === null ? [] : [`forge: only secrets were looked for: ${oneLine(unread, 300)}`];
+  if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines: said, refusal: null };
   const refused = isSecret || enforce === 'block';
   const lines = [
+    ...said,
     `forge: the message ${isSecret ? 'holds what must not be kept' : 'does not follow the protocol'}${refused ? '; nothing was committed' : ''}`,
     ...problems.flatMap(problemLines),
     ...(refused ? [ways(pathFor(io, file))] : []),
@@ -81,22 +85,42 @@ async function judgePush(io: Io, remote: string): Promise<Verdict> {
   const refs = (await io.stdin.read()).toString('utf8');
   const found = await hookedPush(io.cwd(), world(io), { remote, refs });
   if (!found) return FINE;
-  const { commits, secrets, memory, enforce } = found;
+  const { commits, secrets, memory, enforce, unread } = found;
   const isWrong = commits.length > 0 && enforce === 'block';
   const refusal = secrets.length > 0 ? 'secret' : isWrong || memory !== null ? 'problems' : null;
-  const lines = [
-    ...secrets
-      .slice(0, MAX_SHOWN)
-      .map(({ file, line, what, commit }) => `  ${commit?.slice(0, 10) ?? ''} ${file}:${line}: ${what}`),
-    ...commits.slice(0, MAX_SHOWN).flatMap(commitLines),
-    ...(memory === null ? [] : [`  memory: ${oneLine(memory, 300)}`, '    → forge memory verify']),
-    ...(commits.length > MAX_SHOWN ? [`  … ${plural(commits.length - MAX_SHOWN, 'more commit')}`] : []),
+  const held = [
+    ...shortened(secrets, 'secret', ({ file, line, what, commit }) => [
+      `  ${commit?.slice(0, 10) ?? ''} ${oneLine(file, 200)}:${line}: ${what}`,
+    ]),
+    ...shortened(commits, 'commit', commitLines),
   ];
-  if (lines.length === 0) return FINE;
-  const head = `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: what the commits hold has to be put right`;
-  const tail = refusal ? ['  More: forge commit check --range …   or past all hooks: --no-verify'] : [];
-  return { lines: [head, ...lines, ...tail], refusal };
+  const said = unread === null ? [] : [`forge: messages were not looked at: ${oneLine(unread, 300)}`];
+  if (held.length === 0 && memory === null) return { lines: said, refusal: null };
+  const what =
+    held.length > 0 ? 'what the commits hold has to be put right' : 'memory has to be settled first';
+  const lines = [
+    ...said,
+    `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: ${what}`,
+    ...held,
+    ...(memory === null ? [] : memoryLines(memory)),
+    ...(refusal
+      ? [
+          `  ${held.length > 0 ? 'More: forge commit check --range …   or past' : 'Past'} all hooks: --no-verify`,
+        ]
+      : []),
+  ];
+  return { lines, refusal };
 }
+
+const shortened = <T>(all: readonly T[], what: string, linesOf: (one: T) => string[]): string[] => [
+  ...all.slice(0, MAX_SHOWN).flatMap(linesOf),
+  ...(all.length > MAX_SHOWN ? [`  … ${plural(all.length - MAX_SHOWN, `more ${what}`)}`] : []),
+];
+
+const memoryLines = (memory: string): string[] => [
+  `  memory: ${oneLine(memory, 300)}`,
+  '    → forge memory verify   (shows what is wrong, and what a human types to go on)',
+];
 
 const commitLines = ({ sha, subject, problems }: CheckedCommit): string[] => [
   `  ${sha?.slice(0, 10) ?? ''} ${oneLine(subject, 80)}`,

@@ -80,9 +80,11 @@ export function harmless<T>(value: T, seen = new Map<unknown, unknown>()): T {
   if (typeof value !== 'object' || value === null) return value;
   const known = seen.get(value);
   if (known !== undefined) return known as T;
+  // There may be thousands of these.
+  if (Array.isArray(value) && value.length === 0) return value;
   const copy: Record<string, unknown> | unknown[] = Array.isArray(value) ? [] : {};
   seen.set(value, copy);
-  for (const [key, part] of Object.entries(value))
-    (copy as Record<string, unknown>)[key] = harmless(part, seen);
+  for (const key of Object.keys(value))
+    (copy as Record<string, unknown>)[key] = harmless((value as Record<string, unknown>)[key], seen);
   return copy as T;
 }

@@ -1,4 +1,6 @@
+import { quoted } from './git-hook/shim.js';
 import { advisory, blocking, degraded, type Problem, type Symptom } from './symptom.js';
+import { oneLine } from './text.js';
 
 /** What stands in the way of work, and whether git asks forge. */
 export interface WorkFacts {
@@ -19,6 +21,8 @@ export interface HookFacts {
   hasScript: boolean;
   /** What that script starts and is not there any more. */
   gone: string[];
+  /** Hooks of git's settings that start forge as well. */
+  twice: { name: string; scope: string }[];
 }
 
 export function diagnoseWork({ paused, recovering, hooks }: WorkFacts): Symptom[] {
@@ -52,7 +56,7 @@ const UNASKED = 'what does not follow the commit protocol is found when it is lo
 function checkHooks(hooks: HookFacts | Problem): Symptom[] {
   if ('message' in hooks)
     return advisory(hooks.message, EXPECTED, UNASKED, hooks.hint ?? 'forge hooks status');
-  const { absent, isAny, hasScript, gone } = hooks;
+  const { absent, isAny, hasScript, gone, twice } = hooks;
   const names = absent.map(({ name }) => name).join(', ');
   const why = absent.find((hook) => hook.why !== undefined)?.why;
   if (!isAny && !hasScript)
@@ -79,6 +83,14 @@ function checkHooks(hooks: HookFacts | Problem): Symptom[] {
         EXPECTED,
         'they look for another one in PATH, and pass without a check where there is none',
         INSTALL,
+      ),
+    ),
+    ...twice.flatMap(({ name, scope }) =>
+      advisory(
+        `hook.${oneLine(name, 60)} (a ${scope} setting of git) starts forge as well`,
+        EXPECTED,
+        'git 2.54 and newer run both, so everything is checked and said twice',
+        `git config --${scope} --remove-section ${quoted(`hook.${name}`)}`,
       ),
     ),
   ];

@@ -2,6 +2,12 @@ import * as z from 'zod/mini';
 import type { Format } from './document.js';
 import { oneLine, plural } from './text.js';
 
+/** Where an issue is worked on: its branch, and the full hashes of the commits that name it, oldest first. */
+const GitRefs = z.looseObject({
+  branch: z.optional(z.nullable(z.string())),
+  commits: z.optional(z.array(z.string())),
+});
+
 /** RFC-9060 §5.1: an issue as a memory unit. What forge reads of it here; the rest is kept as it stands. */
 export const Unit = z.looseObject({
   linear_id: z.string(),
@@ -11,6 +17,7 @@ export const Unit = z.looseObject({
   priority: z.optional(z.nullable(z.number())),
   labels: z.optional(z.array(z.string())),
   created_at: z.optional(z.string()),
+  git_refs: z.optional(z.nullable(GitRefs)),
 });
 export type Unit = z.infer<typeof Unit>;
 

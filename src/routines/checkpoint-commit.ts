@@ -11,6 +11,7 @@ import { idHere } from './commit-check.js';
 import { guardCommit } from './commit-guard.js';
 import { type Context, readConfig } from './context.js';
 import { requireMemory } from './integrity.js';
+import { linkCommits } from './issue-commits.js';
 import { surroundings } from './ledger.js';
 import { readRunning } from './running.js';
 import { trySeal } from './seal.js';
@@ -38,6 +39,7 @@ export interface CommittedState {
 export async function commitState(context: Context, making: Proven): Promise<CommittedState> {
   const { place, tested } = making;
   const { git } = place;
+  await linkCommits(context);
   await guardCommit(context);
   await requireMemory(context);
   await trySeal(context, readConfig(context).supervisor.keys);

@@ -10,8 +10,14 @@ import {
 } from '../domain/commit/check.js';
 import { cleanupOf } from '../domain/commit/clean.js';
 import type { Exemption } from '../domain/commit/exempt.js';
-import { type CommitRules, makeRules, NO_ISSUE } from '../domain/commit/rules.js';
-import { usage } from '../domain/error.js';
+import {
+  type CommitRules,
+  type CommitSettings,
+  DEFAULT_SETTINGS,
+  makeRules,
+  NO_ISSUE,
+} from '../domain/commit/rules.js';
+import { ForgeError, usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
 import { featuresFile } from '../store/layout.js';
 import { type Context, contextAt, readConfig } from './context.js';
@@ -78,6 +84,29 @@ export function rulesHere(context: Context): CommitRules {
   );
 }
 
+/** What the settings want of git's hooks. */
+export interface Enforcement {
+  enforce: 'block' | 'warn' | 'off';
+  settings: CommitSettings;
+  /** Why only secrets are looked for, which no setting switches off; null where all is. */
+  unread: string | null;
+}
+
+/** Settings that cannot be read hold nobody up. */
+export function enforcementHere(context: Context): Enforcement {
+  try {
+    const { enforce, ...settings } = readConfig(context).commit;
+    return { enforce, settings, unread: null };
+  } catch (error) {
+    return { enforce: 'off', settings: DEFAULT_SETTINGS, unread: whyUnread(error) };
+  }
+}
+
+export function whyUnread(error: unknown): string {
+  if (error instanceof ForgeError) return error.message;
+  throw error;
+}
+
 /** An id that a commit of forge's own may bear: a checkpoint may be called otherwise. */
 export const idHere = (context: Context, id: string): string => (rulesHere(context).isId(id) ? id : NO_ISSUE);
 
@@ -99,9 +128,6 @@ export async function stateOf(
 /** As many as the guard looks at in one go: a look costs the same for a line and for a page. */
 const PAGE = 256;
 
-/** A commit, and the text that the guard is to look at. */
-type Read = CheckedCommit & { message: Buffer };
-
 /** Git writes, and the guard is loaded, while messages are checked. */
 async function checkRange(
   git: ReturnType<typeof streamGit>,
@@ -110,31 +136,42 @@ async function checkRange(
   loading: Promise<Guard>,
 ): Promise<CheckedCommit[]> {
   const commits: CheckedCommit[] = [];
-  let page: Read[] = [];
+  /** The texts of the last ones, which the guard has not seen. */
+  let page: Buffer[] = [];
   let guard: Guard | null = null;
+  const look = (by: Guard): void => {
+    guardPage(commits, page, by);
+    page = [];
+  };
   const reading = readMessages(git, range, ({ hash, parents, message }) => {
     const { subject, exempt, problems } = checkMessage(message, rules, { stored: true, parents });
-    page.push({ sha: hash, subject, ...(exempt ? { exempt } : {}), problems, message });
-    if (!guard || page.length < PAGE) return;
-    commits.push(...guardedPage(page, guard));
-    page = [];
+    commits.push(exempt ? { sha: hash, subject, exempt, problems } : { sha: hash, subject, problems });
+    page.push(message);
+    if (guard && page.length >= PAGE) look(guard);
   });
   const keep = loading.then((loaded) => {
     guard = loaded;
   });
   await Promise.all([reading, keep]);
-  return [...commits, ...guardedPage(page, await loading)];
+  look(await loading);
+  return commits;
 }
 
-function guardedPage(page: readonly Read[], guard: Guard): CheckedCommit[] {
-  const text = Buffer.concat(page.flatMap(({ message }) => [message, BETWEEN])).toString('utf8');
-  const isClean = guard.scanCritical(text.replace(FORM, '\n')).length === 0;
-  return page.map(({ message, ...commit }) => (isClean ? commit : guarded(message, commit, guard)));
+/** Only where the page has something each message is looked at. */
+function guardPage(commits: CheckedCommit[], page: readonly Buffer[], guard: Guard): void {
+  const text = Buffer.concat(page.flatMap((message) => [message, BETWEEN])).toString('utf8');
+  if (guard.scanCritical(text.replace(FORM, '\n')).length === 0) return;
+  const first = commits.length - page.length;
+  for (const [i, message] of page.entries())
+    commits[first + i] = guarded(message, commits[first + i] as CheckedCommit, guard);
 }
 
-/** Lines of the protocol that can hold nothing else; the others keep their neighbours. */
+/**
+ * Lines of the protocol that can hold nothing else, and the short hash in front of what is said of a parent: digits alone
+ * could be somebody's number, and stay. All else keeps its neighbours.
+ */
 const FORM =
-  /^(?:## \w{3,9}|- (?:Parent: [0-9a-f]{7,64} \(previous working state\)|Linear: [A-Z][A-Z0-9]{0,9}-\d{1,9}|Session: [\d-]{10}-session-\d{3,6})|Forge-Ledger: \w{1,12} \d{1,9} [0-9a-f]{64})?\n/gm;
+  /^(?:(?:## \w{3,9}|- (?:Parent: [0-9a-f]{7,64} \(previous working state\)|Linear: [A-Z][A-Z0-9]{0,9}-\d{1,9}|Session: [\d-]{10}-session-\d{3,6})|Forge-Ledger: \w{1,12} \d{1,9} [0-9a-f]{64})?\n|- Parent: (?=\d{0,11}[a-f])[0-9a-f]{7,12}(?= \())/gm;
 
 const BETWEEN = Buffer.from('\n\n');
 

@@ -1,4 +1,5 @@
 import { openEditor, type UserGit } from '../adapters/git-user.js';
+import { formatArgv } from '../domain/argv.js';
 import { checkMessage } from '../domain/commit/check.js';
 import { cleanMessage, textOf } from '../domain/commit/clean.js';
 import { ForgeError, usage } from '../domain/error.js';
@@ -16,7 +17,9 @@ export async function editMessage(context: Context, own: UserGit, text: string):
     });
   saveMessage(context, text);
   const file = commitMessageFile(context.layout);
-  await openEditor(own, file, context.world.env);
+  const byHand = formatArgv(['git', 'commit', '-e', '--cleanup=verbatim', '-F', file]);
+  const hint = `What was written is kept: ${byHand}   Another editor: git config core.editor …`;
+  await openEditor(own, file, context.world.env, hint);
   const left = context.disk.read(file)?.toString('utf8') ?? '';
   const message = cleanMessage(left, 'whitespace');
   if (message.lines.length === 0) throw usage('commit.empty', 'The message is empty; nothing was committed.');

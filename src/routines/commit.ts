@@ -4,6 +4,7 @@ import { operationOf } from '../adapters/git-messages.js';
 import { type HeadCommit, readHead, readStagedFiles } from '../adapters/git-staged.js';
 import { type UserGit, userGit } from '../adapters/git-user.js';
 import type { Repository } from '../adapters/repository.js';
+import { formatArgv } from '../domain/argv.js';
 import { composeMessage } from '../domain/commit/compose.js';
 import { type CommitMessage, formatCommitMessage } from '../domain/commit-message.js';
 import { ForgeError, outside, refused, usage } from '../domain/error.js';
@@ -146,8 +147,10 @@ async function commitIndex(context: Context, { git, own, message, all, watch }: 
 function notMade(stderr: string, file: string): Error {
   const lines = stderr.trim().split('\n');
   const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
+  const lock = /'([^']+\.lock)': File exists/.exec(said)?.[1];
+  const first = lock ? `Wait for the other git, or remove ${lock} if none runs. ` : '';
   return outside('commit.failed', `git made no commit: ${said || 'a hook refused it'}`, {
-    hint: `The message is kept; once that is settled: git commit --cleanup=verbatim -F "${file}"`,
+    hint: `${first}The message is kept; once that is settled: ${formatArgv(['git', 'commit', '--cleanup=verbatim', '-F', file])}`,
     data: { file },
   });
 }

@@ -22,7 +22,7 @@ export async function lookAtWork(context: Context): Promise<WorkFacts> {
 async function lookAtHooks(context: Context): Promise<HookFacts | null> {
   const { git, layout } = context;
   if (!git || readConfig(context).commit.enforce === 'off') return null;
-  const { hooks, gone } = await hooksStatus(context);
+  const { hooks, gone, beside } = await hooksStatus(context);
   const script = hookScript(layout);
   const absent = hooks.filter(({ state }) => state === 'absent' || state === 'refused');
   return {
@@ -31,5 +31,6 @@ async function lookAtHooks(context: Context): Promise<HookFacts | null> {
     // One that cannot be read says as little as none.
     hasScript: context.disk.exists(script) && !gone.includes(script),
     gone: gone.filter((path) => path !== script),
+    twice: beside.filter(({ runs_forge }) => runs_forge),
   };
 }

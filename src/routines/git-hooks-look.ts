@@ -17,7 +17,7 @@ import {
   type Surroundings,
 } from '../domain/git-hook/place.js';
 import { HOOKS_RECORD, type HooksRecord, NO_HOOKS } from '../domain/git-hook/record.js';
-import { GIT_HOOKS, type GitHook, isShim } from '../domain/git-hook/shim.js';
+import { ALL_HOOKS, type GitHook, isShim } from '../domain/git-hook/shim.js';
 import { hooksRecordFile, shownFrom } from '../store/layout.js';
 import { type ProjectFile, readProjectFile } from '../store/project-file.js';
 import type { Context } from './context.js';
@@ -29,6 +29,8 @@ export interface Scene {
   surroundings: Surroundings;
   files: Map<string, ProjectFile>;
   record: HooksRecord;
+  /** Where git is told what to pass over in this repository alone, by its name in `files`. */
+  exclude: string;
 }
 
 /** Where hooks are in this repository, what stands there, and what forge did to it. */
@@ -42,19 +44,20 @@ export async function lookAtHooks(context: Context): Promise<Scene> {
     return path;
   };
   leftBehind(repository, settings).forEach(note);
-  const found = GIT_HOOKS.map((hook): [GitHook, HookFile] => {
+  const found = ALL_HOOKS.map((hook): [GitHook, HookFile] => {
     const file = fileOf(hook, repository, settings);
     return [hook, { ...judgeFile(file, repository, settings), path: note(file) }];
   });
   const local = lefthookLocal(repository);
   note(local);
+  const exclude = note(readProjectFile(repository.commonDir, 'info/exclude', true));
   const surroundings: Surroundings = {
     hooksPath: settings.hooksPath,
     files: Object.fromEntries(found) as Surroundings['files'],
     lefthookLocal: local.bytes && { path: local.name, text: textOf(local.bytes) },
   };
   const record = context.disk.readDocument(HOOKS_RECORD, hooksRecordFile(context.layout), NO_HOOKS).value;
-  return { context, repository, settings, surroundings, files, record };
+  return { context, repository, settings, surroundings, files, record, exclude };
 }
 
 function requireHome({ repository, git }: Context): { repository: Repository; git: Git } {
@@ -76,7 +79,7 @@ function requireHome({ repository, git }: Context): { repository: Repository; gi
 
 /** What forge put into git's own folder of hooks before somebody set another one. */
 const leftBehind = ({ commonDir }: Repository, { hooksPath }: HookSettings): ProjectFile[] =>
-  (hooksPath ? GIT_HOOKS : [])
+  (hooksPath ? ALL_HOOKS : [])
     .map((hook) => readProjectFile(commonDir, `hooks/${hook}`, true))
     .filter(({ bytes }) => bytes !== null && isShim(textOf(bytes)));
 

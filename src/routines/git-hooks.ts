@@ -6,6 +6,7 @@ import { encodeDocument } from '../domain/document.js';
 import { refused } from '../domain/error.js';
 import {
   type HookPlan,
+  isWired,
   LEFTHOOK_LOCAL,
   LEFTHOOK_LOCALS,
   MANAGERS,
@@ -14,7 +15,15 @@ import {
   withoutLefthookEntries,
 } from '../domain/git-hook/place.js';
 import type { HooksRecord } from '../domain/git-hook/record.js';
-import { type GitHook, isShim, runtimeOf, script, withoutBlock } from '../domain/git-hook/shim.js';
+import {
+  type GitHook,
+  isGitHook,
+  isShim,
+  markedLines,
+  runtimeOf,
+  script,
+  withoutBlock,
+} from '../domain/git-hook/shim.js';
 import { checkInput } from '../domain/input.js';
 import { hookScript, hooksRecordFile } from '../store/layout.js';
 import { type ProjectFile, replaceProjectFiles, requireWritable } from '../store/project-file.js';
@@ -26,6 +35,8 @@ export const HooksInput = z.strictObject({
   into: z.optional(z.array(z.enum(MANAGERS))),
   /** Keep the headings of messages by another comment character in this repository. */
   commentChar: z.optional(z.boolean()),
+  /** `prepare-commit-msg` too: messages written in an editor are filled in. */
+  prepare: z.optional(z.boolean()),
 });
 export type HooksInput = z.infer<typeof HooksInput>;
 
@@ -33,6 +44,8 @@ export interface HooksReport {
   hooks: { name: GitHook; state: HookPlan['state'] | 'absent' | 'removed'; path: string; why?: string }[];
   /** What the hooks start that is not there: they take what is in PATH then, or check nothing. */
   gone: string[];
+  /** Hooks of git's settings at the same events. Git 2.54 and newer run them, too; forge leaves them alone. */
+  beside: { name: string; scope: string; events: GitHook[]; runs_forge: boolean }[];
   /** The character with which git's remarks begin in messages; `#` takes away headings when an editor is used. */
   comment_char: string;
 }
@@ -45,6 +58,11 @@ const OURS = ';';
 const reportOf = ({ settings }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
   hooks,
   gone: [],
+  beside: settings.beside.flatMap(({ command, events, ...hook }) => {
+    const shared = events.filter(isGitHook);
+    const runsForge = /\bforge(?:\/hook|(?:\.js)?['"]? hook)\b/.test(command);
+    return shared.length > 0 ? [{ ...hook, events: shared, runs_forge: runsForge }] : [];
+  }),
   comment_char: settings.commentChar?.value ?? USUAL,
 });
 
@@ -63,7 +81,7 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   const input = checkInput(HooksInput, raw);
   requireSupervisor(context, 'config');
   const scene = await lookAtHooks(context);
-  const plans = planHooks(scene.surroundings);
+  const plans = planHooks(scene.surroundings, input.prepare);
   requireConsent(plans, input.into ?? []);
   const changes = changesOf(scene, plans);
   for (const { file } of changes) requireWritable(file);
@@ -109,8 +127,9 @@ interface Change {
 }
 
 /** One a file: lefthook's takes the lines of several hooks. */
-function changesOf({ files, surroundings }: Scene, plans: readonly HookPlan[]): Change[] {
-  const texts = new Map<string, string>();
+function changesOf(scene: Scene, plans: readonly HookPlan[]): Change[] {
+  const { files, surroundings } = scene;
+  const texts = new Map<string, string>(excludeText(scene, plans));
   for (const { path, text } of plans) {
     if (text === null) continue;
     const before =
@@ -119,10 +138,18 @@ function changesOf({ files, surroundings }: Scene, plans: readonly HookPlan[]): 
   }
   return [...texts].map(([path, text]) => {
     const file = files.get(path) as ProjectFile;
-    const isOurs = path !== LEFTHOOK_LOCAL && (file.bytes === null || isShim(text));
+    const isOurs = ![LEFTHOOK_LOCAL, scene.exclude].includes(path) && (file.bytes === null || isShim(text));
     const mode = isOurs ? 0o755 : file.mode;
     return { file: { ...file, mode }, bytes: bytesOf(text) };
   });
+}
+
+/** What is of this checkout alone is no news to git, no obstacle to a checkpoint, and nothing to roll back. */
+function excludeText({ files, exclude }: Scene, plans: readonly HookPlan[]): [string, string][] {
+  const bytes = files.get(exclude)?.bytes;
+  const before = bytes ? textOf(bytes) : '';
+  if (!plans.some(({ path }) => path === LEFTHOOK_LOCAL) || withoutBlock(before) !== before) return [];
+  return [[exclude, `${markedLines([`/${LEFTHOOK_LOCAL}`])}${before}`]];
 }
 
 const endedLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
@@ -160,7 +187,7 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
   const commentChar = set ? (set.before ?? USUAL) : reportOf(scene, []).comment_char;
-  return { hooks, gone: [], comment_char: commentChar };
+  return { ...reportOf(scene, hooks), comment_char: commentChar };
 }
 
 /** Theirs to change: without the script its lines let everything pass. */
@@ -187,8 +214,6 @@ export async function hooksStatus(context: Context): Promise<HooksReport> {
   }));
   return { ...reportOf(scene, hooks), gone: hooks.some(isWired) ? goneOf(context) : [] };
 }
-
-const isWired = ({ state }: { state: string }): boolean => state === 'installed' || state === 'renewed';
 
 function goneOf({ disk, layout }: Context): string[] {
   const path = hookScript(layout);

@@ -75,7 +75,8 @@ function findDoneFile(
   }
 }
 
-function changeActive({ disk, layout }: Context, change: (issues: Unit[]) => Unit[]): void {
+/** Caller holds the lock. */
+export function changeActive({ disk, layout }: Context, change: (issues: Unit[]) => Unit[]): void {
   const path = activeIssuesFile(layout);
   const none: ActiveIssues = { schema_version: ACTIVE_ISSUES.version, issues: [] };
   const { value, bytes } = disk.readDocument(ACTIVE_ISSUES, path, none);

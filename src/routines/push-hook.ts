@@ -4,14 +4,19 @@ import { findForge } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import { ForgeError } from '../domain/error.js';
 import { configFile, shownFrom } from '../store/layout.js';
-import { type CheckedCommit, checkCommits } from './commit-check.js';
-import { type Context, contextAt, readConfig } from './context.js';
+import {
+  type CheckedCommit,
+  checkCommits,
+  type Enforcement,
+  enforcementHere,
+  whyUnread,
+} from './commit-check.js';
+import { type Context, contextAt } from './context.js';
 import { type Scan, scanTree } from './guard-scan.js';
 import { requireMemory } from './integrity.js';
 
 /** What is wrong with what is about to be pushed. */
-export interface HookedPush {
-  enforce: 'block' | 'warn' | 'off';
+export interface HookedPush extends Pick<Enforcement, 'enforce' | 'unread'> {
   /** Those that do not follow the protocol. */
   commits: CheckedCommit[];
   secrets: Scan['findings'];
@@ -36,10 +41,18 @@ export async function checkHookedPush(
   const range = await newCommits(git, remote, pushed);
   if (range.length === 0) return null;
   const context = contextAt(found.root, found.repository, world, false);
-  const { enforce } = readConfig(context).commit;
-  const commits = enforce === 'off' ? [] : await judge(git, context, await newCommits(git, null, pushed));
+  const { enforce, unread } = enforcementHere(context);
+  const fresh = enforce === 'off' ? [] : await newCommits(git, null, pushed);
+  const judged = await judge(git, context, fresh).catch((error: unknown) => whyUnread(error));
+  const [commits, why] = typeof judged === 'string' ? [[], judged] : [judged, unread];
   const { findings } = await scanTree(from, world, { range });
-  return { enforce, commits, secrets: findings, memory: await damage(() => requireMemory(context)) };
+  return {
+    enforce,
+    unread: why,
+    commits,
+    secrets: findings,
+    memory: await damage(() => requireMemory(context)),
+  };
 }
 
 /**

@@ -7,12 +7,14 @@ import { backupRef, readNote, writeKept, writeKeptIndex } from '../adapters/git-
 import { isAncestor } from '../adapters/git-memory.js';
 import { applyMove, type Move, planMove } from '../adapters/git-move.js';
 import { encodeDocument, type Format } from '../domain/document.js';
-import { ForgeError, outside, refused, systemCode } from '../domain/error.js';
+import { ForgeError, refused, systemCode } from '../domain/error.js';
 import { asUnproved, FEATURES, type Feature, type Features, unproved } from '../domain/feature.js';
 import { ForgeProcess, sameProcess } from '../domain/holder.js';
 import { makeToken } from '../domain/token.js';
+import { diskError } from '../store/durable.js';
 import { readHalt } from '../store/halt.js';
-import { featuresFile, recoverFile, recoverFolder } from '../store/layout.js';
+import { readHint } from '../store/hint.js';
+import { featuresFile, recoverClaim, recoverFile, recoverFolder } from '../store/layout.js';
 import { type Context, hasRecovery } from './context.js';
 import { installGuard } from './guard.js';
 import { storeAudit, surroundings } from './ledger.js';
@@ -44,11 +46,55 @@ const Intent = z.looseObject({
 export type Intent = z.infer<typeof Intent>;
 const INTENT: Format<Intent> = { name: 'recovery intent', version: '1.0', schema: Intent };
 
-export const benchAt = <T>(
-  { world, layout }: Context,
+/**
+ * A bench for one recovery at a time: exit 3 while another process is at one, which would lose its bench. A dry run has one
+ * of its own.
+ */
+export async function benchAt<T>(
+  context: Context,
   { repository, git }: Place,
   work: (bench: Bench) => Promise<T>,
-): Promise<T> => onBench({ repository, git, env: world.env, place: recoverFolder(layout) }, work);
+): Promise<T> {
+  const { world, layout, disk } = context;
+  const folder = disk.dryRun ? `${recoverFolder(layout)}-${makeToken(8)}` : recoverFolder(layout);
+  claim(context);
+  try {
+    return await onBench({ repository, git, env: world.env, place: folder }, work);
+  } catch (error) {
+    throw plainly(error, 'nothing was changed; settle that, then: forge recover --plan');
+  } finally {
+    release(context);
+  }
+}
+
+/** On a full disk there may be no lock for it; the next one takes it over all the same. */
+function release({ disk, layout }: Context): void {
+  try {
+    disk.withLock(() => disk.remove(recoverClaim(layout)));
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+  }
+}
+
+/** Taken over from a process that is gone. */
+function claim({ disk, layout, world }: Context): void {
+  const path = recoverClaim(layout);
+  disk.withLock(() => {
+    const known = ForgeProcess.safeParse(readHint<unknown>(path));
+    if (known.success && world.liveness(known.data) !== 'gone')
+      throw underWay(`   (if none runs, on no other machine either, remove ${path})`);
+    disk.replace(path, Buffer.from(JSON.stringify(world.self())));
+  });
+}
+
+/** What the system refused, in one line. */
+function plainly(error: unknown, hint: string): unknown {
+  const code = error instanceof ForgeError ? undefined : systemCode(error);
+  if (code === undefined) return error;
+  const { dest, path = 'the git dir' } = error as NodeJS.ErrnoException & { dest?: string };
+  const { kind, code: name, message, details } = diskError(error, dest ?? path);
+  return new ForgeError(kind, name, message, { ...details, hint });
+}
 
 /** Its name is the time, and a word of its own. */
 export const nameBackup = (context: Context): string =>
@@ -76,9 +122,9 @@ export function beginMove(context: Context, intent: Omit<Intent, 'schema_version
   return whole;
 }
 
-const underWay = (): Error =>
+const underWay = (unless = ''): Error =>
   refused('recover.busy', 'Another recovery is under way here; nothing was changed.', {
-    hint: 'wait for it, then: forge recover --plan',
+    hint: `wait for it, then: forge recover --plan${unless}`,
   });
 
 const dropIntent = ({ disk, layout }: Context): void => disk.remove(recoverFile(layout));
@@ -125,9 +171,7 @@ function cutOff(error: unknown, { op, backup }: Intent): unknown {
   const hint = `settle that, then: forge recover  (completes the ${op}${where})`;
   if (error instanceof ForgeError)
     return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
-  const code = systemCode(error);
-  if (code === undefined) return error;
-  return outside(`disk.${code.toLowerCase()}`, (error as Error).message, { hint, cause: error });
+  return plainly(error, hint);
 }
 
 /** False when HEAD is neither where it was nor past where it is to be. */

@@ -17,6 +17,7 @@ import { type Context, readConfig, requireSupervisor, timestamp } from './contex
 import { showFocus } from './focus.js';
 import { requireMemory, settleMemory } from './integrity.js';
 import { shortTermFiles } from './interruption.js';
+import { linkCommits } from './issue-commits.js';
 import { readKfr } from './kfr.js';
 import { readProgressText } from './progress.js';
 import { readRunning, requireRunning } from './running.js';
@@ -86,6 +87,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
   });
   if (verified) await sealAndFold(context, config, key, verified.around);
+  await linkCommits(context);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };

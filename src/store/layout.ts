@@ -181,6 +181,8 @@ export const hookScript = (layout: Layout): string => join(layout.shared, 'hook'
 export const hooksRecordFile = (layout: Layout): string => join(layout.shared, 'hooks.json');
 /** A rollback that is under way, and has to be completed; and what is needed for it, a random word added. */
 export const recoverFile = (layout: Layout): string => join(layout.state, 'recover.json');
+/** Who is at it. */
+export const recoverClaim = (layout: Layout): string => join(layout.state, 'recover-claim.json');
 export const recoverFolder = (layout: Layout): string => join(layout.state, 'recover-bench');
 /** A private index for commits of `.forge/` alone. */
 export const privateIndex = (layout: Layout): string => join(layout.state, 'index');

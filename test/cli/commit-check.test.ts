@@ -232,6 +232,18 @@ describe('forge commit check --range', () => {
     ]);
   });
 
+  it('B-51 GIT-01 what only poses as a hash of a parent is looked at like all else', async () => {
+    const project = makeRepository();
+    const parent = (text: string): string => GOOD.replace(/Parent: .*/, `Parent: ${text}`);
+    commit(project, parent('1a2b3c4 (an agreed note)'));
+    const card = commit(project, parent('4111111111111111 (previous)'));
+    const note = commit(project, parent(`1a2b3c4 (${SECRET})`));
+    const { stdout } = await runForge(project, ['commit', 'check', '--range', 'HEAD~3..HEAD', '--json']);
+    const { commits } = JSON.parse(stdout) as CommitCheck;
+    const found = commits.filter(({ problems }) => problems.some(({ rule }) => rule === 'secret'));
+    expect(found.map(({ sha }) => sha)).toEqual([note, card]);
+  });
+
   it.each([
     '--output=/tmp/x',
     '-p',

@@ -189,6 +189,23 @@ people sign in
     await expectChecked(project);
   });
 
+  it('B-39 GIT-02 behind an index.lock says which file it is, and keeps the message', async () => {
+    const project = await working();
+    stage(project);
+    project.write('.git/index.lock', '');
+    expect(await forgeError(project, ['commit'])).toMatchObject({
+      exitCode: 6,
+      code: 'commit.failed',
+      hint: expect.stringMatching(
+        /^Wait for the other git, or remove \S+\/index\.lock if none runs\. The message is kept; .* git commit --cleanup=verbatim -F \S+$/,
+      ),
+    });
+    expect(project.read(MESSAGE)).toContain('[FORGE-001] Wire the login form');
+    rmSync(project.path('.git/index.lock'));
+    await forgeJson(project, ['commit']);
+    expect(project.has(MESSAGE)).toBe(false);
+  });
+
   it('GIT-02 signs as git is told to, and commits nothing where that fails', async () => {
     const project = await working();
     stage(project);
@@ -307,7 +324,12 @@ people sign in
     stage(project, 'b.js');
     expect((await edit('sed -i /Why/d')).stderr).toContain('"## Why" is missing');
     expect((await edit('true >')).stderr).toContain('The message is empty');
-    expect((await edit('false')).stderr).toContain('ended with 1');
+    // What was written before the editor failed is there, and the error says where.
+    const failed = await edit('sh -c \'sed -i s/people/everybody/ "$1"; kill -9 $$\' -');
+    expect([failed.exitCode, failed.stderr]).toEqual([6, expect.stringContaining('ended with 137')]);
+    expect(failed.stderr).toContain('git commit -e --cleanup=verbatim -F ');
+    expect(project.read(MESSAGE)).toContain('everybody');
+    expect((await edit('no-such-editor')).stderr).toContain('ended with 127');
     const secret = SAMPLES.secret();
     const refused = await edit(`sed -i 's|people|${secret}|'`);
     expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([5, false]);

@@ -8,8 +8,8 @@ import {
   withoutLefthookEntries,
 } from '../../src/domain/git-hook/place.js';
 import {
+  ALL_HOOKS,
   block,
-  GIT_HOOKS,
   type GitHook,
   runtimeOf,
   script,
@@ -22,7 +22,7 @@ const FILE: HookFile = { path: '.git/hooks/x', text: null, owner: 'git', isRun: 
 
 const around = (file: Partial<HookFile>, more: Partial<Surroundings> = {}): Surroundings => ({
   hooksPath: null,
-  files: Object.fromEntries(GIT_HOOKS.map((hook) => [hook, { ...FILE, ...file }])) as Record<
+  files: Object.fromEntries(ALL_HOOKS.map((hook) => [hook, { ...FILE, ...file }])) as Record<
     GitHook,
     HookFile
   >,

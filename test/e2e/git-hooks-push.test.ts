@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { runBinary } from '../support/forge.js';
 import { peer } from '../support/peers.js';
 import { makeFolder, type Project, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from './typed.js';
 
 /** A repository with a commit older than its `.forge/`, its hooks, and an empty remote. */
@@ -37,6 +38,30 @@ describe('pre-push', () => {
     const fork = makeFolder();
     run(fork, 'git', ['init', '-q', '--bare']);
     expect(push(project, fork, 'HEAD:second')).toMatchObject(passed);
+  });
+
+  it('GIT-03 LTM-05 while memory is halted says what to do about it, and names no commit', () => {
+    const project = makePushable();
+    runBinary(project.dir, ['note', 'add', SAMPLES.secret()]);
+    const { exitCode, stderr } = push(project, 'origin', 'HEAD');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^forge: nothing was pushed: memory has to be settled first\n {2}memory: Memory is halted: [^\n]*\n {4}→ forge memory verify {3}\(shows[^\n]*\n {2}Past all hooks: --no-verify\n/,
+    );
+    expect(runBinary(project.dir, ['memory', 'verify']).stdout).toContain(
+      'forge memory override acknowledge',
+    );
+  });
+
+  it('GIT-03 B-42 shows file names with escapes as text, and counts what it does not show', () => {
+    const project = makePushable();
+    for (let i = 0; i < 12; i++) project.write(`\u001b[31m${i}`, `${SAMPLES.secret()}\n`);
+    project.git('add', '-A');
+    project.git('commit', '-q', '--no-verify', '-m', 'x');
+    const { exitCode, stderr } = push(project, 'origin', 'HEAD');
+    expect([exitCode, stderr.includes('\u001b')]).toEqual([1, false]);
+    expect(stderr).toContain('<U+001B>[31m0:1: ');
+    expect(stderr).toContain('  … 2 more secrets\n');
   });
 
   it('GIT-01 B-50 looks at a push in the middle of a rebase too', () => {

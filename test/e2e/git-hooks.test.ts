@@ -14,6 +14,7 @@ import { snapshot } from '../cli/project.js';
 import { BIN, runBinary } from '../support/forge.js';
 import { peer } from '../support/peers.js';
 import { changedPaths, makeFolder, type Project, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from './typed.js';
 
 const NAMES = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'];
@@ -63,7 +64,8 @@ function commit(project: Project, env: NodeJS.ProcessEnv = {}, message = MESSAGE
 const hookFiles = (project: Project): Record<string, string> =>
   Object.fromEntries(
     Object.entries(snapshot(project.dir)).filter(
-      ([path]) => /^\.(git\/(hooks|config)|husky)|lefthook|githooks/.test(path) || path === '.git/forge/hook',
+      ([path]) =>
+        /^\.(git\/(hooks|config|info)|husky)|lefthook|githooks/.test(path) || path === '.git/forge/hook',
     ),
   );
 
@@ -76,6 +78,7 @@ describe('forge hooks in a plain repository', () => {
     expect(JSON.parse(installed.stdout)).toEqual({
       hooks: NAMES.map((name) => ({ name, state: 'new', path: `.git/hooks/${name}` })),
       gone: [],
+      beside: [],
       comment_char: ';',
     });
     for (const name of NAMES) {
@@ -156,6 +159,68 @@ describe('forge hooks in a plain repository', () => {
     expect(commit(project, { FORGE_HOOKS: '0' }, 'anything')).toMatchObject({ exitCode: 0, stderr: '' });
   });
 
+  it.each([
+    ['config.toml is damaged', '.forge/config.toml', '[commit\n', /config\.toml:1: /],
+    ['config.toml is empty', '.forge/config.toml', '', /config\.toml is empty/],
+    [
+      'the settings are of no use',
+      '.forge/config.toml',
+      'schema_version = 1\n[commit]\nenforce = "x"\n',
+      /enforce/,
+    ],
+    ['the features are damaged', '.forge/memory/long-term/features.json', '{', /features\.json/],
+  ])(
+    'GIT-03 LTM-13 where %s nobody is held up, one line says so, and secrets are refused all the same',
+    (_, file, text, why) => {
+      const project = makeCommitted();
+      forge(project, 'hooks', 'install');
+      const remote = makeFolder();
+      run(remote, 'git', ['init', '-q', '--bare']);
+      project.git('remote', 'add', 'origin', remote);
+      const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD']);
+      project.write(file, text);
+      const odd = MESSAGE.replace('[FORGE]', '[no-id]');
+      const said = commit(project, {}, odd);
+      expect([said.exitCode, said.stderr]).toEqual([
+        0,
+        expect.stringMatching(/^forge: only secrets were looked for: [^\n]*\n$/),
+      ]);
+      expect(said.stderr).toMatch(why);
+      expect(push()).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringMatching(/^forge: messages were not looked at: [^\n]*\n$/),
+      });
+      const secret = SAMPLES.secret();
+      const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
+      expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([1, false]);
+      expect(refused.stderr).toContain('nothing was committed');
+      project.write('s.txt', `${secret}\n`);
+      project.git('add', 's.txt');
+      project.git('commit', '-q', '--no-verify', '-m', MESSAGE);
+      const pushed = push();
+      expect([pushed.exitCode, pushed.stderr.includes(secret)]).toEqual([1, false]);
+      expect(pushed.stderr).toContain('s.txt:1: ');
+    },
+  );
+
+  it('GIT-01 GIT-03 cleans a message up by the settings of the git that commits, whatever stands in the environment', () => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    const text = MESSAGE.replace('It was asked for.', '; dropped');
+    const strip = ['-c', 'commit.cleanup=strip', '-c', 'core.commentChar=;'];
+    const env = { FORGE_SHIM: '1', FORGE_MESSAGE_SETTINGS: 'core.commentchar %' };
+    const made = (...args: string[]) =>
+      run(project.dir, 'git', [...args, 'commit', '-q', '--allow-empty', '-F', '-'], { input: text, env });
+    expect(made(...strip)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('"## Why" says nothing'),
+    });
+    expect(made()).toMatchObject({ exitCode: 0, stderr: '' });
+    project.git('config', 'core.commentChar', ';');
+    project.git('config', 'commit.cleanup', 'strip');
+    expect(made()).toMatchObject({ exitCode: 1 });
+  });
+
   it('GIT-03 in a linked worktree and from a subfolder', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
@@ -233,6 +298,40 @@ describe('forge hooks beside others', () => {
     expect(hookFiles(project)).toEqual(before);
   });
 
+  it('GIT-03 B-46 hooks of git’s settings, which git 2.54 runs: they stay, and are told of', () => {
+    const project = makeCommitted();
+    const set = (...args: string[]) => project.git('config', ...args);
+    set('--add', 'hook.My Linter.event', 'pre-commit');
+    set('--add', 'hook.My Linter.event', 'commit-msg');
+    set('hook.My Linter.command', 'lint --all');
+    set('hook.own.event', 'pre-push');
+    set('hook.own.command', 'sh .git/forge/hook pre-push');
+    set('hook.off.event', 'commit-msg');
+    set('hook.off.command', 'x');
+    set('hook.off.enabled', 'false');
+    set('hook.elsewhere.event', 'pre-commit');
+    set('hook.elsewhere.command', 'x');
+    set('hook.again.event', 'commit-msg');
+    set('--add', 'hook.again.event', '');
+    set('hook.again.command', 'x');
+    set('hook.no-command.event', 'commit-msg');
+    const before = project.read('.git/config');
+    const beside = [
+      { name: 'My Linter', scope: 'local', events: ['commit-msg'], runs_forge: false },
+      { name: 'own', scope: 'local', events: ['pre-push'], runs_forge: true },
+    ];
+    for (const command of ['install', 'status', 'uninstall'])
+      expect(JSON.parse(forge(project, 'hooks', command, '--json').stdout)).toMatchObject({ beside });
+    expect(project.read('.git/config')).toBe(before);
+    forge(project, 'hooks', 'install');
+    const shown = forge(project, 'hooks', 'status').stdout;
+    expect(shown).toContain(
+      '·  hook.My Linter (local setting) has commit-msg too: git 2.54 and newer run both\n',
+    );
+    expect(forge(project, 'doctor').stdout).toContain("git config --local --remove-section 'hook.own'");
+    expect(commit(project)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
   it('GIT-03 B-46 husky: its hooks run, and forge’s in them', (context) => {
     const husky = peer('husky', '9.1.7');
     if (husky === null) return context.skip();
@@ -260,18 +359,40 @@ describe('forge hooks beside others', () => {
     const project = makeCommitted();
     project.write(
       'lefthook.yml',
-      'commit-msg:\n  commands:\n    own:\n      run: echo "own commit-msg" >>"$OWN_LOG"\n',
+      'commit-msg:\n  commands:\n    own:\n      run: echo "own commit-msg" >>"$OWN_LOG"\nprepare-commit-msg:\n  commands:\n    own:\n      run: "true"\n',
     );
     const program = join(lefthook, 'bin', 'index.js');
     const env = { LEFTHOOK_BIN: join(dirname(lefthook), '.bin', 'lefthook') };
     expect(run(project.dir, process.execPath, [program, 'install'], { env }).exitCode).toBe(0);
+    project.write('.git/info/exclude', 'own-file');
     const before = hookFiles(project);
     expect(forge(project, 'hooks', 'install').stderr).toContain('→ forge hooks install --into lefthook');
-    expect(forge(project, 'hooks', 'install', '--into', 'lefthook').exitCode).toBe(0);
+    expect(forge(project, 'hooks', 'install', '--prepare', '--into', 'lefthook').exitCode).toBe(0);
+    // Of this checkout alone: git passes over it, so it stands in nobody's way.
+    expect(changedPaths(project)).toEqual(['?? lefthook.yml']);
+    project.git('add', '-A');
+    project.git('commit', '-q', '--no-verify', '-m', 'lefthook');
+    expect(forge(project, 'checkpoint', 'create', 'A', '--verify', 'true').stderr).not.toContain(
+      'not as HEAD',
+    );
+    expect(forge(project, 'hooks', 'install', '--prepare', '--into', 'lefthook').exitCode).toBe(0);
+    expect(project.read('.git/info/exclude').match(/lefthook-local/g)).toHaveLength(1);
     const log = join(makeFolder(), 'log');
     expect(commit(project, { ...env, OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own commit-msg\n');
     expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    const edited = {
+      ...env,
+      OWN_LOG: log,
+      GIT_EDITOR: 'sed -i "1s/.*/[FORGE] Filled in/; s/^ ## Wh.*/&\\n- it/"',
+    };
+    const made = run(project.dir, 'git', ['commit', '--allow-empty'], { env: edited });
+    expect([made.exitCode, project.git('log', '-1', '--format=%B')]).toEqual([
+      0,
+      expect.stringMatching(
+        /^\[FORGE\] Filled in\n\n ## What\n- it\n(?:.*\n)+ ## Backtrace\n- Parent: [0-9a-f]{7} /,
+      ),
+    ]);
     forge(project, 'hooks', 'uninstall');
     expect(existsSync(join(project.dir, 'lefthook-local.yml'))).toBe(false);
     expect(hookFiles(project)).toMatchObject(before);

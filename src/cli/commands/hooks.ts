@@ -1,4 +1,5 @@
 import { ForgeError } from '../../domain/error.js';
+import { oneLine } from '../../domain/text.js';
 import type { HooksReport } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group } from '../spec.js';
 import { columns, type Style } from '../style.js';
@@ -15,7 +16,7 @@ const WORDS: Record<HookState, string> = {
   removed: 'removed',
 };
 
-function render({ hooks, gone, comment_char }: HooksReport, style: Style): string {
+function render({ hooks, gone, beside, comment_char }: HooksReport, style: Style): string {
   const mark = (state: HookState): string =>
     state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
   const rows = hooks.map(({ name, state, path, why }) => [
@@ -33,12 +34,17 @@ function render({ hooks, gone, comment_char }: HooksReport, style: Style): strin
     (path) =>
       `\n${style.bad('✗')}  ${path} is gone: hooks take what is in PATH, or check nothing. Put right: forge hooks install`,
   );
-  return `${columns(rows)}${lost.join('')}${advice}`;
+  const others = beside.map(
+    ({ name, scope, events, runs_forge }) =>
+      `\n·  hook.${oneLine(name, 60)} (${scope} setting) has ${events.join(', ')} too: git 2.54 and newer run ${runs_forge ? 'forge twice' : 'both'}`,
+  );
+  return `${columns(rows)}${lost.join('')}${others.join('')}${advice}`;
 }
 
 interface InstallFlags {
   into?: ('husky' | 'lefthook' | 'scripts')[];
   commentChar?: boolean;
+  prepare?: boolean;
 }
 
 const install: CommandSpec<HooksReport> = {
@@ -52,13 +58,17 @@ const install: CommandSpec<HooksReport> = {
       values: { words: ['husky', 'lefthook', 'scripts'] },
       many: true,
     },
+    {
+      flags: '--prepare',
+      help: 'prepare-commit-msg too: fill in the message when git opens an editor',
+    },
     { flags: '--comment-char', help: 'set core.commentChar to ";" here, so that git keeps headings' },
   ],
   writes: true,
   confirms: true,
   run: async (call) => {
-    const { into = [], commentChar } = call.options as InstallFlags;
-    const wanted = { into, commentChar: commentChar ?? (await wantsCommentChar(call)) };
+    const { into = [], commentChar, prepare = false } = call.options as InstallFlags;
+    const wanted = { into, prepare, commentChar: commentChar ?? (await wantsCommentChar(call)) };
     const { hooks } = call.forge();
     try {
       return await hooks.install(wanted);

@@ -50,14 +50,16 @@ export function checkMessage(
 ): CheckedMessage {
   const text = decode(bytes, state.encoding);
   if (typeof text !== 'string') return refused(text);
-  const cleanups = cleanupsOf(text, state);
-  const judged = cleanups.map((cleanup) => judge(text, cleanup, rules, state));
+  const [first, ...others] = cleanupsOf(text, state);
+  const one = judge(text, first, rules, state);
+  if (others.length === 0) return one;
+  const judged = [one, ...others.map((cleanup) => judge(text, cleanup, rules, state))];
   const best = judged.reduce((a, b) => (b.problems.length < a.problems.length ? b : a));
   const worst = Math.max(...judged.map(({ problems }) => problems.length));
   return { ...best, fragile: best.problems.length < worst };
 }
 
-function cleanupsOf(text: string, { cleanup, comment, stored }: MessageState): Cleanup[] {
+function cleanupsOf(text: string, { cleanup, comment, stored }: MessageState): [Cleanup, ...Cleanup[]] {
   if (stored) return ['verbatim'];
   if (cleanup) return [cleanup];
   return hasComments(text, comment) ? ['whitespace', 'strip'] : ['whitespace'];

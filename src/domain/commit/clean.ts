@@ -64,7 +64,9 @@ export function hasComments(text: string, comment = DEFAULT_COMMENT): boolean {
   return text.startsWith(mark) || text.includes(`\n${mark}`);
 }
 
-const markOf = (text: string, comment: string): string => (comment === 'auto' ? guessComment(text) : comment);
+/** What git's remarks begin with. */
+export const markOf = (text: string, comment: string): string =>
+  comment === 'auto' ? guessComment(text) : comment;
 
 function keep(
   { lines, numbers }: { lines: string[]; numbers: number[] },

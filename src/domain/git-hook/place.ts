@@ -1,4 +1,4 @@
-import { block, GIT_HOOKS, type GitHook, isShim, shim, withBlock, withoutBlock } from './shim.js';
+import { block, GIT_HOOKS, type GitHook, isShim, PREPARE, shim, withBlock, withoutBlock } from './shim.js';
 
 /** Who runs the hooks of a repository; forge adds itself to what is somebody else's only when it was asked to. */
 export const MANAGERS = ['husky', 'lefthook', 'scripts'] as const;
@@ -55,8 +55,16 @@ export const LEFTHOOK_LOCALS = ['lefthook-local', '.lefthook-local', '.config/le
 );
 export const LEFTHOOK_LOCAL = 'lefthook-local.yml';
 
-export const planHooks = (surroundings: Surroundings): HookPlan[] =>
-  GIT_HOOKS.map((hook) => planHook(hook, surroundings));
+/** Of those that forge always has; of `prepare-commit-msg` where it is wanted, or there already. */
+export function planHooks(surroundings: Surroundings, prepare = false): HookPlan[] {
+  const extra = planHook(PREPARE, surroundings);
+  const plans = GIT_HOOKS.map((hook) => planHook(hook, surroundings));
+  return prepare || isWired(extra) ? [...plans, extra] : plans;
+}
+
+/** Git runs forge there. */
+export const isWired = ({ state }: { state: string }): boolean =>
+  state === 'installed' || state === 'renewed';
 
 type Keep = Pick<HookPlan, 'hook' | 'path' | 'text' | 'into'>;
 
@@ -137,6 +145,7 @@ const WORDS: Partial<Record<GitHook, string>> = {
   'commit-msg': ' "{1}"',
   'pre-push': ' "{1}"',
   'post-checkout': ' {0}',
+  'prepare-commit-msg': ' "{1}" "{2}"',
 };
 
 /** A hook's lines in lefthook's file of this machine, which it lays over the one that is shared. */

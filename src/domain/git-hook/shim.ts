@@ -1,8 +1,11 @@
 /** The hooks of git that forge answers. */
 export const GIT_HOOKS = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'] as const;
-export type GitHook = (typeof GIT_HOOKS)[number];
+/** Installed on request alone: who closes an editor to give up would commit what it filled in. */
+export const PREPARE = 'prepare-commit-msg';
+export const ALL_HOOKS = [...GIT_HOOKS, PREPARE] as const;
+export type GitHook = (typeof ALL_HOOKS)[number];
 
-export const isGitHook = (word: string): word is GitHook => (GIT_HOOKS as readonly string[]).includes(word);
+export const isGitHook = (word: string): word is GitHook => (ALL_HOOKS as readonly string[]).includes(word);
 
 /** Which Node and which forge a hook starts: those that installed it, as absolute paths. */
 export interface Runtime {
@@ -39,13 +42,13 @@ const END = '# <<< forge <<<';
  * installed. What git says on stdin is there again for those who come after.
  */
 export const block = (hook: GitHook): string =>
-  [
-    BEGIN,
+  markedLines([
     'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
     ...(hook === 'pre-push' ? PUSH_LINES : [line(hook)]),
-    END,
-    '',
-  ].join('\n');
+  ]);
+
+/** Lines of forge's in a file of somebody else's. */
+export const markedLines = (lines: readonly string[]): string => [BEGIN, ...lines, END, ''].join('\n');
 
 const line = (hook: GitHook): string =>
   `if [ -f "$forge_script" ]; then sh "$forge_script" ${hook} "$@" </dev/null || exit $?; fi`;
@@ -83,6 +86,9 @@ export function runtimeOf(text: string): Runtime | null {
   return node !== undefined && forge !== undefined ? { node, forge } : null;
 }
 
+/** The settings by which git cleans a message up, as a pattern of their names. */
+export const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
+
 const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
 if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
 forge_git=\${GIT_DIR:-.git}
@@ -99,7 +105,7 @@ forge_check() {
   elif command -v forge >/dev/null 2>&1; then
     FORGE_SHIM=1 forge hook "$forge_hook" "$@"
   else
-    echo "forge: not found, so nothing was checked; to have it back: forge hooks install" >&2
+    echo "forge: not found, so nothing was $forge_aim; to have it back: forge hooks install" >&2
     exit 0
   fi
   forge_exit=$?
@@ -107,7 +113,7 @@ forge_check() {
     0) exit 0 ;;
     ${SHIM_EXITS.problems}) exit 1 ;;
     ${SHIM_EXITS.secret}) exit 5 ;;
-    *) echo "forge: its $forge_hook hook failed (exit $forge_exit), so nothing was checked" >&2; exit 0 ;;
+    *) echo "forge: its $forge_hook hook failed (exit $forge_exit), so nothing was $forge_aim" >&2; exit 0 ;;
   esac
 }
 
@@ -149,8 +155,25 @@ forge_derive() {
   exit 0
 }
 
+forge_aim=checked
 case $forge_hook in
-  commit-msg | pre-push) forge_check "$@" ;;
+  commit-msg)
+    # Git is started from here in a fraction of what it takes Node, which asks by itself where this is not set.
+    FORGE_MESSAGE_SETTINGS=$(git config --get-regexp '${MESSAGE_SETTINGS}' 2>/dev/null)
+    case $? in 0 | 1) export FORGE_MESSAGE_SETTINGS ;; *) unset FORGE_MESSAGE_SETTINGS ;; esac
+    forge_check "$@"
+    ;;
+  pre-push) forge_check "$@" ;;
+  prepare-commit-msg)
+    # An editor on a message that nobody gave, while git is in the middle of nothing. Lefthook says {2} for no word.
+    [ "\${GIT_EDITOR-}" = : ] && exit 0
+    case \${2-} in '' | '{2}') ;; *) exit 0 ;; esac
+    for forge_path in rebase-merge rebase-apply MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD; do
+      [ -e "$forge_git/$forge_path" ] && exit 0
+    done
+    forge_aim='filled in'
+    forge_check "$1"
+    ;;
   # A checkout of files moves nothing.
   post-checkout) [ "\${3-1}" = 0 ] || forge_derive ;;
   post-commit | post-merge) forge_derive ;;

@@ -58,18 +58,25 @@ const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) =>
   /[\w+/-]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
 
-/** The least of what can be hex or base64, 16 in a row; by hand, for a pattern would begin anew at each character. */
-function hasRun(text: string): boolean {
-  let length = 0;
-  for (let i = 0; i < text.length; i++) {
-    length = IN_RUN[text.charCodeAt(i)] === 1 ? length + 1 : 0;
-    if (length === 16) return true;
+const LEAST_RUN = 16;
+
+/**
+ * Whether there is the least of what can be hex or base64, 16 in a row. By hand: a pattern would begin anew at each
+ * character. A character that is in no run is none of the next 16, so most of them need not be looked at.
+ */
+export function hasRun(text: string): boolean {
+  for (let start = 0; start + LEAST_RUN <= text.length; ) {
+    let at = start + LEAST_RUN - 1;
+    while (at >= start && IN_RUN[text.charCodeAt(at)] === 1) at--;
+    if (at < start) return true;
+    start = at + 1;
   }
   return false;
 }
 
+/** Both for a text that has a run. */
 export const hexView = (text: string, base?: View): View | undefined =>
-  hasRun(text) ? replaceIn(text, HEX_RUN, (run) => readBytes(Buffer.from(run, 'hex')), base) : undefined;
+  replaceIn(text, HEX_RUN, (run) => readBytes(Buffer.from(run, 'hex')), base);
 
 /** One run, or lines of the width at which encoders wrap with a rest. */
 const BASE64_RUN = /(?:(?:[\w+/-]{48,100}(?:\r?\n|\\n)[ \t]{0,40}){1,400}[\w+/-]{1,100}|[\w+/-]{16,})={0,2}/g;
@@ -91,7 +98,6 @@ function decodeRun(run: string, from: number): Replacement[] {
 }
 
 export function base64View(text: string, base?: View): View | undefined {
-  if (!hasRun(text)) return undefined;
   const stretches = [...text.matchAll(BASE64_RUN)].flatMap(({ 0: run, index }) => decodeRun(run, index));
   return makeView(text, stretches, base);
 }

@@ -1,4 +1,4 @@
-import { replaceIn, type View } from './view.js';
+import { leaveOut, type View } from './view.js';
 
 /** `"abc" + "def"`, `'abc' . 'def'`, `"abc" "def"`, `"abc" \`, also over line ends. */
 const CONCATENATION = /["'`]\s{0,80}(?:(?:\+|\.{1,2}|&|\|\||<>|\\)\s{0,80})?["'`]/g;
@@ -9,10 +9,10 @@ const LINE_END = /[ \t]{0,8}\\?\r?\n[ \t]{0,200}(?:(?:\/\/|[#>|*+])[ \t]{1,8})?/
 /** String literals that a program puts together, as one. */
 export function concatenationView(text: string, base?: View): View | undefined {
   if (!/["'`]/.test(text)) return undefined;
-  return replaceIn(text, CONCATENATION, () => '', base);
+  return leaveOut(text, CONCATENATION, base);
 }
 
 /** Lines as one, for what was wrapped. Words of two lines run together here: only for rules that this cannot fool. */
 export function lineView(text: string, base?: View): View | undefined {
-  return text.includes('\n') ? replaceIn(text, LINE_END, () => '', base) : undefined;
+  return text.includes('\n') ? leaveOut(text, LINE_END, base) : undefined;
 }

@@ -1,4 +1,4 @@
-import { type IndexData, isAscii, KEY_LENGTH, keyAt, MASK, slotOf } from './keywords.js';
+import { type IndexData, isAscii, KEY_LENGTH, keyAt } from './keywords.js';
 import type { Rule } from './rule.js';
 
 /** Ranks by keyword, and prefilters by the ranks of rules that have none. */
@@ -30,7 +30,6 @@ function sortKeywords(keywords: Iterable<string>): { sought: string[]; looked: s
 export function makeIndexData(rules: readonly Rule[]): IndexData {
   const { keywords, prefilters } = collect(rules);
   const { sought, looked } = sortKeywords(keywords.keys());
-  const filter = new Uint8Array((MASK + 1) >> 3);
   const keys: number[] = [];
   const firsts: number[] = [];
   for (const [at, keyword] of looked.entries()) {
@@ -38,8 +37,6 @@ export function makeIndexData(rules: readonly Rule[]): IndexData {
     if (keys.at(-1) === key) continue;
     keys.push(key);
     firsts.push(sought.length + at);
-    const slot = slotOf(key);
-    filter[slot >> 3] = (filter[slot >> 3] ?? 0) | (1 << (slot & 7));
   }
   const words = [...sought, ...looked];
   return {
@@ -51,7 +48,6 @@ export function makeIndexData(rules: readonly Rule[]): IndexData {
       .join('\n'),
     keys,
     firsts,
-    filter: Buffer.from(filter).toString('base64'),
     always: [...prefilters].map(([{ source, flags } = /(?:)/, ranks]) => ({ source, flags, ranks })),
   };
 }

@@ -1,4 +1,4 @@
-import { base64View, escapeView, hexView } from './decode.js';
+import { base64View, escapeView, hasRun, hexView } from './decode.js';
 import { concatenationView, lineView } from './join.js';
 import { makeIndexData } from './keyword-index.js';
 import { openIndex, selectRules } from './keywords.js';
@@ -59,8 +59,7 @@ const afterChar = (text: string, at: number): number => at + ((text.codePointAt(
 
 function scanPlain(text: string, table: RuleTable, wanted: Wanted): Finding[] {
   const findings: Finding[] = [];
-  for (const rank of selectRules(text, table.index)) {
-    if (!wanted(table.kindAt(rank))) continue;
+  for (const rank of selectRules(text, table.index, (one) => wanted(table.kindAt(one)))) {
     const rule = table.ruleAt(rank);
     for (const span of matchesOf(text, rule)) findings.push({ rule, rank, ...span });
   }
@@ -90,7 +89,7 @@ function findAll(text: string, table: RuleTable, wanted: Wanted): Finding[] {
   const seen = both(wanted, visible);
   const found = scanPlain(text, table, wanted);
   for (const view of [plain, tagView(text)]) found.push(...scanView(view, table, seen));
-  for (const makeView of [escapeView, hexView, base64View, concatenationView])
+  for (const makeView of [escapeView, ...(hasRun(source) ? [hexView, base64View] : []), concatenationView])
     found.push(...scanView(makeView(source, plain), table, seen));
   const wrapped = scanLines(lineView(source, plain), table, seen);
   // A secret at a line's end would run on into the next line here: what was found without joining stands.

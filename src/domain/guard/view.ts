@@ -48,6 +48,21 @@ export function makeView(source: string, stretches: readonly Replacement[], base
   return base === undefined ? { text, pieces } : { text, pieces, base };
 }
 
+/** The view in which each match is left out. Where it all comes from is found out when it is asked for: most texts have no hit. */
+export function leaveOut(source: string, pattern: RegExp, base?: View): View | undefined {
+  const text = source.replace(pattern, '');
+  if (text.length === source.length) return undefined;
+  let whole: View | undefined;
+  const view = {
+    text,
+    get pieces() {
+      whole ??= replaceIn(source, pattern, () => '');
+      return whole?.pieces ?? [];
+    },
+  };
+  return base === undefined ? view : Object.assign(view, { base });
+}
+
 /** The view in which each match is replaced; undefined leaves a match as it is. */
 export function replaceIn(
   source: string,

@@ -34,6 +34,36 @@ describe('the table', () => {
       expect(RULES[rank]?.keywords.some((word) => text.toLowerCase().includes(word))).toBe(true);
   });
 
+  it('LTM-13 calls for just the rules that a look for each keyword finds, in whatever characters', () => {
+    const { index } = guardTable();
+    const words = [...new Set(RULES.flatMap(({ keywords }) => keywords))];
+    const about = ['', ' ', 'x', '\n', 'ö', '\u0170', '\u4165\u0173', '\ud83d\ude00', '\udb40', '_', 'İ'];
+    let seed = 7;
+    const pick = <T>(list: readonly T[]): T => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
+      return list[seed % list.length] as T;
+    };
+    for (let round = 0; round < 2000; round++) {
+      const word = pick(words);
+      const parts = [
+        pick(about),
+        pick([word, word.slice(1), word.slice(0, -1), word.toUpperCase()]),
+        pick(about),
+        pick(words),
+      ];
+      const text = parts.join(pick(about));
+      const lower = text.toLowerCase();
+      const naive = RULES.flatMap(({ keywords, requires }, rank) =>
+        (keywords.length === 0 ? (requires?.test(text) ?? true) : keywords.some((one) => lower.includes(one)))
+          ? [rank]
+          : [],
+      );
+      expect(selectRules(text, index), JSON.stringify(text)).toEqual(naive);
+      const odd = (rank: number): boolean => rank % 2 === 1;
+      expect(selectRules(text, index, odd)).toEqual(naive.filter(odd));
+    }
+  });
+
   it('LTM-13 knows the owners: their copyright lines are none of others', () => {
     const line = 'Copyright (c) 2024 Acme Corp. All rights reserved';
     expect(scanText(line, guardTable()).map(({ rule }) => rule)).toEqual(['proprietary-copyright']);

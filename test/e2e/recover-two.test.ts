@@ -1,0 +1,86 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { systemWorld } from '../../src/index.js';
+import { backups, breakThings, differsFrom, files, undo, withCheckpoint } from '../cli/recovery.js';
+import { hasStrace, strike } from '../support/faults.js';
+import { runBinary, startBinary } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+
+const CHECKPOINT = 'checkpoint/APP-1-v1';
+const CLAIM = '.git/forge/recover-claim.json';
+
+/** Starts it, and gives its exit code with what it said. */
+function start(project: Project, ...args: string[]): Promise<[number | null, string]> {
+  const child = startBinary(project.dir, args);
+  let said = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    said += chunk;
+  });
+  return new Promise((done) => child.on('close', (code) => done([code, said])));
+}
+
+const benches = (project: Project): string[] =>
+  readdirSync(project.path('.git/forge')).filter((name) => name.startsWith('recover'));
+
+describe('two recoveries at once', () => {
+  it('GIT-06 one rolls back, the others say so and do nothing; all of it comes back', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = files(project);
+    const ended = await Promise.all([1, 2, 3].map(() => start(project, 'recover', '--yes')));
+    const refused = ended.filter(([code]) => code !== 0);
+    // Who comes when all is over finds nothing to roll back, or that work goes on.
+    expect(refused.map(([code]) => code)).toEqual(refused.map(() => 3));
+    for (const [, said] of refused)
+      expect(said).toMatch(/^forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/);
+    expect([differsFrom(project, CHECKPOINT), benches(project)]).toEqual(['', []]);
+    expect((await backups(project)).backups).toHaveLength(1);
+    await undo(project);
+    expect(files(project)).toEqual(before);
+  });
+
+  it('GIT-06 is refused while another one is at it, and takes over from one that is gone', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = files(project);
+    const self = systemWorld(process.env, false).self();
+    project.write(CLAIM, JSON.stringify(self));
+    const other = runBinary(project.dir, ['recover', '--yes']);
+    expect([other.exitCode, other.stderr]).toEqual([
+      3,
+      expect.stringMatching(
+        /^forge: Another recovery is under way here; nothing was changed\.\n {2}→ wait for it, .*recover-claim\.json\)\n$/,
+      ),
+    ]);
+    expect(runBinary(project.dir, ['recover', '--undo', '--yes']).exitCode).toBe(2);
+    expect([files(project), project.has(CLAIM)]).toEqual([before, true]);
+    project.write(CLAIM, JSON.stringify({ ...self, started: 'before' }));
+    expect(runBinary(project.dir, ['recover', '--yes']).exitCode).toBe(0);
+    expect([differsFrom(project, CHECKPOINT), benches(project)]).toEqual(['', []]);
+  });
+});
+
+describe.skipIf(!hasStrace)('a full disk', () => {
+  it('B-59 GIT-06 before anything is changed is said in one line', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = files(project);
+    for (const nth of [1, 2, 3]) {
+      const struck = strike(
+        project.dir,
+        ['recover', '--yes'],
+        { name: 'copy_file_range', nth },
+        'error=ENOSPC',
+      );
+      expect([nth, struck.exitCode, struck.stderr]).toEqual([
+        nth,
+        6,
+        expect.stringMatching(
+          /^forge: \S*\/\.git\/forge\/recover-bench\.\w+\/[\w.]+: the disk is full\.\n {2}→ nothing was changed; [^\n]*\n$/,
+        ),
+      ]);
+      expect([files(project), benches(project)]).toEqual([before, []]);
+    }
+    expect(runBinary(project.dir, ['recover', '--yes']).exitCode).toBe(0);
+  });
+});

@@ -124,11 +124,15 @@ function commandsPage(groups, sources) {
   ].join('\n\n')}\n`;
 }
 
+/** A line a group: what each of its commands does stands on the page of all. */
 function readmeTable(groups) {
-  const rows = groups.flatMap(({ commands }) =>
-    commands.map((spec) => [code(usageOf(spec)), cell(spec.summary)]),
-  );
-  return table(['command', 'what it does'], rows);
+  const rows = groups
+    .filter(({ heading }) => heading !== null)
+    .map(({ name, summary, commands }) => {
+      const inner = commands.filter((spec) => spec.name !== name).map((spec) => code(spec.name));
+      return [`[${code(`forge ${name}`)}](docs/commands.md#forge-${name})`, inner.join(', '), cell(summary)];
+    });
+  return table(['command', '', 'what it does'], rows);
 }
 
 /** The README with the text between its markers replaced. */

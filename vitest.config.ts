@@ -26,6 +26,8 @@ const LONG = [
   'e2e/cycle-keep-kills',
   'e2e/governed-loop',
   'e2e/holders',
+  'e2e/init-places',
+  'e2e/init-stacks',
   'e2e/kfr',
   'e2e/ledger-flows-*',
   'e2e/ledger-limits',

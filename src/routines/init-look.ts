@@ -22,8 +22,10 @@ export interface Findings {
 
 export interface FoundFeatures {
   file: string;
-  /** To be imported. */
+  /** As it stands there. */
   text: string;
+  /** What of it is to be imported. */
+  list: string;
   names: string[];
   /** Tasks that are not among them. */
   leftOut: number;
@@ -93,7 +95,7 @@ function findFeatures(root: string, files: ReadonlySet<string>, guard: Guard): F
 function tryList(file: string, text: string, guard: Guard): FoundFeatures | null {
   try {
     const found = readFeatures(file, text, guard);
-    return found.names.length > MAX_TASKS * 10 || guard.scanText(found.text).length > 0 ? null : found;
+    return found.names.length > MAX_TASKS * 10 || guard.scanText(found.list).length > 0 ? null : found;
   } catch {
     return null;
   }
@@ -114,5 +116,5 @@ export function readFeatures(file: string, text: string, guard: Guard): FoundFea
       hint: 'A line for each: - [ ] Login works',
     });
   const names = planImport([], list, '').added.map(({ name }) => name);
-  return { file, text: list, names, leftOut: leftOut + tasks.length - stored.length };
+  return { file, text, list, names, leftOut: leftOut + tasks.length - stored.length };
 }

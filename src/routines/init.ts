@@ -24,9 +24,9 @@ import { beginLedger } from '../store/ledger.js';
 import { listContainers } from '../store/ledger-files.js';
 import { type Context, contextAt } from './context.js';
 import { importFeatures } from './feature.js';
-import { installGuard, loadGuard } from './guard.js';
+import { installGuard, loadGuard, refuseFound } from './guard.js';
 import { checkChoices, chooseSettings, type InitInput, withSettings } from './init-choice.js';
-import { type Findings, lookAround, readFeatures } from './init-look.js';
+import { type Findings, type FoundFeatures, lookAround, readFeatures } from './init-look.js';
 import { listProposals, nextSteps, type Proposal, whatHadNoEffect, whyNoGit } from './init-report.js';
 import { planScript, type ScriptPlan, writeScript } from './init-script.js';
 import { approveTyped } from './trust.js';
@@ -102,29 +102,50 @@ export async function initialise(
     maxBytes: 200,
   });
   const chosen = checkChoices(context, input);
-  const { features } = input;
-  const list = features && readFeatures(features.file, features.text, await loadGuard(world.env));
+  const given = await checkFeatures(context, input);
   await installGuard(context);
   const [found, ledgersRoot] = await Promise.all([
     lookAround(context, isFresh(context)),
     rootOfLedgers(context),
   ]);
-  const result = context.disk.withLock(() => {
-    const fresh = isFresh(context);
-    const script = planScript(context, found, chosen);
-    const made = emptyResult(root, script);
-    bringLedgers(context, ledgersRoot, fresh, made);
-    const settings = chooseSettings(input, found);
-    const tree = treeTemplates(name).map((template) => withSettings(template, settings));
-    bringTree(context, tree, fresh, made);
-    bringScript(context, script, fresh, made);
-    if (fresh) made.proposals = listProposals(found, script, input);
-    if (fresh && input.test) approveTyped(context, [input.test]);
-    made.skipped = [...whatHadNoEffect(input, fresh, script), ...whyNoGit(from, repository)];
-    return made;
-  });
-  if (list) result.features = takeFeatures(context, list.text);
+  const result = context.disk.withLock(() =>
+    writeAll(context, { input, found, ledgersRoot, name, script: planScript(context, found, chosen) }),
+  );
+  result.skipped.push(...whyNoGit(from, repository));
+  if (given) result.features = takeFeatures(context, given.list);
   return { ...result, next: nextSteps(context, result, found) };
+}
+
+/** The list that was given; exit 2 for none, exit 5 for one that may not be stored. */
+async function checkFeatures(context: Context, { features }: InitInput): Promise<FoundFeatures | null> {
+  if (!features) return null;
+  const guard = await loadGuard(context.world.env);
+  const given = readFeatures(features.file, features.text, guard);
+  const hits = guard.scanBytes(given.file, Buffer.from(given.list));
+  if (hits.length > 0) refuseFound(context, given.file, hits);
+  return given;
+}
+
+interface Plan {
+  input: InitInput;
+  found: Findings;
+  ledgersRoot: string;
+  name: string;
+  script: ScriptPlan;
+}
+
+function writeAll(context: Context, { input, found, ledgersRoot, name, script }: Plan): InitResult {
+  const fresh = isFresh(context);
+  const result = emptyResult(context.layout.root, script);
+  bringLedgers(context, ledgersRoot, fresh, result);
+  const settings = chooseSettings(input, found);
+  const tree = treeTemplates(name).map((template) => withSettings(template, settings));
+  bringTree(context, tree, fresh, result);
+  bringScript(context, script, fresh, result);
+  if (fresh) result.proposals = listProposals(found, script, input);
+  if (fresh && input.test) approveTyped(context, [input.test]);
+  result.skipped = whatHadNoEffect(input, fresh, script);
+  return result;
 }
 
 const emptyResult = (root: string, { stack, parts }: ScriptPlan): InitResult => ({

@@ -38,8 +38,8 @@ async function ask(call: Call, input: InitInput): Promise<void> {
   if (branch && !branch.known)
     input.branch ??= await line('Which branch are the others merged into?', branch.name);
   if (!features || input.features) return;
-  const what = `${plural(features.names.length, 'line')} of ${features.file}`;
-  if (await confirm(`Take ${what} as features? (${oneLine(features.names.join('; '), 60)})`))
+  const some = oneLine(features.names.join('; '), 60);
+  if (await confirm(`Take ${plural(features.names.length, 'feature')} from ${features.file}? (${some})`))
     input.features = found.features ?? undefined;
 }
 

@@ -61,6 +61,9 @@ export function isLeftOut(repository: Repository): boolean {
 /** A `.forge/` without its config.toml: what git ignores stays behind on a branch that has none. */
 export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';
 
+/** Something else than a folder has the name. */
+export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';
+
 /** `/` and the home folder hold other things than one project. */
 export function mayBeRoot(folder: string): boolean {
   return dirname(folder) !== folder && !isHome(folder);

@@ -1,7 +1,13 @@
 import { rootCommit } from '../adapters/git-memory.js';
 import { indexMayKnow } from '../adapters/git-state.js';
 import { folderName, isBareRepository } from '../adapters/project.js';
-import { findForge, mayBeRoot, projectRepository, type Repository } from '../adapters/repository.js';
+import {
+  findForge,
+  isNameTaken,
+  mayBeRoot,
+  projectRepository,
+  type Repository,
+} from '../adapters/repository.js';
 import { type Template, treeTemplates } from '../adapters/templates.js';
 import type { World } from '../adapters/world.js';
 import { usage } from '../domain/error.js';
@@ -78,6 +84,11 @@ function initPlace(from: string): { root: string; repository: Repository | null 
     throw usage('init.folder', `${root} is no project folder.`, {
       hint: 'cd into a project, then: forge init',
     });
+  if (isNameTaken(root))
+    throw usage('init.taken', `${root}/.forge is a file; forge needs a folder of that name.`, {
+      file: `${root}/.forge`,
+      hint: 'mv .forge forge.old, then: forge init',
+    });
   // Refuses a .forge that is a link.
   findForge(root);
   if (!repository && isBareRepository(root))
@@ -137,9 +148,10 @@ interface Plan {
 function writeAll(context: Context, { input, found, ledgersRoot, name, script }: Plan): InitResult {
   const fresh = isFresh(context);
   const result = emptyResult(context.layout.root, script);
-  bringLedgers(context, ledgersRoot, fresh, result);
   const settings = chooseSettings(input, found);
   const tree = treeTemplates(name).map((template) => withSettings(template, settings));
+  checkPlaces(context, tree);
+  bringLedgers(context, ledgersRoot, fresh, result);
   bringTree(context, tree, fresh, result);
   bringScript(context, script, fresh, result);
   if (fresh) result.proposals = listProposals(found, script, input);
@@ -207,6 +219,14 @@ function isBegun({ layout, repository }: Context, tier: Tier): boolean {
 
 /** A folder may have any name, also one with line breaks or escapes. */
 const projectName = (root: string): string => oneLine(folderName(root), 80) || 'project';
+
+/** Before the first is written: a folder on the way that leads out of `.forge/` is exit 4. */
+function checkPlaces({ disk, layout }: Context, templates: readonly Template[]): void {
+  for (const { path } of templates) {
+    const target = templateTarget(layout, path);
+    if (!disk.exists(target)) disk.read(target);
+  }
+}
 
 /** All that is missing, in one go: what is there is left as it is. */
 function bringTree(

@@ -167,13 +167,7 @@ export class Disk {
     );
   }
 
-  /** Makes a file only if the name is free. */
-  create(path: string, bytes: Buffer): boolean {
-    this.checkContent(path, bytes);
-    return this.createMoved(path, bytes);
-  }
-
-  /** Like create, for bytes that stood in `.forge/` before. */
+  /** Makes a file only if the name is free; for bytes that the guard need not look at. */
   createMoved(path: string, bytes: Buffer): boolean {
     if (!this.dryRun) {
       this.makeFolder(dirname(path));

@@ -12,8 +12,7 @@ const init = (project: Project, args: string[] = [], options: RunOptions = {}): 
   forgeJson<InitResult>(project, ['init', ...args], options);
 
 /** A token as a server gives it. */
-const secret = (): string =>
-  (samples.get('github-pat')?.[0] as (random: () => number) => string)(seeded(7));
+const secret = (): string => (samples.get('github-pat')?.[0] as (random: () => number) => string)(seeded(7));
 
 const valueOf = ({ proposals }: InitResult, name: string): unknown =>
   proposals.find((proposal) => proposal.name === name)?.value;
@@ -277,7 +276,7 @@ describe('text of the repository in forge init', () => {
     expect(stdout).not.toContain('\u001b');
     const result = await init(project, ['--features', 'README.md']);
     expect(result.features).toEqual(['FORGE-001', 'FORGE-002', 'FORGE-003']);
-    expect(idsOf(project)).toEqual(['FORGE-001 Fine', 'FORGE-002 $(touch x) `touch y`', 'FORGE-003 --help']);
+    expect(idsOf(project)).toEqual(['FORGE-001 Fine', 'FORGE-002 $(touch x) touch y', 'FORGE-003 --help']);
     expect(project.has('x') || project.has('y')).toBe(false);
     expect(JSON.stringify(snapshot(project.path('.forge')))).not.toContain(token);
 

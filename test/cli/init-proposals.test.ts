@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import type { InitResult } from '../../src/index.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makePlainProject, makeRepository, type Project, run } from '../support/project.js';
-import { samples, seeded } from '../support/secrets.js';
+import { templates } from '../support/secret-templates.js';
+import { fill, seeded } from '../support/secrets.js';
 import { atTerminal } from '../e2e/terminal.js';
 import { CONFIG, differences, FEATURES, makeForge, putFeatures, snapshot } from './project.js';
 
@@ -12,9 +13,9 @@ const init = (project: Project, args: string[] = [], options: RunOptions = {}): 
   forgeJson<InitResult>(project, ['init', ...args], options);
 
 /** A token as a server gives it. */
-const secret = (): string => (samples.get('github-pat')?.[0] as (random: () => number) => string)(seeded(7));
+const secret = (): string => fill(templates['github-pat'] as string, seeded(7));
 
-const valueOf = ({ proposals }: InitResult, name: string): unknown =>
+const proposed = ({ proposals }: InitResult, name: string): unknown =>
   proposals.find((proposal) => proposal.name === name)?.value;
 
 const settings = (project: Project): Record<string, Record<string, unknown>> =>
@@ -195,7 +196,7 @@ describe('what forge init proposes', () => {
       { description: 'Sign out', passes: false },
     ];
     project.write('feature_list.json', JSON.stringify(list));
-    expect(valueOf(await init(project, ['-n']), 'features')).toBe('2 features (Sign up; Sign out)');
+    expect(proposed(await init(project, ['-n']), 'features')).toBe('2 features (Sign up; Sign out)');
     await init(project, ['--features', 'feature_list.json']);
     const { features } = project.json<{ features: object[] }>(FEATURES);
     expect(features).toMatchObject([
@@ -289,7 +290,7 @@ describe('text of the repository in forge init', () => {
     const project = makeRepository();
     const token = secret();
     project.write('feature_list.json', JSON.stringify([{ name: `Use ${token}` }, { name: 'Fine' }]));
-    expect(valueOf(await init(project, ['-n']), 'features')).toBeUndefined();
+    expect(proposed(await init(project, ['-n']), 'features')).toBeUndefined();
     const { exitCode, stderr, stdout } = await runForge(project, ['init', '--features', 'feature_list.json']);
     expect([exitCode, stdout]).toEqual([5, '']);
     expect(stderr).not.toContain(token);

@@ -339,7 +339,6 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
       ],
     );
     expect([exitCode, shown]).toEqual([0, expect.stringContaining('FORGE-001, FORGE-002')]);
-    expect(shown).toMatch(/Checkpoints will run it; empty: nothing/);
     expect(shown).not.toContain('merged into');
     // One down from "mixed".
     expect(project.read('.forge/init.sh')).toMatch(/stack none, chosen/);
@@ -349,6 +348,22 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
     // Nothing is left to ask.
     const again = await atTerminal(project, ['init']);
     expect([again.exitCode, again.shown]).toEqual([0, expect.not.stringContaining('?')]);
+  });
+
+  it('LAY-04 what is proposed can be declined', async () => {
+    const project = makeTelling();
+    const { exitCode } = await atTerminal(
+      project,
+      ['init', '--stack', 'none'],
+      [
+        ['What runs the tests', '\u007f\r'],
+        ['ids of issues', '\u007f\r'],
+        ['Take 2 features', '\r'],
+      ],
+    );
+    expect([exitCode, idsOf(project)]).toEqual([0, []]);
+    expect(settings(project)).toMatchObject({ commit: {}, checkpoint: {} });
+    expect(project.read(CONFIG)).not.toMatch(/^(id_pattern|verify) =/m);
   });
 
   it('LAY-04 Ctrl-C at a question leaves nothing behind', async () => {

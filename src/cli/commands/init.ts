@@ -21,6 +21,9 @@ async function run(call: Call): Promise<InitResult> {
   return result;
 }
 
+/** What is proposed is taken with Enter. */
+const CLEAR = ' Backspace: nothing';
+
 /** One line for each thing that forge cannot know; what a flag says is not asked, and nothing where forge is set up. */
 async function ask(call: Call, input: InitInput): Promise<void> {
   const { fresh, stacks, found } = await inspectProject(call.cwd, { world: call.world });
@@ -30,11 +33,11 @@ async function ask(call: Call, input: InitInput): Promise<void> {
   const { choose, confirm, line } = await import('../prompt.js');
   input.stack ??= await choose('Which stack should init.sh set up?', stacks, found.stack);
   input.test ??= await line(
-    'What runs the tests? Checkpoints will run it; empty: nothing',
+    `What runs the tests, for checkpoints too?${test ? CLEAR : ''}`,
     test?.command ?? '',
   );
   if (idPattern !== null)
-    input.idPattern ??= await line('What do ids of issues in commits look like?', idPattern);
+    input.idPattern ??= await line(`What do ids of issues look like, in commits?${CLEAR}`, idPattern);
   if (branch && !branch.known)
     input.branch ??= await line('Which branch are the others merged into?', branch.name);
   if (!features || input.features) return;

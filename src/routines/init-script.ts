@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../domain/document.js';
 import { composeScript, readScriptMark, type ScriptOrigin } from '../domain/init-script.js';
 import { type Part, partsFor, type Stack } from '../domain/stack.js';
 import { initScript, shown } from '../store/layout.js';
-import type { Context } from './context.js';
+import { type Context, isBuilding, requireSupervisor } from './context.js';
 import { approveInitScript, showTrust } from './trust.js';
 
 export interface ScriptPlan {
@@ -33,12 +33,13 @@ export function planScript(
   const parts = partsFor(stack, found.parts);
   const text = composeScript(scriptPieces(), stack, parts, origin);
   const edited = before !== null && mark === null;
-  const isSame = before?.equals(Buffer.from(text)) ?? false;
-  return { stack, parts, text, before, edited, action: actionOf(before, edited || isSame) };
+  const plan = { stack, parts, text, before, edited };
+  if (before === null) return { ...plan, action: 'create' };
+  if (edited || before.equals(Buffer.from(text))) return { ...plan, action: 'kept' };
+  // What a cycle checks first is not for whoever works in it to change.
+  if (chosen !== undefined) requireSupervisor(context, 'config');
+  return { ...plan, action: isBuilding(context) ? 'kept' : 'renew' };
 }
-
-const actionOf = (before: Buffer | null, kept: boolean): ScriptPlan['action'] =>
-  before === null ? 'create' : kept ? 'kept' : 'renew';
 
 /** What is no text was not written by forge. */
 function textOf(bytes: Buffer): string {

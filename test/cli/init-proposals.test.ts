@@ -249,6 +249,21 @@ describe('init.sh that forge wrote', () => {
     expect(project.read(SCRIPT)).toBe(crlf);
   });
 
+  it('LAY-02 LTM-12 is not for a builder to renew', async () => {
+    const project = makePlainProject();
+    await init(project);
+    const script = project.read(SCRIPT);
+    project.write('go.mod', 'module a\n');
+    const builder = { env: { FORGE_ROLE: 'builder' } };
+    expect(await forgeError(project, ['init', '--stack', 'node'], builder)).toMatchObject({
+      exitCode: 3,
+      code: 'role.denied',
+    });
+    expect((await init(project, [], builder)).renewed).toEqual([]);
+    expect(project.read(SCRIPT)).toBe(script);
+    expect((await init(project)).renewed).toEqual([SCRIPT]);
+  });
+
   it('LAY-02 B-85 is not approved by being renewed where nobody had approved it', async () => {
     const project = makePlainProject();
     await init(project);

@@ -39,7 +39,9 @@ export CI
 # What is known of the last run, and all that its last step printed. Git ignores this folder.
 kept=$root/.forge/local/init
 mkdir -p -- "$kept" 2>/dev/null
-true 2>/dev/null >"$kept/log" || fail "$kept cannot be written to"
+unusable="$kept is no folder of its own, or cannot be written to"
+[ "$(cd -- "$kept" 2>/dev/null && pwd -P)" = "$kept" ] || fail "$unusable"
+true 2>/dev/null >"$kept/log" || fail "$unusable"
 
 # step LABEL COMMAND…: says what it does; when it fails, one clear line with the end of what it printed.
 step() {

@@ -20,7 +20,7 @@ import {
   projectAt,
   run,
 } from '../support/project.js';
-import { isSoak, limit } from './kills.js';
+import { kills, limit } from './kills.js';
 import { typed, typedError, typedJson } from './typed.js';
 
 vi.setConfig({ testTimeout: limit });
@@ -200,8 +200,9 @@ describe('forge init that something comes in between', () => {
       init(wanted);
       const calls = traceCalls(makeSame(), INIT);
       expect(calls.length).toBeGreaterThan(100);
-      const step = isSoak ? 13 : 29;
-      for (let i = 0; i < calls.length; i += step) {
+      const count = kills(10, 60);
+      for (let n = 0; n < count; n++) {
+        const i = Math.floor((n * calls.length) / count);
         const project = makeSame();
         const struck = strikeCall(project.dir, INIT, calls, calls[i] as never, 'signal=KILL');
         expect(struck.hit, `call ${i}`).toBeDefined();

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scriptPieces } from '../../src/adapters/templates.js';
@@ -189,15 +189,17 @@ describe('init.sh', () => {
     expect([exitCode, stdout]).toEqual([0, 'init: nothing to install\ninit: ready\n']);
   });
 
-  it('LAY-03 says so when it cannot keep what it did', () => {
+  it('LAY-03 says so when it cannot keep what it did, and follows no link out of the project', () => {
     const project = makePlainProject();
     project.git('init', '-q');
     initialised(project).write('.forge/local', 'a file');
-    const { exitCode, stderr } = bootstrap(project);
-    expect([exitCode, stderr]).toEqual([
-      1,
-      expect.stringMatching(/^init: failed: .*local\/init cannot be written to\n$/),
-    ]);
+    const wanted = /^init: failed: .*local\/init is no folder of its own, or cannot be written to\n$/;
+    expect(bootstrap(project)).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(wanted) });
+    rmSync(project.path('.forge/local'));
+    const elsewhere = makeFolder();
+    symlinkSync(elsewhere, project.path('.forge/local'));
+    expect(bootstrap(project)).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(wanted) });
+    expect(readdirSync(join(elsewhere, 'init'))).toEqual([]);
   });
 
   it.skipIf(!hasTool('shellcheck'))('LAY-03 has no line that shellcheck complains of, in any stack', () => {

@@ -369,8 +369,9 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
     const project = makeTelling();
     const { exitCode } = await atTerminal(
       project,
-      ['init', '--stack', 'none'],
+      ['init'],
       [
+        ['Which stack', '\r'],
         ['What runs the tests', '\u007f\r'],
         ['ids of issues', '\u007f\r'],
         ['Take 2 features', '\r'],
@@ -379,6 +380,9 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
     expect([exitCode, idsOf(project)]).toEqual([0, []]);
     expect(settings(project)).toMatchObject({ commit: {}, checkpoint: {} });
     expect(project.read(CONFIG)).not.toMatch(/^(id_pattern|verify) =/m);
+    // What was found and confirmed may be found otherwise later.
+    project.write('api/pyproject.toml', '');
+    expect((await init(project)).renewed).toEqual(['.forge/init.sh']);
   });
 
   it('LAY-04 Ctrl-C at a question leaves nothing behind', async () => {

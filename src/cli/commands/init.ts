@@ -31,7 +31,11 @@ async function ask(call: Call, input: InitInput): Promise<void> {
   // What stands in files and commits is shown here, so it must not move the cursor.
   const { test, idPattern, branch, features } = harmless(found);
   const { choose, confirm, line } = await import('../prompt.js');
-  input.stack ??= await choose('Which stack should init.sh set up?', stacks, found.stack);
+  // What forge found it may find otherwise another time: only another answer is a choice that stays.
+  if (input.stack === undefined) {
+    const answer = await choose('Which stack should init.sh set up?', stacks, found.stack);
+    if (answer !== found.stack) input.stack = answer;
+  }
   input.test ??= await line(
     `What runs the tests, for checkpoints too?${test ? CLEAR : ''}`,
     test?.command ?? '',

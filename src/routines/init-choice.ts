@@ -3,6 +3,7 @@ import { splitCommand } from '../domain/argv.js';
 import { expressionProblem } from '../domain/commit/expression.js';
 import { DEFAULT_SETTINGS } from '../domain/commit/rules.js';
 import { usage } from '../domain/error.js';
+import { isBranchName } from '../domain/proposal.js';
 import { STACKS, type Stack } from '../domain/stack.js';
 import { checkText, oneLine } from '../domain/text.js';
 import { addTomlItem, setTomlValue } from '../domain/toml.js';
@@ -35,7 +36,7 @@ export function checkChoices(context: Context, input: InitInput): Stack | undefi
       field: 'id-pattern',
       hint: "for example: --id-pattern 'ABC-\\d+'",
     });
-  if (branch && !isBranch(branch))
+  if (branch && !isBranchName(branch))
     throw usage('init.branch', `--branch: ${JSON.stringify(oneLine(branch, 60))} is no name of a branch.`, {
       field: 'branch',
     });
@@ -53,10 +54,6 @@ function checkStack(stack: string): Stack {
     },
   );
 }
-
-/** git-check-ref-format(1), as far as it matters for a name that stands in a ref. */
-const isBranch = (name: string): boolean =>
-  /^[^-/.\s~^:?*[\\][^\s~^:?*[\\]*$/u.test(name) && !/\.\.|@\{|\/\/|[/.]$|\.lock$/.test(name);
 
 /** Settings that config.toml begins with; '' is what forge does by itself. */
 export interface Settings {

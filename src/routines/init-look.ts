@@ -3,7 +3,7 @@ import { readBranch, readLog } from '../adapters/git-read.js';
 import { readHintFile, surveyFolders } from '../adapters/project.js';
 import { usage } from '../domain/error.js';
 import { planImport } from '../domain/feature-import.js';
-import { findTasks, MAX_TASKS, proposeIdPattern, proposeTest } from '../domain/proposal.js';
+import { findTasks, isBranchName, MAX_TASKS, proposeIdPattern, proposeTest } from '../domain/proposal.js';
 import { detectParts, type Part, type Stack, stackOf } from '../domain/stack.js';
 import { oneLine } from '../domain/text.js';
 import type { Context } from './context.js';
@@ -57,8 +57,8 @@ async function proposedPattern({ git }: Context): Promise<string | null> {
 async function proposedBranch({ git, repository }: Context): Promise<Findings['branch']> {
   if (!git || !repository) return null;
   const [main, current] = await Promise.all([defaultBranch(repository, git), readBranch(repository, git)]);
-  if (main !== null) return { name: main, known: true };
-  return current === null ? null : { name: current, known: false };
+  const name = main ?? current;
+  return name !== null && isBranchName(name) ? { name, known: main !== null } : null;
 }
 
 function findTest(root: string, files: ReadonlySet<string>, parts: readonly Part[]): Findings['test'] {

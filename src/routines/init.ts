@@ -28,7 +28,7 @@ import {
 } from '../store/layout.js';
 import { beginLedger } from '../store/ledger.js';
 import { listContainers } from '../store/ledger-files.js';
-import { type Context, contextAt } from './context.js';
+import { type Context, contextAt, refuseHalted } from './context.js';
 import { importFeatures } from './feature.js';
 import { installGuard, loadGuard, refuseFound } from './guard.js';
 import { checkChoices, chooseSettings, type InitInput, withSettings } from './init-choice.js';
@@ -127,9 +127,10 @@ export async function initialise(
   return { ...result, next: nextSteps(context, result, found) };
 }
 
-/** The list that was given; exit 2 for none, exit 5 for one that may not be stored. */
+/** The list that was given; exit 2 for none, exit 5 for one that may not be stored, exit 4 while memory is halted. */
 async function checkFeatures(context: Context, { features }: InitInput): Promise<FoundFeatures | null> {
   if (!features) return null;
+  refuseHalted(context.disk);
   const guard = await loadGuard(context.world.env);
   const given = readFeatures(features.file, features.text, guard);
   const hits = guard.scanBytes(given.file, Buffer.from(given.list));

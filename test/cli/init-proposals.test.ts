@@ -2,11 +2,11 @@ import { chmodSync, symlinkSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import type { InitResult } from '../../src/index.js';
+import { atTerminal } from '../e2e/terminal.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makePlainProject, makeRepository, type Project, run } from '../support/project.js';
 import { templates } from '../support/secret-templates.js';
 import { fill, seeded } from '../support/secrets.js';
-import { atTerminal } from '../e2e/terminal.js';
 import { CONFIG, differences, FEATURES, makeForge, putFeatures, snapshot } from './project.js';
 
 const init = (project: Project, args: string[] = [], options: RunOptions = {}): Promise<InitResult> =>

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compileExpression } from '../../src/domain/commit/expression.js';
 import {
   findTasks,
+  isBranchName,
   MAX_TASKS,
   proposeIdPattern,
   proposeTest,
@@ -31,6 +32,29 @@ describe('what a repository says about itself', () => {
     for (const id of ['ABC-12', 'X9-1'])
       expect(compileExpression(proposeIdPattern(cases[1]?.[0] as string[]) as string)(id)).toBe(true);
     expect(proposeIdPattern([`${'A'.repeat(1_000_000)}-1`, '#'.repeat(1_000_000)])).toBeNull();
+  });
+
+  it('LAY-04 B-42 names of branches, not what somebody wrote into HEAD', () => {
+    for (const name of ['main', 'feature/x-1', 'Ümlaut', 'a.b', '日本'])
+      expect([name, isBranchName(name)]).toEqual([name, true]);
+    for (const name of [
+      '',
+      '-x',
+      '--upload-pack=x',
+      'a b',
+      'a..b',
+      'a@{1}',
+      'a.lock',
+      'a/',
+      '/a',
+      '.a',
+      'a\\b',
+      'a\u001b[31m',
+      'a\u202eb',
+      'a:b',
+      'a*',
+    ])
+      expect([name, isBranchName(name)]).toEqual([name, false]);
   });
 
   it('LAY-04 open tasks of a Markdown text, as one line of plain text each', () => {

@@ -31,7 +31,7 @@ const EXPECTED = [
   'templates/ci/gitlab-ci.yml',
   'templates/forge/config.toml',
   'templates/forge/gitignore',
-  'templates/init/none.sh',
+  'templates/init/head.sh',
   'schemas/cycle.json',
   'schemas/features.json',
   '.claude-plugin/marketplace.json',

@@ -422,9 +422,10 @@ export async function homeWiring(options: ForgeOptions & { warn?: (text: string)
   return (await routines.wiring()).homeWiring(world, options.dryRun ?? false, options.warn ?? (() => {}));
 }
 
-/** What `forge init` would ask about: where it would work, and the stack it sees there. */
-export async function inspectProject(dir: string) {
-  return (await routines.init()).inspectProject(dir);
+/** What `forge init` would ask about: where it would work, and what it sees there. */
+export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'world'> = {}) {
+  const world = options.world ?? systemWorld(process.env, false);
+  return await (await routines.init()).inspectProject(dir, world);
 }
 
 /** What is wrong with the set-up, and what to type; works without a `.forge/`, and while memory is halted. */

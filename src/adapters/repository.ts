@@ -44,7 +44,7 @@ export function findForge(from: string): Found | null {
         file: dir,
       });
     if (kind === 'folder' && mayBeRoot(folder) && existsSync(join(dir, 'config.toml')))
-      return { root: folder, dir, repository: findRepository(folder) };
+      return { root: folder, dir, repository: projectRepository(folder) };
     if (kindOf(join(folder, '.git')) !== null || dirname(folder) === folder) return null;
   }
 }
@@ -61,10 +61,15 @@ export function isLeftOut(repository: Repository): boolean {
 /** A `.forge/` without its config.toml: what git ignores stays behind on a branch that has none. */
 export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';
 
+/** Something else than a folder has the name. */
+export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';
+
 /** `/` and the home folder hold other things than one project. */
 export function mayBeRoot(folder: string): boolean {
-  return dirname(folder) !== folder && folder !== (realFolder(homedir()) ?? homedir());
+  return dirname(folder) !== folder && !isHome(folder);
 }
+
+const isHome = (folder: string): boolean => folder === (realFolder(homedir()) ?? homedir());
 
 /** The repository whose worktree `folder` is in; null without one, in a bare one or inside a git dir. */
 export function findRepository(from: string): Repository | null {
@@ -79,6 +84,15 @@ export function findRepository(from: string): Repository | null {
     if (kind === 'file' || kind === 'link') return throughPointer(folder, dotGit);
     if (dirname(folder) === folder) return null;
   }
+}
+
+/**
+ * The repository of a project in that folder. One that is a whole home folder (for settings of programs) is not that of
+ * each project below it: forge would commit there.
+ */
+export function projectRepository(folder: string): Repository | null {
+  const repository = findRepository(folder);
+  return repository === null || isHome(repository.root) ? null : repository;
 }
 
 /** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */

@@ -1,5 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import type { ScriptPieces } from '../domain/init-script.js';
+import { TOOLCHAINS } from '../domain/stack.js';
 
 /** A file that `forge init` brings, path relative to `.forge/`. */
 export interface Template {
@@ -46,13 +48,11 @@ function fill(bytes: Buffer, project: string): Buffer {
   return Buffer.from(bytes.toString('utf8').replace('"{{project}}"', () => JSON.stringify(project)));
 }
 
-/** `init.sh` for a stack. */
-export function initTemplate(stack: string): Template {
-  return {
-    path: 'init.sh',
-    bytes: readFileSync(join(templatesFolder(), 'init', `${stack}.sh`)),
-    mode: 0o777,
-  };
+/** What an `init.sh` is put together from. */
+export function scriptPieces(): ScriptPieces {
+  const read = (name: string): string => readFileSync(join(templatesFolder(), 'init', `${name}.sh`), 'utf8');
+  const names = ['head', ...TOOLCHAINS, 'tail'] as const;
+  return Object.fromEntries(names.map((name) => [name, read(name)])) as ScriptPieces;
 }
 
 /** The pipeline that runs `forge ci`, for a system. */

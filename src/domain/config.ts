@@ -69,6 +69,10 @@ export const Config = z.looseObject({
     /** Patterns of whole subjects that need not follow the protocol. */
     exempt: z._default(z.array(Expression).check(z.maxLength(50)), []),
   }),
+  git: table({
+    /** The branch that the others are merged into; empty: forge asks git. */
+    default_branch: z._default(z.string(), ''),
+  }),
   features: table({
     /** Where each test is put in for `{}`; empty: a test is a command. */
     test_command: z._default(z.string(), ''),
@@ -136,6 +140,7 @@ const KNOWN: Record<string, readonly string[]> = {
   briefing: ['budget', 'commits'],
   kfr: ['entry_characters', 'tokens'],
   commit: ['enforce', 'id_pattern', 'subject_length', 'sections', 'rules_off', 'exempt'],
+  git: ['default_branch'],
   features: ['test_command', 'timeout_seconds'],
   cycle: ['commit', 'checkpoint'],
   checkpoint: ['verify'],

@@ -1,11 +1,10 @@
-import { defaultBranch } from '../adapters/git-memory.js';
 import { readStagedFiles } from '../adapters/git-staged.js';
 import { composeMessage } from '../domain/commit/compose.js';
 import { gatherMessages } from '../domain/commit/gather.js';
 import { formatCommitMessage } from '../domain/commit-message.js';
 import { usage } from '../domain/error.js';
 import { branchMessages, knownWork } from './commit-facts.js';
-import type { Context } from './context.js';
+import { type Context, mainBranch } from './context.js';
 
 export interface CommitTemplate {
   text: string;
@@ -25,7 +24,7 @@ export async function commitTemplate(
     await knownWork(context, { root: repository.root, git, files, all: false }),
   );
   if (!pullRequest) return { text: formatCommitMessage(draft) };
-  const base = await defaultBranch(repository, git);
+  const base = await mainBranch(context);
   const commits = base === null || draft.backtrace.parent === 'none' ? [] : await messagesSince(git, base);
   return { text: formatCommitMessage(gatherMessages(draft, commits)) };
 }

@@ -1,6 +1,13 @@
 import { unreliableFileSystem } from '../adapters/file-system.js';
 import { type Git, gitIn } from '../adapters/git.js';
-import { findForge, findRepository, hasRemains, isLeftOut, type Repository } from '../adapters/repository.js';
+import { defaultBranch } from '../adapters/git-memory.js';
+import {
+  findForge,
+  hasRemains,
+  isLeftOut,
+  projectRepository,
+  type Repository,
+} from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
 import { conflictLines } from '../domain/conflict/sides.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js';
@@ -49,7 +56,7 @@ export function openContext(from: string, world: World, dryRun: boolean, patienc
 }
 
 function notAForge(from: string): Error {
-  const repository = findRepository(from);
+  const repository = projectRepository(from);
   const root = repository?.root ?? from;
   if (repository && isLeftOut(repository))
     return usage('not_a_forge', `${root} has a .forge/ in git, but this checkout leaves it out.`, {
@@ -122,6 +129,13 @@ export function readConfig(context: Context): Config {
   const { config, warnings } = decodeConfig(text, file);
   context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
   return config;
+}
+
+/** The branch that the others are merged into: as the settings say, else as far as git can tell. */
+export async function mainBranch(context: Context): Promise<string | null> {
+  const { repository, git } = context;
+  if (!repository || !git) return null;
+  return readConfig(context).git.default_branch || defaultBranch(repository, git);
 }
 
 export { isHalted, refuseHalted } from '../store/halt.js';

@@ -1,33 +1,58 @@
 import { rootCommit } from '../adapters/git-memory.js';
 import { indexMayKnow } from '../adapters/git-state.js';
-import { detectStack, folderName, isBareRepository, STACKS, type Stack } from '../adapters/project.js';
-import { findForge, findRepository, mayBeRoot } from '../adapters/repository.js';
-import { initTemplate, type Template, treeTemplates } from '../adapters/templates.js';
+import { folderName, isBareRepository } from '../adapters/project.js';
+import {
+  findForge,
+  isNameTaken,
+  mayBeRoot,
+  projectRepository,
+  type Repository,
+} from '../adapters/repository.js';
+import { type Template, treeTemplates } from '../adapters/templates.js';
 import type { World } from '../adapters/world.js';
 import { usage } from '../domain/error.js';
+import { planImport } from '../domain/feature-import.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
+import { type Part, STACKS, type Stack } from '../domain/stack.js';
 import { checkText, oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { journalStamp, readJournal } from '../store/journal.js';
-import { configFile, FORGE_FOLDER, fixedFile, initScript, shown, templateTarget } from '../store/layout.js';
+import {
+  configFile,
+  FORGE_FOLDER,
+  featuresFile,
+  fixedFile,
+  initScript,
+  shown,
+  templateTarget,
+} from '../store/layout.js';
 import { beginLedger } from '../store/ledger.js';
 import { listContainers } from '../store/ledger-files.js';
-import { type Context, contextAt } from './context.js';
-import { installGuard } from './guard.js';
-import { approveInitScript } from './trust.js';
+import { type Context, contextAt, refuseHalted } from './context.js';
+import { importFeatures } from './feature.js';
+import { installGuard, loadGuard, refuseFound } from './guard.js';
+import { checkChoices, chooseSettings, type InitInput, withSettings } from './init-choice.js';
+import { type Findings, type FoundFeatures, lookAround, readFeatures } from './init-look.js';
+import { listProposals, nextSteps, type Proposal, whatHadNoEffect, whyNoGit } from './init-report.js';
+import { planScript, type ScriptPlan, writeScript } from './init-script.js';
+import { approveTyped } from './trust.js';
 
-export interface InitInput {
-  stack?: string | undefined;
-  /** The project's name; default: the folder's. */
-  name?: string | undefined;
-}
+export type { InitInput } from './init-choice.js';
 
 export interface InitResult {
   root: string;
   stack: Stack;
+  /** What init.sh sets up, each in its folder. */
+  parts: Part[];
   created: string[];
   kept: string[];
   repaired: string[];
+  /** Files of forge's that nobody had changed, and that are now as this forge writes them. */
+  renewed: string[];
+  /** Ids of the features that were taken from a list. */
+  features: string[];
+  /** What the repository says about itself; none where forge is set up already. */
+  proposals: Proposal[];
   /** What was left out, with the reason. */
   skipped: string[];
   next: string[];
@@ -35,24 +60,34 @@ export interface InitResult {
 
 export interface ProjectView {
   root: string;
-  /** By the files there. */
-  stack: Stack;
+  /** Nothing of forge's settings is there yet, so there is something to ask. */
+  fresh: boolean;
   stacks: readonly Stack[];
+  found: Findings;
 }
 
-/** What `init` would ask about. */
-export function inspectProject(from: string): ProjectView {
-  const root = initRoot(from);
-  return { root, stack: detectStack(root), stacks: STACKS };
+/** What `init` would ask about. Reads only. */
+export async function inspectProject(from: string, world: World): Promise<ProjectView> {
+  const { root, repository } = initPlace(from);
+  const context = contextAt(root, repository, world, true);
+  const fresh = isFresh(context);
+  return { root, fresh, stacks: STACKS, found: await lookAround(context, fresh) };
 }
+
+const isFresh = ({ disk, layout }: Context): boolean => !disk.exists(configFile(layout));
 
 /** Where `init` would work: the repository's top, or the folder itself. Exit 2 in `/`, the home folder, a bare repository. */
-function initRoot(from: string): string {
-  const repository = findRepository(from);
+function initPlace(from: string): { root: string; repository: Repository | null } {
+  const repository = projectRepository(from);
   const root = repository?.root ?? from;
   if (!mayBeRoot(root))
     throw usage('init.folder', `${root} is no project folder.`, {
       hint: 'cd into a project, then: forge init',
+    });
+  if (isNameTaken(root))
+    throw usage('init.taken', `${root}/.forge is a file; forge needs a folder of that name.`, {
+      file: `${root}/.forge`,
+      hint: 'mv .forge forge.old, then: forge init',
     });
   // Refuses a .forge that is a link.
   findForge(root);
@@ -60,44 +95,99 @@ function initRoot(from: string): string {
     throw usage('init.bare', `${root} is a bare repository; forge needs a working tree.`, {
       hint: 'git worktree add …',
     });
-  return root;
+  return { root, repository };
 }
 
-/** LAY-01, LAY-02: brings what is missing, touches nothing that is there. Safe to run at any time. */
+/** LAY-01, LAY-02: brings what is missing, touches nothing that somebody changed. Safe to run at any time. */
 export async function initialise(
   from: string,
   world: World,
   input: InitInput,
   dryRun: boolean,
 ): Promise<InitResult> {
-  const root = initRoot(from);
-  const stack = checkStack(input.stack ?? detectStack(root));
+  const { root, repository } = initPlace(from);
+  const context = contextAt(root, repository, world, dryRun);
   const name = checkText(input.name ?? projectName(root), {
     what: 'The project name',
     lines: false,
     maxBytes: 200,
   });
-  const context = contextAt(root, findRepository(root), world, dryRun);
+  const chosen = checkChoices(context, input);
+  const given = await checkFeatures(context, input);
   await installGuard(context);
-  const fresh = !context.disk.exists(configFile(context.layout));
-  const result: InitResult = { root, stack, created: [], kept: [], repaired: [], skipped: [], next: [] };
-  const ledgersRoot = await rootOfLedgers(context);
-  context.disk.withLock(() => {
-    bringLedgers(context, ledgersRoot, fresh, result);
-    for (const template of [...treeTemplates(name), initTemplate(stack)])
-      bring(context, template, fresh, result);
-  });
-  const wroteScript = [...result.created, ...result.repaired].includes(
-    shown(context.layout, initScript(context.layout)),
+  const [found, ledgersRoot] = await Promise.all([
+    lookAround(context, isFresh(context)),
+    rootOfLedgers(context),
+  ]);
+  const result = context.disk.withLock(() =>
+    writeAll(context, { input, found, ledgersRoot, name, script: planScript(context, found, chosen) }),
   );
-  if (wroteScript) approveInitScript(context);
-  if (!context.repository)
-    result.skipped.push('git: this folder is no repository; sessions end without a commit');
-  result.next = [
-    'forge feature add FORGE-001 "First thing to build" --test "npm test"',
-    'forge session start',
-  ];
+  result.skipped.push(...whyNoGit(from, repository));
+  if (given) result.features = takeFeatures(context, given.list);
+  return { ...result, next: nextSteps(context, result, found) };
+}
+
+/** The list that was given; exit 2 for none, exit 5 for one that may not be stored, exit 4 while memory is halted. */
+async function checkFeatures(context: Context, { features }: InitInput): Promise<FoundFeatures | null> {
+  if (!features) return null;
+  refuseHalted(context.disk);
+  const guard = await loadGuard(context.world.env);
+  const given = readFeatures(features.file, features.text, guard);
+  const hits = guard.scanBytes(given.file, Buffer.from(given.list));
+  if (hits.length > 0) refuseFound(context, given.file, hits);
+  return given;
+}
+
+interface Plan {
+  input: InitInput;
+  found: Findings;
+  ledgersRoot: string;
+  name: string;
+  script: ScriptPlan;
+}
+
+function writeAll(context: Context, { input, found, ledgersRoot, name, script }: Plan): InitResult {
+  const fresh = isFresh(context);
+  const result = emptyResult(context.layout.root, script);
+  const settings = chooseSettings(input, found);
+  const tree = treeTemplates(name).map((template) => withSettings(template, settings));
+  checkPlaces(context, tree);
+  bringLedgers(context, ledgersRoot, fresh, result);
+  bringTree(context, tree, fresh, result);
+  bringScript(context, script, fresh, result);
+  if (fresh) result.proposals = listProposals(found, script, input);
+  if (fresh && input.test) approveTyped(context, [input.test]);
+  result.skipped = whatHadNoEffect(input, fresh, script);
   return result;
+}
+
+const emptyResult = (root: string, { stack, parts }: ScriptPlan): InitResult => ({
+  root,
+  stack,
+  parts,
+  created: [],
+  kept: [],
+  repaired: [],
+  renewed: [],
+  features: [],
+  proposals: [],
+  skipped: [],
+  next: [],
+});
+
+function bringScript(context: Context, script: ScriptPlan, fresh: boolean, result: InitResult): void {
+  const name = shown(context.layout, initScript(context.layout));
+  writeScript(context, script);
+  if (script.action === 'kept') result.kept.push(name);
+  else if (script.action === 'renew') result.renewed.push(name);
+  else (fresh ? result.created : result.repaired).push(name);
+}
+
+/** Their ids. In a dry run there may be no list yet that they could be added to. */
+function takeFeatures(context: Context, text: string): string[] {
+  const isPlan = context.disk.dryRun && !context.disk.exists(featuresFile(context.layout));
+  const added = isPlan ? planImport([], text, '').added : importFeatures(context, { text }).features;
+  return added.map(({ id }) => id);
 }
 
 /** What the ledgers' ids are made of: the same in every clone, as far as there is a commit. */
@@ -131,30 +221,29 @@ function isBegun({ layout, repository }: Context, tier: Tier): boolean {
 /** A folder may have any name, also one with line breaks or escapes. */
 const projectName = (root: string): string => oneLine(folderName(root), 80) || 'project';
 
-function checkStack(stack: string): Stack {
-  const known = STACKS.find((name) => name === stack);
-  if (known) return known;
-  throw usage(
-    'init.stack',
-    `--stack: found ${JSON.stringify(oneLine(stack, 40))}, allowed: ${STACKS.join(' | ')}.`,
-    {
-      field: 'stack',
-    },
-  );
+/** Before the first is written: a folder on the way that leads out of `.forge/` is exit 4. */
+function checkPlaces({ disk, layout }: Context, templates: readonly Template[]): void {
+  for (const { path } of templates) {
+    const target = templateTarget(layout, path);
+    if (!disk.exists(target)) disk.read(target);
+  }
 }
 
-function bring(
-  { disk, layout }: Context,
-  { path, bytes, mode }: Template,
+/** All that is missing, in one go: what is there is left as it is. */
+function bringTree(
+  context: Context,
+  templates: readonly Template[],
   fresh: boolean,
   result: InitResult,
 ): void {
-  const target = templateTarget(layout, path);
-  const name = `${FORGE_FOLDER}/${path}`;
-  if (disk.exists(target)) {
-    result.kept.push(name);
-    return;
+  const { disk, layout } = context;
+  const missing = templates.filter(({ path }) => !disk.exists(templateTarget(layout, path)));
+  disk.replaceAll(
+    missing.map(({ path, bytes, mode }) => ({ path: templateTarget(layout, path), bytes, mode })),
+    null,
+  );
+  for (const template of templates) {
+    const names = !missing.includes(template) ? result.kept : fresh ? result.created : result.repaired;
+    names.push(`${FORGE_FOLDER}/${template.path}`);
   }
-  disk.replaceAll([{ path: target, bytes, mode }], null);
-  (fresh ? result.created : result.repaired).push(name);
 }

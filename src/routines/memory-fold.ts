@@ -1,10 +1,9 @@
-import { defaultBranch } from '../adapters/git-memory.js';
 import { operationInProgress, readBranch } from '../adapters/git-read.js';
 import type { Config } from '../domain/config.js';
 import { refused } from '../domain/error.js';
 import { TIERS } from '../domain/ledger.js';
 import { type Folded, foldTier } from '../store/ledger-fold.js';
-import { type Context, requireSupervisor } from './context.js';
+import { type Context, mainBranch, requireSupervisor } from './context.js';
 import { requireMemory } from './integrity.js';
 
 /** `forge memory fold`: on the default branch alone, or two branches would both write the fixed files. */
@@ -29,7 +28,7 @@ export async function whyNotFold(context: Context): Promise<string | null> {
   if (!git || !repository) return null;
   const operation = operationInProgress(repository);
   if (operation) return `${operation} is in progress`;
-  const [branch, main] = await Promise.all([readBranch(repository, git), defaultBranch(repository, git)]);
+  const [branch, main] = await Promise.all([readBranch(repository, git), mainBranch(context)]);
   if (main === null) return 'this repository has no branch that is known to be the default one';
   return branch === main ? null : `this is ${branch ?? 'a detached HEAD'}, the default branch is ${main}`;
 }

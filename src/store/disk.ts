@@ -115,7 +115,10 @@ export class Disk {
     this.replaceAll([{ path, bytes }], expected);
   }
 
-  /** Replaces several; each is whole, and all are on the disk on return. The caller holds the lock. */
+  /**
+   * Replaces several; each is whole, and all are on the disk on return. `expected` are the bytes that the first must still
+   * have; null: none of them may be there. The caller holds the lock.
+   */
   replaceAll(writes: readonly durable.Write[], expected?: Buffer | null): void {
     for (const { path, bytes } of writes) this.checkContent(path, bytes);
     this.putAll(writes, expected);
@@ -133,10 +136,10 @@ export class Disk {
       this.makeFolder(dirname(path));
       durable.removeDrafts(path);
     }
-    const first = writes[0];
+    const checked = expected === null ? writes : writes.slice(0, 1);
     durable.replaceFiles(writes, () => {
       this.checkHeld();
-      if (first && expected !== undefined) this.checkUnchanged(first.path, expected);
+      if (expected !== undefined) for (const { path } of checked) this.checkUnchanged(path, expected);
     });
   }
 
@@ -164,13 +167,7 @@ export class Disk {
     );
   }
 
-  /** Makes a file only if the name is free. */
-  create(path: string, bytes: Buffer): boolean {
-    this.checkContent(path, bytes);
-    return this.createMoved(path, bytes);
-  }
-
-  /** Like create, for bytes that stood in `.forge/` before. */
+  /** Makes a file only if the name is free; for bytes that the guard need not look at. */
   createMoved(path: string, bytes: Buffer): boolean {
     if (!this.dryRun) {
       this.makeFolder(dirname(path));

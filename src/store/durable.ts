@@ -228,10 +228,23 @@ export function makeFolder(path: string): void {
   try {
     first = fs.mkdirSync(path, { recursive: true });
   } catch (error) {
-    throw diskError(error, path);
+    throw diskError(reasonForNoFolder(error, path), path);
   }
   if (first === undefined) return;
   for (let made = path; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
+}
+
+/** On a read-only disk Node says ENOENT for a folder whose parent is missing too; the uppermost of them has the reason. */
+function reasonForNoFolder(error: unknown, path: string): unknown {
+  if (systemCode(error) !== 'ENOENT') return error;
+  let missing = path;
+  while (!fs.existsSync(dirname(missing))) missing = dirname(missing);
+  try {
+    fs.mkdirSync(missing);
+    return error;
+  } catch (reason) {
+    return reason;
+  }
 }
 
 /**

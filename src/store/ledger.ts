@@ -247,10 +247,13 @@ export function leaveCopied(disk: Disk, around: Around, saved = savedState(disk)
 /** The fixed file with its genesis: what `init` does, or a repository from before the ledgers needs. Caller holds the lock. */
 export function beginLedger(disk: Disk, tier: Tier, ledger: string): boolean {
   const line = Buffer.from(`${genesisLine(tier, ledger)}\n`);
+  const path = fixedFile(disk.layout, tier);
   disk.makeFolder(segmentFolder(disk.layout, tier));
-  const made = disk.create(fixedFile(disk.layout, tier), line);
-  if (made && !disk.dryRun) appendJournal(disk.layout, line);
-  return made;
+  if (disk.exists(path)) return false;
+  // As a whole: half a line would be a ledger that is damaged before it has a record.
+  disk.replace(path, line, null);
+  if (!disk.dryRun) appendJournal(disk.layout, line);
+  return true;
 }
 
 function begin(disk: Disk, around: Around, tier: Tier): TierState {

@@ -1,32 +1,29 @@
-#!/bin/sh
-# Gets this Node project ready to work in: installs dependencies, then runs a smoke test.
-# Run it from anywhere, as often as you like: sh .forge/init.sh  It asks nothing.
-# It is yours to change: exit non-zero when something fails, with one clear line on stderr.
-set -eu
 
-# The repository's root is the parent of the folder this script is in.
-case $0 in
-  */*) CDPATH='' cd -- "${0%/*}/.." ;;
-  *) CDPATH='' cd -- .. ;;
-esac
+# ---- Node ----
 
-# No questions, and test runners end instead of watching for changes.
-exec </dev/null
-CI=${CI:-true}
 COREPACK_ENABLE_DOWNLOAD_PROMPT=0
-export CI COREPACK_ENABLE_DOWNLOAD_PROMPT
+YARN_ENABLE_TELEMETRY=0
+export COREPACK_ENABLE_DOWNLOAD_PROMPT YARN_ENABLE_TELEMETRY
 
-say() { printf 'init: %s\n' "$1"; }
-warn() { printf 'init: warning: %s\n' "$1" >&2; }
-fail() {
-  printf 'init: failed: %s\n' "$1" >&2
-  exit 1
+node_tools() {
+  runtime=node
+  if ! command -v node >/dev/null 2>&1 && command -v bun >/dev/null 2>&1; then runtime=bun; fi
+  need "$runtime" 'install Node.js: https://nodejs.org'
 }
 
-# Answers one question about package.json with one line. Node reads it; grep would be fooled.
-ask() {
+node_version() { "$runtime" --version; }
+
+node_files() {
+  checksums -name package.json -o -name package-lock.json -o -name npm-shrinkwrap.json -o -name pnpm-lock.yaml \
+    -o -name pnpm-workspace.yaml -o -name yarn.lock -o -name bun.lock -o -name bun.lockb \
+    -o -name .npmrc -o -name .yarnrc -o -name .yarnrc.yml
+}
+
+# What package.json says, a line each: package manager, engine that is not met, dependencies (yes, no), script, entry.
+# JavaScript reads it; grep would be fooled.
+ask_package() {
   # shellcheck disable=SC2016 # what looks like a shell expansion belongs to JavaScript
-  node -e '
+  "$runtime" -e '
     const fs = require("fs");
     const path = require("path");
     const read = () => {
@@ -69,7 +66,7 @@ ask() {
     // A file that `node --check` can judge: JavaScript, or a command without an extension whose first line names node.
     const checkable = (name) => {
       const extension = path.extname(name);
-      if (!isFile(name)) return false;
+      if (!isFile(name) || /[\r\n]/.test(name)) return false;
       if ([".js", ".mjs", ".cjs"].includes(extension)) return true;
       return extension === "" && /^#!.*\bnode\b/.test(fs.readFileSync(name, "utf8").slice(0, 200));
     };
@@ -78,102 +75,89 @@ ask() {
       const names = [pkg.main, ...bins, "index.js"].filter((name) => typeof name === "string" && name !== "");
       return names.flatMap((name) => [name, `${name}.js`, `${name}/index.js`]).map((name) => path.relative("", name)).find(checkable);
     };
-
-    const answers = {
-      dependencies: (pkg) => (kinds.some((kind) => filled(pkg[kind])) ? "yes" : "no"),
-      engine: (pkg) => {
-        const range = pkg.engines?.node;
-        return typeof range !== "string" || fits(range, Number(process.versions.node.split(".")[0])) ? "" : range;
-      },
-      smoke: (pkg) => {
-        const has = (name) => typeof pkg.scripts?.[name] === "string" && pkg.scripts[name].trim() !== "";
-        if (has("smoke")) return "smoke";
-        return has("test") && !/no test specified/i.test(pkg.scripts.test) ? "test" : "";
-      },
-      entry: (pkg) => entry(pkg) ?? "",
+    const engine = (pkg) => {
+      const range = pkg.engines?.node;
+      return typeof range !== "string" || fits(range, Number(process.versions.node.split(".")[0])) ? "" : range.replace(/[^ -~]/g, "?");
     };
+    const script = (pkg) => {
+      const has = (name) => typeof pkg.scripts?.[name] === "string" && pkg.scripts[name].trim() !== "";
+      if (has("smoke")) return "smoke";
+      return has("test") && !/no test specified/i.test(pkg.scripts.test) ? "test" : "";
+    };
+    const manager = (pkg) => /^(npm|pnpm|yarn|bun)@/.exec(pkg.packageManager ?? "")?.[1] ?? "";
     try {
-      console.log(answers[process.argv[1]](read()));
+      const pkg = read();
+      const dependencies = kinds.some((kind) => filled(pkg[kind])) ? "yes" : "no";
+      console.log([manager(pkg), engine(pkg), dependencies, script(pkg), entry(pkg) ?? ""].join("\n"));
     } catch (error) {
-      console.error(`init: failed: package.json: ${error.message}`);
+      console.error(error.message.split("\n")[0]);
       process.exitCode = 1;
     }
-  ' "$1"
+  '
 }
 
-# The lock file says which package manager the project uses; without one it is npm.
-find_manager() {
-  lock=
-  for name in pnpm-lock.yaml yarn.lock bun.lock bun.lockb package-lock.json npm-shrinkwrap.json; do
-    if [ -f "$name" ]; then
-      lock=$name
-      break
-    fi
+# The package manager is the one that package.json or else the lock file names; without either it is npm.
+node_look() {
+  manager='' unmet='' wanted=no script='' entry='' lock='' via=''
+  if [ -f package.json ]; then
+    answers=$(ask_package 2>&1) || fail "$name: package.json: $answers"
+    { read -r manager; read -r unmet; read -r wanted; read -r script; read -r entry; } <<ANSWERS
+$answers
+ANSWERS
+  fi
+  [ -z "$unmet" ] || warn "$name: package.json asks for node $unmet, this is $("$runtime" --version)"
+  for file in pnpm-lock.yaml:pnpm yarn.lock:yarn bun.lock:bun bun.lockb:bun package-lock.json:npm npm-shrinkwrap.json:npm; do
+    [ -f "${file%:*}" ] || continue
+    [ -n "$manager" ] || manager=${file#*:}
+    [ "${file#*:}" != "$manager" ] || [ -n "$lock" ] || lock=${file%:*}
   done
-  case $lock in
-    pnpm-lock.yaml) manager=pnpm ;;
-    yarn.lock) manager=yarn ;;
-    bun.lock | bun.lockb) manager=bun ;;
-    *) manager=npm ;;
+  manager=${manager:-npm}
+  [ -z "$lock" ] || wanted=yes
+  [ "$wanted" = yes ] || [ -n "$script" ] || return 0
+  command -v "$manager" >/dev/null 2>&1 || ! command -v corepack >/dev/null 2>&1 || [ "$manager" = bun ] || via=corepack
+  [ -n "$via" ] || need "$manager" "install it: $(node_advice)"
+}
+
+node_advice() {
+  case $manager in
+    npm) echo 'https://nodejs.org' ;;
+    bun) echo 'https://bun.sh' ;;
+    *) echo "corepack enable, or npm install -g $manager" ;;
   esac
 }
 
 # Exactly what the lock file says, never newer; without a lock file no new one is left in the tree.
-install() {
-  case $lock in
-    pnpm-lock.yaml) pnpm install --frozen-lockfile ;;
-    yarn.lock)
-      case $(yarn --version) in
-        0.* | 1.*) yarn install --frozen-lockfile --non-interactive ;;
-        *) yarn install --immutable ;;
+node_install() {
+  if [ "$wanted" = no ]; then
+    say "$name: no dependencies"
+    return
+  fi
+  set -- ${via:+"$via"} "$manager"
+  case $manager:$lock in
+    npm:) run "$@" install --no-package-lock --no-audit --no-fund ;;
+    npm:*) run "$@" ci --no-audit --no-fund ;;
+    pnpm:) run "$@" install --no-lockfile ;;
+    pnpm:*) run "$@" install --frozen-lockfile ;;
+    bun:) run "$@" install --no-save ;;
+    bun:*) run "$@" install --frozen-lockfile ;;
+    yarn:*)
+      case $("$@" --version 2>/dev/null):$lock in
+        [01].*:) run "$@" install --no-lockfile --non-interactive ;;
+        [01].*) run "$@" install --frozen-lockfile --non-interactive ;;
+        *:) run "$@" install --no-immutable ;;
+        *) run "$@" install --immutable ;;
       esac
       ;;
-    bun.lock | bun.lockb) bun install --frozen-lockfile ;;
-    package-lock.json | npm-shrinkwrap.json) npm ci --no-audit --no-fund ;;
-    *) npm install --no-package-lock --no-audit --no-fund ;;
   esac
+  for folder in node_modules .pnp.cjs; do [ ! -e "$folder" ] || made=$folder; done
 }
 
-say 'looking for node'
-command -v node >/dev/null 2>&1 || fail 'node is not on PATH; install Node.js and run this again'
-
-wants_install=no
-script=
-entry=
-if [ -f package.json ]; then
-  say 'reading package.json'
-  unmet=$(ask engine) || exit 1
-  wants_install=$(ask dependencies) || exit 1
-  script=$(ask smoke) || exit 1
-  entry=$(ask entry) || exit 1
-  [ -z "$unmet" ] || warn "package.json asks for node $unmet, this is $(node --version)"
-  find_manager
-  [ -z "$lock" ] || wants_install=yes
-else
-  say 'no package.json here yet'
-fi
-
-if [ "$wants_install" = yes ] || [ -n "$script" ]; then
-  command -v "$manager" >/dev/null 2>&1 ||
-    fail "$manager is not on PATH, and ${lock:-package.json} needs it; install $manager and run this again"
-fi
-
-if [ "$wants_install" = yes ]; then
-  say "installing dependencies with $manager (${lock:-no lock file})"
-  install || fail "$manager could not install the dependencies; its messages stand above"
-else
-  say 'nothing to install: no dependencies and no lock file'
-fi
-
-if [ -n "$script" ]; then
-  say "smoke test: $manager run $script"
-  "$manager" run "$script" || fail "the smoke test failed: $manager run $script"
-elif [ -n "$entry" ]; then
-  say "smoke test: node --check $entry"
-  node --check "./$entry" || fail "the smoke test failed: node --check $entry"
-else
-  say 'smoke test: node starts'
-  node -e 0 || fail 'the smoke test failed: node -e 0'
-fi
-
-say 'ready'
+node_prove() {
+  if [ -n "$script" ]; then
+    run ${via:+"$via"} "$manager" run "$script"
+  elif [ -n "$entry" ]; then
+    run "$runtime" --check "./$entry"
+  else
+    run "$runtime" -e 0
+  fi
+}

@@ -146,6 +146,8 @@ describe('while memory is halted', () => {
     const error = await forgeError(project, ['note', 'add', 'x']);
     expect(error).toMatchObject({ kind: 'corrupted', hint: expect.stringContaining('forge memory verify') });
     expect(error.message).toBe(`Memory is halted: ${file}:1: record 2 was removed.`);
+    project.write('PLAN.md', '- [ ] Login\n');
+    expect(await forgeError(project, ['init', '--features', 'PLAN.md'])).toMatchObject({ exitCode: 4 });
   });
 
   it('LTM-05 session start finds damage by itself and halts', async () => {

@@ -30,7 +30,7 @@ describe('a link on the way', () => {
   const calls: [string, (disk: Disk, path: string) => unknown][] = [
     ['read', (disk, path) => disk.read(path)],
     ['replace', (disk, path) => disk.replace(path, Buffer.from('x'))],
-    ['create', (disk, path) => disk.create(path, Buffer.from('x'))],
+    ['create', (disk, path) => disk.createMoved(path, Buffer.from('x'))],
     ['make', (disk, path) => disk.makeFolder(dirname(path))],
     ['remove', (disk, path) => disk.remove(path)],
   ];

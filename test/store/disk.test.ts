@@ -136,11 +136,11 @@ describe('making a file', () => {
   it('LAY-02 makes what is missing, folders too, and never goes over what is there', () => {
     const { disk, layout, root } = withFeatures();
     const path = join(layout.dir, 'new', 'deep', 'a.txt');
-    expect([disk.create(path, Buffer.from('first')), disk.create(path, Buffer.from('second'))]).toEqual([
-      true,
-      false,
-    ]);
-    expect(diskIn(root).disk.create(path, Buffer.from('third'))).toBe(false);
+    expect([
+      disk.createMoved(path, Buffer.from('first')),
+      disk.createMoved(path, Buffer.from('second')),
+    ]).toEqual([true, false]);
+    expect(diskIn(root).disk.createMoved(path, Buffer.from('third'))).toBe(false);
     expect([readFileSync(path, 'utf8'), disk.written]).toEqual(['first', ['.forge/new/deep/a.txt']]);
   });
 });
@@ -176,7 +176,7 @@ describe('a dry run', () => {
     const [fresh, folder] = [join(layout.dir, 'new', 'a.txt'), join(layout.dir, 'more')];
     expect(disk.update(FEATURES, path, addA).features).toEqual([A]);
     disk.replace(fresh, Buffer.from('x'), null);
-    expect(disk.create(join(layout.dir, 'b.txt'), Buffer.from('x'))).toBe(true);
+    expect(disk.createMoved(join(layout.dir, 'b.txt'), Buffer.from('x'))).toBe(true);
     disk.makeFolder(folder);
     disk.remove(path);
     expect(disk.placeFolder(folder, `${folder}2`)).toBe(true);

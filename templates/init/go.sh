@@ -1,0 +1,23 @@
+
+# ---- Go ----
+
+go_tools() { need go 'install Go: https://go.dev/dl'; }
+go_version() { go version; }
+go_files() { checksums -name go.mod -o -name go.sum -o -name go.work -o -name go.work.sum; }
+go_look() { :; }
+go_install() { run go mod download; }
+
+# With a go.work, the modules that it names.
+go_prove() {
+  set -- ./...
+  if [ -f go.work ]; then
+    set --
+    go list -m -f '{{.Dir}}' >"$kept/modules" 2>"$kept/log" || fail "$name: go.work: $(tail -n 1 "$kept/log")"
+    here=$(pwd -P)
+    while IFS= read -r folder; do
+      case $folder in "$here"/*) folder=.${folder#"$here"} ;; esac
+      set -- "$@" "$folder/..."
+    done <"$kept/modules"
+  fi
+  run go build -o /dev/null "$@"
+}

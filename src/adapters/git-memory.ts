@@ -13,17 +13,10 @@ export { type FoundRecord, findRecords, type RecordQuery } from './git-find.js';
 export { findHeld, type Held, type HeldFiles } from './git-held.js';
 export { type HistoryOutcome, type HistoryQuery, readRemovedLines } from './git-history.js';
 export type { RemovedLine } from './git-moves.js';
-export { findSetBack, type SetBack } from './git-set-back.js';
 
-/** A memory file that HEAD has, and that is not so in the working tree. Paths are from the worktree's top. */
-export interface ChangedFile {
-  path: string;
-  /** HEAD's blob. */
-  oid: string;
-  state: 'edited' | 'deleted';
-  /** The blob that the working tree's bytes would be; empty where there are none. */
-  found: string;
-}
+import type { ChangedFile } from './git-set-back.js';
+
+export { type ChangedFile, findSetBack, type SetBack } from './git-set-back.js';
 
 const NO_COMMIT = /ambiguous argument 'HEAD'|bad revision 'HEAD'|does not have any commits/;
 

@@ -1,5 +1,14 @@
 import { type Git, must } from './git.js';
-import type { ChangedFile } from './git-memory.js';
+
+/** A memory file that HEAD has, and that is not so in the working tree. Paths are from the worktree's top. */
+export interface ChangedFile {
+  path: string;
+  /** HEAD's blob. */
+  oid: string;
+  state: 'edited' | 'deleted';
+  /** The blob that the working tree's bytes would be; empty where there are none. */
+  found: string;
+}
 
 /** How git itself brought a memory file to where it is. */
 export interface SetBack {

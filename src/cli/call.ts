@@ -5,10 +5,9 @@ import { escapeControls, plural } from '../domain/text.js';
 import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
 import { makeCycleView } from './cycle-view.js';
 import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
-import type { Invocation } from './program.js';
 import { makeProgressBar, type ProgressBar } from './progress-bar.js';
 import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
-import type { Call } from './spec.js';
+import type { Call, Invocation } from './spec.js';
 import { makeStyle, type Style, wantsColour } from './style.js';
 
 interface Services {

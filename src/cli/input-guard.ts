@@ -1,7 +1,7 @@
 import { ForgeError, usage } from '../domain/error.js';
 import type { Field } from '../domain/guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
-import type { Invocation } from './program.js';
+import type { Invocation } from './spec.js';
 
 /** Words that name places and ways, not content. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color']);

@@ -3,9 +3,8 @@ import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { usage } from '../domain/error.js';
 import { isGitHook } from '../domain/git-hook/shim.js';
 import { decodeInput, type Io } from './io.js';
-import type { Invocation } from './program.js';
 import { fitScreen, screenAt } from './screen.js';
-import type { Call } from './spec.js';
+import type { Call, Invocation } from './spec.js';
 import { harmless } from './style.js';
 import { version } from './version.js';
 

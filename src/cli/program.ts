@@ -3,16 +3,8 @@ import { usage } from '../domain/error.js';
 import { parseWhole } from '../domain/input.js';
 import { GROUPS, type GroupEntry } from './groups.js';
 import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
+import type { CommandSpec, GlobalFlags, Invocation, OptionSpec } from './spec.js';
 import { TOPICS } from './topics.js';
-import type { CommandSpec, GlobalFlags, OptionSpec } from './spec.js';
-
-/** What argv asks for. */
-export interface Invocation {
-  spec: CommandSpec;
-  args: string[];
-  options: Record<string, unknown>;
-  flags: GlobalFlags;
-}
 
 export interface ProgramOutput {
   out(text: string): void;

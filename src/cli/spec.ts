@@ -105,3 +105,11 @@ export interface Group {
 export function command<T>(spec: CommandSpec<T>): CommandSpec<never> {
   return spec as unknown as CommandSpec<never>;
 }
+
+/** What argv asks for. */
+export interface Invocation {
+  spec: CommandSpec;
+  args: string[];
+  options: Record<string, unknown>;
+  flags: GlobalFlags;
+}

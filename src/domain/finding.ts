@@ -1,7 +1,15 @@
 import type { LedgerRecord, Tier } from './ledger.js';
 import type { LastGood, Problem } from './ledger-problem.js';
-import type { SealCode } from './seal-finding.js';
 import { plural } from './text.js';
+
+/** What `memory verify --signatures` finds besides (docs/format.md, "What verify finds"). */
+export type SealCode =
+  | 'seal_invalid'
+  | 'seal_broken'
+  | 'seal_count'
+  | 'seal_removed'
+  | 'key_foreign'
+  | 'key_removed';
 
 /** What a verification finds, and what a human can do about it (docs/format.md, "What verify finds"). */
 export type FindingCode =

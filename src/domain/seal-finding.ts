@@ -1,16 +1,7 @@
-import type { Finding } from './finding.js';
+import type { Finding, SealCode } from './finding.js';
 import type { Tier } from './ledger.js';
 import type { SupervisorKey } from './supervisor.js';
 import { plural } from './text.js';
-
-/** What `memory verify --signatures` finds besides (docs/format.md, "What verify finds"). */
-export type SealCode =
-  | 'seal_invalid'
-  | 'seal_broken'
-  | 'seal_count'
-  | 'seal_removed'
-  | 'key_foreign'
-  | 'key_removed';
 
 const REPAIR = 'forge memory repair --reason "…"';
 const short = (id: string): string => id.slice(0, 12);

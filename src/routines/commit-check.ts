@@ -2,12 +2,7 @@ import { gitIn, streamGit } from '../adapters/git.js';
 import { operationOf, type Range, readMessageSettings, readMessages } from '../adapters/git-messages.js';
 import { type Found, findForge, findRepository } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
-import {
-  type CheckedMessage,
-  checkMessage,
-  type MessageState,
-  type Problem,
-} from '../domain/commit/check.js';
+import { type CheckedMessage, checkMessage, type MessageState } from '../domain/commit/check.js';
 import { cleanupOf } from '../domain/commit/clean.js';
 import type { Exemption } from '../domain/commit/exempt.js';
 import {
@@ -16,6 +11,7 @@ import {
   DEFAULT_SETTINGS,
   makeRules,
   NO_ISSUE,
+  type Problem,
 } from '../domain/commit/rules.js';
 import { ForgeError, usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';

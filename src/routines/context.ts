@@ -9,8 +9,8 @@ import {
   type Repository,
 } from '../adapters/repository.js';
 import type { World } from '../adapters/world.js';
-import { conflictLines } from '../domain/conflict/sides.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js';
+import { conflictLines } from '../domain/conflict/sides.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
 import type { Activity } from '../domain/holder.js';

@@ -3,16 +3,7 @@ import { type Cleanup, cleanMessage, hasComments } from './clean.js';
 import { type Circumstances, type Exemption, exemptionOf } from './exempt.js';
 import { checkReading } from './protocol.js';
 import { readMessage } from './read.js';
-import type { CommitRules, RuleName } from './rules.js';
-
-export interface Problem {
-  rule: RuleName;
-  /** In the raw text, 1-based. */
-  line: number;
-  message: string;
-  /** What to write there instead. */
-  fix: string;
-}
+import type { CommitRules, Problem } from './rules.js';
 
 /** How a message is to be taken; nothing given: a file that git will read, with or without an editor. */
 export interface MessageState extends Circumstances {

@@ -1,7 +1,13 @@
 import { oneLine } from '../text.js';
-import type { Problem } from './check.js';
 import { fieldOf, hasItem, type Reading, type Section, saysSomething } from './read.js';
-import { type CommitRules, NO_ISSUE, type RuleName, SECTIONS, type SectionName } from './rules.js';
+import {
+  type CommitRules,
+  NO_ISSUE,
+  type Problem,
+  type RuleName,
+  SECTIONS,
+  type SectionName,
+} from './rules.js';
 
 /** What stands below each heading where nobody knows better. */
 const SAMPLES: Record<SectionName, string> = {

@@ -75,3 +75,13 @@ export function makeRules(
     off: new Set(settings.rules_off),
   };
 }
+
+/** Where a message breaks a rule. */
+export interface Problem {
+  rule: RuleName;
+  /** In the raw text, 1-based. */
+  line: number;
+  message: string;
+  /** What to write there instead. */
+  fix: string;
+}

@@ -3,53 +3,61 @@
 // Starts the command line: with Node's own code cache where it has one (22.1), else with what V8 compiled when
 // the package was built, which any other V8 ignores.
 
-const { existsSync, readFileSync, writeSync } = require('node:fs');
-const { createRequire, enableCompileCache, wrap } = require('node:module');
+const { readFileSync, writeSync } = require('node:fs');
+const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
+const { Script } = require('node:vm');
 
-// The guard is needed by every command that writes, and a server has to answer at once; other libraries by few.
-const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
 const folder = join(__dirname, '..', 'dist', 'cli');
 
-function builtCache(name) {
-  try {
-    return readFileSync(join(folder, `${name}.v8`));
-  } catch {
-    return undefined;
+/** A file of dist/cli is a list of functions, one for each module (scripts/link.mjs). */
+const files = new Map();
+const modules = new Map();
+
+/** `#FILE/PLACE` is a module of ours, loaded when it is first asked for. */
+function load(id) {
+  if (id[0] !== '#') return require(id);
+  const known = modules.get(id);
+  if (known !== undefined) return known;
+  const exports = {};
+  modules.set(id, exports);
+  const slash = id.indexOf('/');
+  fileOf(id.slice(1, slash))[id.slice(slash + 1)](exports, load, folder);
+  return exports;
+}
+
+function fileOf(name) {
+  let functions = files.get(name);
+  if (functions === undefined) {
+    functions = enableCompileCache ? require(join(folder, `${name}.cjs`)) : run(join(folder, name));
+    files.set(name, functions);
   }
+  return functions;
 }
 
-/** Some commands have a cache of their own: of what they use, and of nothing else. */
-function cacheOf([group, command, event = '']) {
-  // The hook of a start is a `session start`.
-  if (group === 'hook' && /start$/i.test(event)) return 'bin.cjs';
-  const own = [`bin.cjs.${group}-${command}`, `bin.cjs.${group}`];
-  return own.find((name) => existsSync(join(folder, `${name}.v8`))) ?? 'bin.cjs';
-}
-
-/** Runs a bundle with the code that was compiled when it was built. */
-function load(name, cache = name) {
-  const { Script } = require('node:vm');
-  const file = join(folder, name);
-  const script = new Script(wrap(readFileSync(file, 'utf8')), {
-    filename: file,
-    cachedData: builtCache(cache),
-  });
+/** What `require` does, with the code that was compiled when the file was built. */
+function run(path) {
+  const filename = `${path}.cjs`;
+  // Our own are ASCII, of which Latin-1 is read fastest.
+  const text = `(function(module){${readFileSync(filename, 'latin1')}})`;
   const module_ = { exports: {} };
-  const plain = createRequire(file);
-  const required = (id) => (CACHED.has(id) ? load(id) : plain(id));
-  script.runInThisContext()(module_.exports, required, module_, file, folder);
+  new Script(text, { filename, cachedData: compiled(`${path}.v8`) }).runInThisContext()(module_);
   return module_.exports;
 }
 
-function start() {
-  if (!enableCompileCache) return load('bin.cjs', cacheOf(process.argv.slice(2)));
-  enableCompileCache();
-  return require(join(folder, 'bin.cjs'));
+function compiled(path) {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 // Editors and prompts ask for the version often: nothing is loaded for it.
 if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
   // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
   writeSync(1, `${require('../package.json').version}\n`);
-else start();
+else {
+  enableCompileCache?.();
+  load('#main/0');
+}

@@ -1,16 +1,17 @@
-// Builds dist/: the command line as one CommonJS file, the library as split ES modules, and the type declarations.
+// Builds dist/: the command line as a few CommonJS files, the library as split ES modules, and the type declarations.
 // No download, no network.
 //
 // The command line is CommonJS because Node starts that faster than the same code as ES modules, and it comes with
-// V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache (decisions 3 and 21).
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { writeCodeCaches } from './code-caches.mjs';
+import { findUsers, writeCodeCaches } from './code-caches.mjs';
 import { collectLicences } from './licences.mjs';
+import { groupModules, linkGroup, refuseLiveBindings } from './link.mjs';
+import { buildTypes } from './types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -40,7 +41,7 @@ async function guardTable() {
     const entryPoints = ['src/domain/guard/table.ts'];
     await build({ ...common, entryPoints, outfile, format: 'esm', metafile: false });
     const { makeTableData } = await import(pathToFileURL(outfile).href);
-    return JSON.stringify(makeTableData());
+    return JSON.stringify(JSON.stringify(makeTableData()));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -50,30 +51,10 @@ async function guardTable() {
 const metafiles = [];
 
 async function bundle(options) {
-  const { metafile } = await build({ ...common, ...options });
-  metafiles.push(metafile);
+  const result = await build({ ...common, ...options });
+  metafiles.push(result.metafile);
+  return result;
 }
-
-/** What is large and not always needed stays in files of its own, loaded when it is used. */
-const SEPARATE = {
-  '@inquirer/prompts': 'prompts',
-  'jsonc-parser': 'jsonc',
-  '../domain/guard/engine.js': 'guard',
-  '../mcp/server.js': 'mcp',
-};
-
-const keepSeparate = {
-  name: 'keep-separate',
-  setup({ onResolve }) {
-    onResolve(
-      { filter: /^(@inquirer\/prompts|jsonc-parser|.*\/guard\/engine\.js|.*\/mcp\/server\.js)$/ },
-      ({ path }) => ({
-        path: `./${SEPARATE[path]}.cjs`,
-        external: true,
-      }),
-    );
-  },
-};
 
 /**
  * Node compiles each of these when it is first required, which is most of what a small command would cost. So they
@@ -102,57 +83,87 @@ const lazyBuiltins = {
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(node:)?(${Object.keys(LAZY).join('|')})$`);
     // In ours and in what is always loaded; a library that is loaded on use may have the real ones.
-    onResolve({ filter }, ({ path, importer }) =>
+    onResolve({ filter }, ({ path, importer, kind }) =>
       /[\\/](src|node_modules[\\/]commander)[\\/]/.test(importer)
-        ? { path: path.replace('node:', ''), namespace: 'lazy-builtin' }
+        ? { path: path.replace('node:', ''), namespace: kind === 'require-call' ? 'lazy-require' : 'lazy-import' }
         : undefined,
     );
-    onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
-      // A name put together at run time, so that the bundler does not resolve it here again.
-      contents: [
-        `let loaded; const load = () => (loaded ??= require(['node', '${path}'].join(':')));`,
-        ...LAZY[path].map((name) => `export const ${name} = (...args) => load().${name}(...args);`),
-      ].join('\n'),
+    // A name put together at run time, so that the bundler does not resolve it here again.
+    const loading = (path) => `let loaded; const load = () => (loaded ??= require(['node', '${path}'].join(':')));\n`;
+    const functions = (path, start) =>
+      LAZY[path].map((name) => `${start}${name} = (...args) => load().${name}(...args);`).join('\n');
+    onLoad({ filter: /.*/, namespace: 'lazy-import' }, ({ path }) => ({
+      contents: loading(path) + functions(path, 'export const '),
+    }));
+    onLoad({ filter: /.*/, namespace: 'lazy-require' }, ({ path }) => ({
+      contents: loading(path) + functions(path, 'exports.'),
     }));
   },
 };
 
-/** What CommonJS has instead of import.meta. */
-const here = { 'import.meta.url': '__moduleUrl', 'import.meta.dirname': '__dirname' };
-const banner = { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" };
+/** The server shares hardly more than zod with the rest, of which it needs twice as much: it is a bundle of its own. */
+const SERVER = '#mcp/0';
+const serverApart = {
+  name: 'server-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/mcp-server\.js$/ }, () => ({ path: SERVER, external: true }));
+  },
+};
 
-/**
- * Node reads and compiles a file of ASCII alone in half the memory. What the bundler leaves as it is stands in regular
- * expressions, where an escape is the same.
- */
-function makeAscii(file) {
-  const text = readFileSync(file, 'utf8');
-  const escaped = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  writeFileSync(file, text.replace(/[\u0080-\uffff]/g, escaped));
+const folder = `${root}dist/cli`;
+
+/** The command line as ES modules, split where something is loaded on use: name → text. `entry` is the first's name. */
+async function splitCommandLine(entry, table, plugins) {
+  const { outputFiles, metafile } = await bundle({
+    entryPoints: [`src/cli/${entry}.ts`],
+    format: 'esm',
+    splitting: plugins.includes(serverApart),
+    outdir: folder,
+    chunkNames: '[name]-[hash]',
+    write: false,
+    plugins,
+    define: { ...common.define, ...table, 'import.meta.dirname': '__dirname' },
+  });
+  refuseLiveBindings(metafile, (path) => readFileSync(`${root}${path}`, 'utf8'));
+  return new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));
 }
 
-async function buildCommandLine(table) {
-  const commonjs = { format: 'cjs', define: { ...common.define, ...here } };
-  const extension = { outdir: 'dist/cli', outExtension: { '.js': '.cjs' } };
-  await bundle({
-    ...commonjs,
-    ...extension,
-    entryPoints: { bin: 'src/cli/bin.ts' },
-    plugins: [keepSeparate, lazyBuiltins],
-  });
-  for (const [module, name] of Object.entries(SEPARATE)) {
-    const resolveDir = module.startsWith('.') ? `${root}src/${name === 'mcp' ? 'cli' : 'routines'}` : root;
-    const stdin = { contents: `export * from '${module}'`, resolveDir, sourcefile: `${name}.js` };
-    await bundle({
-      ...commonjs,
-      // The guard is loaded by every command that writes, and does not ask where it is.
-      ...(name === 'guard'
-        ? { plugins: [lazyBuiltins], define: { ...common.define, ...table } }
-        : { banner }),
-      stdin,
-      outfile: `dist/cli/${name}.cjs`,
-    });
+/** Writes a file for each group of modules (link.mjs). */
+function writeGroups(modules, groups) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const ids = new Map();
+  for (const [group, names] of groups) names.forEach((name, i) => ids.set(`./${name}.js`, `#${group}/${i}`));
+  for (const [group, names] of groups) {
+    const texts = names.map((name) => modules.get(name));
+    writeFileSync(
+      `${folder}/${group}.cjs`,
+      linkGroup(texts, (path) => ids.get(path) ?? path),
+    );
   }
+  writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n');
+}
+
+/**
+ * First each module is a file of its own, and the daily commands show which ones they need; then those that the same
+ * commands need become one file, and the commands leave there what V8 compiled for them.
+ */
+async function buildCommandLine(table) {
+  const modules = await splitCommandLine('bin', table, [serverApart, lazyBuiltins]);
+  const [server] = (await splitCommandLine('mcp-server', {}, [])).values();
+  modules.set('mcp', server);
+  const names = [...modules.keys()].filter((name) => name !== 'mcp');
+  const group = (usersOf) => new Map([...groupModules(names, 'bin', usersOf), ['mcp', ['mcp']]]);
+  writeGroups(
+    modules,
+    group((name) => [name]),
+  );
+  const users = await findUsers();
+  writeGroups(
+    modules,
+    group((name) => users.get(name === 'bin' ? 'main' : name) ?? []),
+  );
+  await writeCodeCaches();
 }
 
 async function buildLibrary(table) {
@@ -171,17 +182,7 @@ async function buildLibrary(table) {
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 const table = { FORGE_GUARD_TABLE: await guardTable() };
-await buildCommandLine(table);
-for (const name of ['bin', 'guard']) makeAscii(`${root}dist/cli/${name}.cjs`);
 await buildLibrary(table);
+await buildCommandLine(table);
 writeFileSync(`${root}dist/LICENSES.txt`, collectLicences(root, metafiles));
-writeFileSync(`${root}dist/cli/package.json`, '{ "type": "commonjs" }\n');
-await writeCodeCaches();
-if (!process.argv.includes('--no-types'))
-  execFileSync(
-    process.execPath,
-    [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`],
-    {
-      stdio: 'inherit',
-    },
-  );
+if (!process.argv.includes('--no-types')) buildTypes();

@@ -85,11 +85,15 @@ const lazyBuiltins = {
     // In ours and in what is always loaded; a library that is loaded on use may have the real ones.
     onResolve({ filter }, ({ path, importer, kind }) =>
       /[\\/](src|node_modules[\\/]commander)[\\/]/.test(importer)
-        ? { path: path.replace('node:', ''), namespace: kind === 'require-call' ? 'lazy-require' : 'lazy-import' }
+        ? {
+            path: path.replace('node:', ''),
+            namespace: kind === 'require-call' ? 'lazy-require' : 'lazy-import',
+          }
         : undefined,
     );
     // A name put together at run time, so that the bundler does not resolve it here again.
-    const loading = (path) => `let loaded; const load = () => (loaded ??= require(['node', '${path}'].join(':')));\n`;
+    const loading = (path) =>
+      `let loaded; const load = () => (loaded ??= require(['node', '${path}'].join(':')));\n`;
     const functions = (path, start) =>
       LAZY[path].map((name) => `${start}${name} = (...args) => load().${name}(...args);`).join('\n');
     onLoad({ filter: /.*/, namespace: 'lazy-import' }, ({ path }) => ({
@@ -151,18 +155,14 @@ function writeGroups(modules, groups) {
 async function buildCommandLine(table) {
   const modules = await splitCommandLine('bin', table, [serverApart, lazyBuiltins]);
   const [server] = (await splitCommandLine('mcp-server', {}, [])).values();
-  modules.set('mcp', server);
-  const names = [...modules.keys()].filter((name) => name !== 'mcp');
-  const group = (usersOf) => new Map([...groupModules(names, 'bin', usersOf), ['mcp', ['mcp']]]);
-  writeGroups(
-    modules,
-    group((name) => [name]),
-  );
+  const write = (usersOf) =>
+    writeGroups(new Map([...modules, ['mcp', server]]), [
+      ...groupModules(modules, 'bin', usersOf),
+      ['mcp', ['mcp']],
+    ]);
+  write((name) => [name]);
   const users = await findUsers();
-  writeGroups(
-    modules,
-    group((name) => users.get(name === 'bin' ? 'main' : name) ?? []),
-  );
+  write((name) => users.get(name === 'bin' ? 'main' : name) ?? []);
   await writeCodeCaches();
 }
 

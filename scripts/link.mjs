@@ -11,7 +11,9 @@ export function refuseLiveBindings({ inputs, outputs }, textOf) {
   for (const [path, { imports }] of Object.entries(inputs)) {
     if (/\.[cm]?[jt]s$/.test(path) && /^\s*export\s+let\b/m.test(textOf(path)))
       throw new Error(`${path} exports a variable that may change.`);
-    const lazy = imports.find(({ kind, path: to }) => kind === 'require-call' && inputs[to]?.format === 'esm');
+    const lazy = imports.find(
+      ({ kind, path: to }) => kind === 'require-call' && inputs[to]?.format === 'esm',
+    );
     if (lazy) throw new Error(`${path} requires ${lazy.path}, an ES module: its names would come too late.`);
   }
   const state = new Map();
@@ -25,25 +27,41 @@ export function refuseLiveBindings({ inputs, outputs }, textOf) {
   for (const path of Object.keys(outputs)) visit(path);
 }
 
+/** Bytes. Reading one file more takes as long as compiled code of about this size does that is not needed. */
+const SMALL = 10_000;
+
 /**
  * Modules with the same users are in one group, named after them: group → names. That of `entry` is "main", which it
- * begins; that of modules without users is "rest". `usersOf`: a module's name → names.
+ * begins; that of modules without users is "rest"; a small one is part of the next larger that all its users load.
+ * `modules`: name → text; `usersOf`: name → names.
  */
-export function groupModules(names, entry, usersOf) {
-  const keyOf = (name) => [...usersOf(name)].sort().join('.') || 'rest';
-  const main = keyOf(entry);
+export function groupModules(modules, entry, usersOf) {
   const groups = new Map();
-  for (const name of [entry, ...names.filter((other) => other !== entry)]) {
-    const key = keyOf(name);
-    const group = key === main ? 'main' : key;
-    groups.set(group, [...(groups.get(group) ?? []), name]);
+  for (const name of [entry, ...modules.keys()]) {
+    const users = [...usersOf(name)].sort();
+    const group = groups.get(users.join('.')) ?? { users, names: new Set() };
+    groups.set(users.join('.'), { ...group, names: group.names.add(name) });
   }
-  return groups;
+  const sizeOf = ({ names }) => [...names].reduce((sum, name) => sum + modules.get(name).length, 0);
+  const byUsers = [...groups.values()].sort((a, b) => a.users.length - b.users.length);
+  for (const [i, group] of byUsers.entries()) {
+    const holds = ({ users }) => group.users.every((user) => users.includes(user));
+    const larger = group.users.length > 0 && sizeOf(group) < SMALL && byUsers.slice(i + 1).find(holds);
+    if (!larger) continue;
+    for (const name of group.names) larger.names.add(name);
+    group.names.clear();
+  }
+  const nameOf = ({ users, names }) => (names.has(entry) ? 'main' : users.join('.') || 'rest');
+  return new Map(
+    byUsers.filter(({ names }) => names.size > 0).map((group) => [nameOf(group), [...group.names]]),
+  );
 }
 
 /** The text of one file: a list of functions, one for each module. `idOf`: what an import names → what is required. */
 export function linkGroup(texts, idOf) {
-  const functions = texts.map((text) => `function(exports,require,__dirname){"use strict";${body(text, idOf)}}`);
+  const functions = texts.map(
+    (text) => `function(exports,require,__dirname){"use strict";${body(text, idOf)}}`,
+  );
   return escapeText(`module.exports=[${functions.join(',\n')}];\n`);
 }
 
@@ -54,7 +72,8 @@ function body(text, idOf) {
   for (const { n, ss, se, d } of imports) {
     // import.meta is gone already.
     if (d === -2) throw new Error('import.meta is left in a bundle.');
-    if (n === undefined || text.startsWith('export', ss)) throw new Error(`Cannot link: ${text.slice(ss, se)}`);
+    if (n === undefined || text.startsWith('export', ss))
+      throw new Error(`Cannot link: ${text.slice(ss, se)}`);
     const required = `require(${JSON.stringify(idOf(n))})`;
     rest.push(text.slice(at, ss));
     if (d >= 0) rest.push(`Promise.resolve().then(()=>${required})`);
@@ -64,7 +83,8 @@ function body(text, idOf) {
   const end = text.slice(at);
   const list = /export\s*\{([^}]*)\};?\s*$/.exec(end);
   const named = list ? pairs(list[1]) : [];
-  if (named.length !== exports.length) throw new Error('Cannot link what is exported elsewhere than at the end.');
+  if (named.length !== exports.length)
+    throw new Error('Cannot link what is exported elsewhere than at the end.');
   return [
     ...before,
     ...rest,
@@ -82,7 +102,8 @@ const pairs = (list) =>
     .map(([own, outer = own]) => [own, outer]);
 
 function declaration(statement, required) {
-  const form = /^import\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)|\{([^}]*)\})?\s*(?:from\s*)?["'][^"']+["']$/;
+  const form =
+    /^import\s*(?:([\w$]+)\s*,?\s*)?(?:\*\s*as\s+([\w$]+)|\{([^}]*)\})?\s*(?:from\s*)?["'][^"']+["']$/;
   const found = form.exec(statement);
   if (!found) throw new Error(`Cannot link: ${statement}`);
   const [, whole, all, list = ''] = found;

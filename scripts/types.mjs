@@ -19,7 +19,9 @@ export function buildTypes() {
 function follow(file, needed) {
   if (needed.has(file)) return;
   needed.add(file);
-  for (const [, path] of readFileSync(file, 'utf8').matchAll(/(?:from|import)\s*\(?\s*["'](\.[^"']+)\.js["']/g))
+  for (const [, path] of readFileSync(file, 'utf8').matchAll(
+    /(?:from|import)\s*\(?\s*["'](\.[^"']+)\.js["']/g,
+  ))
     follow(resolve(dirname(file), `${path}.d.ts`), needed);
 }
 

@@ -57,12 +57,15 @@ export function groupModules(modules, entry, usersOf) {
   );
 }
 
+/** Of a script as of what is required, the list is the value. Text put around it would be copied at every start. */
+const START = "(typeof module==='object'?module:{}).exports=";
+
 /** The text of one file: a list of functions, one for each module. `idOf`: what an import names → what is required. */
 export function linkGroup(texts, idOf) {
   const functions = texts.map(
     (text) => `function(exports,require,__dirname){"use strict";${body(text, idOf)}}`,
   );
-  return escapeText(`module.exports=[${functions.join(',\n')}];\n`);
+  return escapeText(`${START}[${functions.join(',\n')}];\n`);
 }
 
 function body(text, idOf) {

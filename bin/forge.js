@@ -6,7 +6,6 @@
 const { readFileSync, writeSync } = require('node:fs');
 const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
-const { Script } = require('node:vm');
 
 const folder = join(__dirname, '..', 'dist', 'cli');
 
@@ -37,6 +36,7 @@ function fileOf(name) {
 
 /** The value of a file, with the code that was compiled when it was built. */
 function run(path) {
+  const { Script } = require('node:vm');
   const filename = `${path}.cjs`;
   // Our own are ASCII, of which Latin-1 is read fastest.
   const text = readFileSync(filename, 'latin1');

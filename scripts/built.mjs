@@ -11,7 +11,7 @@ export const FORGE = join(ROOT, 'bin', 'forge.js');
 
 /** `types`: the type declarations have to be there too, which the tests' own build leaves out. */
 export function ensureBuilt({ types = false } = {}) {
-  const made = [join(ROOT, 'dist', 'cli', 'bin.cjs.v8')];
+  const made = [join(ROOT, 'dist', 'cli', 'mcp.v8')];
   if (types) made.push(join(ROOT, 'dist', 'types', 'index.d.ts'));
   const sources = newest(join(ROOT, 'src'));
   if (made.every((path) => existsSync(path) && statSync(path).mtimeMs > sources)) return;

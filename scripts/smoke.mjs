@@ -55,10 +55,10 @@ function step(what, work) {
 
 /** Packs a folder as it stands, without its scripts: the build has run. */
 function pack(folder) {
-  const [{ filename, files }] = JSON.parse(
+  const [{ filename, files, size }] = JSON.parse(
     run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch, folder], scratch),
   );
-  return { tarball: join(scratch, filename), paths: files.map(({ path }) => path) };
+  return { tarball: join(scratch, filename), paths: files.map(({ path }) => path), size };
 }
 
 const EXPECTED = [
@@ -70,16 +70,10 @@ const EXPECTED = [
   'bin/package.json',
   'dist/index.js',
   'dist/LICENSES.txt',
-  'dist/cli/bin.cjs',
-  'dist/cli/bin.cjs.v8',
-  'dist/cli/bin.cjs.cycle.v8',
-  'dist/cli/bin.cjs.memory-record.v8',
-  'dist/cli/bin.cjs.session-end.v8',
-  'dist/cli/guard.cjs',
-  'dist/cli/guard.cjs.v8',
-  'dist/cli/jsonc.cjs',
+  'dist/cli/main.cjs',
+  'dist/cli/main.v8',
   'dist/cli/mcp.cjs',
-  'dist/cli/mcp.cjs.v8',
+  'dist/cli/mcp.v8',
   'dist/cli/package.json',
   'dist/types/index.d.ts',
   'templates/ci/github.yml',
@@ -104,7 +98,7 @@ const ALLOWED = [
   /^bin\/(forge\.js|package\.json)$/,
   /^dist\/(index\.js|LICENSES\.txt)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
-  /^dist\/cli\/((bin|guard|mcp)\.cjs(\.[a-z-]+)?\.v8|package\.json|[\w-]+\.cjs)$/,
+  /^dist\/cli\/([a-z.]+\.(cjs|v8)|package\.json)$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
@@ -117,6 +111,13 @@ function checkContent(paths) {
   check(missing.length === 0, `The package lacks ${missing.join(', ')}.`);
   const stray = paths.filter((path) => !ALLOWED.some((pattern) => pattern.test(path)));
   check(stray.length === 0, `These do not belong in the package: ${stray.join(', ')}.`);
+}
+
+/** Bytes packed: what everyone fetches who types npx. */
+const MAX_SIZE = 2_000_000;
+
+function checkSize(size) {
+  check(size <= MAX_SIZE, `The package is too large: ${size} bytes packed, ${MAX_SIZE} allowed.`);
 }
 
 /** What the package depends on comes from this checkout, so that nothing has to be fetched. */
@@ -236,7 +237,8 @@ function checkTypes() {
 
 try {
   ensureBuilt({ types: true });
-  const { tarball, paths } = step('npm pack', () => pack(ROOT));
+  const { tarball, paths, size } = step('npm pack', () => pack(ROOT));
+  step(`${size} bytes packed`, () => checkSize(size));
   step(`${paths.length} files, nothing missing, nothing stray`, () => checkContent(paths));
   step('npm install --offline', () => install(tarball));
   alone(() => {

@@ -16,7 +16,7 @@ function newest(folder: string): number {
 
 /** The end-to-end tests run the built command; it is built when the sources are newer. */
 export function setup(): void {
-  const bundle = join(root, 'dist', 'cli', 'bin.cjs.v8');
-  if (existsSync(bundle) && statSync(bundle).mtimeMs > newest(join(root, 'src'))) return;
+  const last = join(root, 'dist', 'cli', 'mcp.v8');
+  if (existsSync(last) && statSync(last).mtimeMs > newest(join(root, 'src'))) return;
   execFileSync(process.execPath, [join(root, 'scripts', 'build.mjs'), '--no-types'], { stdio: 'inherit' });
 }

@@ -114,6 +114,25 @@ const serverApart = {
   },
 };
 
+/**
+ * What the protocol's library checks a client's form with takes a third of the server's bundle, and forge sends no forms.
+ */
+const withoutForms = {
+  name: 'without-forms',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'no-forms';
+    onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, ({ path }) => ({ path, namespace }));
+    onLoad({ filter: /.*/, namespace }, () => ({
+      contents: [
+        "export { default as process } from 'node:process';",
+        'export class DefaultJsonSchemaValidator {',
+        "  getValidator() { throw new Error('This server sends no forms.'); }",
+        '}',
+      ].join('\n'),
+    }));
+  },
+};
+
 const folder = `${root}dist/cli`;
 
 /** The command line as ES modules, split where something is loaded on use: name → text. `entry` is the first's name. */
@@ -154,7 +173,7 @@ function writeGroups(modules, groups) {
  */
 async function buildCommandLine(table) {
   const modules = await splitCommandLine('bin', table, [serverApart, lazyBuiltins]);
-  const [server] = (await splitCommandLine('mcp-server', {}, [])).values();
+  const [server] = (await splitCommandLine('mcp-server', {}, [withoutForms])).values();
   const write = (usersOf) =>
     writeGroups(new Map([...modules, ['mcp', server]]), [
       ...groupModules(modules, 'bin', usersOf),

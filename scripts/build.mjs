@@ -156,13 +156,12 @@ function writeGroups(modules, groups) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const ids = new Map();
-  for (const [group, names] of groups) names.forEach((name, i) => ids.set(`./${name}.js`, `#${group}/${i}`));
+  for (const [group, names] of groups)
+    for (const [i, name] of names.entries()) ids.set(`./${name}.js`, `#${group}/${i}`);
+  const idOf = (path) => ids.get(path) ?? path;
   for (const [group, names] of groups) {
     const texts = names.map((name) => modules.get(name));
-    writeFileSync(
-      `${folder}/${group}.cjs`,
-      linkGroup(texts, (path) => ids.get(path) ?? path),
-    );
+    writeFileSync(`${folder}/${group}.cjs`, linkGroup(texts, idOf));
   }
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n');
 }

@@ -1,12 +1,14 @@
 // Loaded before bin/forge.js (node -r) when the package is built: at the end of a command it writes beside each file that
-// was used what V8 compiled of it by then, and into RECORD_NAMES, where that is set, which ones they were.
+// was used what V8 compiled of it by then, and into RECORD_NAMES, where that is set, which ones they were. RECORD_ONLY: a
+// file is left as it is that has another user than these.
 'use strict';
 
 const { appendFileSync, writeFileSync } = require('node:fs');
 const module_ = require('node:module');
+const { basename } = require('node:path');
 const vm = require('node:vm');
 
-const { RECORD_NAMES, RECORD_USER } = process.env;
+const { RECORD_NAMES, RECORD_ONLY = '', RECORD_USER } = process.env;
 const scripts = [];
 
 // Whatever Node builds: what it keeps by itself is not for the package.
@@ -19,9 +21,16 @@ vm.Script = class extends vm.Script {
   }
 };
 
+/** A file is named after its users. */
+const isWritten = (file) =>
+  RECORD_ONLY === '' ||
+  basename(file, '.cjs')
+    .split('.')
+    .every((user) => RECORD_ONLY.split('.').includes(user));
+
 process.on('exit', () => {
   for (const { script, file } of scripts)
-    writeFileSync(file.replace(/\.cjs$/, '.v8'), script.createCachedData());
+    if (isWritten(file)) writeFileSync(file.replace(/\.cjs$/, '.v8'), script.createCachedData());
   const names = { user: RECORD_USER, files: scripts.map(({ file }) => file) };
   if (RECORD_NAMES) appendFileSync(RECORD_NAMES, `${JSON.stringify(names)}\n`);
 });

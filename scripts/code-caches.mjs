@@ -33,6 +33,12 @@ const QUESTION = ['kfr', 'patch', '--goal', 'it is built', '--add', 'OpenQuestio
 const event = (name) => JSON.stringify({ session_id: 'build', hook_event_name: name, prompt: 'Go on' });
 const AGENTS = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot'];
 
+/**
+ * Of files that others use as well, what only these need is compiled when they run: a hook or a start would read it for
+ * nothing each time, and these take longer anyway.
+ */
+const SELDOM = ['cycle', 'end', 'record', 'mcp', 'rest'];
+
 /** One round: who runs it (null: it only prepares the next one), the command, what is on stdin. */
 const DAILY = [
   ['start', ['session', 'start', '--json']],
@@ -84,10 +90,15 @@ function runDaily(place) {
   writeFileSync(join(place.cwd, '.git', 'COMMIT_EDITMSG'), MESSAGE);
   for (const [user, args, input = ''] of DAILY) {
     const program = user === null ? [FORGE] : ['-r', RECORDER, FORGE];
-    const env = { ...place.env, RECORD_USER: user ?? '' };
-    run([...program, ...args], { cwd: place.cwd, env, input });
+    run([...program, ...args], { cwd: place.cwd, env: recording(place.env, user ?? ''), input });
   }
 }
+
+const recording = (env, user) => ({
+  ...env,
+  RECORD_USER: user,
+  ...(SELDOM.includes(user) ? { RECORD_ONLY: SELDOM.join('.') } : {}),
+});
 
 function run(args, options) {
   const { status, stderr } = spawnSync(process.execPath, args, { ...options, encoding: 'utf8' });
@@ -113,7 +124,8 @@ const MCP_OPENING = [
 function converse(place) {
   return new Promise((done, fail) => {
     const server = spawn(process.execPath, ['-r', RECORDER, FORGE, 'mcp'], {
-      ...place,
+      cwd: place.cwd,
+      env: recording(place.env, 'mcp'),
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     let answers = '';

@@ -137,6 +137,9 @@ function handOver(handler: (now: boolean) => void): void {
     });
 }
 
+// Nothing is left to wait for: Node need not take apart, piece by piece, what ends with the process.
+process.once('beforeExit', () => process.exit());
+
 void main({
   argv: process.argv.slice(2),
   cwd: () => process.cwd(),

@@ -38,9 +38,18 @@ function fileOf(name) {
 function run(path) {
   const { Script } = require('node:vm');
   const filename = `${path}.cjs`;
-  // Our own are ASCII, of which Latin-1 is read fastest.
-  const text = readFileSync(filename, 'latin1');
+  const text = textOf(filename);
   return new Script(text, { filename, cachedData: compiled(`${path}.v8`) }).runInThisContext();
+}
+
+function textOf(path) {
+  try {
+    // Our own are ASCII, of which Latin-1 is read fastest.
+    return readFileSync(path, 'latin1');
+  } catch ({ code, message }) {
+    const what = 'forge is incomplete; npm install -g forge-memory puts back what is missing';
+    throw Object.assign(new Error(`${what}: ${message}`), { code });
+  }
 }
 
 function compiled(path) {
@@ -57,5 +66,11 @@ if (process.argv.length === 3 && ['--version', '-V'].includes(process.argv[2]))
   writeSync(1, `${require('../package.json').version}\n`);
 else {
   enableCompileCache?.();
-  load('#main/0');
+  try {
+    load('#main/0');
+  } catch (error) {
+    if (!error.code) throw error;
+    writeSync(2, `forge: ${error.message}\n`);
+    process.exitCode = 6;
+  }
 }

@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -100,6 +109,25 @@ describe('the built command line', () => {
     expect(start(join(home, 'bin/forge.js'), ['next', '--json'])).toEqual(right);
     for (const file of compiledOf(home)) rmSync(file);
     expect(start(join(home, 'bin/forge.js'), ['next', '--json'])).toEqual(right);
+  });
+
+  it('says in one line that a file of its own is missing, exit 6', () => {
+    const home = copy();
+    const kept = join(makeFolder(), 'kept');
+    const messages = compiledOf(home).flatMap((compiled) => {
+      const file = compiled.replace(/\.v8$/, '.cjs');
+      renameSync(file, kept);
+      const { exitCode, stderr } = start(join(home, 'bin/forge.js'), ['nosuch']);
+      renameSync(kept, file);
+      // Those that this call does not need are not missed.
+      return exitCode === 2 ? [] : [[exitCode, stderr]];
+    });
+    expect(messages.length).toBeGreaterThan(1);
+    for (const [exitCode, stderr] of messages)
+      expect([exitCode, stderr]).toEqual([
+        6,
+        expect.stringMatching(/^forge: forge is incomplete; npm install [^\n]*: ENOENT[^\n]*\n$/),
+      ]);
   });
 
   it('works the same with the cache of a newer Node', () => {

@@ -4,11 +4,9 @@
 // the package was built, if it was this very Node that built it.
 
 const { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, statSync, writeSync } = require('node:fs');
-const { createRequire, enableCompileCache, wrap } = require('node:module');
+const { enableCompileCache } = require('node:module');
 const { join } = require('node:path');
 
-// The guard is needed by every command that writes, and a server has to answer at once; other libraries by few.
-const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
 const folder = join(__dirname, '..', 'dist', 'cli');
 
 /**
@@ -19,35 +17,55 @@ const { version, platform, arch, execPath } = process;
 const size = statSync(execPath, { throwIfNoEntry: false })?.size;
 const caches = join(folder, [version, platform, arch, size].join('-'));
 
-function builtCache(name) {
+/** A file of dist/cli is a list of functions, one for each module (scripts/link.mjs). */
+const files = new Map();
+const modules = new Map();
+
+/** `#FILE/PLACE` is a module of ours, loaded when it is first asked for. */
+function load(id) {
+  if (id[0] !== '#') return require(id);
+  const known = modules.get(id);
+  if (known !== undefined) return known;
+  const exports = {};
+  modules.set(id, exports);
+  const slash = id.indexOf('/');
+  fileOf(id.slice(1, slash))[id.slice(slash + 1)](exports, load, folder);
+  return exports;
+}
+
+function fileOf(name) {
+  let functions = files.get(name);
+  if (functions === undefined) {
+    functions = enableCompileCache ? require(join(folder, `${name}.cjs`)) : run(name);
+    files.set(name, functions);
+  }
+  return functions;
+}
+
+/** The value of a file, with the code that was compiled when it was built. */
+function run(name) {
+  const { Script } = require('node:vm');
+  const filename = join(folder, `${name}.cjs`);
+  const cachedData = compiled(join(caches, `${name}.v8`));
+  return new Script(textOf(filename), { filename, cachedData }).runInThisContext();
+}
+
+function textOf(path) {
   try {
-    return readFileSync(join(caches, `${name}.v8`));
-  } catch {
-    return undefined;
+    // Our own are ASCII, of which Latin-1 is read fastest.
+    return readFileSync(path, 'latin1');
+  } catch ({ code, message }) {
+    const what = 'forge is incomplete; npm install -g forge-memory puts back what is missing';
+    throw Object.assign(new Error(`${what}: ${message}`), { code });
   }
 }
 
-/** Some commands have a cache of their own: of what they use, and of nothing else. */
-function cacheOf([group, command, event = '']) {
-  // The hook of a start is a `session start`.
-  if (group === 'hook' && /start$/i.test(event)) return 'bin.cjs';
-  const own = [`bin.cjs.${group}-${command}`, `bin.cjs.${group}`];
-  return own.find((name) => existsSync(join(caches, `${name}.v8`))) ?? 'bin.cjs';
-}
-
-/** Runs a bundle with the code that was compiled when it was built. */
-function load(name, cache = name) {
-  const { Script } = require('node:vm');
-  const file = join(folder, name);
-  const script = new Script(wrap(readFileSync(file, 'utf8')), {
-    filename: file,
-    cachedData: builtCache(cache),
-  });
-  const module_ = { exports: {} };
-  const plain = createRequire(file);
-  const required = (id) => (CACHED.has(id) ? load(id) : plain(id));
-  script.runInThisContext()(module_.exports, required, module_, file, folder);
-  return module_.exports;
+function compiled(path) {
+  try {
+    return readFileSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -67,22 +85,21 @@ function ownFolder() {
   }
 }
 
-/** A bundle, by Node's own cache or by ours. */
-function open(name, cache) {
-  if (!enableCompileCache) return load(name, cache);
-  const own = ownFolder();
-  if (own !== null) enableCompileCache(own);
-  return require(join(folder, name));
+function start() {
+  try {
+    load('#main/0');
+  } catch (error) {
+    if (!error.code) throw error;
+    writeSync(2, `forge: ${error.message}\n`);
+    process.exitCode = 6;
+  }
 }
 
-const [, , ...words] = process.argv;
-const start = () => open('bin.cjs', cacheOf(words));
-
-/** What a shell asks before every prompt has a bundle of its own. Null at a terminal, and for what that one cannot tell. */
+/** What a shell asks before every prompt has a file of its own. Null at a terminal, and for what that one cannot tell. */
 async function promptLine() {
   // Most of what is no terminal shows that without the tty module.
   if (fstatSync(1).isCharacterDevice() && require('node:tty').isatty(1)) return null;
-  return open('short-status.cjs').shortStatus(process.env, process.cwd());
+  return load('#short-status/0').shortStatus(process.env, process.cwd());
 }
 
 async function prompt() {
@@ -96,10 +113,15 @@ async function prompt() {
   }
 }
 
-// Editors and prompts ask for the version often: nothing is loaded for it.
-if (require.main !== module) module.exports = { caches };
-else if (words.length === 1 && ['--version', '-V'].includes(words[0]))
-  // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
-  writeSync(1, `${require('../package.json').version}\n`);
-else if (words.join(' ') === 'status --short') prompt();
-else start();
+function main(words) {
+  // Editors and prompts ask for the version often: nothing is loaded for it.
+  if (words.length === 1 && ['--version', '-V'].includes(words[0]))
+    // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
+    return writeSync(1, `${require('../package.json').version}\n`);
+  const own = enableCompileCache ? ownFolder() : null;
+  if (own !== null) enableCompileCache(own);
+  return words.join(' ') === 'status --short' ? prompt() : start();
+}
+
+if (require.main === module) main(process.argv.slice(2));
+else module.exports = { caches };

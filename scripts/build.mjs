@@ -1,17 +1,18 @@
-// Builds dist/: the command line as one CommonJS file, the library as split ES modules, and the type declarations.
+// Builds dist/: the command line as a few CommonJS files, the library as split ES modules, and the type declarations.
 // No download, no network.
 //
 // The command line is CommonJS because Node starts that faster than the same code as ES modules, and it comes with
-// V8's code cache: the very same Node skips compiling it. Any other one does not look at the cache.
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache (decisions 3 and 21).
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { writeCodeCaches } from './code-caches.mjs';
+import { findUsers, writeCodeCaches } from './code-caches.mjs';
 import { collectLicences } from './licences.mjs';
+import { groupModules, linkGroup, refuseLiveBindings } from './link.mjs';
 import { manPage } from './man.mjs';
+import { buildTypes } from './types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
@@ -41,7 +42,7 @@ async function guardTable() {
     const entryPoints = ['src/domain/guard/table.ts'];
     await build({ ...common, entryPoints, outfile, format: 'esm', metafile: false });
     const { makeTableData } = await import(pathToFileURL(outfile).href);
-    return JSON.stringify(makeTableData());
+    return JSON.stringify(JSON.stringify(makeTableData()));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -51,30 +52,10 @@ async function guardTable() {
 const metafiles = [];
 
 async function bundle(options) {
-  const { metafile } = await build({ ...common, ...options });
-  metafiles.push(metafile);
+  const result = await build({ ...common, ...options });
+  metafiles.push(result.metafile);
+  return result;
 }
-
-/** What is large and not always needed stays in files of its own, loaded when it is used. */
-const SEPARATE = {
-  '@inquirer/prompts': 'prompts',
-  'jsonc-parser': 'jsonc',
-  '../domain/guard/engine.js': 'guard',
-  '../mcp/server.js': 'mcp',
-};
-
-const keepSeparate = {
-  name: 'keep-separate',
-  setup({ onResolve }) {
-    onResolve(
-      { filter: /^(@inquirer\/prompts|jsonc-parser|.*\/guard\/engine\.js|.*\/mcp\/server\.js)$/ },
-      ({ path }) => ({
-        path: `./${SEPARATE[path]}.cjs`,
-        external: true,
-      }),
-    );
-  },
-};
 
 /**
  * Node compiles each of these when it is first required, which is most of what a small command would cost. So they
@@ -103,16 +84,51 @@ const lazyBuiltins = {
   setup({ onResolve, onLoad }) {
     const filter = new RegExp(`^(node:)?(${Object.keys(LAZY).join('|')})$`);
     // In ours and in what is always loaded; a library that is loaded on use may have the real ones.
-    onResolve({ filter }, ({ path, importer }) =>
+    onResolve({ filter }, ({ path, importer, kind }) =>
       /[\\/](src|node_modules[\\/]commander)[\\/]/.test(importer)
-        ? { path: path.replace('node:', ''), namespace: 'lazy-builtin' }
+        ? {
+            path: path.replace('node:', ''),
+            namespace: kind === 'require-call' ? 'lazy-require' : 'lazy-import',
+          }
         : undefined,
     );
-    onLoad({ filter: /.*/, namespace: 'lazy-builtin' }, ({ path }) => ({
-      // A name put together at run time, so that the bundler does not resolve it here again.
+    // A name put together at run time, so that the bundler does not resolve it here again.
+    const loading = (path) =>
+      `let loaded; const load = () => (loaded ??= require(['node', '${path}'].join(':')));\n`;
+    const functions = (path, start) =>
+      LAZY[path].map((name) => `${start}${name} = (...args) => load().${name}(...args);`).join('\n');
+    onLoad({ filter: /.*/, namespace: 'lazy-import' }, ({ path }) => ({
+      contents: loading(path) + functions(path, 'export const '),
+    }));
+    onLoad({ filter: /.*/, namespace: 'lazy-require' }, ({ path }) => ({
+      contents: loading(path) + functions(path, 'exports.'),
+    }));
+  },
+};
+
+/** The server shares hardly more than zod with the rest, of which it needs twice as much: it is a bundle of its own. */
+const SERVER = '#mcp/0';
+const serverApart = {
+  name: 'server-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/mcp-server\.js$/ }, () => ({ path: SERVER, external: true }));
+  },
+};
+
+/**
+ * What the protocol's library checks a client's form with takes a third of the server's bundle, and forge sends no forms.
+ */
+const withoutForms = {
+  name: 'without-forms',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'no-forms';
+    onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, ({ path }) => ({ path, namespace }));
+    onLoad({ filter: /.*/, namespace }, () => ({
       contents: [
-        `let loaded; const load = () => (loaded ??= require(['node', '${path}'].join(':')));`,
-        ...LAZY[path].map((name) => `export const ${name} = (...args) => load().${name}(...args);`),
+        "export { default as process } from 'node:process';",
+        'export class DefaultJsonSchemaValidator {',
+        "  getValidator() { throw new Error('This server sends no forms.'); }",
+        '}',
       ].join('\n'),
     }));
   },
@@ -131,49 +147,59 @@ const withoutEffects = {
   },
 };
 
-/** What CommonJS has instead of import.meta. */
-const here = { 'import.meta.url': '__moduleUrl', 'import.meta.dirname': '__dirname' };
-const banner = { js: "const __moduleUrl=require('node:url').pathToFileURL(__filename).href;" };
+const folder = `${root}dist/cli`;
 
-/**
- * Node reads and compiles a file of ASCII alone in half the memory. What the bundler leaves as it is stands in regular
- * expressions, where an escape is the same.
- */
-function makeAscii(file) {
-  const text = readFileSync(file, 'utf8');
-  const escaped = (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  writeFileSync(file, text.replace(/[\u0080-\uffff]/g, escaped));
+/** The command line as ES modules, split where something is loaded on use: name → text. `entry` is the first's name. */
+async function splitCommandLine(entry, table, plugins) {
+  const { outputFiles, metafile } = await bundle({
+    entryPoints: [`src/cli/${entry}.ts`],
+    format: 'esm',
+    splitting: plugins.includes(serverApart),
+    outdir: folder,
+    chunkNames: '[name]-[hash]',
+    write: false,
+    plugins,
+    define: { ...common.define, ...table, 'import.meta.dirname': '__dirname' },
+  });
+  refuseLiveBindings(metafile, (path) => readFileSync(`${root}${path}`, 'utf8'));
+  return new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));
 }
 
-async function buildCommandLine(table) {
-  const commonjs = { format: 'cjs', define: { ...common.define, ...here } };
-  const extension = { outdir: 'dist/cli', outExtension: { '.js': '.cjs' } };
-  await bundle({
-    ...commonjs,
-    ...extension,
-    entryPoints: { bin: 'src/cli/bin.ts' },
-    plugins: [keepSeparate, lazyBuiltins],
-  });
-  // Of the library it has what it uses, and nothing of the rest.
-  await bundle({
-    ...commonjs,
-    ...extension,
-    entryPoints: { 'short-status': 'src/cli/short-status.ts' },
-    plugins: [withoutEffects, keepSeparate, lazyBuiltins],
-  });
-  for (const [module, name] of Object.entries(SEPARATE)) {
-    const resolveDir = module.startsWith('.') ? `${root}src/${name === 'mcp' ? 'cli' : 'routines'}` : root;
-    const stdin = { contents: `export * from '${module}'`, resolveDir, sourcefile: `${name}.js` };
-    await bundle({
-      ...commonjs,
-      // The guard is loaded by every command that writes, and does not ask where it is.
-      ...(name === 'guard'
-        ? { plugins: [lazyBuiltins], define: { ...common.define, ...table } }
-        : { banner }),
-      stdin,
-      outfile: `dist/cli/${name}.cjs`,
-    });
+/** Writes a file for each group of modules (link.mjs). */
+function writeGroups(modules, groups) {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const ids = new Map();
+  for (const [group, names] of groups)
+    for (const [i, name] of names.entries()) ids.set(`./${name}.js`, `#${group}/${i}`);
+  const idOf = (path) => ids.get(path) ?? path;
+  for (const [group, names] of groups) {
+    const texts = names.map((name) => modules.get(name));
+    writeFileSync(`${folder}/${group}.cjs`, linkGroup(texts, idOf));
   }
+  writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n');
+}
+
+/**
+ * First each module is a file of its own, and the daily commands show which ones they need; then those that the same
+ * commands need become one file, and the commands leave there what V8 compiled for them.
+ */
+async function buildCommandLine(table) {
+  const modules = await splitCommandLine('bin', table, [serverApart, lazyBuiltins]);
+  const [server] = (await splitCommandLine('mcp-server', {}, [withoutForms])).values();
+  // Of the library it has what it uses, and nothing of the rest.
+  const [prompt] = (await splitCommandLine('short-status', table, [withoutEffects, lazyBuiltins])).values();
+  const whole = new Map([...modules, ['mcp', server], ['short-status', prompt]]);
+  const write = (usersOf) =>
+    writeGroups(whole, [
+      ...groupModules(modules, 'bin', usersOf),
+      ['mcp', ['mcp']],
+      ['short-status', ['short-status']],
+    ]);
+  write((name) => [name]);
+  const users = await findUsers();
+  write((name) => users.get(name === 'bin' ? 'main' : name) ?? []);
+  await writeCodeCaches();
 }
 
 async function buildLibrary(table) {
@@ -192,18 +218,8 @@ async function buildLibrary(table) {
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 const table = { FORGE_GUARD_TABLE: await guardTable() };
-await buildCommandLine(table);
-for (const name of ['bin', 'short-status', 'guard']) makeAscii(`${root}dist/cli/${name}.cjs`);
 await buildLibrary(table);
+await buildCommandLine(table);
 writeFileSync(`${root}dist/LICENSES.txt`, collectLicences(root, metafiles));
 writeFileSync(`${root}dist/forge.1`, await manPage(version));
-writeFileSync(`${root}dist/cli/package.json`, '{ "type": "commonjs" }\n');
-await writeCodeCaches();
-if (!process.argv.includes('--no-types'))
-  execFileSync(
-    process.execPath,
-    [`${root}node_modules/typescript/bin/tsc`, '-p', `${root}tsconfig.build.json`],
-    {
-      stdio: 'inherit',
-    },
-  );
+if (!process.argv.includes('--no-types')) buildTypes();

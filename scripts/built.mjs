@@ -15,7 +15,7 @@ export const { caches: CACHES } = createRequire(import.meta.url)(FORGE);
 
 /** `types`: the type declarations have to be there too, which the tests' own build leaves out. */
 export function ensureBuilt({ types = false } = {}) {
-  const made = [join(CACHES, 'bin.cjs.v8')];
+  const made = [join(CACHES, 'mcp.v8')];
   if (types) made.push(join(ROOT, 'dist', 'types', 'index.d.ts'));
   const sources = newest(join(ROOT, 'src'));
   if (made.every((path) => existsSync(path) && statSync(path).mtimeMs > sources)) return;

@@ -1,33 +1,43 @@
-// Runs one forge command as bin/forge.js does and writes what V8 compiled on the way where that looks for it, that of bin.cjs
-// under a name of the command's own unless it is empty. Only the build uses it: node scripts/code-cache.cjs NAME ARG…
+// Loaded before bin/forge.js (node -r) when the package is built: at the end of a command it writes for each file that
+// was used what V8 compiled of it by then, and into RECORD_NAMES, where that is set, which ones they were. RECORD_ONLY: a
+// file is left as it is that has another user than these.
 'use strict';
 
-const { mkdirSync, readFileSync, writeFileSync } = require('node:fs');
-const { createRequire, wrap } = require('node:module');
-const { join } = require('node:path');
-const { Script } = require('node:vm');
-const { caches } = require('../bin/forge.js');
+const { appendFileSync, mkdirSync, writeFileSync } = require('node:fs');
+const module_ = require('node:module');
+const { basename, join } = require('node:path');
+const vm = require('node:vm');
 
-const [name] = process.argv.splice(2, 1);
-const CACHED = new Set(['./guard.cjs', './mcp.cjs']);
-const folder = join(__dirname, '..', 'dist', 'cli');
+const FORGE = require.resolve('../bin/forge.js');
+const { caches } = require(FORGE);
+// It is to be loaded again, as what is run.
+delete require.cache[FORGE];
 
-function load(bundle, cache = bundle) {
-  const file = join(folder, bundle);
-  const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
-  const module_ = { exports: {} };
-  const plain = createRequire(file);
-  const required = (id) => (CACHED.has(id) ? load(id) : plain(id));
-  script.runInThisContext()(module_.exports, required, module_, file, folder);
-  process.on('exit', () => writeFileSync(join(caches, `${cache}.v8`), script.createCachedData()));
-  return module_.exports;
-}
+const { RECORD_NAMES, RECORD_ONLY = '', RECORD_USER } = process.env;
+const scripts = [];
 
-mkdirSync(caches, { recursive: true });
-async function prompt() {
-  const line = await load('short-status.cjs').shortStatus(process.env, process.cwd());
-  if (line === null) throw new Error('the status was not remembered');
-}
+// Whatever Node builds: what it keeps by itself is not for the package.
+module_.enableCompileCache = undefined;
+vm.Script = class extends vm.Script {
+  constructor(text, options) {
+    super(text, options);
+    if (this.cachedDataRejected) throw new Error(`${options.filename}: what this Node wrote it refuses`);
+    scripts.push({ script: this, file: options.filename });
+  }
+};
 
-if (name === 'short-status') prompt();
-else load('bin.cjs', name === '' ? 'bin.cjs' : `bin.cjs.${name}`);
+/** A file is named after its users. */
+const isWritten = (file) =>
+  RECORD_ONLY === '' ||
+  basename(file, '.cjs')
+    .split('.')
+    .every((user) => RECORD_ONLY.split('.').includes(user));
+
+process.on('exit', () => {
+  mkdirSync(caches, { recursive: true });
+  for (const { script, file } of scripts)
+    if (isWritten(file))
+      writeFileSync(join(caches, `${basename(file, '.cjs')}.v8`), script.createCachedData());
+  const names = { user: RECORD_USER, files: scripts.map(({ file }) => file) };
+  if (RECORD_NAMES) appendFileSync(RECORD_NAMES, `${JSON.stringify(names)}\n`);
+});

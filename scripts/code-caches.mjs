@@ -1,12 +1,112 @@
-// Runs the daily commands as they are used, so that each leaves what V8 compiled for it beside the bundles.
+// Runs the daily commands as they are used: to see which modules each of them needs, and to leave beside the bundles what
+// V8 compiled for them.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const FORGE = fileURLToPath(new URL('../bin/forge.js', import.meta.url));
 const RECORDER = fileURLToPath(new URL('code-cache.cjs', import.meta.url));
+const ROUNDS = 2;
+
+const MESSAGE = `[FORGE] Build
+
+## What
+- all of it
+
+## Why
+It is to start fast.
+
+## Memory
+- Learned: none
+
+## Backtrace
+- Parent: none
+- Linear: none
+- Session: none
+`;
+
+/** With a question open an agent's stop is blocked, which takes most. */
+const QUESTION = ['kfr', 'patch', '--goal', 'it is built', '--add', 'OpenQuestion:is it?'];
+const event = (name) => JSON.stringify({ session_id: 'build', hook_event_name: name, prompt: 'Go on' });
+const AGENTS = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot'];
+
+/**
+ * Of files that others use as well, what only these need is compiled when they run: a hook or a start would read it for
+ * nothing each time, and these take longer anyway.
+ */
+const SELDOM = ['cycle', 'end', 'record', 'mcp', 'rest'];
+
+/** One round: who runs it (null: it only prepares the next one), the command, what is on stdin. */
+const DAILY = [
+  ['start', ['session', 'start', '--json']],
+  ['daily', QUESTION],
+  ...AGENTS.map((agent) => ['hook', ['hook', agent, 'unknown'], '{}']),
+  ['hook', ['hook', 'claude', 'user-prompt-submit'], event('UserPromptSubmit')],
+  ['hook', ['hook', 'claude', 'post-tool-use'], event('PostToolUse')],
+  ['hook', ['hook', 'claude', 'stop'], event('Stop')],
+  [null, ['kfr', 'clear', '--yes', '--dismiss-all', 'built']],
+  ['message', ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']],
+  ['daily', ['focus', 'show']],
+  ['status', ['status', '--json']],
+  // Its file is its own; the one before remembered what it says.
+  ['prompt', ['status', '--short']],
+  ['daily', ['next']],
+  ['daily', ['feature', 'list']],
+  ['daily', ['progress', 'add', 'one line']],
+  ['record', ['memory', 'record', '--task', 'X-1', '--exit-code', '0', '--classification', 'SUCCESS']],
+  ['cycle', ['cycle', '--quiet', '--task', 'X-1', '--', 'true']],
+  ['end', ['session', 'end']],
+  // HEAD has moved: git is asked.
+  ['start', ['hook', 'claude', 'session-start'], event('SessionStart')],
+  [null, ['session', 'discard']],
+];
+
+/** Which of the daily commands need which file of dist/cli: its name → theirs. */
+export async function findUsers() {
+  const users = new Map();
+  await inProject(async (place) => {
+    const log = join(place.env.HOME, 'loaded');
+    runDaily({ ...place, env: { ...place.env, RECORD_NAMES: log } });
+    for (const line of readFileSync(log, 'utf8').trim().split('\n')) {
+      const { user, files } = JSON.parse(line);
+      for (const file of files) {
+        const name = basename(file, '.cjs');
+        users.set(name, new Set([...(users.get(name) ?? []), user]));
+      }
+    }
+  });
+  return users;
+}
+
+/** Several rounds: a first time is unlike all later ones. */
+export async function writeCodeCaches() {
+  await inProject(async (place) => {
+    for (let round = 0; round < ROUNDS; round++) runDaily(place);
+    await converse(place);
+  });
+}
+
+function runDaily(place) {
+  writeFileSync(join(place.cwd, '.git', 'COMMIT_EDITMSG'), MESSAGE);
+  for (const [user, args, input = ''] of DAILY) {
+    const program = user === null ? [FORGE] : ['-r', RECORDER, FORGE];
+    run([...program, ...args], { cwd: place.cwd, env: recording(place.env, user ?? ''), input });
+  }
+}
+
+const recording = (env, user) => ({
+  ...env,
+  RECORD_USER: user,
+  ...(SELDOM.includes(user) ? { RECORD_ONLY: SELDOM.join('.') } : {}),
+});
+
+function run(args, options) {
+  const { status, stderr } = spawnSync(process.execPath, args, { ...options, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${args.join(' ')} failed while building: ${stderr}`);
+}
 
 const CLIENT = {
   protocolVersion: '2025-06-18',
@@ -26,8 +126,9 @@ const MCP_OPENING = [
 /** What an agent's client does first. It keeps stdin open until it has its answers, else there are none. */
 function converse(place) {
   return new Promise((done, fail) => {
-    const server = spawn(process.execPath, [RECORDER, '', 'mcp'], {
-      ...place,
+    const server = spawn(process.execPath, ['-r', RECORDER, FORGE, 'mcp'], {
+      cwd: place.cwd,
+      env: recording(place.env, 'mcp'),
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     let answers = '';
@@ -43,7 +144,21 @@ function converse(place) {
   });
 }
 
-/** Where the commands run: a repository with a commit, a supervisor's key, a name for git. */
+/** `work` in a repository with a commit, a supervisor's key, a name for git, a feature. */
+async function inProject(work) {
+  const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
+  try {
+    const place = makePlace(scratch);
+    const prepare = (...args) => run([FORGE, ...args], place);
+    prepare('init', '--yes');
+    prepare('supervisor', 'init');
+    prepare('feature', 'add', 'FORGE-001', 'First');
+    await work(place);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
 function makePlace(scratch) {
   const cwd = join(scratch, 'project');
   const key = join(scratch, 'supervisor.pem');
@@ -62,62 +177,4 @@ function makePlace(scratch) {
   git('init', '-q');
   git('commit', '-q', '--allow-empty', '-m', 'First');
   return { cwd, env };
-}
-
-/** With a question open an agent's stop is blocked, which takes most. */
-const QUESTION = ['kfr', 'patch', '--goal', 'it is built', '--add', 'OpenQuestion:is it?'];
-const STOP = JSON.stringify({ session_id: 'build', hook_event_name: 'Stop', stop_hook_active: false });
-const MESSAGE = `[FORGE] Build
-
-## What
-- all of it
-
-## Why
-It is to start fast.
-
-## Memory
-- Learned: none
-
-## Backtrace
-- Parent: none
-- Linear: none
-- Session: none
-`;
-
-const CYCLE = ['cycle', '--quiet', '--task', 'X-1', '--', 'true'];
-const RECORD = ['memory', 'record', '--task', 'X-1', '--exit-code', '0', '--classification', 'SUCCESS'];
-
-/**
- * Those that do much besides what a start does have a cache of their own, by their words as bin/forge.js reads them; all
- * others that of `session start`, which uses what nearly all use. Twice: a first time is unlike all later ones.
- */
-export async function writeCodeCaches() {
-  const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
-  try {
-    const place = makePlace(scratch);
-    const run = (name, args, input = '') => {
-      const { status, stderr } = spawnSync(process.execPath, [RECORDER, name, ...args], { ...place, input });
-      if (status !== 0) throw new Error(`forge ${args.join(' ')} failed while building: ${stderr}`);
-    };
-    run('', ['init', '--yes']);
-    run('', ['supervisor', 'init']);
-    run('', ['feature', 'add', 'FORGE-001', 'First']);
-    await converse(place);
-    for (let time = 0; time < 2; time++) {
-      run('', ['session', 'start', '--json']);
-      run('', QUESTION);
-      run('hook', ['hook', 'claude', 'stop'], STOP);
-      run('', ['kfr', 'clear', '--yes', '--dismiss-all', 'built']);
-      writeFileSync(join(place.cwd, '.git', 'COMMIT_EDITMSG'), MESSAGE);
-      run('hook-commit-msg', ['hook', 'commit-msg', '.git/COMMIT_EDITMSG']);
-      run('status', ['status', '--short']);
-      run('short-status', []);
-      run('memory-record', RECORD);
-      run('cycle', CYCLE);
-      run('session-end', ['session', 'end']);
-    }
-    run('', ['session', 'start', '--json']);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
 }

@@ -15,16 +15,12 @@ const EXPECTED = [
   'dist/LICENSES.txt',
   'dist/forge.1',
   'templates/topics/kfr.md',
-  'dist/cli/bin.cjs',
-  `${caches}/bin.cjs.v8`,
-  `${caches}/bin.cjs.cycle.v8`,
-  `${caches}/bin.cjs.memory-record.v8`,
-  `${caches}/bin.cjs.session-end.v8`,
-  'dist/cli/guard.cjs',
-  `${caches}/guard.cjs.v8`,
-  'dist/cli/jsonc.cjs',
+  'dist/cli/main.cjs',
+  `${caches}/main.v8`,
+  'dist/cli/short-status.cjs',
+  `${caches}/short-status.v8`,
   'dist/cli/mcp.cjs',
-  `${caches}/mcp.cjs.v8`,
+  `${caches}/mcp.v8`,
   'dist/cli/package.json',
   'dist/types/index.d.ts',
   'templates/ci/github.yml',
@@ -49,8 +45,8 @@ const ALLOWED = [
   /^bin\/(forge\.js|package\.json)$/,
   /^dist\/(index\.js|LICENSES\.txt|forge\.1)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
-  /^dist\/cli\/(package\.json|[\w-]+\.cjs)$/,
-  /^dist\/cli\/v[\w.-]+\/(bin|guard|mcp|short-status)\.cjs(\.[a-z-]+)?\.v8$/,
+  /^dist\/cli\/(package\.json|[a-z.-]+\.cjs)$/,
+  /^dist\/cli\/v[\w.-]+\/[a-z.-]+\.v8$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^templates\//,
   /^schemas\/[\w-]+\.json$/,
@@ -60,6 +56,13 @@ const ALLOWED = [
 
 /** Scripts that npm runs where the package is installed; nothing may depend on them, so there are none. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall'];
+
+/** Bytes, packed. */
+const MAX_SIZE = 2_000_000;
+
+export function checkSize(size) {
+  if (size > MAX_SIZE) throw new Error(`The package is too large: ${size} bytes, ${MAX_SIZE} are allowed.`);
+}
 
 /** Throws when the package lacks something, or has something that does not belong in it. */
 export function checkContent(paths, manifest) {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuilt, ROOT } from './built.mjs';
 import { NODES, nodeFolder } from './nodes.mjs';
-import { checkContent } from './smoke-content.mjs';
+import { checkContent, checkSize } from './smoke-content.mjs';
 import { makePerson, run } from './smoke-person.mjs';
 import * as use from './smoke-use.mjs';
 
@@ -30,8 +30,8 @@ function step(what, work) {
 function pack(folder) {
   const person = makePerson(join(scratch, 'packer'));
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', scratch, folder];
-  const [{ filename, files }] = JSON.parse(run(person, 'npm', args, scratch));
-  return { tarball: join(scratch, filename), paths: files.map(({ path }) => path) };
+  const [{ filename, files, size }] = JSON.parse(run(person, 'npm', args, scratch));
+  return { tarball: join(scratch, filename), paths: files.map(({ path }) => path), size };
 }
 
 /** All of it on one Node: the one that runs this, or `version`, which is in `folder`. */
@@ -72,7 +72,8 @@ function main() {
     options: { node: { type: 'string', multiple: true, default: [] }, nodes: { type: 'boolean' } },
   });
   ensureBuilt({ types: true });
-  const { tarball, paths } = step('npm pack', () => pack(ROOT));
+  const { tarball, paths, size } = step('npm pack', () => pack(ROOT));
+  step(`${size} bytes packed`, () => checkSize(size));
   step(`${paths.length} files, nothing missing, nothing stray`, () => checkContent(paths, manifest));
   const tarballs = [tarball, ...dependencies.map((part) => pack(join(ROOT, 'node_modules', part)).tarball)];
   const { person, consumer } = useOn('this', undefined, tarballs);

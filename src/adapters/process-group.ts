@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from '../domain/cycle.js';
+import { elapsed } from '../domain/elapsed.js';
 import { systemCode } from '../domain/error.js';
 import type { ProcessIdentity } from '../domain/holder.js';
 import { identify, leadsGroup } from './process.js';
@@ -50,7 +51,7 @@ export interface GroupOptions {
  */
 export async function runGroup(argv: readonly string[], options: GroupOptions): Promise<GroupRun> {
   const [program = '', ...args] = argv;
-  const started = performance.now();
+  const started = elapsed();
   const child = spawn(program, args, {
     cwd: options.cwd,
     env: options.env,
@@ -71,7 +72,7 @@ export async function runGroup(argv: readonly string[], options: GroupOptions): 
     started: child.pid !== undefined,
     timed_out: ender.isLate(),
     ...(ended === undefined ? {} : { ended }),
-    duration_ms: Math.round(performance.now() - started),
+    duration_ms: Math.round(elapsed() - started),
     output: output(),
   };
 }
@@ -175,7 +176,7 @@ function gather(child: ChildProcess, { onOutput, keepBytes = LOG_TAIL_BYTES }: G
   const hash = createHash('sha256');
   let [tail, bytes, sampledAt] = [Buffer.alloc(0), 0, 0];
   const show = (chunk: Buffer, decoder: InstanceType<typeof TextDecoder>): void => {
-    const now = performance.now();
+    const now = elapsed();
     if (bytes <= SHOWN_OUTPUT) onOutput?.(decoder.decode(chunk, { stream: true }), false);
     else if (now - sampledAt >= SAMPLE_MS) {
       sampledAt = now;

@@ -140,6 +140,9 @@ function handOver(handler: (now: boolean) => void): void {
     });
 }
 
+// Nothing is left to wait for: Node need not take apart, piece by piece, what ends with the process.
+process.once('beforeExit', () => process.exit());
+
 void main({
   argv: process.argv.slice(2),
   cwd: () => process.cwd(),
@@ -184,6 +187,13 @@ void main({
     setTimeout(end, Math.max(1, ms - process.uptime() * 1000)).unref();
   },
   channel: () => ({ input: process.stdin, send: (line) => write(1, line) }),
-}).then((code) => {
-  process.exitCode = interrupted ? 130 : code;
-});
+}).then(
+  (code) => {
+    process.exitCode = interrupted ? 130 : code;
+  },
+  // Not even what reports an error could be loaded.
+  (error: Error) => {
+    remark(`forge: ${systemCode(error) ? error.message : error.stack}\n`);
+    process.exitCode = systemCode(error) ? 6 : 70;
+  },
+);

@@ -6,6 +6,7 @@ import {
   type MemoryError,
   progressLine,
 } from '../domain/cycle-report.js';
+import { elapsed } from '../domain/elapsed.js';
 import { ForgeError } from '../domain/error.js';
 import { readHalt } from '../store/halt.js';
 import type { Context } from './context.js';
@@ -65,7 +66,7 @@ function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): Cy
     features_passing: evaluation.passing,
     features: evaluation.features,
     files_changed: evaluation.files_changed,
-    duration_ms: Math.round(performance.now() - run.started),
+    duration_ms: Math.round(elapsed() - run.started),
     ...NOTHING_KEPT,
   };
 }

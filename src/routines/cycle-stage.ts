@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { HandoverFolder } from '../adapters/handover.js';
 import type { Stage } from '../domain/cycle.js';
 import type { CycleMark, StageName } from '../domain/cycle-mark.js';
+import { elapsed } from '../domain/elapsed.js';
 import { oneLine } from '../domain/text.js';
 import type { Context } from './context.js';
 import type { RunWatch } from './cycle-execution.js';
@@ -63,11 +64,11 @@ export async function inStage(
   work: () => Promise<StageOutcome | void>,
 ): Promise<void> {
   run.watch.onStage?.(name);
-  const started = performance.now();
+  const started = elapsed();
   if (run.mark && !UNMARKED.has(name))
     run.mark = moveMark(run.context, run.mark, { stage: name, stages: run.stages });
   const { status = 'ok', note } = (await work()) ?? {};
-  const duration_ms = Math.round(performance.now() - started);
+  const duration_ms = Math.round(elapsed() - started);
   const stage: Stage = { name, status, duration_ms, ...(note ? { note: oneLine(note, 500) } : {}) };
   run.stages.push(stage);
   run.watch.onStageEnd?.(stage);

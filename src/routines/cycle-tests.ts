@@ -1,5 +1,6 @@
 import type { Evidence } from '../domain/cycle.js';
 import type { Findings } from '../domain/cycle-verdict.js';
+import { elapsed } from '../domain/elapsed.js';
 import { ForgeError } from '../domain/error.js';
 import { type Feature, testsDiffer } from '../domain/feature.js';
 import { findClaims, findRerun } from '../domain/feature-claim.js';
@@ -80,9 +81,9 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
 async function runAgain(judge: Judge, { task, before }: Judged, after: CycleFacts): Promise<void> {
   const passed = new Set([...findRerun(before, after), ...findClaims(before, after)]);
   const wanted = [...passed].filter(({ id, tests = [] }) => tests.length > 0 && !judge.shown.has(id));
-  const deadline = performance.now() + RERUN_BUDGET_MS;
+  const deadline = elapsed() + RERUN_BUDGET_MS;
   for (const [i, { id }] of wanted.entries()) {
-    const isLate = performance.now() > deadline;
+    const isLate = elapsed() > deadline;
     if (isLate || judge.watch.stop?.aborted) {
       const left = wanted.slice(i).map((feature) => feature.id);
       for (const other of left) judge.left.add(other);

@@ -2,6 +2,7 @@ import { makeHandover } from '../adapters/handover.js';
 import type { Stage } from '../domain/cycle.js';
 import { type CycleMark, STAGES } from '../domain/cycle-mark.js';
 import type { CycleResult } from '../domain/cycle-report.js';
+import { elapsed } from '../domain/elapsed.js';
 import { ForgeError } from '../domain/error.js';
 import { checkId } from '../domain/id.js';
 import { checkInput } from '../domain/input.js';
@@ -33,7 +34,7 @@ export async function runCycle(
     stages: [],
     mark: null,
     folder: null,
-    started: performance.now(),
+    started: elapsed(),
   };
   // A long command is no silence.
   const alive = setInterval(() => noteActivity(context), 60_000).unref();

@@ -1,5 +1,6 @@
 import { rootCommit } from '../adapters/git-memory.js';
 import { identifyGitDir, indexMayKnow, readGitState, stampGit } from '../adapters/git-state.js';
+import { elapsed } from '../domain/elapsed.js';
 import { ledgerId, TIERS, type Tier } from '../domain/ledger.js';
 import type { Draft } from '../domain/segment.js';
 import { makeToken } from '../domain/token.js';
@@ -20,7 +21,7 @@ const FRESH_MS = 2;
 /** What the ledgers must know of the repository. Git is asked only where a ledger has to be begun. */
 export async function surroundings(context: Context): Promise<Around> {
   const { repository, disk, layout } = context;
-  let lookedAt = performance.now();
+  let lookedAt = elapsed();
   let stamp = repository && stampGit(repository);
   const git = repository ? readGitState(repository) : { head: '', index: '' };
   const known = TIERS.every((tier) => disk.exists(fixedFile(layout, tier)));
@@ -32,8 +33,8 @@ export async function surroundings(context: Context): Promise<Around> {
     gitMayKnow: (name) => repository !== null && indexMayKnow(repository, name),
     ledger: (tier) => ledgerId(tier, root ?? makeToken(32)),
     hasMoved: () => {
-      if (!repository || performance.now() - lookedAt < FRESH_MS) return false;
-      lookedAt = performance.now();
+      if (!repository || elapsed() - lookedAt < FRESH_MS) return false;
+      lookedAt = elapsed();
       const [before, { head, index }] = [stamp, around];
       stamp = stampGit(repository);
       if (stamp !== null && stamp === before) return false;

@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import { splitCommand } from '../domain/argv.js';
 import { NO_TASK } from '../domain/cycle-mark.js';
 import type { CycleResult } from '../domain/cycle-report.js';
+import { elapsed } from '../domain/elapsed.js';
 import { ForgeError } from '../domain/error.js';
 import { checkInput } from '../domain/input.js';
 import {
@@ -141,9 +142,9 @@ async function sleepBetween({ input, watch }: Loop, result: CycleResult): Promis
   const seconds = input.sleep_seconds ?? 0;
   if (seconds === 0) return;
   watch.onStage?.('sleep');
-  const started = performance.now();
+  const started = elapsed();
   await pause(seconds * 1000, watch.finish);
-  const duration_ms = Math.round(performance.now() - started);
+  const duration_ms = Math.round(elapsed() - started);
   result.stages.splice(-1, 1, { name: 'sleep', status: 'ok', duration_ms });
   watch.onStageEnd?.({ name: 'sleep', status: 'ok', duration_ms });
 }

@@ -1,5 +1,6 @@
 import { streamGit } from '../adapters/git.js';
 import { findHeld, type Held, type HeldFiles } from '../adapters/git-memory.js';
+import { elapsed } from '../domain/elapsed.js';
 import { refused, usage } from '../domain/error.js';
 import { type LedgerRecord, parseLine, type Tier } from '../domain/ledger.js';
 import { oneLine } from '../domain/text.js';
@@ -191,8 +192,8 @@ async function askGit(
   wanted: ReadonlySet<string>,
 ): Promise<HeldFiles | null> {
   if (!git || !repository) return null;
-  const until = performance.now() + SEARCH_MS;
-  const isOver = (): boolean => performance.now() > until;
+  const until = elapsed() + SEARCH_MS;
+  const isOver = (): boolean => elapsed() > until;
   const folder = shownFrom(repository.root, memoryFolder(layout));
   const stream = streamGit(repository.root, world.env);
   // What was done is done, whatever git says.

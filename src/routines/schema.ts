@@ -1,6 +1,5 @@
 import * as z from 'zod/mini';
 import { CHECKPOINT } from '../domain/checkpoint.js';
-import { Config } from '../domain/config.js';
 import { CycleInput } from '../domain/cycle.js';
 import { usage } from '../domain/error.js';
 import { FEATURES } from '../domain/feature.js';
@@ -9,6 +8,7 @@ import { KFR } from '../domain/kfr.js';
 import { KNOWLEDGE } from '../domain/knowledge.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../domain/session.js';
+import { configSchema } from '../domain/settings.js';
 import { oneLine } from '../domain/text.js';
 
 const FORMATS = [
@@ -31,7 +31,7 @@ export function schemaNames(): string[] {
 
 /** The JSON Schema (draft 2020-12) of a format, from the same source that validates it. */
 export function schemaOf(name: string): Record<string, unknown> {
-  const schema = name === 'config' ? Config : FORMATS.find((format) => format.name === name)?.schema;
+  const schema = name === 'config' ? configSchema() : FORMATS.find((format) => format.name === name)?.schema;
   if (!schema)
     throw usage('schema.unknown', `There is no format ${JSON.stringify(oneLine(name, 40))}.`, {
       hint: `Formats: ${schemaNames().join(', ')}`,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import * as fs from 'node:fs';
+import { elapsed } from '../domain/elapsed.js';
 import type { Finding } from '../domain/finding.js';
 import type { Tier } from '../domain/ledger.js';
 import type { Disk } from './disk.js';
@@ -104,13 +105,13 @@ export function knowTier({ layout }: Disk, home: string, tier: Tier, known: Tier
   memo.state.tiers[tier] = known;
   memo.unsaved.add(tier);
   // Of knowledge nothing is believed that the file does not know.
-  if (!isNew && tier !== 'knowledge' && performance.now() - memo.savedAt < SAVE_EVERY_MS) return;
+  if (!isNew && tier !== 'knowledge' && elapsed() - memo.savedAt < SAVE_EVERY_MS) return;
   const state = readLedgerState(layout);
   const base = state?.home === home ? state : emptyState(home);
   for (const changed of memo.unsaved) base.tiers[changed] = memo.state.tiers[changed] as TierState;
   writeLedgerState(layout, base);
   memo.unsaved.clear();
-  memo.savedAt = performance.now();
+  memo.savedAt = elapsed();
 }
 
 /** The next look reads the tier anew. Caller holds the lock. */

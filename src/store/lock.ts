@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
+import { elapsed } from '../domain/elapsed.js';
 import { refused, systemCode } from '../domain/error.js';
 import type { Liveness, ProcessIdentity } from '../domain/holder.js';
 import { oneLine } from '../domain/text.js';
@@ -53,7 +54,7 @@ function acquire(path: string, policy: LockPolicy): string {
       removeDeadDrafts(dirname(path), policy);
       return claim.token;
     }
-    const now = performance.now();
+    const now = elapsed();
     deadline ||= now + (policy.waitMs ?? 5000);
     // Who holds it, and whether that one lives, is looked up now and then.
     if (now - lookedAt > LOOK_AGAIN_MS) {

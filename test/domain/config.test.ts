@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Config, decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/domain/config.js';
+import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/domain/config.js';
+import { configSchema } from '../../src/domain/settings.js';
 import { failure } from '../support/failure.js';
 
 const file = '.forge/config.toml';
@@ -9,18 +10,21 @@ const template = readFileSync(new URL('../../templates/forge/config.toml', impor
 describe('config.toml', () => {
   it('LAY-06 as init writes it holds the defaults, and no surprise', () => {
     const { config, unknown, warnings } = decodeConfig(template.replace('{{project}}', 'sample'), file);
-    expect(config).toEqual({ ...Config.parse({}), project: { name: 'sample' } });
+    expect(config).toEqual({ ...configSchema().parse({}), project: { name: 'sample' } });
     expect([unknown, warnings]).toEqual([[], []]);
   });
 
   it('LAY-06 as init writes it shows every setting with its default', () => {
     const shown = decodeConfig(template.replaceAll(/^#(\w+ = )/gm, '$1'), file);
-    expect(shown).toMatchObject({ unknown: [], config: { ...Config.parse({}), project: expect.anything() } });
+    expect(shown).toMatchObject({
+      unknown: [],
+      config: { ...configSchema().parse({}), project: expect.anything() },
+    });
     for (const name of SETTINGS) expect(template).toMatch(new RegExp(`^#?${name.split('.').at(-1)} = `, 'm'));
   });
 
   it('LAY-06 may be empty', () => {
-    expect(decodeConfig('', file).config).toEqual(Config.parse({}));
+    expect(decodeConfig('', file).config).toEqual(configSchema().parse({}));
   });
 
   it.each([
@@ -40,6 +44,7 @@ describe('config.toml', () => {
     ['# one\nsession = { commit = 1 }', 2, 'session.commit', '1', 'boolean'],
     ['# one\n\nsession.commit = 1', 3, 'session.commit', '1', 'boolean'],
     ['\nsession = 5', 2, 'session', '5', 'object'],
+    ['session = []', 1, 'session', '[]', 'object'],
     ['#\nschema_version = "1"', 2, 'schema_version', '"1"', '1'],
     ['[session]\r\n\r\ncommit = 1\r\n', 3, 'session.commit', '1', 'boolean'],
   ])(

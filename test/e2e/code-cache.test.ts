@@ -17,20 +17,20 @@ import { describe, expect, it } from 'vitest';
 import { BIN } from '../support/forge.js';
 import { makeFolder, run } from '../support/project.js';
 
-const SOURCE = 'process.stdout.write("from the source")';
-const COMPILED = 'process.stdout.write("from the cache.")';
+const SOURCE = 'process.stdout.write("from the source"), [() => {}]';
+const COMPILED = 'process.stdout.write("from the cache."), [() => {}]';
 
 /** A package whose cache was made of another text of the same length, which is all of the text that V8 compares. */
 function makePackage() {
   const folder = makeFolder('forge-cache-');
   cpSync(dirname(BIN), join(folder, 'bin'), { recursive: true });
   mkdirSync(join(folder, 'dist', 'cli'), { recursive: true });
-  writeFileSync(join(folder, 'dist', 'cli', 'bin.cjs'), SOURCE);
+  writeFileSync(join(folder, 'dist', 'cli', 'main.cjs'), SOURCE);
   const bin = join(folder, 'bin', 'forge.js');
   const { caches } = nodeModule.createRequire(import.meta.url)(bin) as { caches: string };
   mkdirSync(caches);
-  const cache = join(caches, 'bin.cjs.v8');
-  writeFileSync(cache, new Script(nodeModule.wrap(COMPILED)).createCachedData());
+  const cache = join(caches, 'main.v8');
+  writeFileSync(cache, new Script(COMPILED).createCachedData());
   return { folder, bin, cache };
 }
 

@@ -14,8 +14,8 @@ export interface TableData {
   kinds: readonly Kind[];
 }
 
-/** What the build writes down (scripts/build.mjs). It is the same for all owners: they change no keyword. */
-declare const FORGE_GUARD_TABLE: TableData | undefined;
+/** What the build writes down (scripts/build.mjs), as JSON. It is the same for all owners: they change no keyword. */
+declare const FORGE_GUARD_TABLE: string | undefined;
 
 const PLACES = 256;
 
@@ -65,7 +65,7 @@ export function guardTable(owners: readonly string[] = []): RuleTable {
   const key = owners.join('\n');
   const known = tables.get(key);
   if (known) return known;
-  data ??= typeof FORGE_GUARD_TABLE === 'undefined' ? makeTableData() : FORGE_GUARD_TABLE;
+  data ??= writtenDown() ?? makeTableData();
   index ??= openIndex(data.index);
   const { places, kinds, kindOf } = data;
   const kindAt = (rank: number): Kind => kinds[kindOf[rank] ?? -1] as Kind;
@@ -73,6 +73,9 @@ export function guardTable(owners: readonly string[] = []): RuleTable {
   tables.set(key, table);
   return table;
 }
+
+const writtenDown = (): TableData | undefined =>
+  typeof FORGE_GUARD_TABLE === 'undefined' ? undefined : JSON.parse(FORGE_GUARD_TABLE);
 
 function lazyRules(groups: readonly RuleGroup[], places: readonly number[]): (rank: number) => Rule {
   const made: (readonly Rule[] | undefined)[] = [];

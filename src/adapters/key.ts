@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { ForgeError, refused } from '../domain/error.js';
-import { fingerprintOf, formatSignature, publicKeyOf } from '../domain/seal.js';
+import { fingerprintOf, formatSignature, publicKeyOf } from '../domain/seal/seal.js';
 
 type Env = Record<string, string | undefined>;
 

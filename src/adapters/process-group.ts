@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { LOG_TAIL_BYTES, type Log, lastBytes } from '../domain/cycle.js';
+import { LOG_TAIL_BYTES, type Log, lastBytes } from '../domain/cycle/cycle.js';
 import { elapsed } from '../domain/elapsed.js';
 import { systemCode } from '../domain/error.js';
-import type { ProcessIdentity } from '../domain/holder.js';
+import type { ProcessIdentity } from '../domain/session/holder.js';
 import { identify, leadsGroup } from './process.js';
 
 /** After this much, output is shown as a sample: nobody reads it, and a flood must not slow the command. */

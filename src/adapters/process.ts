@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { systemCode } from '../domain/error.js';
-import type { Activity, Liveness, ProcessIdentity } from '../domain/holder.js';
+import type { Activity, Liveness, ProcessIdentity } from '../domain/session/holder.js';
 
 function readText(path: string): string | null {
   try {

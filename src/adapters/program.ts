@@ -1,6 +1,6 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
-import type { Program } from '../domain/diagnosis-agent.js';
+import type { Program } from '../domain/diagnosis/agent.js';
 
 /** The version of Node that runs this. */
 export const nodeVersion = (): string => process.versions.node;

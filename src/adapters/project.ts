@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { FolderView } from '../domain/stack.js';
+import type { FolderView } from '../domain/init/stack.js';
 
 /** Folders whose projects are others', made by a program, or there for tests and reading. */
 const ASIDE = new Set(

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import type { ScriptPieces } from '../domain/init-script.js';
-import { TOOLCHAINS } from '../domain/stack.js';
+import type { ScriptPieces } from '../domain/init/script.js';
+import { TOOLCHAINS } from '../domain/init/stack.js';
 
 /** A file that `forge init` brings, path relative to `.forge/`. */
 export interface Template {

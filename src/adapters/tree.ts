@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { outside, systemCode } from '../domain/error.js';
-import { type Git, must } from './git.js';
+import { type Git, must } from './git/git.js';
 
 /** Files larger than this are named and not read, in bytes. */
 export const MAX_SCANNED_BYTES = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-import type { Activity, Holder, Liveness, ProcessIdentity } from '../domain/holder.js';
+import type { Activity, Holder, Liveness, ProcessIdentity } from '../domain/session/holder.js';
 import { activityNow, agentProcess, isBelow, liveness, parent, rolesAbove, self } from './process.js';
 
 /** What a routine may ask of its surroundings. Tests give another one. */

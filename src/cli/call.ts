@@ -3,12 +3,12 @@ import { resolve } from 'node:path';
 import { usage } from '../domain/error.js';
 import { escapeControls, plural } from '../domain/text.js';
 import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
-import { makeCycleView } from './cycle-view.js';
 import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
 import { makeProgressBar, type ProgressBar } from './progress-bar.js';
 import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
 import type { Call, Invocation } from './spec.js';
 import { makeStyle, type Style, wantsColour } from './style.js';
+import { makeCycleView } from './views/cycle.js';
 
 interface Services {
   resolveFolder(dir: string | undefined): string;

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { promptStatus, systemWorld } from '../index.js';
 import { hasUnicode } from './screen.js';
-import { renderShort } from './status-view.js';
 import { makeStyle } from './style.js';
+import { renderShort } from './views/status.js';
 
 /**
  * The line of `forge status --short`, which a shell may ask for before every prompt: a bundle of its own, with what it needs

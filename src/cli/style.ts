@@ -1,4 +1,4 @@
-import { describeAge } from '../domain/age.js';
+import { describeAge } from '../domain/status/age.js';
 import { escapeControls } from '../domain/text.js';
 import { displayWidth } from './screen.js';
 

@@ -1,4 +1,4 @@
-import { blockersOf, type Feature } from './feature.js';
+import { blockersOf, type Feature } from './feature/feature.js';
 import type { Unit } from './linear.js';
 import { compareIds, compareText, oneLine } from './text.js';
 

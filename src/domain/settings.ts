@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { expressionProblem } from './commit/expression.js';
 import { DEFAULT_SETTINGS, RULES, SECTIONS } from './commit/rules.js';
-import { isPublicKey, PUBLIC_KEY } from './seal.js';
+import { isPublicKey, PUBLIC_KEY } from './seal/seal.js';
 import { oneLine } from './text.js';
 
 const minutes = () => z.int().check(z.gte(1), z.lte(1440));

@@ -1,13 +1,13 @@
 /** What needs no open `.forge/`, or makes one. */
 import { type Context, openContext } from '../routines/context.js';
-import type { Scan } from '../routines/guard-scan.js';
+import type { Scan } from '../routines/guard/scan.js';
 import { type ForgeOptions, worldOf } from './options.js';
 import { type Routines, routines } from './parts.js';
 
 /** Creates or repairs `.forge/` in the project that `dir` is in (LAY-01, LAY-02). */
 export async function initForge(
   dir: string,
-  input: import('../routines/init.js').InitInput = {},
+  input: import('../routines/init/init.js').InitInput = {},
   options: ForgeOptions = {},
 ) {
   const { initialise } = await routines.init();
@@ -29,7 +29,7 @@ export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'w
 /** What is wrong with the set-up, and what to type; works without a `.forge/`, and while memory is halted. */
 export async function findSymptoms(
   dir: string,
-  input: import('../routines/doctor.js').DoctorInput = {},
+  input: import('../routines/doctor/doctor.js').DoctorInput = {},
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
   const world = worldOf(options);
@@ -58,13 +58,13 @@ export async function liveValues(
 
 /** `status({ brief: true })` as the last one remembered it, for a prompt; null where that does not suffice (VIS-01). */
 export const promptStatus = async (
-  ...args: Parameters<typeof import('../routines/status-brief.js')['promptStatus']>
-) => (await import('../routines/status-brief.js')).promptStatus(...args);
+  ...args: Parameters<typeof import('../routines/status/brief.js')['promptStatus']>
+) => (await import('../routines/status/brief.js')).promptStatus(...args);
 
 /** What could be put right without a human's judgement, and how (LAY-09). Changes nothing. */
 export async function planFixes(
   dir: string,
-  input: import('../routines/doctor.js').DoctorInput = {},
+  input: import('../routines/doctor/doctor.js').DoctorInput = {},
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
   return (await routines.doctorFix()).planFixes(dir, worldOf(options), input);
@@ -73,7 +73,7 @@ export async function planFixes(
 /** Puts it right, as far as it was agreed to, and says what is wrong still. A fix that fails keeps no other from being made. */
 export async function applyFixes(
   dir: string,
-  input: import('../routines/doctor-fix.js').FixInput = {},
+  input: import('../routines/doctor/fix.js').FixInput = {},
   options: Pick<ForgeOptions, 'world' | 'dryRun'> = {},
 ) {
   const world = worldOf(options);

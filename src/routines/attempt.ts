@@ -1,5 +1,5 @@
+import type { Problem } from '../domain/diagnosis/symptom.js';
 import { ForgeError, systemCode } from '../domain/error.js';
-import type { Problem } from '../domain/symptom.js';
 
 export type Attempt<T> = { value: T } | { problem: Problem & { code: string } };
 

@@ -1,4 +1,4 @@
-import { type Commit, readLog, readTip } from '../adapters/git-read.js';
+import { type Commit, readLog, readTip } from '../adapters/git/read.js';
 import { readHint, writeHint } from '../store/hint.js';
 import { commitsFile } from '../store/layout.js';
 import type { Context } from './context.js';

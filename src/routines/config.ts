@@ -1,9 +1,9 @@
 import { splitCommand } from '../domain/argv.js';
 import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../domain/config.js';
-import { CYCLE_COMMANDS } from '../domain/cycle-keep.js';
+import { CYCLE_COMMANDS } from '../domain/cycle/keep.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { ForgeError, usage } from '../domain/error.js';
-import { FEATURES } from '../domain/feature.js';
+import { FEATURES } from '../domain/feature/feature.js';
 import { checkText } from '../domain/text.js';
 import { setTomlValue } from '../domain/toml.js';
 import { configFile, featuresFile, shown } from '../store/layout.js';

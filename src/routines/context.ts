@@ -1,21 +1,21 @@
 import { unreliableFileSystem } from '../adapters/file-system.js';
-import { type Git, gitIn } from '../adapters/git.js';
-import { defaultBranch } from '../adapters/git-memory.js';
+import { type Git, gitIn } from '../adapters/git/git.js';
+import { defaultBranch } from '../adapters/git/memory.js';
 import {
   findForge,
   hasRemains,
   isLeftOut,
   projectRepository,
   type Repository,
-} from '../adapters/repository.js';
+} from '../adapters/git/repository.js';
 import type { World } from '../adapters/world.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from '../domain/config.js';
 import { conflictLines } from '../domain/conflict/sides.js';
 import { decodeUtf8 } from '../domain/document.js';
 import { corrupted, usage } from '../domain/error.js';
-import type { Activity } from '../domain/holder.js';
 import { deniedToBuilder, isBelowBuilder, isBuilder, type Reserved } from '../domain/role.js';
-import type { ArchivedSession } from '../domain/session.js';
+import type { Activity } from '../domain/session/holder.js';
+import type { ArchivedSession } from '../domain/session/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
 import { Disk } from '../store/disk.js';
 import {
@@ -138,7 +138,7 @@ export async function mainBranch(context: Context): Promise<string | null> {
   return readConfig(context).git.default_branch || defaultBranch(repository, git);
 }
 
-export { isHalted, refuseHalted } from '../store/halt.js';
+export { isHalted, refuseHalted } from '../store/ledger/halt.js';
 
 /** Throws exit 3 `role.denied` when this process is a BUILDER, or below one. */
 export function requireSupervisor(context: Context, what: Reserved): void {

@@ -1,7 +1,7 @@
-import { refNames } from '../adapters/git-refs.js';
-import { nameIn, TAG_FOLDER } from '../domain/checkpoint.js';
-import { TIERS } from '../domain/ledger.js';
-import { sessionName } from '../domain/session.js';
+import { refNames } from '../adapters/git/refs.js';
+import { nameIn, TAG_FOLDER } from '../domain/checkpoint/checkpoint.js';
+import { TIERS } from '../domain/ledger/ledger.js';
+import { sessionName } from '../domain/session/session.js';
 import { oneLine } from '../domain/text.js';
 import {
   activeIssuesFile,
@@ -13,8 +13,8 @@ import {
   sessionFile,
   skillsFolder,
 } from '../store/layout.js';
-import { archivedIds, displayId } from './archive.js';
 import type { Context } from './context.js';
+import { archivedIds, displayId } from './session/archive.js';
 
 /** An id or a name that exists here, and what it stands for. */
 export interface LiveValue {
@@ -129,7 +129,7 @@ function checkpoint({ disk, layout, repository }: Context): LiveValue[] {
 }
 
 async function knowledge(context: Context): Promise<LiveValue[]> {
-  const { KNOWLEDGE, listLearnings } = await import('../domain/knowledge.js');
+  const { KNOWLEDGE, listLearnings } = await import('../domain/knowledge/knowledge.js');
   const { value } = context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
   return listLearnings(value).map((learning) => ({
     value: learning.id,
@@ -161,7 +161,7 @@ const toLive = ({ id, kind, record }: Recent): LiveValue => ({
 
 /** Newest first. */
 async function lastOf(context: Context, tiers: typeof TIERS | ['notes']) {
-  const { lastRecords, sizeOf } = await import('./memory-read.js');
+  const { lastRecords, sizeOf } = await import('./memory/read.js');
   if (tiers.reduce((sum, tier) => sum + sizeOf(context, tier), 0) > MAX_LEDGER_BYTES) return [];
   return tiers.flatMap((tier) => lastRecords(context, tier, 50).toReversed());
 }

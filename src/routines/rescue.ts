@@ -1,11 +1,11 @@
-import { commitsTouching, readBlob } from '../adapters/git-read.js';
+import { commitsTouching, readBlob } from '../adapters/git/read.js';
 import { decodeConfig } from '../domain/config.js';
 import { decodeDocument, decodeUtf8, type Format } from '../domain/document.js';
 import { ForgeError } from '../domain/error.js';
-import { FEATURES } from '../domain/feature.js';
-import { KNOWLEDGE } from '../domain/knowledge.js';
+import { FEATURES } from '../domain/feature/feature.js';
+import { KNOWLEDGE } from '../domain/knowledge/knowledge.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
-import { ARCHIVED_SESSION } from '../domain/session.js';
+import { ARCHIVED_SESSION } from '../domain/session/session.js';
 import {
   activeIssuesFile,
   configFile,

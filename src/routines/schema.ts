@@ -1,13 +1,13 @@
 import * as z from 'zod/mini';
-import { CHECKPOINT } from '../domain/checkpoint.js';
-import { CycleInput } from '../domain/cycle.js';
+import { CHECKPOINT } from '../domain/checkpoint/checkpoint.js';
+import { CycleInput } from '../domain/cycle/cycle.js';
 import { usage } from '../domain/error.js';
-import { FEATURES } from '../domain/feature.js';
-import { FOCUS } from '../domain/focus.js';
-import { KFR } from '../domain/kfr.js';
-import { KNOWLEDGE } from '../domain/knowledge.js';
+import { FEATURES } from '../domain/feature/feature.js';
+import { KFR } from '../domain/kfr/kfr.js';
+import { KNOWLEDGE } from '../domain/knowledge/knowledge.js';
 import { ACTIVE_ISSUES } from '../domain/linear.js';
-import { ARCHIVED_SESSION, RUNNING_SESSION } from '../domain/session.js';
+import { FOCUS } from '../domain/session/focus.js';
+import { ARCHIVED_SESSION, RUNNING_SESSION } from '../domain/session/session.js';
 import { configSchema } from '../domain/settings.js';
 import { oneLine } from '../domain/text.js';
 

@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
-import { CycleInput } from '../domain/cycle.js';
+import { CycleInput } from '../domain/cycle/cycle.js';
 import { checkInput } from '../domain/input.js';
-import { KINDS } from '../domain/kfr.js';
-import { OPERATIONS } from '../domain/kfr-operation.js';
-import { BriefingInput } from './briefing.js';
-import { FeatureVerifyInput } from './feature-verify.js';
-import { FocusInput } from './focus.js';
-import { NoteInput } from './note.js';
-import { SessionEndInput } from './session-end.js';
-import { SessionStartInput } from './session-start.js';
+import { KINDS } from '../domain/kfr/kfr.js';
+import { OPERATIONS } from '../domain/kfr/operation.js';
+import { FeatureVerifyInput } from './feature/verify.js';
+import { NoteInput } from './knowledge/note.js';
+import { BriefingInput } from './session/briefing.js';
+import { SessionEndInput } from './session/end.js';
+import { FocusInput } from './session/focus.js';
+import { SessionStartInput } from './session/start.js';
 
 const text = z.optional(z.string());
 

@@ -1,10 +1,10 @@
 import { resolve, sep } from 'node:path';
 import { stateHome } from '../adapters/environment.js';
-import { identityOf } from '../adapters/repository.js';
+import { identityOf } from '../adapters/git/repository.js';
 import { formatArgv, splitCommand, testArgv } from '../domain/argv.js';
-import { CYCLE_COMMANDS } from '../domain/cycle-keep.js';
+import { CYCLE_COMMANDS } from '../domain/cycle/keep.js';
 import { ForgeError, refused } from '../domain/error.js';
-import { FEATURES } from '../domain/feature.js';
+import { FEATURES } from '../domain/feature/feature.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
 import {
   type Approval,

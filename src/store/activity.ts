@@ -1,4 +1,4 @@
-import type { Activity } from '../domain/holder.js';
+import type { Activity } from '../domain/session/holder.js';
 import { readHint, writeHint } from './hint.js';
 import { activityFile, type Layout } from './layout.js';
 

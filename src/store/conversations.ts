@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ProcessIdentity } from '../domain/holder.js';
+import type { ProcessIdentity } from '../domain/session/holder.js';
 import { readHint, writeHint } from './hint.js';
 import { conversationFile, conversationsFolder, type Layout } from './layout.js';
 

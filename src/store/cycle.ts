@@ -1,6 +1,6 @@
-import { CYCLE_MARK, type CycleMark, withoutCycles } from '../domain/cycle-mark.js';
+import { LOOP_STATE, type LoopState } from '../domain/cycle/loop.js';
+import { CYCLE_MARK, type CycleMark, withoutCycles } from '../domain/cycle/mark.js';
 import { encodeDocument } from '../domain/document.js';
-import { LOOP_STATE, type LoopState } from '../domain/loop.js';
 import type { Disk } from './disk.js';
 import { cycleFile, loopFile } from './layout.js';
 

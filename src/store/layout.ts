@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
-import type { Tier } from '../domain/ledger.js';
+import type { Tier } from '../domain/ledger/ledger.js';
 
 /** Every path that forge makes is made here. RFC-9060 §2.1. */
 export interface Layout {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { elapsed } from '../domain/elapsed.js';
 import { refused, systemCode } from '../domain/error.js';
-import type { Liveness, ProcessIdentity } from '../domain/holder.js';
+import type { Liveness, ProcessIdentity } from '../domain/session/holder.js';
 import { oneLine } from '../domain/text.js';
 import { makeToken } from '../domain/token.js';
 import { diskError, listFolder, makeFolder } from './durable.js';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod/mini';
 import { decodeDocument, encodeDocument, type Format } from '../domain/document.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
-import { formatPinnedSeals, MAX_SEALS, type Pins, parsePinnedSeals } from '../domain/supervisor.js';
+import { formatPinnedSeals, MAX_SEALS, type Pins, parsePinnedSeals } from '../domain/seal/supervisor.js';
 import { makeFolder, readPlain, replaceFiles } from './durable.js';
 import { type LockPolicy, withLock } from './lock.js';
 

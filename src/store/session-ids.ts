@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { formatSessionName, nextNumber } from '../domain/session.js';
+import { formatSessionName, nextNumber } from '../domain/session/session.js';
 import { makeToken } from '../domain/token.js';
 import { makeFolder, readPlain } from './durable.js';
 import { type Layout, sessionIdsFile, sessionIdsLock } from './layout.js';

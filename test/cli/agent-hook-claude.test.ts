@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { KFR_HEADER } from '../../src/domain/kfr.js';
+import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
 import { openForge } from '../../src/index.js';
 import { agent, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder } from '../support/project.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { STAGES } from '../../src/domain/cycle-mark.js';
+import { STAGES } from '../../src/domain/cycle/mark.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';

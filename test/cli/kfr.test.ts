@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KFR_HEADER } from '../../src/domain/kfr.js';
+import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
 import type { KfrPatched, Note } from '../../src/index.js';
 import { BIN, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { changedPaths } from '../support/project.js';

@@ -1,7 +1,7 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { genesisLine, ledgerId, type Tier } from '../../src/domain/ledger.js';
-import { planLines } from '../../src/domain/segment.js';
+import { genesisLine, ledgerId, type Tier } from '../../src/domain/ledger/ledger.js';
+import { planLines } from '../../src/domain/ledger/segment.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import {

@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { genesisLine } from '../../src/domain/ledger.js';
-import { planLines } from '../../src/domain/segment.js';
-import { growthOf } from '../../src/routines/memory-growth.js';
+import { genesisLine } from '../../src/domain/ledger/ledger.js';
+import { planLines } from '../../src/domain/ledger/segment.js';
+import { growthOf } from '../../src/routines/memory/growth.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import {

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { recordId } from '../../src/domain/ledger.js';
-import { knowledgeId } from '../../src/domain/pattern.js';
+import { knowledgeId } from '../../src/domain/learning/pattern.js';
+import { recordId } from '../../src/domain/ledger/ledger.js';
 import type { Consolidated, Promoted } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';

@@ -1,9 +1,9 @@
 import { rmSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/adapters/world.js';
-import { recordId } from '../../src/domain/ledger.js';
+import { recordId } from '../../src/domain/ledger/ledger.js';
 import { contextAt } from '../../src/routines/context.js';
-import { storeRecords, surroundings } from '../../src/routines/ledger.js';
+import { storeRecords, surroundings } from '../../src/routines/memory/ledger.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Tier } from '../../src/domain/ledger.js';
+import type { Tier } from '../../src/domain/ledger/ledger.js';
 import type { Reset } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
@@ -168,7 +168,7 @@ describe('forge memory override reset', () => {
     await forgeJson(project, ['memory', 'record', '-'], { stdin: lines.join('\n') });
     await forgeJson(project, ['memory', 'compact']);
     expect((await reset(project, 'execution')).count).toBe(1001);
-    const { readRecords } = await import('../../src/routines/memory-read.js');
+    const { readRecords } = await import('../../src/routines/memory/read.js');
     const { openContext } = await import('../../src/routines/context.js');
     const { systemWorld } = await import('../../src/index.js');
     const context = openContext(project.dir, systemWorld(process.env, false), false);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Feature, STATUSES } from '../../src/domain/feature.js';
+import { type Feature, STATUSES } from '../../src/domain/feature/feature.js';
 import type { Unit } from '../../src/domain/linear.js';
 import { selectNext, taskLine } from '../../src/domain/next.js';
 

@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentName } from '../../src/domain/agent/event.js';
-import { KFR_HEADER } from '../../src/domain/kfr.js';
+import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
 import { payload } from '../cli/agent-hooks.js';
 import { snapshot } from '../cli/project.js';
 import { BIN } from '../support/forge.js';

@@ -4,7 +4,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordId } from '../../src/domain/ledger.js';
+import { recordId } from '../../src/domain/ledger/ledger.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../cli/checkpoints.js';
 import { verify } from '../cli/memory.js';
 import { BIN, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';

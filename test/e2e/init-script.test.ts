@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { scriptPieces } from '../../src/adapters/templates.js';
-import { composeScript } from '../../src/domain/init-script.js';
-import { partsFor, STACKS, TOOLCHAINS } from '../../src/domain/stack.js';
+import { composeScript } from '../../src/domain/init/script.js';
+import { partsFor, STACKS, TOOLCHAINS } from '../../src/domain/init/stack.js';
 import { runBinary } from '../support/forge.js';
 import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
 import { hasTool, whichTool } from '../support/tools.js';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { TIERS } from '../../src/domain/ledger.js';
+import { TIERS } from '../../src/domain/ledger/ledger.js';
 import { HUMAN, logOf, record, segmentOf, segmentsOf } from '../cli/memory.js';
 import { CONFIG, makeForge } from '../cli/project.js';
 import { forgeError, forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { liveness, self } from '../../src/adapters/process.js';
 import { encodeDocument } from '../../src/domain/document.js';
-import { FEATURES, type Features } from '../../src/domain/feature.js';
+import { FEATURES, type Features } from '../../src/domain/feature/feature.js';
 import { Disk } from '../../src/store/disk.js';
 import { featuresFile, layoutOf } from '../../src/store/layout.js';
 import { failure } from '../support/failure.js';

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { liveness, self } from '../../src/adapters/process.js';
-import type { ProcessIdentity } from '../../src/domain/holder.js';
+import type { ProcessIdentity } from '../../src/domain/session/holder.js';
 import { withLock } from '../../src/store/lock.js';
 import { finish, firstWord, startChild } from '../support/child.js';
 import { failure } from '../support/failure.js';

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFile
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { liveness, self } from '../../src/adapters/process.js';
-import { isStoredId, sessionName } from '../../src/domain/session.js';
+import { isStoredId, sessionName } from '../../src/domain/session/session.js';
 import { type Layout, sessionIdsFile } from '../../src/store/layout.js';
 import { allocateSessionId } from '../../src/store/session-ids.js';
 import { finish, startChild } from '../support/child.js';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../src/cli/main.js';
-import type { Holder } from '../../src/domain/holder.js';
+import type { Holder } from '../../src/domain/session/holder.js';
 import { systemWorld, type World } from '../../src/index.js';
 import { type Project, run } from './project.js';
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordId, TIERS, type Tier } from '../../src/domain/ledger.js';
+import { recordId, TIERS, type Tier } from '../../src/domain/ledger/ledger.js';
 import type { Integrity, SupervisorReport } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeFolder, type Project } from './project.js';

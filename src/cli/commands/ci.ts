@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { CI_FORMATS, ciExit, ciFormat } from '../../domain/ci.js';
-import { defuse, formatCheck, formatEnd } from '../../domain/ci-log.js';
+import { CI_FORMATS, ciExit, ciFormat } from '../../domain/ci/ci.js';
+import { defuse, formatCheck, formatEnd } from '../../domain/ci/log.js';
 import { usage } from '../../domain/error.js';
 import { oneLine } from '../../domain/text.js';
 import { type CiReport, type CiWatch, ciTemplate } from '../../index.js';

@@ -1,5 +1,5 @@
-import { describeKept } from '../../domain/cycle-keep.js';
-import { exitOf } from '../../domain/cycle-report.js';
+import { describeKept } from '../../domain/cycle/keep.js';
+import { exitOf } from '../../domain/cycle/report.js';
 import { usage } from '../../domain/error.js';
 import { oneLine, plural } from '../../domain/text.js';
 import type { CycleOptions, CycleResult, CycleWatch } from '../../index.js';

@@ -11,8 +11,8 @@ import {
   findSymptoms,
   planFixes,
 } from '../../index.js';
-import { renderFixed, renderPlan } from '../doctor-view.js';
 import { type Call, command, type Group } from '../spec.js';
+import { renderFixed, renderPlan } from '../views/doctor.js';
 
 /** `fixes` only with --fix. */
 type Answer = Diagnosis & Partial<Fixed>;

@@ -3,7 +3,7 @@ import { oneLine } from '../../domain/text.js';
 import type { Feature, FeatureEdit, FeatureList, FeatureResult } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../spec.js';
 import { columns, type Style } from '../style.js';
-import { resultLine } from '../verify-view.js';
+import { resultLine } from '../views/verify.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--test <command>', help: 'a test that proves it; none clears', many: true },

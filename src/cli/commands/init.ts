@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { STACKS } from '../../domain/stack.js';
+import { STACKS } from '../../domain/init/stack.js';
 import { oneLine, plural } from '../../domain/text.js';
 import { type InitInput, type InitResult, initForge, inspectProject } from '../../index.js';
 import { type Call, command, type Group } from '../spec.js';

@@ -1,4 +1,4 @@
-import { type LoopResult, loopExit } from '../../domain/loop.js';
+import { type LoopResult, loopExit } from '../../domain/cycle/loop.js';
 import { plural } from '../../domain/text.js';
 import type { CycleResult, LoopOptions } from '../../index.js';
 import { type Call, command, type Group, type OptionSpec } from '../spec.js';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { refused, usage } from '../../domain/error.js';
 import type { RecoveryPlan } from '../../index.js';
-import { type RecoverAnswer, renderPlan, renderRecover } from '../recover-view.js';
 import { type Call, type CommandSpec, command, type Group } from '../spec.js';
+import { type RecoverAnswer, renderPlan, renderRecover } from '../views/recover.js';
 
 interface Flags {
   plan?: boolean;

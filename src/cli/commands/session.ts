@@ -10,7 +10,7 @@ import type {
 } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group } from '../spec.js';
 import { columns, type Style } from '../style.js';
-import { resultLine } from '../verify-view.js';
+import { resultLine } from '../views/verify.js';
 import { BRIEFING_OPTIONS, briefingInput } from './briefing.js';
 
 const STATE_WORDS = { started: 'started', running: 'is running already', joined: 'joined' };

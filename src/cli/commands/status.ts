@@ -2,7 +2,7 @@ import { ForgeError, usage } from '../../domain/error.js';
 import { oneLine } from '../../domain/text.js';
 import type { StatusReport } from '../../index.js';
 import { type Call, command, type Group } from '../spec.js';
-import { renderShort, renderStatus } from '../status-view.js';
+import { renderShort, renderStatus } from '../views/status.js';
 
 async function run(call: Call): Promise<StatusReport | undefined> {
   const { options, flags } = call;

@@ -2,8 +2,8 @@ import { ForgeError } from '../../domain/error.js';
 import { escapeControls, oneLine, plural } from '../../domain/text.js';
 import type { Where } from '../../index.js';
 import { type Call, command, type Group } from '../spec.js';
-import { markOf, paintColor } from '../status-view.js';
 import { columns, type Style } from '../style.js';
+import { markOf, paintColor } from '../views/status.js';
 
 const NOWHERE: Where = {
   root: null,

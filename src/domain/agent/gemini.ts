@@ -1,4 +1,4 @@
-import { isStopReason } from '../kfr-gate.js';
+import { isStopReason } from '../kfr/gate.js';
 import type { AgentAdapter, AgentEvent, Moment, Payload } from './event.js';
 import { readSnakeCase, textOf } from './payload.js';
 import { replyStrictly } from './reply.js';

@@ -1,4 +1,4 @@
-import { isStopReason } from '../kfr-gate.js';
+import { isStopReason } from '../kfr/gate.js';
 import type { AgentEvent, Moment, Payload, ToolCall } from './event.js';
 
 /** A field that should be text; '' when it is none. */

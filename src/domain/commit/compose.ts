@@ -1,6 +1,6 @@
-import { type CommitMessage, parseCommitMessage } from '../commit-message.js';
-import type { Focus } from '../focus.js';
+import type { Focus } from '../session/focus.js';
 import { oneLine, plural } from '../text.js';
+import { type CommitMessage, parseCommitMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
 /** What a commit is to say, as far as somebody said so. */

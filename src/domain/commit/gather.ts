@@ -1,4 +1,4 @@
-import { type CommitMessage, parseCommitMessage } from '../commit-message.js';
+import { type CommitMessage, parseCommitMessage } from './message.js';
 
 /**
  * A pull request says what its commits said, in the form of one: squashed with this text it is in the protocol. `draft` is

@@ -1,4 +1,4 @@
-import { asUnproved, type Feature, type FeatureStatus, testsDiffer } from '../feature.js';
+import { asUnproved, type Feature, type FeatureStatus, testsDiffer } from '../feature/feature.js';
 import {
   type Choice,
   EARLIEST,

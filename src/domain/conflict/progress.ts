@@ -1,4 +1,4 @@
-import { type Progress, parseProgress, writeProgress } from '../progress.js';
+import { type Progress, parseProgress, writeProgress } from '../session/progress.js';
 import { type Choice, keyText } from './fields.js';
 import type { Sides } from './sides.js';
 

@@ -1,8 +1,8 @@
 import { decodeDocument, encodeDocument, type Format } from '../document.js';
-import { FEATURES } from '../feature.js';
-import { KNOWLEDGE, keyOfLearning, type NewLearning } from '../knowledge.js';
+import { FEATURES } from '../feature/feature.js';
+import { KNOWLEDGE, keyOfLearning, type NewLearning } from '../knowledge/knowledge.js';
 import { ACTIVE_ISSUES, UNIT } from '../linear.js';
-import { ARCHIVED_SESSION } from '../session.js';
+import { ARCHIVED_SESSION } from '../session/session.js';
 import { oneLine } from '../text.js';
 import { featuresKind } from './feature.js';
 import { type Choice, EARLIEST, type Fields, HIGHEST, LATEST, type Merged, mergeFields } from './fields.js';

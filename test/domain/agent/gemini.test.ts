@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../../src/domain/agent/event.js';
 import { gemini } from '../../../src/domain/agent/gemini.js';
 import { isHookOf } from '../../../src/domain/agent/wiring.js';
 import { geminiServer, geminiWiring } from '../../../src/domain/agent/wirings/gemini.js';
-import { stopReason } from '../../../src/domain/kfr-gate.js';
+import { stopReason } from '../../../src/domain/kfr/gate.js';
 
 const root = new URL('../../../', import.meta.url);
 const json = (path: string) => JSON.parse(readFileSync(new URL(path, root), 'utf8'));

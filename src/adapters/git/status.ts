@@ -1,0 +1,124 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withoutLocalFilters } from './commit.js';
+import { type Git, gitError, must } from './git.js';
+import type { Repository } from './repository.js';
+
+/** What `git status` says, one folder left out. */
+export interface TreeStatus {
+  /** Null on an unborn branch. */
+  head: string | null;
+  /** Null when detached. */
+  branch: string | null;
+  /** The current branch's own. */
+  upstream: { name: string; ahead: number; behind: number } | null;
+  changed: number;
+  untracked: number;
+  unmerged: number;
+}
+
+/** One git call. Files in an untracked folder are counted as one, as git shows them. */
+export async function readTreeStatus(
+  unsafe: Git,
+  { repository, folder }: { repository: Repository; folder: string },
+): Promise<TreeStatus> {
+  const git = mayHaveFilters(repository) ? await withoutLocalFilters(unsafe) : unsafe;
+  const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=normal'];
+  const outside = ['--', ':(top)', `:(top,exclude,literal)${folder}`];
+  const records = (await must(git, ['--no-literal-pathspecs', ...form, ...outside])).split('\0');
+  const said = new Map(records.flatMap(headerOf));
+  const count = (mark: string): number => records.filter((record) => record.startsWith(mark)).length;
+  const oid = said.get('oid');
+  const branch = said.get('head');
+  return {
+    head: oid === undefined || oid === '(initial)' ? null : oid,
+    branch: branch === undefined || branch === '(detached)' ? null : branch,
+    upstream: upstreamOf(said),
+    changed: count('1 '),
+    untracked: count('? '),
+    unmerged: count('u '),
+  };
+}
+
+function headerOf(record: string): [string, string][] {
+  const [, name, value] = /^# branch\.([a-z]+) (.*)$/s.exec(record) ?? [];
+  return name === undefined || value === undefined ? [] : [[name, value]];
+}
+
+/** Without numbers: its branch is gone. */
+function upstreamOf(said: ReadonlyMap<string, string>): TreeStatus['upstream'] {
+  const name = said.get('upstream');
+  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(said.get('ab') ?? '') ?? [];
+  return name === undefined || ahead === undefined
+    ? null
+    : { name, ahead: Number(ahead), behind: Number(behind) };
+}
+
+/** Filters are programs that a repository's own config may name; a config that names none need not be asked. */
+const mayHaveFilters = ({ gitDir, commonDir }: Repository): boolean =>
+  [join(commonDir, 'config'), join(gitDir, 'config.worktree')].some((path) =>
+    /filter|include/i.test(readText(path)),
+  );
+
+/** Commits that only HEAD has, and that only the other one has. Null where one of them is no commit. */
+export async function readDistance(git: Git, ref: string): Promise<{ ahead: number; behind: number } | null> {
+  const args = ['rev-list', '--left-right', '--count', `HEAD...${ref}`, '--'];
+  const { code, stdout, stderr } = await git(args);
+  if (code !== 0 && /unknown revision|bad revision/.test(stderr)) return null;
+  if (code !== 0) throw gitError(args, stderr);
+  const [ahead = 0, behind = 0] = stdout.trim().split('\t').map(Number);
+  return { ahead, behind };
+}
+
+const REMOTE = 'refs/remotes/origin';
+
+/** The remote's default branch. `commit` is empty where only git can tell it (a reftable repository). */
+export interface RemoteDefault {
+  name: string;
+  ref: string;
+  commit: string;
+}
+
+/** As this clone knows it, from files alone; null where there is none. */
+export function readRemoteDefault({ commonDir }: Repository): RemoteDefault | null {
+  if (isReftable(commonDir)) return { name: 'origin/HEAD', ref: `${REMOTE}/HEAD`, commit: '' };
+  const packed = readText(join(commonDir, 'packed-refs')).split('\n');
+  const tip = (ref: string): string =>
+    readText(join(commonDir, ref)).trim() ||
+    (packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '');
+  const head = readText(join(commonDir, REMOTE, 'HEAD')).trim();
+  const named = /^ref: (refs\/remotes\/origin\/\S+)$/.exec(head)?.[1];
+  const refs = named === undefined ? ['main', 'master', 'trunk'].map((name) => `${REMOTE}/${name}`) : [named];
+  const ref = refs.find((candidate) => tip(candidate) !== '');
+  return ref === undefined ? null : { name: ref.slice('refs/remotes/'.length), ref, commit: tip(ref) };
+}
+
+/** Changes whenever a tag below the folder comes, goes or moves; null where there is none. */
+export function stampTags({ commonDir }: Repository, folder: string): string | null {
+  if (isReftable(commonDir)) return readText(join(commonDir, 'reftable', 'tables.list'));
+  const loose = listNames(join(commonDir, 'refs', 'tags', folder)).map(
+    (name) => `${name} ${readText(join(commonDir, 'refs', 'tags', folder, name)).trim()}`,
+  );
+  const packed = readText(join(commonDir, 'packed-refs'))
+    .split('\n')
+    .filter((line) => line.includes(` refs/tags/${folder}/`));
+  return loose.length + packed.length === 0 ? null : [...loose, ...packed].join('\n');
+}
+
+const isReftable = (commonDir: string): boolean => existsSync(join(commonDir, 'reftable'));
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

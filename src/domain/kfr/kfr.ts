@@ -1,0 +1,169 @@
+import * as z from 'zod/mini';
+import type { Format } from '../document.js';
+import { countTokens, escapeControls } from '../text.js';
+
+/** AGN-025 §4: fixed and exhaustive. */
+export const KINDS = ['Goal', 'Plan', 'ActiveContract', 'Constraint', 'OpenQuestion'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Of these there is one at a time. */
+export const isSingle = (kind: Kind): boolean => kind === 'Goal' || kind === 'Plan';
+
+/** The headings of AGN-024 §3. */
+const HEADINGS: Record<Kind, string> = {
+  Goal: 'Goal',
+  Plan: 'Plan',
+  ActiveContract: 'Active Contracts',
+  Constraint: 'Constraints & Invariants',
+  OpenQuestion: 'Open Questions',
+};
+
+const SPELLINGS = new Map<string, Kind>();
+for (const kind of KINDS)
+  for (const spelling of [kind, HEADINGS[kind], `${kind}s`]) SPELLINGS.set(bare(spelling), kind);
+for (const spelling of ['invariant', 'invariants', 'constraints and invariants'])
+  SPELLINGS.set(bare(spelling), 'Constraint');
+
+function bare(spelling: string): string {
+  return spelling.toLowerCase().replace(/[\s_&-]+/g, '');
+}
+
+/** A kind in either document's spelling, any case; null when it is none. */
+export const readKind = (spelling: string): Kind | null => SPELLINGS.get(bare(spelling)) ?? null;
+
+/** How an entry left the KFR. */
+const OUTCOMES = ['replaced', 'removed', 'resolved', 'dismissed', 'promoted', 'expired'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+const Fields = {
+  id: z.string().check(z.regex(/^kfr-[1-9]\d{0,8}$/)),
+  kind: z.enum(KINDS),
+  text: z.string(),
+  requires_resolution: z.boolean(),
+  created_at: z.string(),
+};
+
+/** What no patch can break, an edit by hand could: an open question that asks for no resolution would pass the gate. */
+function keepsCardinality(
+  entries: readonly { id: string; kind: Kind; requires_resolution: boolean }[],
+): boolean {
+  const singles = entries.map(({ kind }) => kind).filter(isSingle);
+  const isUnique = (names: readonly string[]): boolean => new Set(names).size === names.length;
+  return (
+    isUnique(singles) &&
+    isUnique(entries.map(({ id }) => id)) &&
+    entries.every(({ kind, requires_resolution }) => requires_resolution || kind !== 'OpenQuestion')
+  );
+}
+
+/** What must remain correct for the next few turns. */
+export const Entry = z.looseObject({
+  ...Fields,
+  /** Waiting for a human: an agent may stop, nothing else. */
+  parked: z.optional(z.looseObject({ at: z.string(), reason: z.string() })),
+});
+export type Entry = z.infer<typeof Entry>;
+
+/** An entry that is active no more, for the session's archive. */
+export const ClosedEntry = z.looseObject({
+  ...Fields,
+  closed_at: z.string(),
+  outcome: z.enum(OUTCOMES),
+  /** The resolution, or why it was dismissed. */
+  words: z.optional(z.string()),
+});
+export type ClosedEntry = z.infer<typeof ClosedEntry>;
+
+/** `short-term/kfr.json` (RFC-9060 §3.2): the one body of entries of the running session. */
+export const Kfr = z.looseObject({
+  schema_version: z.optional(z.string()),
+  /** Whose entries these are. */
+  session: z.nullable(z.string()),
+  /** The number of the last entry; none is given out twice in a session. */
+  last: z.int().check(z.gte(0)),
+  entries: z
+    .array(Entry)
+    .check(z.refine(keepsCardinality, 'one Goal, one Plan, each id once, and each OpenQuestion open')),
+  /** Newest last; the oldest beyond KEPT_CLOSED are forgotten. */
+  closed: z.array(ClosedEntry),
+});
+export type Kfr = z.infer<typeof Kfr>;
+
+export const KFR: Format<Kfr> = { name: 'kfr', version: '1.0', schema: Kfr };
+
+export const NO_KFR: Kfr = { schema_version: '1.0', session: null, last: 0, entries: [], closed: [] };
+
+const KEPT_CLOSED = 20;
+
+/** Of an entry that is added next: above all that were there, whatever `last` says. */
+export const nextNumber = ({ last, entries, closed }: Kfr): number =>
+  Math.max(last, ...[...entries, ...closed].map(({ id }) => Number(id.slice('kfr-'.length)))) + 1;
+
+/** Takes entries out, and remembers how they went. */
+export function closeEntries(
+  kfr: Kfr,
+  ids: ReadonlySet<string>,
+  outcome: Outcome,
+  at: string,
+  words?: string,
+): Kfr {
+  const closing = kfr.entries.filter(({ id }) => ids.has(id));
+  const closed = closing.map(({ parked: _, ...entry }) => ({
+    ...entry,
+    closed_at: at,
+    outcome,
+    ...(words === undefined ? {} : { words }),
+  }));
+  return {
+    ...kfr,
+    entries: kfr.entries.filter(({ id }) => !ids.has(id)),
+    closed: [...kfr.closed, ...closed].slice(-KEPT_CLOSED),
+  };
+}
+
+/** AGN-024 §4, byte for byte. */
+export const KFR_HEADER = `Known Facts Registry (KFR) — Authoritative Working Memory
+
+- The KFR is a concrete, system-injected artifact defining the agent’s current authoritative working state.
+- Only content explicitly present in the injected KFR constitutes the KFR.
+- The injected KFR is authoritative over all prior conversational content.
+- The agent must not infer, reconstruct, or rely on KFR-like information outside the injected KFR.
+- Any prior content that conflicts with the injected KFR must be treated as obsolete.
+- The agent must not restate or echo the full KFR in normal responses.
+- The KFR may be modified only via the Working Memory update tool.
+- If no KFR is injected, no authoritative working memory exists.`;
+
+/**
+ * The entries by kind, in the order of AGN-024 §3. Each line begins with what forge writes, so that no text can pose as
+ * a heading, another entry, or the end.
+ */
+export function formatEntries(entries: readonly Entry[]): string {
+  return KINDS.filter((kind) => entries.some((entry) => entry.kind === kind))
+    .map((kind) => {
+      const lines = entries.filter((entry) => entry.kind === kind).map(formatEntry);
+      return [HEADINGS[kind], ...lines].join('\n');
+    })
+    .join('\n\n');
+}
+
+function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
+  const marks = [
+    id,
+    ...(requires_resolution ? ['requires resolution'] : []),
+    ...(parked ? ['parked for a human'] : []),
+  ];
+  const [first = '', ...rest] = escapeControls(text).split(/[\n\u2028\u2029]/);
+  return [`- [${marks.join(', ')}] ${first}`, ...rest.map((line) => `    | ${line}`)].join('\n');
+}
+
+/** What the entries take of a prompt, the header left out. */
+export const countKfr = (entries: readonly Entry[]): number => countTokens(formatEntries(entries));
+
+/**
+ * What is put into a prompt: the header, the entries, and an end that nobody can have written. Null when there are none:
+ * then nothing is injected (KFR-04).
+ */
+export function injection(entries: readonly Entry[], boundary: string): string | null {
+  if (entries.length === 0) return null;
+  return `${KFR_HEADER}\n\n${formatEntries(entries)}\n\nEnd of the KFR ${boundary}`;
+}

@@ -1,0 +1,99 @@
+import { whyNoCommit } from '../../adapters/git/commit.js';
+import type { Git } from '../../adapters/git/git.js';
+import { readBranch } from '../../adapters/git/read.js';
+import type { Repository } from '../../adapters/git/repository.js';
+import { readTrees, type TreeReader, treeWithout } from '../../adapters/git/tree.js';
+import { refused, usage } from '../../domain/error.js';
+import { FEATURES } from '../../domain/feature/feature.js';
+import { checkId, isId } from '../../domain/id.js';
+import { sessionName } from '../../domain/session/session.js';
+import { oneLine, plural } from '../../domain/text.js';
+import { checkpointTrees, featuresFile, shownFrom } from '../../store/layout.js';
+import type { Context } from '../context.js';
+import { showFocus } from '../session/focus.js';
+import { readRunning } from '../session/running.js';
+
+/** Where a checkpoint can be made. */
+export interface Place {
+  repository: Repository;
+  git: Git;
+  branch: string;
+  /** The commit that HEAD is. */
+  head: string;
+  /** `.forge/` from the repository's top. */
+  folder: string;
+}
+
+/** B-39: on a branch with a commit, with git at rest; exit 3 says what is in the way. */
+export async function requirePlace({ repository, git, layout, world }: Context): Promise<Place> {
+  if (!repository || !git) throw notNow('this folder is no git repository', 'git init');
+  const branch = await readBranch(repository, git);
+  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
+  const place = { repository, git, outerIndex: world.env.GIT_INDEX_FILE };
+  const reason = await whyNoCommit(place);
+  if (reason) throw notNow(reason);
+  if (head === '') throw notNow('this branch has no commit yet', 'git add . && git commit');
+  if (branch === null) throw notNow('HEAD is detached: no branch would hold it', 'git switch -c NAME');
+  return { repository, git, branch, head, folder: shownFrom(repository.root, layout.dir) };
+}
+
+export const notNow = (reason: string, hint?: string): Error =>
+  refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, hint === undefined ? {} : { hint });
+
+/** What stands before `-vN`: what was said, else the focused issue, the focused feature, the session. */
+export function chooseIssue(context: Context, said: string | undefined): string {
+  if (said !== undefined) return checkId(said, 'name for a checkpoint');
+  const { linear_issue, task } = showFocus(context);
+  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const feature = features.find(({ id }) => task?.startsWith(`${id}:`))?.id;
+  const running = readRunning(context);
+  const name = linear_issue ?? feature ?? (running ? sessionName(running.id) : undefined);
+  if (name !== undefined && isId(name)) return name;
+  const why =
+    name === undefined ? 'there is no focus and no session' : `${oneLine(name, 80)} is no name for it`;
+  throw usage('checkpoint.issue', `Nothing says what the checkpoint is to be called: ${why}.`, {
+    hint: 'forge checkpoint create ISSUE',
+  });
+}
+
+/** The working tree, by what git tracks or would track, against commits. */
+export interface Tested {
+  /** The git tree of everything but `.forge/`; all of it was found as HEAD has it. */
+  tree: string;
+  /** Paths outside `.forge/` that are not any more what that commit has. */
+  changedSince(): Promise<string[]>;
+  treeOf(commit: string): Promise<string>;
+}
+
+/** What is about to be tested: exit 3 names the files outside `.forge/` that HEAD has otherwise. */
+export async function requireClean(context: Context, place: Place, token: string): Promise<Tested> {
+  const { repository, git, head } = place;
+  const at = checkpointTrees(context.layout, token);
+  const reader = readTrees(repository, git, at);
+  const dirty = await differing(reader, place, head);
+  if (dirty.length > 0)
+    throw refused(
+      'checkpoint.dirty',
+      `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'is' : 'are'} not as HEAD has ${dirty.length === 1 ? 'it' : 'them'}: ${listed(dirty)}.`,
+      {
+        hint: 'git add FILE && git commit   or   git stash -u   or, what is of this checkout alone:   echo /FILE >>"$(git rev-parse --git-path info/exclude)"',
+        data: { files: dirty.slice(0, 100) },
+      },
+    );
+  const treeOf = (commit: string): Promise<string> =>
+    treeWithout(repository, git, { commit, folder: place.folder, place: at });
+  return { tree: await treeOf(head), changedSince: () => differing(reader, place, head), treeOf };
+}
+
+/** Paths outside `.forge/` in which the working tree is not that commit. */
+export async function differing(
+  reader: TreeReader,
+  { folder }: Pick<Place, 'folder'>,
+  commit: string,
+): Promise<string[]> {
+  const paths = await reader.against(commit, await reader.read());
+  return paths.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
+}
+
+export const listed = (paths: readonly string[]): string =>
+  [...paths.slice(0, 5).map((path) => oneLine(path, 100)), ...(paths.length > 5 ? ['…'] : [])].join(', ');

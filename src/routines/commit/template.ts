@@ -1,0 +1,38 @@
+import { readStagedFiles } from '../../adapters/git/staged.js';
+import { composeMessage } from '../../domain/commit/compose.js';
+import { gatherMessages } from '../../domain/commit/gather.js';
+import { formatCommitMessage } from '../../domain/commit/message.js';
+import { usage } from '../../domain/error.js';
+import { type Context, mainBranch } from '../context.js';
+import { branchMessages, knownWork } from './facts.js';
+
+export interface CommitTemplate {
+  text: string;
+}
+
+/** GIT-02: a message, or with `pullRequest` a description, with what is known filled in and the rest left open. */
+export async function commitTemplate(
+  context: Context,
+  { pullRequest = false }: { pullRequest?: boolean } = {},
+): Promise<CommitTemplate> {
+  const { repository, git, layout } = context;
+  if (!repository || !git)
+    throw usage('commit.no_git', `${layout.root} is in no git repository.`, { hint: 'git init' });
+  const files = await readStagedFiles(git, false);
+  const draft = composeMessage(
+    {},
+    await knownWork(context, { root: repository.root, git, files, all: false }),
+  );
+  if (!pullRequest) return { text: formatCommitMessage(draft) };
+  const base = await mainBranch(context);
+  const commits = base === null || draft.backtrace.parent === 'none' ? [] : await messagesSince(git, base);
+  return { text: formatCommitMessage(gatherMessages(draft, commits)) };
+}
+
+/** What is on the server comes first: that is what the pull request is against. */
+async function messagesSince(git: NonNullable<Context['git']>, base: string): Promise<string[]> {
+  for (const name of [`refs/remotes/origin/${base}`, `refs/heads/${base}`])
+    if ((await git(['rev-parse', '-q', '--verify', `${name}^{commit}`])).code === 0)
+      return branchMessages(git, name);
+  return [];
+}

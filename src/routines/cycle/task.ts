@@ -1,0 +1,35 @@
+import { NO_TASK } from '../../domain/cycle/mark.js';
+import type { Feature } from '../../domain/feature/feature.js';
+import { oneLine } from '../../domain/text.js';
+import type { Context } from '../context.js';
+import { nextTask } from '../feature/feature.js';
+import { showFocus } from '../session/focus.js';
+
+export interface ChosenTask {
+  id: string;
+  why: string;
+}
+
+/** What was asked for, else what is in focus and not done, else what comes next. */
+export function chooseTask(
+  context: Context,
+  wanted: string | undefined,
+  features: readonly Feature[],
+): ChosenTask {
+  if (wanted !== undefined) return { id: wanted, why: 'as asked for' };
+  return focused(context, features) ?? following(context);
+}
+
+function focused(context: Context, features: readonly Feature[]): ChosenTask | null {
+  const { task, linear_issue } = showFocus(context);
+  if (task === null && linear_issue === null) return null;
+  const feature = features.find(({ id }) => task === id || task?.startsWith(`${id}:`));
+  if (feature?.status === 'passing') return null;
+  const id = feature?.id ?? linear_issue ?? oneLine(task ?? '', 200);
+  return id === '' ? null : { id, why: 'in focus' };
+}
+
+function following(context: Context): ChosenTask {
+  const { task, reason } = nextTask(context);
+  return task ? { id: task.id, why: reason } : { id: NO_TASK, why: `no task: ${reason}` };
+}

@@ -1,0 +1,75 @@
+import { type GitFile, readGitFile } from '../../adapters/git/file.js';
+import { findForge } from '../../adapters/git/repository.js';
+import type { World } from '../../adapters/world.js';
+import { type CheckedMessage, checkMessage, type MessageState } from '../../domain/commit/check.js';
+import { protectHeadings } from '../../domain/commit/clean.js';
+import { makeRules } from '../../domain/commit/rules.js';
+import {
+  type CheckedCommit,
+  type Enforcement,
+  enforcementHere,
+  guarded,
+  rulesHere,
+  stateOf,
+  whyUnread,
+} from '../commit/check.js';
+import { type Context, contextAt } from '../context.js';
+import { type Guard, loadGuard } from '../guard/guard.js';
+
+/** What a hook found, and what the repository wants of it. */
+export interface HookedMessage extends CheckedCommit, Pick<Enforcement, 'enforce' | 'unread'> {
+  /** The headings were moved in by a space: git would have taken them for its own remarks. */
+  isProtected: boolean;
+}
+
+/**
+ * The `commit-msg` hook: the message as git is about to store it (docs/commits.md). Null where there is nothing to check: no
+ * `.forge/` here, or a message that git refuses by itself.
+ */
+export async function checkHookedMessage(
+  from: string,
+  world: World,
+  path: string,
+): Promise<HookedMessage | null> {
+  const found = findForge(from);
+  if (!found) return null;
+  const file = readGitFile(from, path);
+  const context = contextAt(found.root, found.repository, world, true);
+  const wanted = enforcementHere(context);
+  // The guard is loaded while git reads its settings.
+  const asked = found.repository ? stateOf(found.repository, world, file.path) : Promise.resolve({});
+  const [state, guard]: [MessageState, Guard] = await Promise.all([asked, loadGuard(world.env)]);
+  const checked = judge(context, file.bytes, state, wanted);
+  // Nothing but git's remarks: who closes the editor on them wants no commit, and git says so.
+  const isLeft =
+    isEdited(world) && checkMessage(file.bytes, makeRules(), { ...state, cleanup: 'strip' }).empty;
+  if (checked.empty || isLeft) return null;
+  const judged = guarded(file.bytes, checked, guard);
+  const isSafe = judged.problems.length > 0 || !(state.operation || (checked.fragile && isEdited(world)));
+  const isProtected = !isSafe && protect(file, state.comment);
+  const { enforce, unread } = wanted;
+  return { ...judged, enforce, unread, isProtected };
+}
+
+/** The list of features is read for an id that is no issue's. */
+function judge(context: Context, bytes: Buffer, state: MessageState, wanted: Enforcement): CheckedMessage {
+  const quick = checkMessage(bytes, makeRules(wanted.settings), state);
+  if (wanted.unread !== null || !quick.problems.some(({ rule }) => rule === 'id')) return quick;
+  try {
+    return checkMessage(bytes, rulesHere(context), state);
+  } catch (error) {
+    Object.assign(wanted, { enforce: 'off', unread: whyUnread(error) });
+    return quick;
+  }
+}
+
+/** What git tells its hooks where no editor was used. One that goes on with a pick says so too, and cleans all the same. */
+const isEdited = ({ env }: World): boolean => env.GIT_EDITOR !== ':';
+
+/** Moves headings in by a space where git takes them for remarks; false where it does not. */
+function protect({ bytes, replace }: GitFile, comment: string | undefined): boolean {
+  const text = bytes.toString('utf8');
+  const safe = protectHeadings(text, comment);
+  if (safe !== text) replace(safe);
+  return safe !== text;
+}

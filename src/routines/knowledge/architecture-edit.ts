@@ -1,0 +1,108 @@
+import * as z from 'zod/mini';
+import { openEditor, userGit } from '../../adapters/git/user.js';
+import { ForgeError, usage } from '../../domain/error.js';
+import { checkInput } from '../../domain/input.js';
+import { MAX_STATE_BYTES } from '../../domain/json.js';
+import { type Architecture, readArchitecture } from '../../domain/knowledge/architecture.js';
+import { makeToken } from '../../domain/token.js';
+import { readTarget } from '../../store/durable.js';
+import { architectureDraft, architectureDrafts, architectureFile, shown } from '../../store/layout.js';
+import { type Context, requireSupervisor } from '../context.js';
+import { decodeProse, missing, withoutSecrets } from './architecture.js';
+
+const ArchitectureEdit = z.strictObject({
+  /** Takes the place of all that stands there; without it an editor is opened, which needs a terminal. */
+  text: z.optional(z.string()),
+});
+
+export interface EditedArchitecture extends Architecture {
+  /** From the project's folder. */
+  path: string;
+  changed: boolean;
+}
+
+/**
+ * KNO-03: a new text for `architecture.md`. The editor works on a copy in the git dir, so that what the guard refuses
+ * (exit 5) never gets into `.forge/`; the copy stays, and the message names it, whenever it was not taken over.
+ */
+export async function editArchitecture(
+  context: Context,
+  raw: z.infer<typeof ArchitectureEdit> = {},
+): Promise<EditedArchitecture> {
+  const { text } = checkInput(ArchitectureEdit, raw);
+  requireSupervisor(context, 'knowledge');
+  const { disk, layout } = context;
+  const file = architectureFile(layout);
+  const before = disk.read(file);
+  if (!before) throw missing(shown(layout, file));
+  const { bytes, draft } =
+    text === undefined ? await edit(context, before) : { bytes: Buffer.from(text), draft: null };
+  const changed = !bytes.equals(before);
+  try {
+    if (changed) takeOver(context, bytes, before);
+  } catch (error) {
+    throw draft === null ? error : kept(error, draft);
+  }
+  // Some editors leave what was there before beside it.
+  if (draft !== null)
+    disk.withLock(() => {
+      for (const path of [draft, `${draft}~`]) disk.remove(path);
+    });
+  const path = shown(layout, file);
+  const read = readArchitecture(decodeProse(bytes, path));
+  return { path, changed, ...(await withoutSecrets(context, read, path)) };
+}
+
+function takeOver({ disk, layout }: Context, bytes: Buffer, before: Buffer): void {
+  const file = architectureFile(layout);
+  if (bytes.length > MAX_STATE_BYTES)
+    throw usage(
+      'architecture.too_large',
+      `The text has ${bytes.length} bytes; ${MAX_STATE_BYTES} are allowed.`,
+    );
+  if (decodeProse(bytes, shown(layout, file)).trim() === '')
+    throw usage('architecture.empty', 'The text is empty; nothing was changed.');
+  disk.withLock(() => disk.replace(file, bytes, before));
+}
+
+/** What the person left in the editor. */
+async function edit(context: Context, before: Buffer): Promise<{ bytes: Buffer; draft: string | null }> {
+  const { disk, layout, world, repository } = context;
+  if (!world.terminal)
+    throw usage('architecture.no_terminal', 'An editor needs a terminal; here is none.', {
+      hint: 'forge architecture edit FILE  (or - for stdin)',
+    });
+  warnOfDrafts(context);
+  if (disk.dryRun) return { bytes: before, draft: null };
+  const draft = architectureDraft(layout, makeToken(8));
+  disk.withLock(() => disk.replaceMoved(draft, before));
+  const read = (): Buffer => readTarget(draft, Number.MAX_SAFE_INTEGER) ?? before;
+  try {
+    await openEditor(userGit(repository?.root ?? layout.root, world.env), draft, world.env);
+  } catch (error) {
+    if (!read().equals(before)) throw kept(error, draft);
+    disk.withLock(() => disk.remove(draft));
+    throw error;
+  }
+  return { bytes: read(), draft };
+}
+
+/** Another editor may be at work on one; else it was refused, or cut off. */
+function warnOfDrafts({ disk, layout, warnings }: Context): void {
+  for (const name of disk.list(architectureDrafts(layout)).filter((file) => file.endsWith('.md')))
+    warnings.push(
+      `${architectureDrafts(layout)}/${name} was not taken over yet: forge architecture edit FILE  takes it.`,
+    );
+}
+
+/** The person's text is not lost. */
+function kept(error: unknown, draft: string): unknown {
+  if (!(error instanceof ForgeError)) return error;
+  const words = `What you wrote is kept: ${draft}  (forge architecture edit FILE takes it)`;
+  const hint = error.hint === undefined ? words : `${error.hint}\n    ${words}`;
+  return new ForgeError(error.kind, error.code, error.message, {
+    ...error.details,
+    hint,
+    data: { ...error.details.data, draft },
+  });
+}

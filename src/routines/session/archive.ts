@@ -1,0 +1,152 @@
+import { encodeDocument } from '../../domain/document.js';
+import { usage } from '../../domain/error.js';
+import { formatJson } from '../../domain/json.js';
+import { KFR, type Kfr, NO_KFR } from '../../domain/kfr/kfr.js';
+import { NO_FOCUS } from '../../domain/session/focus.js';
+import { NO_SESSION_TEXT } from '../../domain/session/progress.js';
+import {
+  ARCHIVED_SESSION,
+  type ArchivedSession,
+  bySequence,
+  isStoredId,
+  matchSession,
+  resumable,
+  sessionName,
+} from '../../domain/session/session.js';
+import {
+  archiveDraft,
+  archiveFile,
+  archiveFolder,
+  focusFile,
+  kfrFile,
+  progressFile,
+  sessionFile,
+  sessionsFolder,
+} from '../../store/layout.js';
+import { lastGiven } from '../../store/session-ids.js';
+import type { Context } from '../context.js';
+
+/** The files of a session's archive beside session.json. */
+export interface ArchiveFiles {
+  'progress.txt': string;
+  'focus.json': string;
+  /** Only where working memory was used. */
+  'kfr.json'?: string;
+}
+
+/** The stored ids of all archived sessions, oldest date first. Reads names only. */
+export function archivedIds({ disk, layout }: Context): string[] {
+  return disk.list(sessionsFolder(layout)).filter(isStoredId);
+}
+
+/** Archived sessions by counter, oldest first; with `newest`, that many of the last. */
+export function readArchives(context: Context, newest = Number.POSITIVE_INFINITY): ArchivedSession[] {
+  return newestIds(context, newest)
+    .map((id) => readArchive(context, id))
+    .sort(bySequence)
+    .slice(-newest);
+}
+
+/** Those with the latest dates, and, as the clock may have been set back, those that were given out here last. */
+function newestIds(context: Context, count: number): string[] {
+  const ids = archivedIds(context);
+  if (ids.length <= count) return ids;
+  const known = new Set(ids);
+  const given = lastGiven(context.layout).filter((id) => known.has(id));
+  return [...new Set([...ids.slice(-count), ...given.slice(-count)])];
+}
+
+/** The latest ones, as this command found them: enough to know the last session and the counter, read once. */
+export function recentArchives(context: Context): readonly ArchivedSession[] {
+  context.recent ??= readArchives(context, RECENT);
+  return context.recent;
+}
+
+function readArchive({ disk, layout }: Context, id: string): ArchivedSession {
+  return disk.requireDocument(ARCHIVED_SESSION, archiveFile(layout, id)).value;
+}
+
+/** Years of sessions are not read to know the last one. */
+const RECENT = 4;
+/** How far back `--resume latest` looks. */
+const RESUMABLE = 100;
+
+/**
+ * Puts a finished session under `memory/sessions/<id>/`, whole or not at all: built under a hidden name, renamed.
+ * One that is there already stays as it is (the archiving was interrupted after it). The caller holds the lock.
+ */
+export function writeArchive(context: Context, session: ArchivedSession, files: ArchiveFiles): void {
+  const { disk, layout } = context;
+  const folder = archiveFolder(layout, session.id);
+  if (disk.exists(folder)) return;
+  const draft = archiveDraft(layout, session.id);
+  disk.remove(draft);
+  disk.makeFolder(draft);
+  const all = { 'session.json': formatJson(session), ...files };
+  disk.replaceAll(
+    Object.entries(all).map(([name, text]) => ({
+      path: archiveDraft(layout, session.id, name),
+      bytes: Buffer.from(text, 'utf8'),
+    })),
+  );
+  disk.placeFolder(draft, folder);
+  delete context.recent;
+}
+
+/** Back to "no session", once the archive stands. The record goes last: with its archive there, it runs no more. */
+export function clearShortTerm({ disk, layout }: Context): void {
+  disk.replaceAll([
+    { path: progressFile(layout), bytes: Buffer.from(NO_SESSION_TEXT) },
+    { path: focusFile(layout), bytes: encodeDocument(NO_FOCUS) },
+  ]);
+  disk.remove(kfrFile(layout));
+  disk.remove(sessionFile(layout));
+}
+
+/** The archive to resume: an id, or `latest`; null when `latest` finds none. */
+export function findResumable(context: Context, wanted: string): ArchivedSession | null {
+  if (wanted === 'latest') return resumable(readArchives(context, RESUMABLE))[0] ?? null;
+  const id = matchSession(
+    archivedIds(context).map((stored) => ({ id: stored })),
+    wanted,
+  ).id;
+  return readArchive(context, id);
+}
+
+/** The same; exit 2 for none, and for one that was not interrupted. */
+export function requireResumable(context: Context, wanted: string): ArchivedSession {
+  const session = findResumable(context, wanted);
+  if (session?.status === 'interrupted') return session;
+  if (!session)
+    throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
+      hint: 'forge session list',
+    });
+  throw usage(
+    'session.not_interrupted',
+    `Session ${sessionName(session.id)} was ${session.status}, not interrupted.`,
+    {
+      hint: `forge session show ${sessionName(session.id)}`,
+    },
+  );
+}
+
+/** Rewrites the record of an archive (its status, who resumed it). */
+export function updateArchive(
+  context: Context,
+  id: string,
+  change: (session: ArchivedSession) => ArchivedSession,
+): void {
+  context.disk.update(ARCHIVED_SESSION, archiveFile(context.layout, id), change);
+  delete context.recent;
+}
+
+/** Other archives with the same shown name keep their suffix. */
+export function displayId(context: Context, stored: string): string {
+  const name = sessionName(stored);
+  const twins = archivedIds(context).filter((id) => id !== stored && sessionName(id) === name);
+  return twins.length === 0 ? name : stored;
+}
+
+/** The working memory that a session had at its end. */
+export const readArchivedKfr = ({ disk, layout }: Context, id: string): Kfr =>
+  disk.readDocument(KFR, archiveFile(layout, id, 'kfr.json'), NO_KFR).value;

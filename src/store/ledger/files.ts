@@ -1,0 +1,118 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { ForgeError } from '../../domain/error.js';
+import type { Tier } from '../../domain/ledger/ledger.js';
+import { diskError, listFolder } from '../durable.js';
+import { fixedFile, type Layout, ledgerArchives, segmentFolder } from '../layout.js';
+import { type LineHandler, LineSplitter, type SpanHandler } from './line-splitter.js';
+
+/** A file that holds records: what it is now, so that a later look can tell whether it is still the same. */
+export interface Container {
+  path: string;
+  size: number;
+  /** Device, inode, size, mtime and ctime (ns): equal means untouched. */
+  stat: string;
+  /** Milliseconds since 1970. */
+  changedAt: number;
+}
+
+/**
+ * The live containers of a tier: its fixed file and its segments, in name order. Empty segments hold nothing. Also
+ * right without the lock: a fold moves lines from segments to the fixed file, which is therefore looked at last.
+ */
+export function listContainers(layout: Layout, tier: Tier): Container[] {
+  const folder = segmentFolder(layout, tier);
+  const segments = ledgerNames(folder).map((name) => describeContainer(join(folder, name)));
+  const fixed = describeContainer(fixedFile(layout, tier));
+  return [fixed, ...segments].filter((container) => container !== null);
+}
+
+/** A file of the list went while it was read: its lines are elsewhere by now, so a new list has to be made. */
+export const wasMoved = (error: unknown): boolean =>
+  error instanceof ForgeError && error.code === 'disk.enoent';
+/** How often that is done before it counts as a fault. */
+export const MOVES = 10;
+
+/** The archives of all tiers. */
+export function listArchives(layout: Layout): Container[] {
+  const folder = ledgerArchives(layout);
+  return ledgerNames(folder)
+    .map((name) => describeContainer(join(folder, name)))
+    .filter((container) => container !== null);
+}
+
+export const archiveFileOf = (layout: Layout, sha256: string): string =>
+  join(ledgerArchives(layout), `${sha256}.jsonl`);
+
+const ledgerNames = (folder: string): string[] =>
+  listFolder(folder).filter((name) => name.endsWith('.jsonl') && !name.startsWith('.'));
+
+/** Null when there is no such file. */
+export function describeContainer(path: string): Container | null {
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (!stat) return null;
+  const { dev, ino, size, mtimeNs, ctimeNs } = stat;
+  return {
+    path,
+    size: Number(size),
+    stat: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
+    changedAt: Number(ctimeNs / 1_000_000n),
+  };
+}
+
+/** Bytes of a container, from one offset to another; fewer where it ends before. */
+export function readRange(path: string, from: number, to: number): Buffer {
+  const bytes = Buffer.allocUnsafe(to - from);
+  const fd = openContainer(path);
+  try {
+    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, from));
+  } catch (error) {
+    throw diskError(error, path);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function openContainer(path: string): number {
+  try {
+    const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
+    return fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch (error) {
+    throw diskError(error, path);
+  }
+}
+
+/** Tells whether entries came or went since the last look; empty when there is no such folder. */
+export function folderStamp(path: string): string {
+  const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.dev}:${stat.ino}:${stat.mtimeNs}` : '';
+}
+
+/**
+ * Reads a container's first `size` bytes line by line, split at LF only. Memory is bounded whatever the file holds:
+ * one chunk and one line. Needs no lock: what is appended meanwhile is beyond `size`.
+ */
+export function scanContainer(path: string, size: number, handler: LineHandler): void {
+  const fd = openContainer(path);
+  try {
+    new LineSplitter(handler, size).run(fd);
+  } catch (error) {
+    throw (error as { syscall?: string }).syscall ? diskError(error, path) : error;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+type Place = Pick<Container, 'path' | 'size'>;
+const ignore = (): void => {};
+
+/** Every whole line of some containers that may be a record. */
+export function eachLine(containers: readonly Place[], line: LineHandler['line']): void {
+  for (const { path, size } of containers) scanContainer(path, size, { line, long: ignore, tail: ignore });
+}
+
+/** As `eachLine`, for readers of long ledgers. */
+export function eachSpan(containers: readonly Place[], span: SpanHandler): void {
+  const handler = { span, line: ignore, long: ignore, tail: ignore };
+  for (const { path, size } of containers) scanContainer(path, size, handler);
+}

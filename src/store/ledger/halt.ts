@@ -1,0 +1,43 @@
+import { encodeDocument } from '../../domain/document.js';
+import { corrupted } from '../../domain/error.js';
+import type { Disk } from '../disk.js';
+import { haltFile, shown } from '../layout.js';
+
+/** Why nothing is written here until a human has acted (LTM-05). Machine-local. */
+export interface Halt {
+  at: string;
+  /** What verification found, shortest first. */
+  reasons: string[];
+}
+
+/** Null when writing is not halted. What cannot be read halts as well. */
+export function readHalt(disk: Disk): Halt | null {
+  const bytes = disk.read(haltFile(disk.layout));
+  if (!bytes) return null;
+  try {
+    return JSON.parse(bytes.toString('utf8')) as Halt;
+  } catch {
+    return { at: '', reasons: [`${shown(disk.layout, haltFile(disk.layout))} cannot be read`] };
+  }
+}
+
+/** Takes the lock. A halt that stands keeps its first reasons. */
+export function writeHalt(disk: Disk, halt: Halt): void {
+  disk.withLock(() => {
+    if (!isHalted(disk)) disk.replace(haltFile(disk.layout), encodeDocument(halt));
+  });
+}
+
+export const clearHalt = (disk: Disk): void => disk.remove(haltFile(disk.layout));
+
+/** One look at one name. */
+export const isHalted = (disk: Disk): boolean => disk.exists(haltFile(disk.layout));
+
+/** Exit 4 `memory.corrupted` for every writing command while a halt stands. */
+export function refuseHalted(disk: Disk): void {
+  if (!isHalted(disk)) return;
+  const { reasons } = readHalt(disk) as Halt;
+  throw corrupted('memory.corrupted', `Memory is halted: ${reasons[0] ?? 'it was found damaged'}.`, {
+    hint: 'forge memory verify  (shows what is wrong and what a human can do)',
+  });
+}

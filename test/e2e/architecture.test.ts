@@ -50,7 +50,7 @@ describe.skipIf(process.platform !== 'linux')('forge architecture edit at a term
     const [name = ''] = draftsOf(project);
     project.write('.git/ed.sh', 'true\n');
     const { shown } = await atTerminal(place, ['architecture', 'edit']);
-    expect(shown).toContain(`${name} was not taken over yet`);
+    expect(shown.replace(/\s+/g, ' ')).toContain(`${name} was not taken over yet`);
     typed(project, ['architecture', 'edit', `.git/forge/edit/${name}`]);
     expect(project.read(FILE)).toBe('## Invariants\n\n- one\n- two\n');
   });

@@ -36,14 +36,14 @@ function load(id) {
 function fileOf(name) {
   let functions = files.get(name);
   if (functions === undefined) {
-    functions = valueOf(`${name}.cjs`, enableCompileCache ? require : run);
+    functions = functionsOf(`${name}.cjs`, enableCompileCache ? require : run);
     files.set(name, functions);
   }
   return functions;
 }
 
 /** Of a file that is gone, empty or cut off it is said that it is, not where that was noticed. */
-function valueOf(file, read) {
+function functionsOf(file, read) {
   const path = join(folder, file);
   let why = `${path} is damaged`;
   try {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -53,6 +54,10 @@ describe('a build', () => {
     expect(tries.filter((said) => JSON.stringify(said) !== JSON.stringify(right))).toEqual([]);
     expect(forge()).toEqual(right);
     expect(readdirSync(home)).toEqual(before);
+    // What V8 compiled is for a Node that does not keep that itself.
+    const built = readdirSync(join(home, 'dist'), { recursive: true, encoding: 'utf8' });
+    const keepsOwn = 'enableCompileCache' in nodeModule;
+    expect(built.filter((name) => name.endsWith('main.v8')).length).toBe(keepsOwn ? 0 : 1);
   });
 
   it('that fails leaves what was built before', async () => {

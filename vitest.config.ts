@@ -19,6 +19,7 @@ const LONG = [
   'docs/check-ledger',
   'e2e/agent-kills',
   'e2e/bench',
+  'e2e/build',
   'e2e/checkpoint',
   'e2e/checkpoint-kills',
   'e2e/commit-clean-up',

@@ -5,7 +5,7 @@
 
 const { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, statSync, writeSync } = require('node:fs');
 const { enableCompileCache } = require('node:module');
-const { join } = require('node:path');
+const { basename, join } = require('node:path');
 
 const folder = join(__dirname, '..', 'dist', 'cli');
 
@@ -36,28 +36,37 @@ function load(id) {
 function fileOf(name) {
   let functions = files.get(name);
   if (functions === undefined) {
-    functions = enableCompileCache ? require(join(folder, `${name}.cjs`)) : run(name);
+    functions = functionsOf(`${name}.cjs`, enableCompileCache ? require : run);
     files.set(name, functions);
   }
   return functions;
 }
 
-/** The value of a file, with the code that was compiled when it was built. */
-function run(name) {
-  const { Script } = require('node:vm');
-  const filename = join(folder, `${name}.cjs`);
-  const cachedData = compiled(join(caches, `${name}.v8`));
-  return new Script(textOf(filename), { filename, cachedData }).runInThisContext();
+/** Of a file that is gone, empty or cut off it is said that it is, not where that was noticed. */
+function functionsOf(file, read) {
+  const path = join(folder, file);
+  let why = `${path} is damaged`;
+  try {
+    const functions = read(path);
+    if (Array.isArray(functions)) return functions;
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND') why = `${path} is missing`;
+    else if (error.code) why = error.message;
+    else if (!(error instanceof SyntaxError)) throw error;
+  }
+  const what = 'forge is incomplete; npm install -g forge-memory puts back what is missing';
+  throw Object.assign(new Error(`${what}: ${why}`), { code: 'ENOENT' });
 }
 
-function textOf(path) {
-  try {
-    // Our own are ASCII, of which Latin-1 is read fastest.
-    return readFileSync(path, 'latin1');
-  } catch ({ code, message }) {
-    const what = 'forge is incomplete; npm install -g forge-memory puts back what is missing';
-    throw Object.assign(new Error(`${what}: ${message}`), { code });
-  }
+/** The value of a file, with the code that was compiled when it was built. */
+function run(path) {
+  const { Script } = require('node:vm');
+  const name = basename(path, '.cjs');
+  // Stacks show this: what is compiled bears it, and should not bear the folder that it was built in.
+  const filename = `forge/${name}.cjs`;
+  const cachedData = compiled(join(caches, `${name}.v8`));
+  // Our own are ASCII, of which Latin-1 is read fastest.
+  return new Script(readFileSync(path, 'latin1'), { filename, cachedData }).runInThisContext();
 }
 
 function compiled(path) {

@@ -4,11 +4,13 @@
 // The command line is CommonJS because Node starts that faster than the same code as ES modules, and it comes with
 // V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache (decisions 3 and 21).
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import * as nodeModule from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { findUsers, writeCodeCaches } from './code-caches.mjs';
+import { discard, makeDraft, publish } from './draft.mjs';
 import { collectLicences } from './licences.mjs';
 import { groupModules, linkGroup, refuseLiveBindings } from './link.mjs';
 import { manPage } from './man.mjs';
@@ -147,7 +149,9 @@ const withoutEffects = {
   },
 };
 
-const folder = `${root}dist/cli`;
+const draft = makeDraft(root);
+const dist = join(draft, 'dist');
+const folder = join(dist, 'cli');
 
 /** The command line as ES modules, split where something is loaded on use: name → text. `entry` is the first's name. */
 async function splitCommandLine(entry, table, plugins) {
@@ -197,16 +201,18 @@ async function buildCommandLine(table) {
       ['short-status', ['short-status']],
     ]);
   write((name) => [name]);
-  const users = await findUsers();
+  const forge = join(draft, 'bin', 'forge.js');
+  const users = await findUsers(forge);
   write((name) => users.get(name === 'bin' ? 'main' : name) ?? []);
-  await writeCodeCaches();
+  // No other Node than this one would take them, and this one keeps its own.
+  if (!('enableCompileCache' in nodeModule)) await writeCodeCaches(forge);
 }
 
 async function buildLibrary(table) {
   await bundle({
     entryPoints: { index: 'src/index.ts' },
     define: { ...common.define, ...table },
-    outdir: 'dist',
+    outdir: dist,
     format: 'esm',
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
@@ -216,10 +222,18 @@ async function buildLibrary(table) {
   });
 }
 
-rmSync(`${root}dist`, { recursive: true, force: true });
-const table = { FORGE_GUARD_TABLE: await guardTable() };
-await buildLibrary(table);
-await buildCommandLine(table);
-writeFileSync(`${root}dist/LICENSES.txt`, collectLicences(root, metafiles));
-writeFileSync(`${root}dist/forge.1`, await manPage(version));
-if (!process.argv.includes('--no-types')) buildTypes();
+async function buildAll() {
+  const table = { FORGE_GUARD_TABLE: await guardTable() };
+  await buildLibrary(table);
+  await buildCommandLine(table);
+  writeFileSync(join(dist, 'LICENSES.txt'), collectLicences(root, metafiles));
+  writeFileSync(join(dist, 'forge.1'), await manPage(version));
+  if (!process.argv.includes('--no-types')) buildTypes(join(dist, 'types'));
+}
+
+try {
+  await buildAll();
+  publish(draft, root);
+} finally {
+  discard(draft);
+}

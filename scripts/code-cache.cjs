@@ -8,7 +8,7 @@ const module_ = require('node:module');
 const { basename, join } = require('node:path');
 const vm = require('node:vm');
 
-const FORGE = require.resolve('../bin/forge.js');
+const FORGE = process.argv[1];
 const { caches } = require(FORGE);
 // It is to be loaded again, as what is run.
 delete require.cache[FORGE];

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const FORGE = fileURLToPath(new URL('../bin/forge.js', import.meta.url));
 const RECORDER = fileURLToPath(new URL('code-cache.cjs', import.meta.url));
 const ROUNDS = 2;
 
@@ -64,10 +63,10 @@ const DAILY = [
   [null, ['session', 'discard']],
 ];
 
-/** Which of the daily commands need which file of dist/cli: its name → theirs. */
-export async function findUsers() {
+/** Which of the daily commands need which file of dist/cli: its name → theirs. `forge`: the path of bin/forge.js. */
+export async function findUsers(forge) {
   const users = new Map();
-  await inProject(async (place) => {
+  await inProject(forge, async (place) => {
     const log = join(place.env.HOME, 'loaded');
     runDaily({ ...place, env: { ...place.env, RECORD_NAMES: log } });
     for (const line of readFileSync(log, 'utf8').trim().split('\n')) {
@@ -82,8 +81,8 @@ export async function findUsers() {
 }
 
 /** Several rounds: a first time is unlike all later ones. */
-export async function writeCodeCaches() {
-  await inProject(async (place) => {
+export async function writeCodeCaches(forge) {
+  await inProject(forge, async (place) => {
     for (let round = 0; round < ROUNDS; round++) runDaily(place);
     await converse(place);
   });
@@ -92,7 +91,7 @@ export async function writeCodeCaches() {
 function runDaily(place) {
   writeFileSync(join(place.cwd, '.git', 'COMMIT_EDITMSG'), MESSAGE);
   for (const [user, args, input = ''] of DAILY) {
-    const program = user === null ? [FORGE] : ['-r', RECORDER, FORGE];
+    const program = user === null ? [place.forge] : ['-r', RECORDER, place.forge];
     run([...program, ...args], { cwd: place.cwd, env: recording(place.env, user ?? ''), input });
   }
 }
@@ -126,7 +125,7 @@ const MCP_OPENING = [
 /** What an agent's client does first. It keeps stdin open until it has its answers, else there are none. */
 function converse(place) {
   return new Promise((done, fail) => {
-    const server = spawn(process.execPath, ['-r', RECORDER, FORGE, 'mcp'], {
+    const server = spawn(process.execPath, ['-r', RECORDER, place.forge, 'mcp'], {
       cwd: place.cwd,
       env: recording(place.env, 'mcp'),
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -145,11 +144,11 @@ function converse(place) {
 }
 
 /** `work` in a repository with a commit, a supervisor's key, a name for git, a feature. */
-async function inProject(work) {
+async function inProject(forge, work) {
   const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
   try {
-    const place = makePlace(scratch);
-    const prepare = (...args) => run([FORGE, ...args], place);
+    const place = { forge, ...makePlace(scratch) };
+    const prepare = (...args) => run([forge, ...args], place);
     prepare('init', '--yes');
     prepare('supervisor', 'init');
     prepare('feature', 'add', 'FORGE-001', 'First');

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { CACHES } from './built.mjs';
 
-const caches = `dist/cli/${basename(CACHES)}`;
+const COMPILED = ['main', 'short-status', 'mcp'];
 
 const EXPECTED = [
   'package.json',
@@ -16,11 +16,8 @@ const EXPECTED = [
   'dist/forge.1',
   'templates/topics/kfr.md',
   'dist/cli/main.cjs',
-  `${caches}/main.v8`,
   'dist/cli/short-status.cjs',
-  `${caches}/short-status.v8`,
   'dist/cli/mcp.cjs',
-  `${caches}/mcp.v8`,
   'dist/cli/package.json',
   'dist/types/index.d.ts',
   'templates/ci/github.yml',
@@ -37,6 +34,7 @@ const EXPECTED = [
   'agents/claude/skills/forge-memory/SKILL.md',
   'agents/copilot/hooks/forge.json',
   'agents/opencode/plugins/forge.js',
+  ...(CACHES ? COMPILED.map((name) => `dist/cli/${basename(CACHES)}/${name}.v8`) : []),
 ];
 
 /** Everything that belongs in the package; the rest is stray. */

@@ -5,11 +5,11 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = join(root, 'dist', 'types');
 
-export function buildTypes() {
+export function buildTypes(folder) {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], { stdio: 'inherit' });
+  const args = [compiler, '-p', join(root, 'tsconfig.build.json'), '--outDir', folder];
+  execFileSync(process.execPath, args, { stdio: 'inherit' });
   const needed = new Set();
   follow(join(folder, 'index.d.ts'), needed);
   prune(folder, needed);

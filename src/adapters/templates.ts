@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { outside } from '../domain/error.js';
 import type { ScriptPieces } from '../domain/init/script.js';
 import { TOOLCHAINS } from '../domain/init/stack.js';
 
@@ -18,7 +19,9 @@ function packageFolder(): string {
   let folder = import.meta.dirname;
   while (!existsSync(join(folder, 'templates', 'forge'))) {
     if (dirname(folder) === folder)
-      throw new Error('The package is incomplete: its templates folder is missing.');
+      throw outside('package.incomplete', 'forge is incomplete: its templates folder is missing.', {
+        hint: 'npm install -g forge-memory',
+      });
     folder = dirname(folder);
   }
   return folder;

@@ -140,8 +140,11 @@ function handOver(handler: (now: boolean) => void): void {
     });
 }
 
-// Nothing is left to wait for: Node need not take apart, piece by piece, what ends with the process.
-process.once('beforeExit', () => process.exit());
+/** When nothing is left to wait for, Node need not take apart, piece by piece, what ends with the process. */
+function leave(code: number): void {
+  process.exitCode = code;
+  process.once('beforeExit', () => process.exit());
+}
 
 void main({
   argv: process.argv.slice(2),
@@ -188,12 +191,10 @@ void main({
   },
   channel: () => ({ input: process.stdin, send: (line) => write(1, line) }),
 }).then(
-  (code) => {
-    process.exitCode = interrupted ? 130 : code;
-  },
+  (code) => leave(interrupted ? 130 : code),
   // Not even what reports an error could be loaded.
   (error: Error) => {
     remark(`forge: ${systemCode(error) ? error.message : error.stack}\n`);
-    process.exitCode = systemCode(error) ? 6 : 70;
+    leave(systemCode(error) ? 6 : 70);
   },
 );

@@ -1,21 +1,39 @@
 import { confirm as ask, input, password, select } from '@inquirer/prompts';
 
-/** Questions go to stderr: stdout is the answer. */
-const context = { output: process.stderr };
+interface Context {
+  output: NodeJS.WritableStream;
+  signal: AbortSignal;
+}
+
+/**
+ * Questions go to stderr: stdout is the answer. Ctrl-D closes what reads the terminal and leaves the question open: when
+ * nothing else is waited for, that gives it up, as Ctrl-C does.
+ */
+async function answerTo<T>(question: (context: Context) => Promise<T>): Promise<T> {
+  const closing = new AbortController();
+  const giveUp = (): void => closing.abort();
+  process.once('beforeExit', giveUp);
+  try {
+    return await question({ output: process.stderr, signal: closing.signal });
+  } finally {
+    process.off('beforeExit', giveUp);
+  }
+}
 
 export function confirm(message: string): Promise<boolean> {
-  return ask({ message, default: false }, context);
+  return answerTo((context) => ask({ message, default: false }, context));
 }
 
 export function choose<T extends string>(message: string, choices: readonly T[], initial: T): Promise<T> {
-  return select({ message, choices: choices.map((value) => ({ value })), default: initial }, context);
+  const values = choices.map((value) => ({ value }));
+  return answerTo((context) => select({ message, choices: values, default: initial }, context));
 }
 
 /** What is typed is not shown. */
 export function secret(message: string): Promise<string> {
-  return password({ message }, context);
+  return answerTo((context) => password({ message }, context));
 }
 
 export function line(message: string, initial: string): Promise<string> {
-  return input({ message, default: initial }, context);
+  return answerTo((context) => input({ message, default: initial }, context));
 }

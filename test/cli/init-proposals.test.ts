@@ -385,18 +385,25 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
     expect((await init(project)).renewed).toEqual(['.forge/init.sh']);
   });
 
-  it('LAY-04 Ctrl-C at a question leaves nothing behind', async () => {
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('LAY-04 %s at a question says so and leaves nothing behind', async (_, key) => {
     const project = makeTelling();
     const before = snapshot(project.dir);
-    const { exitCode } = await atTerminal(
-      project,
-      ['init'],
+    for (const answers of [
+      [['Which stack', key]],
       [
         ['Which stack', '\r'],
-        ['What runs the tests', '\u0003'],
+        ['What runs the tests', key],
       ],
-    );
-    expect(exitCode).toBe(130);
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    ] as [string, string][][]) {
+      const { exitCode, shown } = await atTerminal(project, ['init'], answers);
+      expect([exitCode, shown]).toEqual([
+        130,
+        expect.stringContaining('forge: Interrupted; nothing was changed.'),
+      ]);
+      expect(differences(before, snapshot(project.dir))).toEqual([]);
+    }
   });
 });

@@ -3,11 +3,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import * as nodeModule from 'node:module';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -18,6 +19,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Says on stderr which files of the command line were started, and whether what was compiled of them was taken. */
 const WATCH = `
+  require('node:module').enableCompileCache = undefined;
   const vm = require('node:vm');
   vm.Script = class extends vm.Script {
     constructor(text, options) {
@@ -25,8 +27,41 @@ const WATCH = `
       process._rawDebug(JSON.stringify({ file: options.filename, has: !!options.cachedData, refused: this.cachedDataRejected === true }));
     }
   };`;
-/** A Node that keeps what it compiles itself, from 22.1 on. */
+/** A Node that keeps what it compiles itself, from 22.1 on: the build leaves nothing for it. */
+const keepsOwn = 'enableCompileCache' in nodeModule;
 const NEWER = "require('node:module').enableCompileCache = () => {};";
+
+type Exports = Record<string, unknown>;
+type Load = (id: string) => Exports;
+type Module = (exports: Exports, require: Load, folder: string) => void;
+
+/** What a module of dist/cli takes of another one (scripts/link.mjs). */
+const TAKEN = /const\{([^}]*)\}=require\("(#[^"]+)"\)/g;
+const REQUIRED = /require\("(#[^"]+)"\)/g;
+
+const builtin = nodeModule.createRequire(import.meta.url);
+const requireBuilt = (name: string): Module[] => builtin(join(root, 'dist/cli', name)) as Module[];
+
+/** As bin/forge.js does it. */
+function makeLoad(lists: ReadonlyMap<string, readonly Module[]>): Load {
+  const modules = new Map<string, Exports>();
+  return function load(id) {
+    const known = modules.get(id);
+    if (known) return known;
+    if (!id.startsWith('#')) return builtin(id) as Exports;
+    const exports: Exports = {};
+    modules.set(id, exports);
+    const [file = '', place = ''] = id.slice(1).split('/');
+    const module = lists.get(file)?.[Number(place)];
+    if (!module) throw new Error(`There is no module ${id}.`);
+    module(exports, load, join(root, 'dist/cli'));
+    return exports;
+  };
+}
+
+function halve(file: string): void {
+  truncateSync(file, Math.floor(statSync(file).size / 2));
+}
 
 interface Started {
   file: string;
@@ -73,7 +108,9 @@ describe('the built command line', () => {
     expect(started(['--version'])).toEqual([]);
   });
 
-  it.each([[['next']], [['session', 'status']], [['memory', 'verify']], [['doctor', '--json']]])(
+  it
+    .skipIf(keepsOwn)
+    .each([[['next']], [['session', 'status']], [['memory', 'verify']], [['doctor', '--json']]])(
     'takes what was compiled for it: %j',
     (args) => {
       const files = started(args);
@@ -83,10 +120,10 @@ describe('the built command line', () => {
   );
 
   it('reads less for a hook that is called before every prompt than it has', () => {
-    const size = (file: string): number => readFileSync(file).length;
+    const size = (file: string): number => readFileSync(join(root, 'dist/cli', basename(file))).length;
     const all = readdirSync(join(root, 'dist/cli'))
       .filter((name) => name.endsWith('.cjs'))
-      .reduce((sum, name) => sum + size(join(root, 'dist/cli', name)), 0);
+      .reduce((sum, name) => sum + size(name), 0);
     const { stderr } = run(
       project.dir,
       process.execPath,
@@ -111,23 +148,67 @@ describe('the built command line', () => {
     expect(start(join(home, 'bin/forge.js'), ['next', '--json'])).toEqual(right);
   });
 
-  it('says in one line that a file of its own is missing, exit 6', () => {
+  it.each([
+    ['a Node that keeps nothing', []],
+    ['one that requires them', ['-r', NEWER]],
+  ])('says in one line that a file of its own is gone, empty or cut off, exit 6: %s', (_, newer) => {
     const home = copy();
-    const kept = join(makeFolder(), 'kept');
-    const messages = compiledOf(home).flatMap((compiled) => {
-      const file = join(home, 'dist/cli', `${basename(compiled, '.v8')}.cjs`);
-      renameSync(file, kept);
-      const { exitCode, stderr } = start(join(home, 'bin/forge.js'), ['nosuch']);
-      renameSync(kept, file);
-      // Those that this call does not need are not missed.
-      return exitCode === 2 ? [] : [[exitCode, stderr]];
-    });
-    expect(messages.length).toBeGreaterThan(1);
-    for (const [exitCode, stderr] of messages)
-      expect([exitCode, stderr]).toEqual([
-        6,
-        expect.stringMatching(/^forge: forge is incomplete; npm install [^\n]*: ENOENT[^\n]*\n$/),
-      ]);
+    const before = newer.flatMap((word) => (word === NEWER ? probe(NEWER).slice(1) : [word]));
+    const damages: ((file: string) => void)[] = [rmSync, (file) => truncateSync(file, 0), halve];
+    // The first is needed to start at all, the other one by the command.
+    for (const name of ['main.cjs', 'rest.cjs'])
+      for (const damage of damages) {
+        damage(join(home, 'dist/cli', name));
+        const { exitCode, stderr, stdout } = start(join(home, 'bin/forge.js'), ['guard', 'rules'], before);
+        expect([exitCode, stdout, stderr]).toEqual([
+          6,
+          '',
+          expect.stringMatching(
+            new RegExp(
+              `^forge: forge is incomplete; npm install [^\\n]*${name.replace('.', '\\.')}[^\\n]*\\n$`,
+            ),
+          ),
+        ]);
+        cpSync(join(root, 'dist/cli', name), join(home, 'dist/cli', name));
+      }
+    expect(start(join(home, 'bin/forge.js'), ['guard', 'rules'], before).exitCode).toBe(2);
+  });
+
+  it('says that its templates are missing, exit 6', () => {
+    const home = copy();
+    rmSync(join(home, 'templates'), { recursive: true });
+    const { exitCode, stderr } = start(join(home, 'bin/forge.js'), ['help', 'kfr']);
+    expect([exitCode, stderr]).toEqual([
+      6,
+      'forge: forge is incomplete: its templates folder is missing.\n  → npm install -g forge-memory\n',
+    ]);
+  });
+
+  it('every module of every file finds what it takes of others, and gives what others take', () => {
+    const lists = new Map(
+      readdirSync(join(root, 'dist/cli'))
+        .filter((name) => name.endsWith('.cjs'))
+        .map((name) => [basename(name, '.cjs'), requireBuilt(name)] as const),
+    );
+    const load = makeLoad(lists);
+    for (const [name, functions] of lists)
+      for (const [i, module] of functions.entries()) {
+        // The command line's start would run this test's own arguments.
+        if (name !== 'main' || i !== 0) load(`#${name}/${i}`);
+        for (const [, names = '', id = ''] of String(module).matchAll(TAKEN))
+          for (const taken of names.split(',').map((pair) => pair.split(':')[0]))
+            expect([name, i, id, taken, load(id)[taken as string] !== undefined]).toContain(true);
+        for (const [, id = ''] of String(module).matchAll(REQUIRED)) expect(load(id)).toBeDefined();
+      }
+    expect(lists.size).toBeGreaterThan(5);
+  });
+
+  it('bears nothing of the folder that it was built in', () => {
+    const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' });
+    const bearing = files
+      .filter((name) => /\.(cjs|js|v8|ts|txt|1)$/.test(name))
+      .filter((name) => readFileSync(join(root, 'dist', name), 'latin1').includes(root.slice(0, -1)));
+    expect(bearing).toEqual([]);
   });
 
   it('works the same with the cache of a newer Node', () => {

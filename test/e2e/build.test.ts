@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, makePlainProject, run } from '../support/project.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const PARTS = ['bin', 'dist', 'scripts', 'src', 'templates', 'LICENSE', 'package.json', 'tsconfig.json'];
+
+/** A checkout that may be built without disturbing the other tests. */
+function makeCheckout(): string {
+  const home = makeFolder();
+  for (const part of PARTS) cpSync(join(root, part), join(home, part), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(home, 'node_modules'));
+  return home;
+}
+
+const build = (home: string): Promise<[number | null, string]> =>
+  new Promise((done) => {
+    const child = spawn(process.execPath, [join(home, 'scripts/build.mjs'), '--no-types'], { cwd: home });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    child.on('close', (code) => done([code, said]));
+  });
+
+describe('a build', () => {
+  it('disturbs neither who uses what was built before nor a second build, and leaves only dist/', async () => {
+    const home = makeCheckout();
+    // A build that was killed; no process has this number.
+    mkdirSync(join(home, '.build-99999999', 'dist'), { recursive: true });
+    const before = readdirSync(home).filter((name) => !name.startsWith('.build-'));
+    const project = makePlainProject();
+    const forge = () => run(project.dir, process.execPath, [join(home, 'bin/forge.js'), 'schema']);
+    const right = forge();
+    expect(right.exitCode).toBe(0);
+    let open = true;
+    const builds = Promise.all([build(home), build(home)]).finally(() => {
+      open = false;
+    });
+    const tries: unknown[] = [];
+    while (open) {
+      tries.push(forge());
+      await new Promise((done) => setTimeout(done, 20));
+    }
+    expect(await builds).toEqual([
+      [0, ''],
+      [0, ''],
+    ]);
+    expect(tries.length).toBeGreaterThan(3);
+    expect(tries.filter((said) => JSON.stringify(said) !== JSON.stringify(right))).toEqual([]);
+    expect(forge()).toEqual(right);
+    expect(readdirSync(home)).toEqual(before);
+    // What V8 compiled is for a Node that does not keep that itself.
+    const built = readdirSync(join(home, 'dist'), { recursive: true, encoding: 'utf8' });
+    const keepsOwn = 'enableCompileCache' in nodeModule;
+    expect(built.filter((name) => name.endsWith('main.v8')).length).toBe(keepsOwn ? 0 : 1);
+  });
+
+  it('that fails leaves what was built before', async () => {
+    const home = makeCheckout();
+    const names = () => readdirSync(join(home, 'dist'), { recursive: true });
+    const before = names();
+    // The first of the source's files that is bundled needs what is not there.
+    cpSync(join(home, 'package.json'), join(home, 'src/index.ts'));
+    const [code] = await build(home);
+    expect(code).not.toBe(0);
+    expect(names()).toEqual(before);
+    expect(existsSync(join(home, 'dist/cli/main.cjs'))).toBe(true);
+    expect(readdirSync(home).filter((name) => name.startsWith('.build-'))).toEqual([]);
+  });
+});

@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { genesisLine } from '../../src/domain/ledger/ledger.js';
 import { planLines } from '../../src/domain/ledger/segment.js';
 import { growthOf } from '../../src/routines/memory/growth.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import {
   fixedOf,
@@ -277,6 +277,23 @@ describe('the growth of memory', () => {
     },
     20_000,
   );
+
+  it('B-66 a sparse file of 500 MB is named and not read into memory', async () => {
+    const project = await makeForge();
+    await record(project);
+    const file = '.forge/memory/execution.d/solo-00000000.jsonl';
+    project.write(file, '');
+    truncateSync(project.path(file), 500_000_000);
+    project.write(
+      '.git/peak.cjs',
+      "process.on('exit', () => require('fs').writeFileSync('.git/peak', String(process.resourceUsage().maxRSS)));\n",
+    );
+    const env = { NODE_OPTIONS: `--require ${project.path('.git/peak.cjs')}` };
+    const { exitCode, stdout } = runBinary(project.dir, ['memory', 'verify'], { env });
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain(`${file}:1 (byte 0)\n    it has 500000000 bytes; a record has 1 MB at most`);
+    expect(Number(project.read('.git/peak')) / 1024).toBeLessThan(150);
+  });
 
   it('LTM-08 LTM-11 consolidation pauses above the limit, while recording goes on', async () => {
     const project = await makePlainForge();

@@ -21,6 +21,7 @@ const approve = (runnable: Runnable, how: Approval['how'] = 'approved'): Approva
 describe('digestRunnable', () => {
   it.each<[string, Runnable, Runnable, boolean]>([
     ['one byte more', init, { ...init, content: `${init.content} ` }, false],
+    ['one byte of another value', init, { ...init, content: init.content.replace('ci', 'cc') }, false],
     ['the same bytes in another file', init, { ...init, name: '.forge/other.sh' }, false],
     ['the same words of another feature', test, { ...test, name: 'feature B' }, true],
     ['other words', test, { ...test, content: 'npm  test' }, false],
@@ -49,6 +50,7 @@ describe('digestAll', () => {
       [test],
       [init, test],
       [init, { ...test, content: 'npm test ' }],
+      [init, { ...test, content: 'npm tesT' }],
       [{ ...init, content: '' }, test],
     ];
     expect(new Set(all.map(digestAll)).size).toBe(all.length);

@@ -174,6 +174,7 @@ describe('inside a git hook', () => {
   it('B-48 looks at the folder named by -C, not at the repository whose hook runs', () => {
     const other = makeForgeRepository();
     workAndEnd(other);
+    other.git('commit', '--allow-empty', '-qm', 'Only in the other one');
     const head = other.git('rev-parse', 'HEAD');
     const { tree } = makeHooked(
       `cd /\nforge -C '${other.dir}' session start --json >'${other.dir}/hook.out'`,
@@ -181,8 +182,13 @@ describe('inside a git hook', () => {
 
     tree.git('commit', '--allow-empty', '-qm', 'Mine');
 
-    const { session } = JSON.parse(other.read('hook.out')) as { session: { head: string; branch: string } };
+    const { session, briefing } = JSON.parse(other.read('hook.out')) as {
+      session: { head: string; branch: string };
+      briefing: { text: string };
+    };
     expect(session).toMatchObject({ head, branch: 'main' });
+    // This comes from git itself, which the hook's GIT_DIR would lead to the other repository.
+    expect(briefing.text).toContain('Only in the other one');
     expect(changedPaths(other)).toEqual(['?? hook.out']);
     expect(changedPaths(tree)).toEqual([]);
   });

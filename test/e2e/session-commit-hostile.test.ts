@@ -21,6 +21,14 @@ function useAllOfGit(project: Project): void {
   expectSessionCommit(project, ended);
 }
 
+/** HEAD with a signature: what git asks `gpg.program` about when it shows such a commit. */
+function signHead(project: Project): void {
+  const commit = project.git('cat-file', 'commit', 'HEAD');
+  const signature = ['gpgsig -----BEGIN PGP SIGNATURE-----', '', 'c2lnbmVk', '-----END PGP SIGNATURE-----'];
+  project.write('.git/signed', `${commit.replace('\n\n', `\n${signature.join('\n ')}\n\n`)}\n`);
+  project.git('update-ref', 'HEAD', project.git('hash-object', '-t', 'commit', '-w', '.git/signed'));
+}
+
 /** Git's own client-side hooks, by name. */
 const HOOKS = [
   'pre-commit',
@@ -84,12 +92,15 @@ describe('the session-end commit and what a repository would run', () => {
     ])
       project.git('config', key as string, value as string);
     project.write('.git/info/attributes', '* diff=evil merge=evil\n');
+    signHead(project);
 
     useAllOfGit(project);
     useAllOfGit(project);
 
     expect(trap.sprung()).toEqual([]);
     expect(project.git('log', '-1', '--no-show-signature', '--format=%G?')).toBe('N');
+    project.git('log', '--format=%h');
+    expect(trap.sprung()).not.toEqual([]);
   });
 
   it.each([

@@ -92,6 +92,21 @@ describe('changing a file', () => {
     expect(disk.update(FEATURES, path, rewrite).features).toEqual([A]);
   });
 
+  it('B-54 writes nothing once the lock was taken away from it', () => {
+    const { disk, layout, path } = withFeatures();
+    const overtaken = (value: Features): Features => {
+      rmSync(lockFile(layout));
+      writeFileSync(lockFile(layout), 'of another one');
+      return addA(value);
+    };
+    expect(failure(() => disk.update(FEATURES, path, overtaken))).toMatchObject({
+      exit: 3,
+      code: 'lock.lost',
+    });
+    expect(readFileSync(path)).toEqual(encodeDocument(NOTHING));
+    expect(readFileSync(lockFile(layout), 'utf8')).toBe('of another one');
+  });
+
   it('B-19 clears away what a crash left, and does not merge it', () => {
     const { disk, path, root } = withFeatures();
     writeFileSync(`${path}.tmp`, encodeDocument(addA(NOTHING)));

@@ -1,0 +1,155 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/options.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { TOPICS } from '../../src/cli/topics.js';
+import { DEFAULTS, TABLE_NAMES } from '../../src/domain/settings.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const markdownIn = (folder: string) =>
+  readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join(folder, name));
+const PAGES = [
+  ...['.', 'docs', 'docs/decisions', 'bench'].flatMap(markdownIn),
+  'templates/forge/README.md',
+  'templates/forge/skills/README.md',
+].filter((page) => existsSync(join(ROOT, page)));
+
+/** What a page says of what is still to come counts for nothing. */
+const read = (page: string) =>
+  readFileSync(join(ROOT, page), 'utf8').replace(/^\|.*\| planned \|$|^.*\(planned\).*$/gm, '');
+const blocksOf = (page: string) => [...read(page).matchAll(/^ *```(\w*).*\n([\s\S]*?)^ *```$/gm)];
+const prose = (page: string) => read(page).replace(/^ *```[\s\S]*?^ *```$/gm, '');
+const spansOf = (page: string) =>
+  [...prose(page).matchAll(/(?<!`)(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g)].map(([, , text = '']) =>
+    text.replaceAll('\\|', '|').replace(/\s+/g, ' ').trim(),
+  );
+
+const source = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+  .join('\n');
+const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8');
+/** What is written as a setting or an error's code would be, and is another program's or a finding's. */
+const OTHERS = ['commit.template', 'memory.unauthorised'];
+/** What looks like a command and is none: the text that a seal signs, and what a shell's script asks. */
+const NO_COMMANDS = /^(seal 1\\nkey|complete --shell=NAME --current=WORD -- )/;
+
+const specs = new Map<string, CommandSpec[]>();
+for (const { name, load } of GROUPS)
+  specs.set(name, (await load()).group.commands as unknown as CommandSpec[]);
+const flagNames = (all: readonly CommandSpec[]) =>
+  new Set(
+    [...all.flatMap(optionsOf), ...GLOBAL_OPTIONS, HELP_OPTION].flatMap((option) => flagOf(option).names),
+  );
+
+/** What a person would type: `forge …` to the end of the command. */
+function commandsIn(text: string): string[] {
+  return [...text.matchAll(/(?<![\w./~$@-])forge +((?:"(?:\\.|[^"])*"|'[^']*'|[^"'#|;&>)\n]|\|(?=\w))*)/g)]
+    .map(([, words = '']) => words.trim())
+    .filter((line) => !NO_COMMANDS.test(line));
+}
+
+/** Why forge would not know these words; null if it does. */
+function problemOf(words: readonly string[]): string | null {
+  const [group = '', second = ''] = words;
+  if (group === '' || /^[^a-z-]/.test(group)) return null;
+  if (group.startsWith('-')) return unknownFlag(words, [...specs.values()].flat());
+  if (group === 'help') return null;
+  const commands = specs.get(group);
+  if (!commands) return `no command ${group}`;
+  const alternatives = second.split('|');
+  const named = commands.filter(({ name }) => alternatives.includes(name) && name !== group);
+  const own = commands.filter(({ name }) => name === group);
+  if (named.length === 0 && own.length === 0 && /^[a-z]/.test(second)) return `no command ${group} ${second}`;
+  return unknownFlag(words, named.length > 0 ? named : own.length > 0 ? own : commands);
+}
+
+function unknownFlag(words: readonly string[], commands: readonly CommandSpec[]): string | null {
+  const known = flagNames(commands);
+  const end = words.indexOf('--');
+  for (const word of end < 0 ? words : words.slice(0, end)) {
+    const flag = /^--?[a-zA-Z][\w-]*/.exec(word)?.[0];
+    if (flag && !known.has(flag)) return `no flag ${flag}`;
+  }
+  return null;
+}
+
+const slug = (heading: string) =>
+  heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-');
+const anchorsOf = (page: string) =>
+  [...prose(page).matchAll(/^#{1,6} +(.*)$/gm)].map(([, heading = '']) => slug(heading));
+
+describe('what the pages name is there', () => {
+  it('every forge command that is shown, with its flags', () => {
+    const wrong = PAGES.flatMap((page) => {
+      const typed = blocksOf(page).flatMap(([, kind, text = '']) =>
+        kind === 'console'
+          ? text.split('\n').filter((line) => /^[$>] /.test(line))
+          : ['sh', 'bash', 'yaml'].includes(kind ?? '')
+            ? text.split('\n')
+            : [],
+      );
+      const spans = spansOf(page).filter((span) => /^(\w+=\S+ )?forge /.test(span));
+      return [...typed, ...spans].flatMap(commandsIn).flatMap((line) => {
+        const problem = problemOf(line.split(' '));
+        return problem ? [`${page}: forge ${line}: ${problem}`] : [];
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('every file and heading that a link leads to', () => {
+    const wrong = PAGES.flatMap((page) =>
+      [...prose(page).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)].flatMap(
+        ([link, path = '', anchor]) => {
+          const target = path === '' ? page : relative(ROOT, join(ROOT, dirname(page), path));
+          if (!existsSync(join(ROOT, target))) return [`${page}: ${link}: no such file`];
+          if (anchor && !anchorsOf(target).includes(anchor)) return [`${page}: ${link}: no such heading`];
+          return [];
+        },
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('every setting, or code of an error, of the form table.key', () => {
+    const settings = new Set(
+      TABLE_NAMES.flatMap((name) => Object.keys(DEFAULTS[name]).map((key) => `${name}.${key}`)),
+    );
+    const wrong = PAGES.flatMap((page) =>
+      spansOf(page)
+        .flatMap((span) => [...span.matchAll(/^(?:forge config (?:get|set) )?([a-z]+\.[a-z_]+)\b/g)])
+        .map(([, name = '']) => name)
+        .filter((name) => TABLE_NAMES.some((table) => name.startsWith(`${table}.`)))
+        .filter((name) => !/\.(jsonl?|md|ts|toml|sh|sock|d|mjs|log)$/.test(name))
+        .filter((name) => !settings.has(name) && !source.includes(`'${name}'`) && !OTHERS.includes(name))
+        .map((name) => `${page}: ${name}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('every variable of forge and every topic of help', () => {
+    const topics = new Set([...TOPICS.map(([name]) => name), ...GROUPS.map(({ name }) => name)]);
+    const wrong = PAGES.flatMap((page) =>
+      spansOf(page).flatMap((span) =>
+        [
+          ...(span.match(/\bFORGE_[A-Z_]+\b/g) ?? []).filter((name) => !`${source}${scripts}`.includes(name)),
+          ...[...span.matchAll(/^forge help ([a-z]\S*)/g)]
+            .map(([, topic = '']) => topic)
+            .filter((t) => !topics.has(t)),
+        ].map((name) => `${page}: ${name}`),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+});

@@ -98,6 +98,7 @@ describe('pages of help', () => {
   it('a command that the gate stops says so', async () => {
     const project = await makeForge();
     await runForge(project, ['session', 'start']);
+    await runForge(project, ['focus', 'set', '--task', 'one']);
     await runForge(project, ['kfr', 'patch', '--goal', 'g', '--add', 'OpenQuestion:which cookie?']);
     for (const args of [
       ['session', 'end', '--next', 'x'],

@@ -8,6 +8,7 @@ const LONG = [
   'cli/cycle-claims',
   'cli/cycle-strangers',
   'cli/cycle-keep',
+  'cli/help-examples',
   'cli/doctor-place',
   'cli/loop',
   'cli/memory-damage',

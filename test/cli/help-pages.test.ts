@@ -12,6 +12,7 @@ import { splitCommand } from '../../src/domain/argv.js';
 import { runForge } from '../support/forge.js';
 import { makePlainProject } from '../support/project.js';
 import { has } from '../support/terminal.js';
+import { makeForge } from './project.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'templates', 'topics');
@@ -92,6 +93,24 @@ describe('pages of help', () => {
           link,
           true,
         ]);
+  });
+
+  it('a command that the gate stops says so', async () => {
+    const project = await makeForge();
+    await runForge(project, ['session', 'start']);
+    await runForge(project, ['focus', 'set', '--task', 'one']);
+    await runForge(project, ['kfr', 'patch', '--goal', 'g', '--add', 'OpenQuestion:which cookie?']);
+    for (const args of [
+      ['session', 'end', '--next', 'x'],
+      ['session', 'discard'],
+      ['focus', 'set', '--task', 'other'],
+      ['focus', 'clear'],
+      ['kfr', 'clear'],
+    ]) {
+      const { exitCode } = await runForge(project, args);
+      const page = await helpOf(args.slice(0, 2), 80);
+      expect([args, exitCode, page]).toEqual([args, 3, expect.stringMatching(/^ {2}3 {5}\w/m)]);
+    }
   });
 
   it('a command that exits with a code of its own says so', async () => {

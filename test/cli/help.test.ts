@@ -8,7 +8,7 @@ import { splitCommand } from '../../src/domain/argv.js';
 import { EXIT_CODES } from '../../src/domain/error.js';
 import { runBinary, runForge } from '../support/forge.js';
 import { makePlainProject, makeRepository } from '../support/project.js';
-import { differences, makeForge, snapshot } from './project.js';
+import { differences, snapshot } from './project.js';
 
 /** Every command with the words that call it. */
 async function commands(): Promise<{ words: string[]; spec: CommandSpec }[]> {
@@ -75,59 +75,6 @@ describe('forge --help', () => {
         expect([example, invocation?.spec === spec]).toEqual([example, true]);
       }
     }
-  });
-
-  it('B-01 every example works as it stands, one after the other', async () => {
-    const project = await makeForge();
-    project.write('package.json', '{ "scripts": { "test": "node -e 0" } }\n');
-    project.write('features.md', '- FORGE-010: More\n');
-    const story = await commands();
-    const example = (name: string): string[] => {
-      const found = story.find(({ words }) => words.join(' ') === name);
-      return splitCommand(found?.spec.example ?? name).slice(1);
-    };
-    for (const name of [
-      'init',
-      'feature add',
-      'feature import',
-      'feature list',
-      'feature show',
-      'feature edit',
-      'feature verify',
-    ])
-      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
-    for (const name of [
-      'next',
-      'session start',
-      'progress add',
-      'progress next',
-      'progress show',
-      'focus set',
-      'focus show',
-      'focus clear',
-    ])
-      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
-    for (const name of [
-      'session status',
-      'session list',
-      'knowledge add',
-      'knowledge list',
-      'knowledge search',
-      'session end',
-    ])
-      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
-    for (const name of [
-      'briefing',
-      'config list',
-      'config get',
-      'config set',
-      'schema',
-      'complete',
-      'trust',
-      'where',
-      'feature remove',
-    ])
-      expect([name, (await runForge(project, example(name))).exitCode]).toEqual([name, 0]);
   });
 
   it('B-01 --version is one line, by the binary too', () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { type Reverified, systemWorld } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -6,6 +8,9 @@ import { claude, contextOf } from './agent-hooks.js';
 import { ada, at, bob } from './agents.js';
 import { logOf } from './memory.js';
 import { CONFIG, FEATURES, FOCUS, makeForge, snapshot, storedFeature } from './project.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 interface Started {
   session: { state: string };
@@ -107,7 +112,11 @@ describe('forge session start --reverify', () => {
     const before = storedFeature(project, 'B');
     project.write('slow', '');
     await set(project, 'reverify_seconds', 2);
-    const { reverified, warnings } = await start(project, '--reverify', '3');
+    // A test that prints much: the garbage collector must not take the limit.
+    const collector = setInterval(collectGarbage, 100);
+    const { reverified, warnings } = await start(project, '--reverify', '3').finally(() =>
+      clearInterval(collector),
+    );
     expect(reverified?.results.map(({ id }) => id)).toEqual(['A']);
     expect(reverified?.not_run).toEqual([
       { id: 'B', code: 'time' },

@@ -9,6 +9,8 @@ export interface About {
   examples?: readonly string[];
 }
 
+const CLOSED_GATE = { '3': 'the gate is closed: an entry of working memory is open' };
+
 /** By the words of a command; that of a group counts for all commands in it, but for its text. */
 export const ABOUT: Readonly<Record<string, About>> = {
   where: {
@@ -28,7 +30,8 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: 'A session is one stretch of work. It starts with a briefing and ends with an archive and a commit of .forge/ alone, so that whoever comes next knows where the work stands.',
     see: ['gate', 'briefing', 'memory'],
   },
-  'session end': { exits: { '3': 'the gate is closed: an entry of working memory is open' } },
+  'session end': { exits: CLOSED_GATE },
+  'session discard': { exits: CLOSED_GATE },
   briefing: {
     text: 'The same text that a session starts with: working memory, the task, the last NEXT, features, what was learned, the last commits. What the budget cuts off is named with the command that shows it.',
     see: ['session', 'kfr'],
@@ -41,7 +44,10 @@ export const ABOUT: Readonly<Record<string, About>> = {
     text: 'What the work is about right now. Another task starts with empty files and blockers, and has to pass the gate.',
     see: ['next', 'gate'],
   },
+  'focus set': { exits: CLOSED_GATE },
+  'focus clear': { exits: CLOSED_GATE },
   kfr: { see: ['kfr', 'gate', 'note'] },
+  'kfr clear': { exits: { '3': 'nobody agreed; nothing was cleared' } },
   'kfr patch': { exits: { '3': 'a rule says no; nothing was changed' } },
   next: {
     text: 'What can start comes before what waits for something else. Then: work on an active issue, what is in progress, what fails, what is not begun; then priority and age. It says why it is this one.',

@@ -1,6 +1,7 @@
 import { type Git, must } from '../../adapters/git/git.js';
 import type { Repository } from '../../adapters/git/repository.js';
 import { readTrees } from '../../adapters/git/tree.js';
+import { timeLimit } from '../../adapters/time-limit.js';
 import { tagOf } from '../../domain/checkpoint/checkpoint.js';
 import { NO_ISSUE } from '../../domain/commit/rules.js';
 import type { Evidence } from '../../domain/cycle/cycle.js';
@@ -81,17 +82,14 @@ const commitCycle: Step<NonNullable<MadeCommit['commit']>> = async (context, cyc
   // Nobody looks at what is added: LTM-13 for all of it.
   await guardCommit(context);
   await guardFiles(context, git, files);
-  const limit = AbortSignal.timeout(COMMIT_TIMEOUT_MS);
-  const watch = {
-    onOutput: (chunk: string) => onOutput?.(chunk, false),
-    signal: stop ? AbortSignal.any([stop, limit]) : limit,
-  };
+  const limit = timeLimit(COMMIT_TIMEOUT_MS, stop);
+  const watch = { onOutput: (chunk: string) => onOutput?.(chunk, false), signal: limit.signal };
   const { world } = context;
   // Hooks run what a builder wrote.
   const building = { ...context, world: { ...world, env: asBuilder(world.env) } };
   const { commit } = await withNewFiles(git, fresh, () =>
     makeCommit(building, describe(context, cycle), watch),
-  );
+  ).finally(limit.release);
   return commit ?? null;
 };
 

@@ -1,3 +1,4 @@
+import { timeLimit } from '../../adapters/time-limit.js';
 import { ForgeError } from '../../domain/error.js';
 import type { Feature } from '../../domain/feature/feature.js';
 import { sessionName } from '../../domain/session/session.js';
@@ -60,8 +61,9 @@ export async function reverify(
     return null;
   }
   const seconds = watch.isHook ? Math.min(HOOK_SECONDS, reverify_seconds) : reverify_seconds;
-  const round = new Round(context, chosen, AbortSignal.timeout(seconds * 1000), watch);
-  await Promise.all(Array.from({ length: reverify_at_once }, () => round.work()));
+  const limit = timeLimit(seconds * 1000, watch.signal);
+  const round = new Round(context, chosen, limit.signal, watch);
+  await Promise.all(Array.from({ length: reverify_at_once }, () => round.work())).finally(limit.release);
   const reverified = round.end();
   warn(context, reverified, seconds);
   return reverified;
@@ -91,17 +93,16 @@ class Round {
   private readonly results: FeatureResult[] = [];
   private readonly notRun: Reverified['not_run'] = [];
   private readonly queue: Feature[];
-  private readonly signal: AbortSignal;
   private failure: unknown;
 
   constructor(
     private readonly context: Context,
     private readonly chosen: readonly Feature[],
-    limit: AbortSignal,
+    /** The time is up, or somebody has ended it. */
+    private readonly signal: AbortSignal,
     private readonly watch: ReverifyWatch,
   ) {
     this.queue = [...chosen];
-    this.signal = watch.signal ? AbortSignal.any([limit, watch.signal]) : limit;
   }
 
   async work(): Promise<void> {

@@ -11,7 +11,7 @@ export interface ConflictFacts {
    * not be in git; or a person has to.
    */
   state: 'mergeable' | 'resolved' | 'ledger' | 'local' | 'hand';
-  /** Why a person has to. */
+  /** Why a person has to; of one that can be merged, why it does not look like it. */
   problem?: string;
   commands: string[];
 }
@@ -25,7 +25,9 @@ function diagnose({ file, lines, state, problem, commands }: ConflictFacts): Sym
   const because = problem === undefined ? what : `${what}: ${problem}`;
   switch (state) {
     case 'mergeable':
-      return blocking(what, 'one version of it', 'commands that read it stop there', 'forge doctor --fix');
+      return problem === undefined
+        ? blocking(what, 'one version of it', 'commands that read it stop there', 'forge doctor --fix')
+        : blocking(because, 'what both sides mean', 'git add would drop the other side', 'forge doctor --fix');
     case 'resolved':
       return degraded(
         `${file} has no conflict marker, but git waits to be told that it is resolved`,

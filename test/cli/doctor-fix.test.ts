@@ -284,6 +284,33 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(stored(project)).toEqual([feature('MINE')]);
   });
 
+  it('makes one record of an id that git merged in twice without a conflict', async () => {
+    const project = await makeForge();
+    const [up, down] = [
+      { status: 'blocked', name: 'up' },
+      { ...PASSING_FEATURE, id: 'NEW', tests: ['other'] },
+    ];
+    const features = [feature('A'), feature('NEW', up), feature('B'), down];
+    commit(project, ...features);
+    const text = project.read(FEATURES);
+    expect(await forgeError(project, ['feature', 'list'])).toMatchObject({
+      exitCode: 4,
+      hint: expect.stringContaining('forge doctor --fix'),
+    });
+    const { stdout } = await runForge(project, ['doctor', '--json']);
+    const told = (JSON.parse(stdout) as Diagnosis).findings.filter(({ severity }) => severity === 'blocking');
+    expect(told.map(({ observed, commands }) => [observed, ...commands])).toEqual([
+      [`${FEATURES} has ids that stand twice: NEW`, 'forge doctor --fix'],
+    ]);
+    const { fixes, exitCode } = await fix(project);
+    expect([exitCode, fixes[0]?.choices.map(({ id }) => id).includes('A')]).toEqual([0, false]);
+    expect(stored(project).map(({ id }) => id)).toEqual(['A', 'NEW', 'B']);
+    expect(storedFeature(project, 'NEW')).toMatchObject({ status: 'blocked', tests: ['true', 'other'] });
+    expect(storedFeature(project, 'NEW')).not.toHaveProperty('verified_commit');
+    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
+    expect(project.read(FEATURES)).toBe(text);
+  });
+
   it.each([
     ['-merge', /has what ours has, and no more/],
     ['conflict-marker-size=12', /has a merge conflict \(lines/],

@@ -4,8 +4,10 @@ import { formatArgv } from '../../domain/argv.js';
 import type { Choice } from '../../domain/conflict/fields.js';
 import { conflictLines } from '../../domain/conflict/sides.js';
 import type { StateName } from '../../domain/conflict/state.js';
+import { mergeTwice } from '../../domain/conflict/twice.js';
 import type { ConflictFacts } from '../../domain/diagnosis/conflict.js';
 import { hintFor } from '../../domain/ledger/finding.js';
+import { oneLine } from '../../domain/text.js';
 import {
   activeIssuesFile,
   checkpointsFolder,
@@ -63,6 +65,8 @@ export async function findConflicts(context: Context): Promise<Conflict[]> {
     const before = await valueOr(undefined, () => disk.read(path));
     if (before === undefined) continue;
     const lines = before && conflictLines(before.toString('latin1'));
+    const twice = stages || lines || !before ? null : judgeTwice(context, path, before);
+    if (twice) found.push(twice);
     if (stages || lines) found.push(await judge(context, { path, before, lines, stages: stages ?? null }));
   }
   return found;
@@ -82,6 +86,28 @@ async function askGit({
   return {
     unmerged: new Map([...unmerged].map(([path, stages]) => [whole(path), stages])),
     marked: marked.map(whole),
+  };
+}
+
+/** Git saw no conflict, and left ids that stand twice. */
+function judgeTwice(context: Context, path: string, before: Buffer): Conflict | null {
+  const file = shown(context.layout, path);
+  const kind = kindOf(context, path);
+  const merged = kind === 'features' || kind === 'issues' ? mergeTwice(kind, before, file) : null;
+  if (!merged) return null;
+  const notes = [`"ours" is the one further up`];
+  const problem = oneLine(merged.ids.join(', '), 80);
+  return {
+    file,
+    path,
+    before,
+    lines: null,
+    unmerged: null,
+    notes,
+    state: 'twice',
+    problem,
+    commands: [],
+    merged,
   };
 }
 

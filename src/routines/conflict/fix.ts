@@ -52,7 +52,11 @@ function planFix(
     .update('\0')
     .update(bytes);
   return {
-    what: [`merge both sides of ${file}${told}`, ...notes, ...swapped(context, conflict)].join('; '),
+    what: [
+      `merge ${conflict.state === 'twice' ? 'what stands twice in' : 'both sides of'} ${file}${told}`,
+      ...notes,
+      ...swapped(context, conflict),
+    ].join('; '),
     choices,
     undo: wayBack(context, conflict, copy),
     token: token.digest('hex'),
@@ -105,7 +109,8 @@ async function requireResolved(context: Context, { file, path }: Conflict): Prom
   if (context.disk.dryRun) return;
   const left = (await findConflicts(context)).find((conflict) => conflict.path === path);
   if (!left) return;
-  if (left.lines) throw corrupted('file.conflict', `${file} has a conflict still.`, { file });
+  if (left.lines || left.state === 'twice')
+    throw corrupted('file.conflict', `${file} has a conflict still.`, { file });
   throw refused('conflict.index', `${file} is merged, but git still holds it for a conflict.`, {
     file,
     hint: `git add -- ${file}`,

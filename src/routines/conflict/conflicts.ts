@@ -182,9 +182,10 @@ function kindOf({ layout }: Context, path: string): Kind {
 }
 
 /** One side may have deleted it; of two checkpoints of one name each proves a state of its own: there is one to choose. */
-function byHand({ layout }: Context, { path, stages }: Seen): string[] {
+function byHand({ layout }: Context, { path, stages, lines }: Seen): string[] {
   const name = formatArgv([shown(layout, path)]);
-  if (stages && !(stages.ours && stages.theirs))
+  if (stages && !(stages.ours || stages.theirs)) return [`git rm -- ${name}`];
+  if (stages && !lines && !(stages.ours && stages.theirs))
     return [`git add -- ${name}   (keeps it)`, `git rm -- ${name}   (deletes it)`];
   if (stages && path.startsWith(checkpointsFolder(layout)))
     return ['ours', 'theirs'].map((side) => `git checkout --${side} -- ${name} && git add -- ${name}`);

@@ -80,7 +80,10 @@ describe('pre-push', () => {
     project.git('commit', '-q', '--no-verify', '-m', 'x');
     rmSync(join(project.dir, '.forge/config.toml'));
     const { exitCode, stderr } = push(project, 'origin', 'HEAD');
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/config\.toml is missing[\s\S]*key\.txt:1: /)]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/config\.toml is missing[\s\S]*key\.txt:1: /),
+    ]);
     const commit = run(project.dir, 'git', ['commit', '-q', '--allow-empty', '-m', `x ${SAMPLES.secret()}`]);
     expect([commit.exitCode, commit.stderr]).toEqual([1, expect.stringContaining('must not be kept')]);
     project.git('rm', '-q', '--cached', '.forge/config.toml');

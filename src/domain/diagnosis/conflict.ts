@@ -27,7 +27,12 @@ function diagnose({ file, lines, state, problem, commands }: ConflictFacts): Sym
     case 'mergeable':
       return problem === undefined
         ? blocking(what, 'one version of it', 'commands that read it stop there', 'forge doctor --fix')
-        : blocking(because, 'what both sides mean', 'git add would drop the other side', 'forge doctor --fix');
+        : blocking(
+            because,
+            'what both sides mean',
+            'git add would drop the other side',
+            'forge doctor --fix',
+          );
     case 'twice':
       return blocking(
         `${file} has ids that stand twice: ${problem}`,

@@ -185,6 +185,7 @@ const ROUTINE_ORDER = [
   'status/status',
   'status/where',
   'live-values',
+  'conflict/versions',
   'conflict/conflicts',
   'conflict/fix',
   'doctor/agents',

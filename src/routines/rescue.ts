@@ -1,5 +1,6 @@
 import { commitsTouching, readBlob } from '../adapters/git/read.js';
 import { decodeConfig } from '../domain/config.js';
+import { mergeTwice } from '../domain/conflict/twice.js';
 import { decodeDocument, decodeUtf8, type Format } from '../domain/document.js';
 import { ForgeError } from '../domain/error.js';
 import { FEATURES } from '../domain/feature/feature.js';
@@ -27,9 +28,21 @@ const LOOK_BACK = 50;
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
   if (!(error instanceof ForgeError) || file === undefined || error.code === 'file.conflict') return error;
-  const hint = asideHint(context, file) ?? (await commitHint(context, file, error.code === 'file.missing'));
+  const hint =
+    twiceHint(context, file) ??
+    asideHint(context, file) ??
+    (await commitHint(context, file, error.code === 'file.missing'));
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
+}
+
+/** An older commit would lose what both branches added. */
+export const TWICE_HINT = 'forge doctor --fix  (makes one record of each id that stands twice)';
+
+function twiceHint({ disk, layout }: Context, file: string): string | null {
+  if (file !== shown(layout, featuresFile(layout))) return null;
+  const bytes = disk.read(featuresFile(layout));
+  return bytes && mergeTwice('features', bytes, file) ? TWICE_HINT : null;
 }
 
 /** Files of the running session are in no commit: put aside, they are started afresh. */

@@ -102,7 +102,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
   it('a rebase, where ours are the others', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     expect(git(project, 'rebase', 'other')).toBe(1);
-    await fix(project);
+    expect((await fix(project)).fixes[0]?.what).toMatch(/"ours" is what you rebase onto/);
     expect(
       stored(project)
         .map(({ id }) => id)
@@ -282,6 +282,63 @@ describe('LAY-09 forge doctor --fix', () => {
     ]);
     expect((await fix(project)).fixes).toEqual([]);
     expect(stored(project)).toEqual([feature('MINE')]);
+  });
+
+  it('makes one record of an id that git merged in twice without a conflict', async () => {
+    const project = await makeForge();
+    const [up, down] = [
+      { status: 'blocked', name: 'up' },
+      { ...PASSING_FEATURE, id: 'NEW', tests: ['other'] },
+    ];
+    const features = [feature('A'), feature('NEW', up), feature('B'), down];
+    commit(project, ...features);
+    const text = project.read(FEATURES);
+    expect(await forgeError(project, ['feature', 'list'])).toMatchObject({
+      exitCode: 4,
+      hint: expect.stringContaining('forge doctor --fix'),
+    });
+    const { stdout } = await runForge(project, ['doctor', '--json']);
+    const told = (JSON.parse(stdout) as Diagnosis).findings.filter(({ severity }) => severity === 'blocking');
+    expect(told.map(({ observed, commands }) => [observed, ...commands])).toEqual([
+      [`${FEATURES} has ids that stand twice: NEW`, 'forge doctor --fix'],
+    ]);
+    const { fixes, exitCode } = await fix(project);
+    expect([exitCode, fixes[0]?.choices.map(({ id }) => id).includes('A')]).toEqual([0, false]);
+    expect(stored(project).map(({ id }) => id)).toEqual(['A', 'NEW', 'B']);
+    expect(storedFeature(project, 'NEW')).toMatchObject({ status: 'blocked', tests: ['true', 'other'] });
+    expect(storedFeature(project, 'NEW')).not.toHaveProperty('verified_commit');
+    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
+    expect(project.read(FEATURES)).toBe(text);
+  });
+
+  it.each([
+    ['-merge', /has what ours has, and no more/],
+    ['conflict-marker-size=12', /has a merge conflict \(lines/],
+  ])('loses no side where the attribute %s has git mark it otherwise', async (attribute, said) => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    project.write('.git/info/attributes', `*.json ${attribute}\n`);
+    git(project, 'merge', 'other');
+    expect((await findings(project))[0]).toMatch(said);
+    expect((await findings(project))[0]).toMatch(/^blocking: .* → forge doctor --fix$/);
+    await fix(project);
+    expect([stored(project), unmerged(project)]).toEqual([MERGED, '']);
+  });
+
+  it('says that what was edited between the markers is not taken over, and leads back to it', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    const text = project.read(FEATURES).replace('"id": "C"', '"id": "MINE"');
+    project.write(FEATURES, text);
+    const line = text.slice(0, text.indexOf('MINE')).split('\n').length;
+    const { stderr } = await runForge(project, ['doctor', '--fix']);
+    expect(stderr).toContain(`edited by hand since (line ${line}): that is not taken over`);
+    const { fixes } = await fix(project);
+    expect(stored(project)).toEqual(MERGED);
+    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
+    expect([project.read(FEATURES), unmerged(project) === '']).toEqual([text, false]);
+    // One side of a conflict that somebody took out is such an edit as well.
+    project.write(FEATURES, project.read(FEATURES).replace(/^.*"id": "(MINE|D)",\n/gm, ''));
+    expect((await fix(project)).fixes[0]?.what).toContain('lines are gone');
   });
 
   it.each<[string, object[], object[], RegExp]>([

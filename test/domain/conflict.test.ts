@@ -280,6 +280,12 @@ describe('conflict markers', () => {
     expect(sidesOf(text(three).replaceAll('\n', '\r\n'))?.ours).toBe('[\r\n1\r\n]\r\n');
   });
 
+  it('LAY-09 are as long as the attribute conflict-marker-size says', () => {
+    const long = plain.replace(/[<=>]{7}/g, (marker) => marker + marker);
+    expect(conflictLines(text(long))).toEqual({ from: 2, to: 6 });
+    expect(sidesOf(text(long))).toEqual({ ours: '[\n1\n]\n', theirs: '[\n2\n]\n', base: null });
+  });
+
   it('LAY-09 that stand in one another or do not pair up give none', () => {
     expect(sidesOf(text(`<<<<<<< HEAD\n${plain}=======\n2\n>>>>>>> other\n`))).toBeNull();
     expect(sidesOf(text('<<<<<<< HEAD\n1\n'))).toBeNull();
@@ -290,7 +296,7 @@ describe('conflict markers', () => {
   it('LAY-09 within a text, or longer ones, are none', () => {
     expect(conflictLines('{ "a": "<<<<<<< HEAD\\n=======\\n>>>>>>> x" }')).toBeNull();
     expect(conflictLines('  <<<<<<< HEAD\n  >>>>>>> x\n')).toBeNull();
-    expect(conflictLines('<<<<<<<<< HEAD\n>>>>>>>>> x\n')).toBeNull();
+    expect(conflictLines('<<<<<<< HEAD\n>>>>>>>>> x\n')).toBeNull();
     expect(conflictLines(text(plain))).toEqual({ from: 2, to: 6 });
   });
 });

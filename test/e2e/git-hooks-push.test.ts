@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runBinary } from '../support/forge.js';
@@ -71,6 +71,23 @@ describe('pre-push', () => {
     run(project.dir, 'git', ['rebase', '-q', '-i', 'HEAD~1'], { env });
     expect(existsSync(join(project.dir, '.git/rebase-merge'))).toBe(true);
     expect(push(project, 'origin', 'HEAD:refs/heads/main')).toMatchObject(refused);
+  });
+
+  it('GIT-03 LTM-13 refuses secrets where somebody deleted the settings', () => {
+    const project = makePushable();
+    project.write('key.txt', `${SAMPLES.secret()}\n`);
+    project.git('add', 'key.txt');
+    project.git('commit', '-q', '--no-verify', '-m', 'x');
+    rmSync(join(project.dir, '.forge/config.toml'));
+    const { exitCode, stderr } = push(project, 'origin', 'HEAD');
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/config\.toml is missing[\s\S]*key\.txt:1: /),
+    ]);
+    const commit = run(project.dir, 'git', ['commit', '-q', '--allow-empty', '-m', `x ${SAMPLES.secret()}`]);
+    expect([commit.exitCode, commit.stderr]).toEqual([1, expect.stringContaining('must not be kept')]);
+    project.git('rm', '-q', '--cached', '.forge/config.toml');
+    expect(run(project.dir, 'git', ['commit', '-q', '-m', 'Leave forge'])).toMatchObject(passed);
   });
 
   it('GIT-03 B-46 in a hook of somebody else’s: what is pushed counts, not HEAD; both read it', () => {

@@ -26,7 +26,7 @@ export async function readUnmerged(git: Git, folder: string): Promise<Map<string
 
 /** Files below a folder, known to git, in which a line begins like a conflict. */
 export async function findMarked(git: Git, folder: string): Promise<string[]> {
-  const args = ['grep', '-l', '-z', '-I', '--no-color', '-E', '-e', '^<{7} ', '--', folder];
+  const args = ['grep', '-l', '-z', '-I', '--no-color', '-E', '-e', '^<{7}', '--', folder];
   const { code, stdout, stderr } = await git(args);
   // 1: none has any.
   if (code > 1) throw gitError(args, stderr);

@@ -49,6 +49,26 @@ export function findForge(from: string): Found | null {
   }
 }
 
+/** An entry of git's index: the length of its path in the last byte before it. One that is left out has more in between. */
+const CONFIG_ENTRY = '\u0000\u0012.forge/config.toml\u0000';
+
+/**
+ * For git's hooks: as well a project whose config.toml somebody deleted, that git has still. What no setting switches off
+ * must not end with the file of settings.
+ */
+export function findGuarded(from: string): Found | null {
+  const found = findForge(from);
+  const repository = found ? null : findRepository(from);
+  if (!repository || !mayBeRoot(repository.root)) return found;
+  const { root, gitDir } = repository;
+  try {
+    const isGone = readFileSync(join(gitDir, 'index')).includes(CONFIG_ENTRY, 'latin1');
+    return isGone ? { root, dir: join(root, '.forge'), repository } : null;
+  } catch {
+    return null;
+  }
+}
+
 /** True when git has a `.forge/` there that this checkout leaves out (sparse checkout). */
 export function isLeftOut(repository: Repository): boolean {
   try {

@@ -9,10 +9,11 @@ type Side = keyof Sides<string>;
 
 /** Lines (1-based) from the first marker of a conflict to the end of the first that is closed; null without one. */
 export function conflictLines(text: string): { from: number; to: number } | null {
-  if (!text.includes('<<<<<<<')) return null;
+  const size = markerSize(text);
+  if (size === null) return null;
   let from = 0;
   for (const [at, line] of text.split('\n').entries()) {
-    const marker = markerOf(line);
+    const marker = markerOf(line, size);
     if (marker === '<') from ||= at + 1;
     else if (marker === '>' && from > 0) return { from, to: at + 1 };
   }
@@ -22,8 +23,19 @@ export function conflictLines(text: string): { from: number; to: number } | null
 /** Markers that stand for a conflict: within a text of JSON no line can begin with one. */
 export const hasMarkers = (text: string): boolean => conflictLines(text) !== null;
 
-/** Seven of them: git writes more only inside of what the branches have in common, when that had a conflict itself. */
-const markerOf = (line: string): string | null => /^([<|=>])\1{6}(?: |\r?$)/.exec(line)?.[1] ?? null;
+/**
+ * Seven, or what the attribute `conflict-marker-size` says. Git writes longer ones inside of what the branches have in
+ * common, when that had a conflict itself: the first is of the conflict that counts.
+ */
+function markerSize(text: string): number | null {
+  if (!text.includes('<<<<<<<')) return null;
+  return /^(<{7,})(?: |\r?$)/m.exec(text)?.[1]?.length ?? null;
+}
+
+function markerOf(line: string, size: number): string | null {
+  const [, marker, char] = /^(([<|=>])\2{6,})(?: |\r?$)/.exec(line) ?? [];
+  return marker?.length === size && char !== undefined ? char : null;
+}
 
 /**
  * The versions that a text with conflict markers was made of, in any of git's styles (merge, diff3, zdiff3). The base is
@@ -31,11 +43,13 @@ const markerOf = (line: string): string | null => /^([<|=>])\1{6}(?: |\r?$)/.exe
  * pair up, or stand in one another.
  */
 export function sidesOf(text: string): Sides<string> | null {
+  const size = markerSize(text);
+  if (size === null) return null;
   const sides: Record<Side, string[]> = { ours: [], base: [], theirs: [] };
   let within: Side | null = null;
   let [hunks, based] = [0, 0];
   for (const line of text.split('\n')) {
-    const marker = markerOf(line);
+    const marker = markerOf(line, size);
     const next: Side | '' | undefined = marker === null ? undefined : NEXT[`${within ?? ''}${marker}`];
     if (marker !== null && next === undefined) return null;
     if (marker === '<') hunks++;
@@ -61,3 +75,25 @@ const NEXT: Readonly<Record<string, Side | ''>> = {
   'base=': 'theirs',
   'theirs>': '',
 };
+
+/**
+ * What somebody did to a text since git left it in conflict: the lines (1-based) that no version has, and whether any is gone
+ * that git had put there. It puts there all that a side has and the base has not; of the rest nothing is said.
+ */
+export function editsIn(
+  text: string,
+  { ours, theirs, base }: Sides<string>,
+): { lines: number[]; isCut: boolean } {
+  const size = markerSize(text);
+  const linesOf = (side: string): string[] => side.split('\n').map((line) => line.replace(/\r$/, ''));
+  const [now, before] = [linesOf(text), new Set(linesOf(base ?? ''))];
+  const sides = [...linesOf(ours), ...linesOf(theirs)];
+  const known = new Set([...sides, ...before]);
+  const standing = new Set(now);
+  const isOwn = (line: string): boolean =>
+    known.has(line) || (size !== null && markerOf(line, size) !== null);
+  return {
+    lines: now.flatMap((line, at) => (isOwn(line) ? [] : [at + 1])),
+    isCut: sides.some((line) => !before.has(line) && !standing.has(line)),
+  };
+}

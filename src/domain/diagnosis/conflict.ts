@@ -7,11 +7,11 @@ export interface ConflictFacts {
   /** Where its first conflict stands; null where no marker does. */
   lines: { from: number; to: number } | null;
   /**
-   * forge can merge it; somebody merged it and git has not been told; it is a ledger; it belongs to this machine and should
+   * forge can merge it; git merged it and left ids (`problem`) that stand twice; somebody merged it and git has not been told; it is a ledger; it belongs to this machine and should
    * not be in git; or a person has to.
    */
-  state: 'mergeable' | 'resolved' | 'ledger' | 'local' | 'hand';
-  /** Why a person has to. */
+  state: 'mergeable' | 'twice' | 'resolved' | 'ledger' | 'local' | 'hand';
+  /** Why a person has to; of one that can be merged, why it does not look like it. */
   problem?: string;
   commands: string[];
 }
@@ -25,7 +25,21 @@ function diagnose({ file, lines, state, problem, commands }: ConflictFacts): Sym
   const because = problem === undefined ? what : `${what}: ${problem}`;
   switch (state) {
     case 'mergeable':
-      return blocking(what, 'one version of it', 'commands that read it stop there', 'forge doctor --fix');
+      return problem === undefined
+        ? blocking(what, 'one version of it', 'commands that read it stop there', 'forge doctor --fix')
+        : blocking(
+            because,
+            'what both sides mean',
+            'git add would drop the other side',
+            'forge doctor --fix',
+          );
+    case 'twice':
+      return blocking(
+        `${file} has ids that stand twice: ${problem}`,
+        'one record of each',
+        'both branches added them, and git put both there',
+        'forge doctor --fix',
+      );
     case 'resolved':
       return degraded(
         `${file} has no conflict marker, but git waits to be told that it is resolved`,

@@ -1,15 +1,13 @@
 import { join } from 'node:path';
-import { findMarked, readObject, readUnmerged, type Stages } from '../../adapters/git/conflict.js';
-import { streamGit } from '../../adapters/git/git.js';
+import { findMarked, readUnmerged, type Stages } from '../../adapters/git/conflict.js';
 import { formatArgv } from '../../domain/argv.js';
 import type { Choice } from '../../domain/conflict/fields.js';
-import { mergeProgress } from '../../domain/conflict/progress.js';
-import { conflictLines, type Sides, sidesOf } from '../../domain/conflict/sides.js';
-import { mergeState, type StateName } from '../../domain/conflict/state.js';
+import { conflictLines } from '../../domain/conflict/sides.js';
+import type { StateName } from '../../domain/conflict/state.js';
+import { mergeTwice } from '../../domain/conflict/twice.js';
 import type { ConflictFacts } from '../../domain/diagnosis/conflict.js';
-import { decodeUtf8 } from '../../domain/document.js';
-import { corrupted } from '../../domain/error.js';
 import { hintFor } from '../../domain/ledger/finding.js';
+import { oneLine } from '../../domain/text.js';
 import {
   activeIssuesFile,
   checkpointsFolder,
@@ -28,6 +26,7 @@ import {
 } from '../../store/layout.js';
 import { attempt, valueOr } from '../attempt.js';
 import type { Context } from '../context.js';
+import { editNotes, mergeFile, readVersions, sideAlone, type Versions } from './versions.js';
 
 /** A file that two branches changed, and what can be done about it. */
 export interface Conflict extends ConflictFacts {
@@ -38,6 +37,8 @@ export interface Conflict extends ConflictFacts {
   merged?: { bytes: Buffer; choices: Choice[] };
   /** As git names it, where git has to be told; null where it knows of no conflict. */
   unmerged: string | null;
+  /** What a person should know of the file before it is merged. */
+  notes: string[];
 }
 
 type Kind = StateName | 'progress' | 'ledger' | 'local' | 'other';
@@ -64,6 +65,8 @@ export async function findConflicts(context: Context): Promise<Conflict[]> {
     const before = await valueOr(undefined, () => disk.read(path));
     if (before === undefined) continue;
     const lines = before && conflictLines(before.toString('latin1'));
+    const twice = stages || lines || !before ? null : judgeTwice(context, path, before);
+    if (twice) found.push(twice);
     if (stages || lines) found.push(await judge(context, { path, before, lines, stages: stages ?? null }));
   }
   return found;
@@ -86,6 +89,28 @@ async function askGit({
   };
 }
 
+/** Git saw no conflict, and left ids that stand twice. */
+function judgeTwice(context: Context, path: string, before: Buffer): Conflict | null {
+  const file = shown(context.layout, path);
+  const kind = kindOf(context, path);
+  const merged = kind === 'features' || kind === 'issues' ? mergeTwice(kind, before, file) : null;
+  if (!merged) return null;
+  const notes = [`"ours" is the one further up`];
+  const problem = oneLine(merged.ids.join(', '), 80);
+  return {
+    file,
+    path,
+    before,
+    lines: null,
+    unmerged: null,
+    notes,
+    state: 'twice',
+    problem,
+    commands: [],
+    merged,
+  };
+}
+
 interface Seen {
   path: string;
   before: Buffer | null;
@@ -99,17 +124,42 @@ async function judge(context: Context, seen: Seen): Promise<Conflict> {
   const file = shown(layout, path);
   const kind = kindOf(context, path);
   const unmerged = stages && repository ? shownFrom(repository.root, path) : null;
-  const conflict = { file, path, before, lines, unmerged };
+  const conflict = { file, path, before, lines, unmerged, notes: [] };
   if (kind === 'ledger')
     return { ...conflict, state: 'ledger', commands: [hintFor('conflict_marker', file, true)] };
   if (kind === 'local')
     return { ...conflict, state: 'local', commands: [`mv ${file} ${file}.damaged && forge init`] };
-  if (stages && !lines && before && stages.ours && stages.theirs)
-    return { ...conflict, state: 'resolved', commands: [`git add -- ${formatArgv([file])}`] };
-  if (kind === 'other') return { ...conflict, state: 'hand', commands: byHand(context, seen) };
-  const merged = await attempt(() => mergeFile(context, kind, seen, file));
-  if ('value' in merged) return { ...conflict, state: 'mergeable', commands: [], merged: merged.value };
-  return { ...conflict, state: 'hand', problem: merged.problem.message, commands: byHand(context, seen) };
+  const read = await attempt(() => readVersions(context, stages, file));
+  if ('value' in read) return weigh(context, { ...seen, kind, conflict, versions: read.value });
+  return { ...conflict, state: 'hand', problem: read.problem.message, commands: byHand(context, seen) };
+}
+
+interface Read extends Seen {
+  kind: StateName | 'progress' | 'other';
+  conflict: Pick<Conflict, 'file' | 'path' | 'before' | 'lines' | 'unmerged'>;
+  versions: Versions | null;
+}
+
+async function weigh(context: Context, seen: Read): Promise<Conflict> {
+  const { kind, before, lines, versions } = seen;
+  const { file } = seen.conflict;
+  const alone = lines ? null : sideAlone(before, versions);
+  const notes =
+    alone === null ? editNotes(before, lines, versions) : [`it has what ${alone} has, and no more`];
+  const conflict = { ...seen.conflict, notes };
+  const resolved = {
+    ...conflict,
+    state: 'resolved' as const,
+    commands: [`git add -- ${formatArgv([file])}`],
+  };
+  if (before && !lines && versions?.ours && versions.theirs && alone === null) return resolved;
+  const hand = { ...conflict, state: 'hand' as const, commands: byHand(context, seen) };
+  if (kind === 'other') return alone === null ? hand : { ...hand, problem: `${notes[0]}.` };
+  const merged = await attempt(() => mergeFile(kind, before, versions, file));
+  if ('problem' in merged) return { ...hand, problem: merged.problem.message };
+  if (alone !== null && before?.equals(merged.value.bytes)) return resolved;
+  const told = alone === null ? {} : { problem: `${notes[0]}.` };
+  return { ...conflict, ...told, state: 'mergeable', commands: [], merged: merged.value };
 }
 
 function kindOf({ layout }: Context, path: string): Kind {
@@ -132,9 +182,10 @@ function kindOf({ layout }: Context, path: string): Kind {
 }
 
 /** One side may have deleted it; of two checkpoints of one name each proves a state of its own: there is one to choose. */
-function byHand({ layout }: Context, { path, stages }: Seen): string[] {
+function byHand({ layout }: Context, { path, stages, lines }: Seen): string[] {
   const name = formatArgv([shown(layout, path)]);
-  if (stages && !(stages.ours && stages.theirs))
+  if (stages && !(stages.ours || stages.theirs)) return [`git rm -- ${name}`];
+  if (stages && !lines && !(stages.ours && stages.theirs))
     return [`git add -- ${name}   (keeps it)`, `git rm -- ${name}   (deletes it)`];
   if (stages && path.startsWith(checkpointsFolder(layout)))
     return ['ours', 'theirs'].map((side) => `git checkout --${side} -- ${name} && git add -- ${name}`);
@@ -142,60 +193,4 @@ function byHand({ layout }: Context, { path, stages }: Seen): string[] {
     `\${EDITOR:-vi} ${name}   (keep what both sides mean, remove the marker lines)`,
     ...(stages ? [`git add -- ${name}`] : []),
   ];
-}
-
-async function mergeFile(
-  { world, repository }: Context,
-  kind: StateName | 'progress',
-  { before, stages }: Seen,
-  file: string,
-): Promise<{ bytes: Buffer; choices: Choice[] }> {
-  const stream = streamGit(repository?.root ?? '.', world.env);
-  const stage = async (oid: string | undefined): Promise<Buffer | null> =>
-    oid === undefined ? null : await readObject(stream, oid, file);
-  const [ours, theirs, base] = stages
-    ? [await stage(stages.ours), await stage(stages.theirs), await stage(stages.base)]
-    : [null, null, null];
-  const survivor = ours ?? theirs;
-  if (stages && survivor && !(ours && theirs))
-    return keep(kind, before ?? survivor, file, ours ? 'theirs' : 'ours');
-  if (ours && theirs) return merge(kind, { ours, theirs, base }, file, true);
-  return merge(kind, marked(before, file), file, false);
-}
-
-function marked(before: Buffer | null, file: string): Sides<Buffer> {
-  const sides = before && sidesOf(decodeUtf8(before, file));
-  if (!sides) throw corrupted('file.conflict', `${file}: its conflict markers do not pair up.`, { file });
-  const { ours, theirs, base } = sides;
-  return {
-    ours: Buffer.from(ours),
-    theirs: Buffer.from(theirs),
-    base: base === null ? null : Buffer.from(base),
-  };
-}
-
-function merge(
-  kind: StateName | 'progress',
-  sides: Sides<Buffer>,
-  file: string,
-  isSure: boolean,
-): { bytes: Buffer; choices: Choice[] } {
-  if (kind !== 'progress') return mergeState(kind, sides, file, isSure);
-  const [ours, theirs] = [decodeUtf8(sides.ours, file), decodeUtf8(sides.theirs, file)];
-  const merged = mergeProgress({ ours, theirs, base: null });
-  if (!merged) throw corrupted('file.progress', `${file}: not all of it is lines of progress.`, { file });
-  return { bytes: Buffer.from(merged.text), choices: merged.choices };
-}
-
-/** Deleted by one side, changed by the other: it stays, if it can be read. */
-function keep(
-  kind: StateName | 'progress',
-  bytes: Buffer,
-  file: string,
-  deletedBy: 'ours' | 'theirs',
-): { bytes: Buffer; choices: Choice[] } {
-  if (kind !== 'progress') mergeState(kind, { ours: bytes, theirs: bytes, base: null }, file, true);
-  const [ours, theirs] = deletedBy === 'ours' ? [undefined, 'changed'] : ['changed', undefined];
-  const why = `kept: deleted by ${deletedBy}, changed by ${deletedBy === 'ours' ? 'theirs' : 'ours'}`;
-  return { bytes, choices: [{ id: null, field: null, ours, theirs, value: 'kept', why }] };
 }

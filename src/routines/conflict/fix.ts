@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
 import { addResolved } from '../../adapters/git/conflict.js';
+import { operationInProgress } from '../../adapters/git/read.js';
 import { formatArgv } from '../../domain/argv.js';
 import type { Choice } from '../../domain/conflict/fields.js';
 import { corrupted, refused } from '../../domain/error.js';
@@ -39,7 +40,7 @@ function planFix(
   conflict: Conflict,
   { bytes, choices }: NonNullable<Conflict['merged']>,
 ): PlannedFix {
-  const { file, before, unmerged } = conflict;
+  const { file, before, unmerged, notes } = conflict;
   const copy = keptConflict(
     context.layout,
     `${timestamp(context).replaceAll(/[:.]/g, '-')}-${basename(file)}`,
@@ -51,7 +52,11 @@ function planFix(
     .update('\0')
     .update(bytes);
   return {
-    what: `merge both sides of ${file}${told}`,
+    what: [
+      `merge ${conflict.state === 'twice' ? 'what stands twice in' : 'both sides of'} ${file}${told}`,
+      ...notes,
+      ...swapped(context, conflict),
+    ].join('; '),
     choices,
     undo: wayBack(context, conflict, copy),
     token: token.digest('hex'),
@@ -68,12 +73,22 @@ function planFix(
   };
 }
 
-/** Git brings its conflict back as long as the merge is not committed; the copy is there after that as well. */
-function wayBack({ layout }: Context, { file, before, unmerged }: Conflict, copy: string): string {
-  if (unmerged !== null) return `git checkout --merge -- ${formatArgv([file])}`;
-  return before === null
-    ? `rm ${formatArgv([file])}`
-    : `cp ${formatArgv([shown(layout, copy)])} ${formatArgv([file])}`;
+/** Git calls the sides of a rebase by what it does, which is the reverse of what people mean. */
+function swapped({ repository }: Context, { unmerged }: Conflict): string[] {
+  if (unmerged === null || !repository || operationInProgress(repository) !== 'a rebase') return [];
+  return ['in a rebase, "ours" is what you rebase onto, "theirs" your own commits'];
+}
+
+/**
+ * Git brings its conflict back as long as the merge is not committed, but not what was done by hand to the file; the copy
+ * is there after that as well.
+ */
+function wayBack({ layout }: Context, { file, before, unmerged, notes }: Conflict, copy: string): string {
+  const name = formatArgv([file]);
+  const conflict = `git checkout --merge -- ${name}`;
+  if (unmerged !== null && notes.length === 0) return conflict;
+  const bytes = before === null ? `rm ${name}` : `cp ${formatArgv([shown(layout, copy)])} ${name}`;
+  return unmerged === null ? bytes : `${conflict} && ${bytes}`;
 }
 
 /** Under a name that is free: a second merge within a millisecond is another one. */
@@ -94,7 +109,8 @@ async function requireResolved(context: Context, { file, path }: Conflict): Prom
   if (context.disk.dryRun) return;
   const left = (await findConflicts(context)).find((conflict) => conflict.path === path);
   if (!left) return;
-  if (left.lines) throw corrupted('file.conflict', `${file} has a conflict still.`, { file });
+  if (left.lines || left.state === 'twice')
+    throw corrupted('file.conflict', `${file} has a conflict still.`, { file });
   throw refused('conflict.index', `${file} is merged, but git still holds it for a conflict.`, {
     file,
     hint: `git add -- ${file}`,

@@ -22,7 +22,7 @@ import {
 } from '../../store/layout.js';
 import { attempt } from '../attempt.js';
 import type { Context } from '../context.js';
-import { withRescue } from '../rescue.js';
+import { TWICE_HINT, withRescue } from '../rescue.js';
 import { readArchives } from '../session/archive.js';
 
 const FILES: readonly [file: (layout: Layout) => string, format: Format<unknown> | null][] = [
@@ -41,7 +41,9 @@ export async function findDamaged(context: Context): Promise<Problem[]> {
   const found: Problem[] = [];
   const look = async (path: string, work: () => unknown): Promise<void> => {
     const looked = await attempt(() => rescued(context, path, work));
-    if ('problem' in looked && looked.problem.code !== 'file.conflict') found.push(looked.problem);
+    if (!('problem' in looked)) return;
+    const { code, hint } = looked.problem;
+    if (code !== 'file.conflict' && hint !== TWICE_HINT) found.push(looked.problem);
   };
   for (const [file, format] of FILES)
     await look(file(layout), () =>

@@ -1,5 +1,5 @@
 import { type GitFile, readGitFile } from '../../adapters/git/file.js';
-import { findForge } from '../../adapters/git/repository.js';
+import { findGuarded } from '../../adapters/git/repository.js';
 import type { World } from '../../adapters/world.js';
 import { type CheckedMessage, checkMessage, type MessageState } from '../../domain/commit/check.js';
 import { protectHeadings } from '../../domain/commit/clean.js';
@@ -31,7 +31,7 @@ export async function checkHookedMessage(
   world: World,
   path: string,
 ): Promise<HookedMessage | null> {
-  const found = findForge(from);
+  const found = findGuarded(from);
   if (!found) return null;
   const file = readGitFile(from, path);
   const context = contextAt(found.root, found.repository, world, true);

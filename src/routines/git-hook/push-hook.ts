@@ -1,6 +1,6 @@
 import { type Git, gitIn } from '../../adapters/git/git.js';
 import { madeBeside, newCommits, parsePushed } from '../../adapters/git/push.js';
-import { findForge } from '../../adapters/git/repository.js';
+import { findGuarded } from '../../adapters/git/repository.js';
 import type { World } from '../../adapters/world.js';
 import { ForgeError } from '../../domain/error.js';
 import { configFile, shownFrom } from '../../store/layout.js';
@@ -34,7 +34,7 @@ export async function checkHookedPush(
   world: World,
   { remote, refs }: { remote: string; refs: string },
 ): Promise<HookedPush | null> {
-  const found = findForge(from);
+  const found = findGuarded(from);
   if (!found?.repository) return null;
   const git = gitIn(found.repository.root, world.env);
   const pushed = parsePushed(refs);

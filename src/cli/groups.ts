@@ -31,7 +31,7 @@ export const GROUPS: readonly GroupEntry[] = [
   {
     name: 'status',
     heading: 'Start',
-    summary: 'Show the health of memory in five colours',
+    summary: 'Show how memory is: five parts, each green, yellow or red',
     load: () => import('./commands/status.js'),
   },
   {

@@ -77,6 +77,19 @@ describe('forge --help', () => {
     }
   });
 
+  it('B-01 what a command is for ends with its sentence, and exit codes of its own are told', async () => {
+    const project = makePlainProject();
+    for (const { name } of GROUPS) {
+      const { stdout } = await runForge(project, [name, '--help']);
+      const paragraphs = stdout.split(/\n{2,}/).slice(1);
+      const list = paragraphs.findIndex((paragraph) => /^[A-Z][\w ]+:\n {2}/.test(paragraph));
+      for (const text of paragraphs.slice(0, list))
+        expect([name, text]).toEqual([name, expect.stringMatching(/[.:]$/)]);
+    }
+    for (const { words, spec } of await commands())
+      if (spec.exit) expect(Object.keys(ABOUT[words.join(' ')]?.exits ?? {})).not.toEqual([]);
+  });
+
   it('B-01 every example works as it stands, one after the other', async () => {
     const project = await makeForge();
     project.write('package.json', '{ "scripts": { "test": "node -e 0" } }\n');

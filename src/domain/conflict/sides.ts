@@ -19,9 +19,6 @@ export function conflictLines(text: string): { from: number; to: number } | null
   return null;
 }
 
-/** Markers that stand for a conflict: within a text of JSON no line can begin with one. */
-export const hasMarkers = (text: string): boolean => conflictLines(text) !== null;
-
 /** Seven of them: git writes more only inside of what the branches have in common, when that had a conflict itself. */
 const markerOf = (line: string): string | null => /^([<|=>])\1{6}(?: |\r?$)/.exec(line)?.[1] ?? null;
 

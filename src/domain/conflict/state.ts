@@ -35,7 +35,7 @@ const kindOf = <T>(format: Format<T>, lists: StateKind['lists'] = none): StateKi
 });
 
 /** Checkpoints are not here: what one of them proved is not what the other did. */
-export const STATE_KINDS = {
+const STATE_KINDS = {
   features: kindOf(FEATURES, (isSure) => ({ features: featuresKind(isSure) })),
   knowledge: kindOf(KNOWLEDGE, () => ({
     'patterns.successful': learning('success'),

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { findUsers, writeCodeCaches } from './code-caches.mjs';
 import { collectLicences } from './licences.mjs';
-import { groupModules, linkGroup, refuseLiveBindings } from './link.mjs';
+import { groupModules, linkGroup, checkLinkable } from './link.mjs';
 import { manPage } from './man.mjs';
 import { loadSources } from './sources.mjs';
 import { buildTypes } from './types.mjs';
@@ -153,7 +153,7 @@ async function splitCommandLine(entry, table, plugins) {
     plugins,
     define: { ...common.define, ...table, 'import.meta.dirname': '__dirname' },
   });
-  refuseLiveBindings(metafile, (path) => readFileSync(`${root}${path}`, 'utf8'));
+  checkLinkable(metafile, (path) => readFileSync(`${root}${path}`, 'utf8'));
   return new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));
 }
 

@@ -20,13 +20,13 @@ export interface KeyHere {
   encrypted: boolean;
 }
 
-interface KeyInput {
+export interface KeyInput {
   /** A fingerprint or the beginning of one, or a public half. */
   key: string;
   reason?: string;
 }
 
-interface KeyDecided {
+export interface KeyDecided {
   key: SupervisorKey;
   audit: RecordRef;
 }

@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const FORGE = fileURLToPath(new URL('../bin/forge.js', import.meta.url));
-const RECORDER = fileURLToPath(new URL('recorder.cjs', import.meta.url));
+const RECORDER = fileURLToPath(new URL('code-cache.cjs', import.meta.url));
 const ROUNDS = 2;
 
 const MESSAGE = `[FORGE] Build

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { findUsers, writeCodeCaches } from './code-caches.mjs';
 import { collectLicences } from './licences.mjs';
-import { groupModules, linkGroup, checkLinkable } from './link.mjs';
+import { checkLinkable, groupModules, linkGroup } from './link.mjs';
 import { manPage } from './man.mjs';
 import { loadSources } from './sources.mjs';
 import { buildTypes } from './types.mjs';

@@ -129,7 +129,8 @@ function main(words) {
     return writeSync(1, `${require('../package.json').version}\n`);
   const own = enableCompileCache ? ownFolder() : null;
   if (own !== null) enableCompileCache(own);
-  return words.join(' ') === 'status --short' ? prompt() : start();
+  const asksForPrompt = words.length === 2 && words[0] === 'status' && words[1] === '--short';
+  return asksForPrompt ? prompt() : start();
 }
 
 if (require.main === module) main(process.argv.slice(2));

@@ -3,17 +3,17 @@
 //
 // The command line is CommonJS because Node starts that faster than the same code as ES modules, and it comes with
 // V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache (decisions 3 and 21).
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { findUsers, writeCodeCaches } from './code-caches.mjs';
 import { discard, makeDraft, publish } from './draft.mjs';
 import { collectLicences } from './licences.mjs';
-import { groupModules, linkGroup, refuseLiveBindings } from './link.mjs';
+import { checkLinkable, groupModules, linkGroup } from './link.mjs';
 import { manPage } from './man.mjs';
+import { loadSources } from './sources.mjs';
 import { buildTypes } from './types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -38,16 +38,8 @@ const common = {
  * The index of the guard's rules, made here so that no start has to. Needs all rules, of which a start needs none.
  */
 async function guardTable() {
-  const folder = mkdtempSync(join(tmpdir(), 'forge-table-'));
-  try {
-    const outfile = join(folder, 'table.mjs');
-    const entryPoints = ['src/domain/guard/table.ts'];
-    await build({ ...common, entryPoints, outfile, format: 'esm', metafile: false });
-    const { makeTableData } = await import(pathToFileURL(outfile).href);
-    return JSON.stringify(JSON.stringify(makeTableData()));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  const { makeTableData } = await loadSources("export { makeTableData } from './src/domain/guard/table.ts';");
+  return JSON.stringify(JSON.stringify(makeTableData()));
 }
 
 /** What went into each bundle. */
@@ -165,7 +157,7 @@ async function splitCommandLine(entry, table, plugins) {
     plugins,
     define: { ...common.define, ...table, 'import.meta.dirname': '__dirname' },
   });
-  refuseLiveBindings(metafile, (path) => readFileSync(`${root}${path}`, 'utf8'));
+  checkLinkable(metafile, (path) => readFileSync(`${root}${path}`, 'utf8'));
   return new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));
 }
 

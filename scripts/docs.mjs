@@ -3,56 +3,27 @@
 // schemas/*.json, the folders in agents/, and the last column of docs/requirements.md.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { fileURLToPath } from 'node:url';
 import { agentFolders } from './agent-folders.mjs';
+import { loadSources } from './sources.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const [BEGIN, END] = ['<!-- commands: written by npm run docs -->', '<!-- commands: end -->'];
 
-/** The command specs and the schemas, straight from the sources. */
-async function loadSources() {
-  const folder = mkdtempSync(join(tmpdir(), 'forge-docs-'));
-  try {
-    const outfile = join(folder, 'sources.mjs');
-    await build({
-      stdin: {
-        contents: `export * from './src/cli/groups.ts';
-          export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
-          export { ABOUT } from './src/cli/help/about.ts';
-          export { TOPICS } from './src/cli/topics.ts';
-          export { schemaNames, schemaOf } from './src/index.ts';
-          export { guardRules } from './src/domain/guard/table.ts';
-          export { claudeHooks } from './src/domain/agent/wirings/claude.ts';
-          export { geminiHooks, geminiServer } from './src/domain/agent/wirings/gemini.ts';
-          export { copilotWiring } from './src/domain/agent/wirings/copilot.ts';
-          export { opencodeWiring } from './src/domain/agent/wirings/opencode.ts';`,
-        resolveDir: ROOT,
-      },
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20.19',
-      logLevel: 'error',
-      banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+/** The command specs, the schemas, the guard's rules, and what agents are given. */
+const SOURCES = `
+  export * from './src/cli/groups.ts';
+  export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
+  export { ABOUT } from './src/cli/help/about.ts';
+  export { TOPICS } from './src/cli/help/topics.ts';
+  export { schemaNames, schemaOf } from './src/index.ts';
+  export { guardRules } from './src/domain/guard/table.ts';
+  export { claudeHooks } from './src/domain/agent/wirings/claude.ts';
+  export { geminiHooks, geminiServer } from './src/domain/agent/wirings/gemini.ts';
+  export { copilotWiring } from './src/domain/agent/wirings/copilot.ts';
+  export { opencodeWiring } from './src/domain/agent/wirings/opencode.ts';`;
 
 /** Every group with its commands; `full` is what a person types after "forge". */
 async function readGroups({ GROUPS }) {
@@ -176,7 +147,7 @@ const RULES_LINE = /Guard: \d+ rules, table `[0-9a-f]*` \(docs\/guard-rules\.md\
 
 /** Path → content of every generated file. */
 async function generate() {
-  const sources = await loadSources();
+  const sources = await loadSources(SOURCES);
   const groups = await readGroups(sources);
   const files = new Map();
   files.set('docs/commands.md', commandsPage(groups, sources));

@@ -4,10 +4,11 @@ import { init, parse } from 'es-module-lexer';
 await init;
 
 /**
- * Names of one module that another one takes are copied when it starts. That is right as long as none changes later and
- * no two modules need each other: esbuild's own form of CommonJS allows for both, and takes twice as long to start.
+ * Throws where linking would be wrong. Names of one module that another one takes are copied when it starts: right as long
+ * as none changes later and no two modules need each other. esbuild's own form of CommonJS allows for both, and takes twice
+ * as long to start. `inputs`, `outputs`: esbuild's metafile.
  */
-export function refuseLiveBindings({ inputs, outputs }, textOf) {
+export function checkLinkable({ inputs, outputs }, textOf) {
   for (const [path, { imports }] of Object.entries(inputs)) {
     if (/\.[cm]?[jt]s$/.test(path) && /^\s*export\s+let\b/m.test(textOf(path)))
       throw new Error(`${path} exports a variable that may change.`);

@@ -1,37 +1,11 @@
 // The manual page forge(1), from the same specs and texts as `forge help`.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { loadSources } from './sources.mjs';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-async function loadSources() {
-  const folder = mkdtempSync(join(tmpdir(), 'forge-man-'));
-  try {
-    const outfile = join(folder, 'sources.mjs');
-    await build({
-      stdin: {
-        contents: `export * from './src/cli/groups.ts';
-          export * from './src/cli/options.ts';
-          export { ABOUT } from './src/cli/help/about.ts';
-          export { TOPICS } from './src/cli/topics.ts';`,
-        resolveDir: ROOT,
-      },
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20.19',
-      logLevel: 'error',
-      banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
-    });
-    return await import(pathToFileURL(outfile).href);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+const SOURCES = `
+  export * from './src/cli/groups.ts';
+  export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
+  export { ABOUT } from './src/cli/help/about.ts';
+  export { TOPICS } from './src/cli/help/topics.ts';`;
 
 /** Text that troff takes for nothing but text. */
 const plain = (text) =>
@@ -57,7 +31,7 @@ function commandLines(entry, spec, { ABOUT, optionsOf, helpOf }) {
 
 /** Its whole text. */
 export async function manPage(version) {
-  const sources = await loadSources();
+  const sources = await loadSources(SOURCES);
   const commands = [];
   for (const entry of sources.GROUPS.filter(({ heading }) => heading !== null)) {
     const { group } = await entry.load();

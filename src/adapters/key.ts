@@ -17,7 +17,7 @@ export interface OpenKey {
 }
 
 /** Where a person's own key is. Never in a repository. */
-export function defaultKeyFile(env: Env): string {
+function defaultKeyFile(env: Env): string {
   const xdg = env.XDG_CONFIG_HOME;
   // A relative XDG path is invalid by its specification.
   const base = xdg?.startsWith('/') ? xdg : join(env.HOME || homedir(), '.config');

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /** Where a person says whose code is theirs: one owner a line. Never read from a repository. */
-export const ownersFile = (env: Record<string, string | undefined>): string =>
+const ownersFile = (env: Record<string, string | undefined>): string =>
   join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'forge', 'owners');
 
 /** Owners whose copyright lines are no foreign ones. None where there is no such file. */

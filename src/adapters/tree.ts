@@ -4,7 +4,7 @@ import { outside, systemCode } from '../domain/error.js';
 import { type Git, must } from './git/git.js';
 
 /** Files larger than this are named and not read, in bytes. */
-export const MAX_SCANNED_BYTES = 8 * 1024 * 1024;
+const MAX_SCANNED_BYTES = 8 * 1024 * 1024;
 
 /**
  * The plain files at or below a path, from the folder that git works in: what git tracks or would track; without git all

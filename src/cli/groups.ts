@@ -31,7 +31,7 @@ export const GROUPS: readonly GroupEntry[] = [
   {
     name: 'status',
     heading: 'Start',
-    summary: 'Show the health of memory in five colours',
+    summary: 'Show how memory is: five parts, each green, yellow or red',
     load: () => import('./commands/status.js'),
   },
   {
@@ -227,6 +227,7 @@ export const ENVIRONMENT_HELP = [
   ['XDG_STATE_HOME', 'where approvals, accepted keys and known seals are kept (default: ~/.local/state)'],
   ['XDG_CONFIG_HOME', "where a supervisor's own key is kept, in forge/supervisor.pem (default: ~/.config)"],
   ['NO_COLOR, FORCE_COLOR', 'colour off, on; TERM=dumb: off'],
+  ['LC_ALL, LC_CTYPE, LANG', 'with UTF-8 in them a terminal is shown more than ASCII'],
   ['SHELL', 'which shell "forge complete" speaks of'],
   ['CLAUDE_PROJECT_DIR, GEMINI_PROJECT_DIR', "where an agent's hook looks for the project"],
   ['GITHUB_*, CI_*, GITLAB_CI', 'where "forge ci" runs, and which commits it is about'],

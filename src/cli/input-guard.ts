@@ -9,7 +9,7 @@ const NO_CONTENT: ReadonlySet<string> = new Set(['cwd', 'color']);
 type Inputs = Pick<Invocation, 'args' | 'options'> & { spec?: Pick<Invocation['spec'], 'runs'> };
 
 /** The words of a call that a person or an agent chose. */
-export function inputFields({ args, options, spec }: Inputs): Field[] {
+function inputFields({ args, options, spec }: Inputs): Field[] {
   const fields = (spec?.runs ? [] : args).map((text, i): Field => ({ path: `argument ${i + 1}`, text }));
   for (const [name, value] of Object.entries(options)) {
     if (NO_CONTENT.has(name)) continue;

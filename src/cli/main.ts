@@ -31,7 +31,7 @@ export async function main(io: Io): Promise<number> {
   }
   // At each TAB.
   if (argv[0] === 'complete' && argv[1]?.startsWith('--shell=')) {
-    const { runComplete } = await import('./complete.js');
+    const { runComplete } = await import('./completion/complete.js');
     return runComplete(io, argv.slice(1));
   }
   const json = beforeDashes(argv).includes('--json');

@@ -7,7 +7,7 @@ export const PASSPHRASE_STDIN: OptionSpec = {
 };
 
 /** From stdin where it was asked for; never an argument, which every process here could read. */
-export async function givenPassphrase(call: Call): Promise<{ passphrase?: string }> {
+async function givenPassphrase(call: Call): Promise<{ passphrase?: string }> {
   if (call.options.passphraseStdin !== true) return {};
   const passphrase = await call.text('-');
   if (passphrase === '') throw usage('passphrase.empty', 'The passphrase on stdin is empty.');

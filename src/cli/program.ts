@@ -2,9 +2,9 @@ import { Command, CommanderError, Option } from 'commander';
 import { usage } from '../domain/error.js';
 import { parseWhole } from '../domain/input.js';
 import { GROUPS, type GroupEntry } from './groups.js';
+import { TOPICS } from './help/topics.js';
 import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
 import type { CommandSpec, GlobalFlags, Invocation, OptionSpec } from './spec.js';
-import { TOPICS } from './topics.js';
 
 export interface ProgramOutput {
   out(text: string): void;

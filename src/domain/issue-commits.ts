@@ -13,7 +13,7 @@ const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
 const MAX_SUBJECT = 1000;
 
 /** The known issues that a message names: as a whole word of its subject, or as `Linear` of its Backtrace. */
-export function issuesNamed(message: string, known: ReadonlySet<string>): string[] {
+function issuesNamed(message: string, known: ReadonlySet<string>): string[] {
   const { subject, sections } = readMessage(cleanMessage(message, 'verbatim'));
   const words = subject.text.slice(0, MAX_SUBJECT).match(WORD) ?? [];
   const backtrace = sections.findLast(({ name }) => name === 'Backtrace');

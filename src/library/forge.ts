@@ -21,7 +21,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       return context.warnings;
     },
     where: bind('where', 'whereYouStand', 'reads'),
-    /** VIS-01: the health of memory in five colours. */
+    /** VIS-01: the five parts of memory, each green, yellow or red. */
     status: bind('status', 'readStatus', 'reads'),
     briefing: bind('briefing', 'brief', 'reads'),
     next: bind('feature', 'nextTask', 'reads'),

@@ -50,7 +50,7 @@ export type { Note } from '../routines/knowledge/note.js';
 export type { LiveKind, LiveValue } from '../routines/live-values.js';
 export type { Compacted } from '../routines/memory/compact.js';
 export type { Consolidated } from '../routines/memory/consolidation.js';
-export type { TierReport } from '../routines/memory/integrity.js';
+export type { TierReport } from '../routines/memory/inspect.js';
 export type { Overridden } from '../routines/memory/override.js';
 export type { Promoted } from '../routines/memory/promote.js';
 export type { LogEntry } from '../routines/memory/read.js';

@@ -18,7 +18,7 @@ export async function valueOr<T, U>(other: U, work: () => T | Promise<T>): Promi
   return 'problem' in made ? other : made.value;
 }
 
-export function problemIn(error: unknown): Problem & { code: string } {
+function problemIn(error: unknown): Problem & { code: string } {
   if (error instanceof ForgeError && error.kind !== 'bug')
     return { code: error.code, message: error.message, hint: error.hint };
   const code = systemCode(error);

@@ -5,7 +5,7 @@ import { diskError, makeFolder, readPlain, removeDrafts, removePath, replaceFile
 import { shownFrom } from './layout.js';
 
 /** Settings of agents have a few kilobytes. More would be parsed for seconds while others wait for the lock. */
-export const MAX_FOREIGN_BYTES = 512 * 1024;
+const MAX_FOREIGN_BYTES = 512 * 1024;
 
 /** A file outside `.forge/` that is not forge's alone: an agent's settings, its instructions. */
 export interface ProjectFile {

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
+import { TOPICS } from '../../src/cli/help/topics.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { TOPICS } from '../../src/cli/topics.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
 import { makePlainProject, type Project } from '../support/project.js';
 import { record } from './memory.js';

@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_HELP, GROUPS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
+import { helpFor } from '../../src/cli/help/show.js';
+import { TOPICS } from '../../src/cli/help/topics.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { TOPICS } from '../../src/cli/topics.js';
 import { splitCommand } from '../../src/domain/argv.js';
 import { runForge } from '../support/forge.js';
 import { makePlainProject } from '../support/project.js';
@@ -31,7 +32,8 @@ async function specs(): Promise<Map<string, CommandSpec | null>> {
 }
 
 async function helpOf(words: readonly string[], columns: number): Promise<string> {
-  const { stdout, stderr, exitCode } = await runForge(makePlainProject(), ['help', ...words], { columns });
+  const terminal = { terminal: true, columns };
+  const { stdout, stderr, exitCode } = await runForge(makePlainProject(), ['help', ...words], terminal);
   expect([words, exitCode, stderr]).toEqual([words, 0, '']);
   return stdout;
 }
@@ -50,11 +52,12 @@ const isOneWord = (line: string): boolean => /^\s*(?:"[^"]*"|\S+)(?: \\)?$/.test
 describe('pages of help', () => {
   it('fit into 80, 60 and 40 columns, and break no word', async () => {
     for (const words of await pages()) {
-      const wide = await helpOf(words, 100);
+      // As they are laid out: a terminal breaks what is wider than itself.
+      const wide = await helpFor(words, 100);
       // Of a command over several lines.
       const wordsIn = (page: string): string[] => page.replace(/ \\$/gm, '').split(/\s+/);
       for (const width of [80, 60, 40]) {
-        const page = await helpOf(words, width);
+        const page = await helpFor(words, width);
         const tooLong = page.split('\n').filter((line) => line.length > width && !isOneWord(line));
         expect([words, width, tooLong]).toEqual([words, width, []]);
         expect(wordsIn(page)).toEqual(wordsIn(wide));
@@ -195,7 +198,7 @@ describe('forge help TOPIC', () => {
       list.split(','),
     );
     // The system's and git's own, and what forge hands to its own children.
-    const others = /^(HOME|PATH|PWD|TERM|GIT_.*|FORGE_SHIM)$/;
+    const others = /^(HOME|PATH|PWD|TERM|TERM_PROGRAM|WT_SESSION|GIT_.*|FORGE_SHIM|FORGE_MESSAGE_SETTINGS)$/;
     const names = new Set([...named, ...taken.map((name) => name.split(':')[0]?.trim() ?? '')]);
     for (const name of names) if (others.test(name) || name === '') names.delete(name);
     const isListed = (name: string): boolean =>

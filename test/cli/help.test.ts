@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
+import { TOPICS } from '../../src/cli/help/topics.js';
 import { parseArgv } from '../../src/cli/program.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { TOPICS } from '../../src/cli/topics.js';
 import { splitCommand } from '../../src/domain/argv.js';
 import { EXIT_CODES } from '../../src/domain/error.js';
 import { runBinary, runForge } from '../support/forge.js';
@@ -74,6 +74,17 @@ describe('forge --help', () => {
         const invocation = await parseArgv(words[0] === 'where' ? ['where'] : argv, { out: () => {} });
         expect([example, invocation?.spec === spec]).toEqual([example, true]);
       }
+    }
+  });
+
+  it('B-01 what a command is for is said in whole sentences', async () => {
+    const project = makePlainProject();
+    for (const { name } of GROUPS) {
+      const { stdout } = await runForge(project, [name, '--help']);
+      const paragraphs = stdout.split(/\n{2,}/).slice(1);
+      const list = paragraphs.findIndex((paragraph) => /^[A-Z][\w ]+:\n {2}/.test(paragraph));
+      for (const text of paragraphs.slice(0, list))
+        expect([name, text]).toEqual([name, expect.stringMatching(/[.:]$/)]);
     }
   });
 

@@ -3,9 +3,9 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
+import { TOPICS } from '../../src/cli/help/topics.js';
 import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { TOPICS } from '../../src/cli/topics.js';
 import { DEFAULTS, TABLE_NAMES } from '../../src/domain/settings.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

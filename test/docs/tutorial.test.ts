@@ -39,6 +39,8 @@ describe('a page that is typed into a terminal', () => {
     expect(retype(page('$ echo one', 'two', '$ false', '$ echo $?', '0'), makeHome())).toBe(
       page('$ echo one', 'one', '$ false', '$ echo $?', '1'),
     );
+    const bar = String.raw`$ printf '\rbar 1%%\rbar 2%%\r\033[Kdone\n'`;
+    expect(retype(page(bar, 'done'), makeHome())).toBe(page(bar, 'done'));
     expect(retype(page('$ exit', '$ echo one', 'one'), makeHome())).toContain('the shell ended before this');
   });
 

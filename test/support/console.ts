@@ -33,6 +33,10 @@ function partsOf(page: string): Part[] {
 
 const END = '\x1e';
 
+/** A bar, which is drawn only where something takes long: how fast the machine is, is no part of the page. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: what takes a line back is one
+const TAKEN_BACK = /(?:\r[^\r\n]*)+\r\x1b\[K/g;
+
 /**
  * What each of the commands prints, errors included, in one shell at a terminal to which nobody sits down: a question
  * would find the end of its input. The folder is shown as /home/ada.
@@ -48,7 +52,7 @@ export function type(commands: readonly string[], place: { cwd: string; env: Nod
     timeout: 120_000,
   });
   if (error) throw error;
-  const shown = stdout.replaceAll('\r\n', '\n').replaceAll(place.cwd, '/home/ada');
+  const shown = stdout.replaceAll('\r\n', '\n').replace(TAKEN_BACK, '').replaceAll(place.cwd, '/home/ada');
   return shown.split(END).slice(0, -1);
 }
 

@@ -94,11 +94,3 @@ export function forgetAll(project: Project): void {
   project.git('reflog', 'expire', '--expire=now', '--all');
   project.git('gc', '-q', '--prune=now');
 }
-
-/** The ids of a tier's records as they would be after `rewriteAll`, by number. */
-export const headOf = (project: Project, tier: Tier): string => {
-  const lines = readFileSync(project.path(fixedOf(tier)), 'utf8')
-    .split('\n')
-    .filter(Boolean);
-  return recordId(lines.at(-1) as string);
-};

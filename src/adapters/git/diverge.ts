@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Relation } from '../../domain/recover.js';
+import type { Divergence, Relation } from '../../domain/recover.js';
 import { toBytes, toText } from './bytes.js';
 import { withoutLocalFilters } from './commit.js';
 import { type Git, must } from './git.js';
@@ -8,18 +8,8 @@ import { operationInProgress } from './read.js';
 import type { Repository } from './repository.js';
 import { WorkTree } from './work-tree.js';
 
-/** What git tells of the way from a commit to the working tree, one folder left out. */
-export interface Measured {
-  commits: number;
-  behind: number;
-  files: number;
-  insertions: number;
-  deletions: number;
-  deleted_files: number;
-  untracked: number;
-  in_the_way: string[];
-  branch: Relation;
-  operation: string | null;
+/** What git tells of it: all but what only forge knows. */
+interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
   isShallow: boolean;
 }

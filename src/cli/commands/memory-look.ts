@@ -14,7 +14,7 @@ import { renderSignatures } from './memory-seal.js';
 
 const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', '), values: { words: TIERS } };
 
-export function tierOption({ options }: Call): { tier?: Tier } {
+function tierOption({ options }: Call): { tier?: Tier } {
   const { tier } = options as { tier?: string };
   if (tier === undefined) return {};
   const known = TIERS.find((name) => name === tier);

@@ -38,7 +38,7 @@ export const group: Group = {
   commands: [
     command<StatusReport | undefined>({
       name: 'status',
-      summary: 'Show the health of memory: five colours, why, and what to type',
+      summary: 'Show how memory is: five parts, each green, yellow or red, why, and what to type',
       example: 'forge status',
       options: [
         { flags: '--short', help: 'one line for a prompt; nothing where there is no .forge/' },

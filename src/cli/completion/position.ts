@@ -58,7 +58,7 @@ async function helpWords(words: readonly string[]): Promise<Offer> {
   const entry = GROUPS.find(({ name }) => name === words[0]);
   if (entry) return { ...NOTHING, candidates: named(others(await load(entry.name), entry.name)) };
   if (words.length === 1) return NOTHING;
-  const { TOPICS } = await import('../topics.js');
+  const { TOPICS } = await import('../help/topics.js');
   return {
     ...NOTHING,
     candidates: [...groups(), ...TOPICS.map(([value, note]) => ({ value, note })), TOPIC_LIST],

@@ -26,6 +26,11 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['memory', 'config', 'agents', 'hooks'],
     examples: ['forge init --dry-run'],
   },
+  status: {
+    text: 'The parts are long-term and short-term memory, features, git and issues. With --short it is a line for the prompt of a shell.',
+    see: ['doctor', 'memory'],
+    exits: { '1': '--exit-code: something is red, or yellow where that is asked for' },
+  },
   session: {
     text: 'A session is one stretch of work. It starts with a briefing and ends with an archive and a commit of .forge/ alone, so that whoever comes next knows where the work stands.',
     see: ['gate', 'briefing', 'memory'],
@@ -112,7 +117,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['agents', 'doctor', 'mcp'],
   },
   doctor: {
-    text: 'Node, git, the folder, hooks, agents and memory: for each thing that is wrong what was seen, what was expected, and the command that puts it right. It changes nothing.',
+    text: 'Node, git, the folder, hooks, agents and memory: for each thing that is wrong what was seen, what was expected, and the command that puts it right. Without --fix it changes nothing.',
     see: ['agents', 'hooks'],
     exits: { '1': 'something blocks work' },
   },

@@ -1,10 +1,10 @@
 import { GROUPS, type GroupEntry } from '../groups.js';
 import { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
 import type { CommandSpec, Group, OptionSpec, Values } from '../spec.js';
-import { TOPICS } from '../topics.js';
 import { ABOUT, type About } from './about.js';
 import { fill, fillCommand, rows } from './layout.js';
 import { firstWords } from './topic.js';
+import { TOPICS } from './topics.js';
 
 type Pairs = (readonly [string, string])[];
 

@@ -2,10 +2,10 @@ import { usage } from '../../domain/error.js';
 import { oneLine } from '../../domain/text.js';
 import { GROUPS } from '../groups.js';
 import type { CommandSpec } from '../spec.js';
-import { TOPICS } from '../topics.js';
 import { nearest } from './layout.js';
 import { commandPage, groupPage, isTopic, mainPage, topicsPage } from './page.js';
 import { topicIdea, topicPage } from './topic.js';
+import { TOPICS } from './topics.js';
 
 /**
  * `forge help WORDS`: a command, a group of commands or a topic; both where they have one name. Exit 2 for what is neither,

@@ -33,7 +33,7 @@ function readClaude(payload: Payload, moment: Moment): AgentEvent {
 }
 
 /** JSON with exit 0; a key that an event does not define fails its validation, so there is none too many. */
-export function replyAsClaude({ context, block }: Answer, _moment: Moment, name: string): string {
+function replyAsClaude({ context, block }: Answer, _moment: Moment, name: string): string {
   if (block !== null) return JSON.stringify({ decision: 'block', reason: block });
   if (context === null) return '';
   return JSON.stringify({ hookSpecificOutput: { hookEventName: name, additionalContext: context } });

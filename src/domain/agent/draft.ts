@@ -32,7 +32,7 @@ export const deletion = (start: number, end: number): Edit => ({
 });
 
 /** Edits of one text, at offsets of that text; none overlaps another. */
-export function applyEdits(text: string, edits: readonly Edit[]): string {
+function applyEdits(text: string, edits: readonly Edit[]): string {
   return byOffset(edits).reduceRight(
     (after, { offset, removed, inserted }) =>
       after.slice(0, offset) + inserted + after.slice(offset + removed),

@@ -11,7 +11,7 @@ export type Matcher = (text: string) => boolean;
 type Step = (text: string, from: ReadonlySet<number>) => ReadonlySet<number>;
 type Char = (char: string) => boolean;
 
-export const MAX_PATTERN = 200;
+const MAX_PATTERN = 200;
 const MAX_COUNT = 64;
 
 /** Throws an Error that says in words what is wrong with it. */

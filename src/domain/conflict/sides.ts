@@ -20,9 +20,6 @@ export function conflictLines(text: string): { from: number; to: number } | null
   return null;
 }
 
-/** Markers that stand for a conflict: within a text of JSON no line can begin with one. */
-export const hasMarkers = (text: string): boolean => conflictLines(text) !== null;
-
 /**
  * Seven, or what the attribute `conflict-marker-size` says. Git writes longer ones inside of what the branches have in
  * common, when that had a conflict itself: the first is of the conflict that counts.

@@ -6,7 +6,7 @@ import type { RecordBody } from '../ledger/segment.js';
  * How a cycle is judged. LTM, "Knowledge Promotion Mechanism", knows the first two: only they may teach anything. A
  * REGRESSION broke what had worked; a GOVERNANCE_VIOLATION broke a rule, whatever else it did.
  */
-export const CLASSIFICATIONS = [
+const CLASSIFICATIONS = [
   'SUCCESS',
   'PARTIAL_SUCCESS',
   'FAILURE',

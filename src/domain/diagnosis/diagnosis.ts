@@ -27,8 +27,8 @@ export interface ProjectFacts {
   unapproved: number;
 }
 
-export const LEAST_NODE = '20.19';
-export const LEAST_GIT = '2.30';
+const LEAST_NODE = '20.19';
+const LEAST_GIT = '2.30';
 
 export function diagnose({ node, git, project }: Facts): Symptom[] {
   if ('message' in project) return [...checkNode(node), ...checkGit(git, false), ...checkFolder(project)];

@@ -1,5 +1,5 @@
 /** How bad it is: forge cannot do its work, does it in part, or could do it better. */
-export const SEVERITIES = ['blocking', 'degraded', 'advisory'] as const;
+const SEVERITIES = ['blocking', 'degraded', 'advisory'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
 /** One thing that is wrong with the set-up (`forge doctor`), and what to type. */

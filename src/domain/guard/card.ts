@@ -64,7 +64,7 @@ const aboutOthers = mentions([
 const COMMON_LONG = /^(?:4\d{18}|62\d{14,17})$/;
 
 /** The name of who issues such a number, without regard to its check digit. */
-export function cardIssuer(digits: string): string | null {
+function cardIssuer(digits: string): string | null {
   const issuer = ISSUERS.find(
     ({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length),
   );

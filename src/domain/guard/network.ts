@@ -55,7 +55,7 @@ function isPublicV4(ip: string, match: RegExpExecArray): boolean {
 }
 
 /** The eight groups of an IPv6 address; null where it is none. */
-export function ipv6Groups(text: string): number[] | null {
+function ipv6Groups(text: string): number[] | null {
   const halves = text.split('::');
   if (halves.length > 2) return null;
   const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')));

@@ -65,7 +65,7 @@ export const Entry = z.looseObject({
 export type Entry = z.infer<typeof Entry>;
 
 /** An entry that is active no more, for the session's archive. */
-export const ClosedEntry = z.looseObject({
+const ClosedEntry = z.looseObject({
   ...Fields,
   closed_at: z.string(),
   outcome: z.enum(OUTCOMES),

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SCOPES } from '../cycle/cycle.js';
 import { wordsOf } from '../text.js';
-
-export type Scope = (typeof SCOPES)[number];
 
 /** Who wrote it how makes no other pattern: case, width, white space and a final mark do not count. */
 export const normalisePattern = (text: string): string => wordsOf(text, '.!;');

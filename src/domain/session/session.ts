@@ -8,7 +8,6 @@ import { Holder } from './holder.js';
 const STORED_ID = /^(\d{4}-\d{2}-\d{2}-session-\d{3,})-([0-9a-f]{6})$/;
 
 const SESSION_STATUSES = ['running', 'ended', 'interrupted', 'discarded'] as const;
-export type SessionStatus = (typeof SESSION_STATUSES)[number];
 
 const Core = {
   schema_version: z.string(),

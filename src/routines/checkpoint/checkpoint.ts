@@ -13,7 +13,7 @@ import { freeName, mark } from './mark.js';
 import { chooseIssue, listed, type Place, requireClean, requirePlace, type Tested } from './place.js';
 import { type CheckpointWatch, type Checks, chooseChecks, runChecks, toEvidence, whyFailed } from './run.js';
 
-export const CheckpointInput = z.strictObject({
+const CheckpointInput = z.strictObject({
   issue: z.optional(z.string()),
   verify: z.optional(z.array(z.string())),
   message: z.optional(z.string()),

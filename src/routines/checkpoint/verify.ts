@@ -8,7 +8,7 @@ import { plural } from '../../domain/text.js';
 import { makeToken } from '../../domain/token.js';
 import { checkpointTrees, shownFrom } from '../../store/layout.js';
 import type { Context } from '../context.js';
-import { inspectMemory } from '../memory/integrity.js';
+import { inspectMemory } from '../memory/inspect.js';
 import { recordsLacking } from './anchors.js';
 import { tryFinishCheckpoints } from './finish.js';
 import { latestCheckpoint, readCheckpoints, requireCheckpoint, requireOk } from './read.js';

@@ -8,7 +8,7 @@ import { verifyCheckpoints } from '../checkpoint/verify.js';
 import { type CheckedCommit, checkCommits } from '../commit/check.js';
 import { type Context, readConfig } from '../context.js';
 import { scanTree } from '../guard/scan.js';
-import { inspectMemory, reportTiers } from '../memory/integrity.js';
+import { inspectMemory, reportTiers } from '../memory/inspect.js';
 import type { LookOptions } from '../memory/look.js';
 import { type CiRange, describeRange } from './range.js';
 

@@ -113,7 +113,7 @@ function patchRefused(refusals: readonly Refusal[], isMalformed: boolean): Error
 const NAMED_REFUSALS = 5;
 
 /** Read, decide, replace, under the lock: of two agents that patch at once neither loses anything. */
-export function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer: T }): T {
+function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer: T }): T {
   const { disk, layout } = context;
   return disk.withLock(() => {
     const { id } = requireRunning(context);

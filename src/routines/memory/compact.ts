@@ -19,7 +19,7 @@ export interface Compacted {
 }
 
 /** LTM-10: how many cycles stay live. */
-export const LIVE_CYCLES = 1000;
+const LIVE_CYCLES = 1000;
 
 /** Seals all but the last 1,000 cycles into an archive that stays part of the ledger. On the default branch. */
 export async function compactMemory(context: Context): Promise<Compacted> {

@@ -61,7 +61,7 @@ export interface Consolidated {
   waits?: string;
 }
 
-export const nothingDone = (uncovered: number, waits: string | null = null): Consolidated => ({
+const nothingDone = (uncovered: number, waits: string | null = null): Consolidated => ({
   ran: false,
   promoted: [],
   contested: [],

@@ -6,8 +6,8 @@ import { storeAudit } from './ledger.js';
 import { readRecords } from './read.js';
 
 /** LTM-11, bytes of live containers. Warned from the first; from the second on consolidation pauses. */
-export const WARN_BYTES = 80_000_000;
-export const PAUSE_BYTES = 100_000_000;
+const WARN_BYTES = 80_000_000;
+const PAUSE_BYTES = 100_000_000;
 
 export type Growth = 'normal' | 'large' | 'paused';
 

@@ -1,86 +1,16 @@
-import { rootCommit } from '../../adapters/git/memory.js';
 import { corrupted } from '../../domain/error.js';
 import { type Finding, isDamage } from '../../domain/ledger/finding.js';
-import { recordId, TIERS, type Tier } from '../../domain/ledger/ledger.js';
-import { redactedIn } from '../../domain/ledger/tombstone.js';
 import { isBuilder } from '../../domain/role.js';
 import { plural } from '../../domain/text.js';
-import { shown } from '../../store/layout.js';
-import { readAnchors, writeAnchors } from '../../store/ledger/anchors.js';
-import { MOVES, wasMoved } from '../../store/ledger/files.js';
 import { refuseHalted, writeHalt } from '../../store/ledger/halt.js';
-import { journalStamp, pruneJournal } from '../../store/ledger/journal.js';
 import type { Around } from '../../store/ledger/ledger.js';
-import { keepRedacted, redactedStamp } from '../../store/ledger/redacted.js';
-import { digestContainers } from '../../store/ledger/scan.js';
-import { saveState } from '../../store/ledger/state.js';
-import { toState } from '../../store/ledger/tip.js';
 import { type Context, isBuilding, timestamp } from '../context.js';
-import { type Cut, isTrusted, isUnchanged, stillOpen, takeCut, trustedVerdict } from './cut.js';
-import type { Look } from './facts.js';
-import { type Judgement, judgeMemory } from './judge.js';
-import { surroundings } from './ledger.js';
-import { type LookOptions, lookAtMemory } from './look.js';
+import { trustedVerdict } from './cut.js';
+import { type Inspection, inspectMemory, reportTiers, type TierReport } from './inspect.js';
+import type { Judgement } from './judge.js';
+import type { LookOptions } from './look.js';
+import { remember } from './remember.js';
 import { type Restored, restoreRecords } from './restore.js';
-
-export interface TierReport {
-  tier: Tier;
-  records: number;
-  bytes: number;
-  heads: string[];
-  containers: string[];
-}
-
-/** A look and what it means; `look` is null when the last verification still holds. */
-export interface Inspection extends Judgement {
-  around: Around;
-  cut: Cut;
-  look: Look | null;
-  /** No damage, and nothing that a writing command has to wait for. */
-  unproven: Finding[];
-}
-
-const NOTHING: Judgement = { findings: [], restorable: [], strangers: [], notes: [] };
-
-/**
- * Looks at all of memory, or trusts the last verification when nothing was touched since and `fresh` is not asked
- * for. What somebody may have been in the middle of is looked at twice before it is reported.
- */
-export async function inspectMemory(
-  context: Context,
-  fresh: boolean,
-  options: LookOptions = {},
-): Promise<Inspection> {
-  const around = await surroundings(context);
-  const cut = takeCut(context, around);
-  if (!fresh && isTrusted(cut)) return { ...NOTHING, ...remembered(cut), around, cut, look: null };
-  const first = await inspectMoving(context, cut, options);
-  if (first.findings.length === 0) return first;
-  return inspectMoving(context, takeCut(context, await surroundings(context)), options);
-}
-
-const remembered = ({ state: { verdict } }: Cut): Pick<Inspection, 'notes' | 'unproven'> => ({
-  notes: verdict?.notes ?? [],
-  unproven: verdict?.unproven ?? [],
-});
-
-/** Reading takes no lock: what another process folds meanwhile is looked for where it went. */
-async function inspectMoving(context: Context, cut: Cut, options: LookOptions): Promise<Inspection> {
-  for (let tries = 1, latest = cut; ; tries++)
-    try {
-      return await inspectOnce(context, latest, options);
-    } catch (error) {
-      if (!wasMoved(error) || tries === MOVES) throw error;
-      latest = takeCut(context, await surroundings(context));
-    }
-}
-
-async function inspectOnce(context: Context, cut: Cut, options: LookOptions): Promise<Inspection> {
-  const look = await lookAtMemory(context, cut, options);
-  const several = TIERS.some((tier) => look.scans[tier].result.ledgers.size > 1);
-  const root = several && context.git ? await rootCommit(context.git) : null;
-  return { ...judgeMemory(context, look, root), around: cut.around, cut, look, unproven: look.unproven };
-}
 
 /**
  * For who only asks: nothing is put back, and nothing halts. What was found intact is remembered, so that the next one need
@@ -192,70 +122,6 @@ function haltFor(context: Context, reasons: readonly { at: string; reason: strin
 export const describeFinding = ({ file, line, message, tier }: Finding): string =>
   `${file === '' ? `${tier} ledger` : line > 0 ? `${file}:${line}` : file}: ${message}`;
 
-const MAX_REMEMBERED = 20;
-
-/** What was verified is not verified again until something changes; what HEAD has leaves the journal. */
-function remember(context: Context, { around, cut, look, notes }: Inspection): void {
-  const { disk } = context;
-  if (!look || disk.dryRun) return;
-  try {
-    disk.withLock(() => {
-      if (!isUnchanged(context, cut)) return;
-      prune(context, look, cut);
-      writeAnchors(disk, anchorsAfter(context, look));
-      for (const tier of TIERS) {
-        const known = cut.state.tiers[tier];
-        const open = stillOpen(known, cut.tiers[tier]);
-        cut.state.tiers[tier] = toState(
-          disk,
-          tier,
-          look.scans[tier],
-          known?.ledger ?? around.ledger(tier),
-          open,
-        );
-      }
-      // What somebody else redacted is known here from now on, whatever is checked out next.
-      keepRedacted(
-        disk,
-        TIERS.flatMap((tier) => look.scans[tier].result.tombstones.map((stone) => ({ ...stone, tier }))),
-      );
-      const archives = digestContainers(cut.archives);
-      const verdict = {
-        head: around.head,
-        archives,
-        redacted: redactedStamp(context.layout),
-        notes,
-        unproven: look.unproven.slice(0, MAX_REMEMBERED),
-        doubtful: look.doubtful,
-      };
-      saveState(disk, { ...cut.state, home: around.home, verdict });
-    });
-  } catch {
-    // Read-only, or busy: the next one verifies again.
-  }
-}
-
-function anchorsAfter({ disk }: Context, { git, settled }: Look) {
-  const anchors = readAnchors(disk);
-  if (!git) return anchors;
-  for (const name of settled) delete anchors.branches[name];
-  if (git.branch !== null) anchors.branches[git.branch] = git.head;
-  return { ...anchors, history: git.head };
-}
-
-/** Not on a detached HEAD: whatever is committed there, no branch has it, and no anchor will miss it. */
-function prune({ layout }: Context, { scans, git }: Look, cut: Cut): void {
-  if (!git || git.branch === null || journalStamp(layout).stat !== cut.journal.stat) return;
-  pruneJournal(layout, cut.journal.size, (bytes) => {
-    const grave = redactedIn(bytes);
-    const id = grave ?? recordId(bytes);
-    return !TIERS.some((tier) => {
-      const { graph } = scans[tier];
-      return grave === null ? graph.isCommitted(id) : graph.isBuried(id);
-    });
-  });
-}
-
 /** LTM-05: before anything is added to memory. Exit 4 `memory.corrupted` unless it is intact, or made so. */
 export async function requireMemory(
   context: Context,
@@ -282,19 +148,5 @@ export async function requireMemory(
       ? first.hint
       : 'forge memory verify  (says what it means and what a human can run)',
     data: { problems: inspection.findings },
-  });
-}
-
-export function reportTiers({ layout }: Context, { cut, look }: Inspection): TierReport[] {
-  return TIERS.map((tier) => {
-    const containers = cut.tiers[tier];
-    const known = look ? look.scans[tier].result : (cut.state.tiers[tier] ?? { records: 0, heads: [] });
-    return {
-      tier,
-      records: known.records,
-      bytes: containers.reduce((sum, { size }) => sum + size, 0),
-      heads: known.heads,
-      containers: containers.map(({ path }) => shown(layout, path)),
-    };
   });
 }

@@ -3,7 +3,8 @@ import type { Tier } from '../../domain/ledger/ledger.js';
 import { oneLine } from '../../domain/text.js';
 import type { Context } from '../context.js';
 import { requireDecision } from '../supervisor/human.js';
-import { inspectMemory, settleMemory } from './integrity.js';
+import { inspectMemory } from './inspect.js';
+import { settleMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
 
 /** A foreign ledger's records belong here from now on (adopt), or are not shown any more (drop). */

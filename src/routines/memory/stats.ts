@@ -7,7 +7,7 @@ import { journalStamp } from '../../store/ledger/journal.js';
 import { readPending } from '../../store/ledger/pending.js';
 import type { Context } from '../context.js';
 import { type Growth, growthOf } from './growth.js';
-import { inspectMemory, reportTiers } from './integrity.js';
+import { inspectMemory, reportTiers } from './inspect.js';
 
 export interface MemoryStats {
   status: 'intact' | 'corrupted' | 'halted' | 'secret';

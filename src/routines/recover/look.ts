@@ -10,7 +10,7 @@ import { readHalt } from '../../store/ledger/halt.js';
 import { latestCheckpoint, readCheckpoints, requireCheckpoint } from '../checkpoint/read.js';
 import { type Context, readConfig } from '../context.js';
 import { listFeatures } from '../feature/feature.js';
-import { inspectMemory } from '../memory/integrity.js';
+import { inspectMemory } from '../memory/inspect.js';
 
 /** A state to come back to, as far as recovery is concerned. */
 export interface Target {

@@ -104,7 +104,7 @@ export function clearShortTerm({ disk, layout }: Context): void {
 }
 
 /** The archive to resume: an id, or `latest`; null when `latest` finds none. */
-export function findResumable(context: Context, wanted: string): ArchivedSession | null {
+function findResumable(context: Context, wanted: string): ArchivedSession | null {
   if (wanted === 'latest') return resumable(readArchives(context, RESUMABLE))[0] ?? null;
   const id = matchSession(
     archivedIds(context).map((stored) => ({ id: stored })),

@@ -20,6 +20,17 @@ export interface KeyHere {
   encrypted: boolean;
 }
 
+export interface KeyInput {
+  /** A fingerprint or the beginning of one, or a public half. */
+  key: string;
+  reason?: string;
+}
+
+export interface KeyDecided {
+  key: SupervisorKey;
+  audit: RecordRef;
+}
+
 export interface SupervisorReport {
   /** Null: there is none at the usual place, or at FORGE_SUPERVISOR_KEY. */
   key: KeyHere | null;
@@ -125,18 +136,36 @@ function requireFirst(context: Context, file: string, passphrase: string | undef
  * A human accepts a key: of those that the settings name or that this machine knows by its fingerprint, or any by its
  * public half. From then on it is named and pinned.
  */
-export async function trustKey(
-  context: Context,
-  input: { key: string; reason?: string },
-): Promise<{ key: SupervisorKey; audit: RecordRef }> {
-  const decision = requireDecision(context, "Accepting a supervisor's key", input.reason, 'supervisor keys');
+export async function trustKey(context: Context, input: KeyInput): Promise<KeyDecided> {
+  const { decision, public_key, fingerprint, audit } = await decideKey(context, input, 'trusted');
+  pinKey(context, public_key, 'accepted', decision.reason);
+  return { key: { fingerprint, public_key, state: 'known' }, audit };
+}
+
+/** A human takes a key out, of the settings and of what counts here: what it sealed is vouched for by nobody any more. */
+export async function retireKey(context: Context, input: KeyInput): Promise<KeyDecided> {
+  const { public_key, fingerprint, audit } = await decideKey(context, input, 'retired');
+  pinKey(context, public_key, 'first');
+  pin(context, (pins) => markRetired(pins, public_key, timestamp(context)));
+  return { key: { fingerprint, public_key, state: 'retired' }, audit };
+}
+
+const DECISIONS = {
+  trusted: "Accepting a supervisor's key",
+  retired: "Retiring a supervisor's key",
+};
+
+/** Into the audit ledger first, then into the settings, or out of them. */
+async function decideKey(context: Context, input: KeyInput, action: keyof typeof DECISIONS) {
+  const decision = requireDecision(context, DECISIONS[action], input.reason, 'supervisor keys');
   const public_key = findKey(context, input.key);
   const fingerprint = fingerprintOf(public_key);
   const { around } = await requireMemory(context);
-  const record = { kind: 'supervisor_key', action: 'trusted', key: fingerprint, public_key, ...decision };
-  const audit = editKeys(context, public_key, true, () => storeAudit(context, around, record));
-  pinKey(context, public_key, 'accepted', decision.reason);
-  return { key: { fingerprint, public_key, state: 'known' }, audit };
+  const record = { kind: 'supervisor_key', action, key: fingerprint, public_key, ...decision };
+  const audit = editKeys(context, public_key, action === 'trusted', () =>
+    storeAudit(context, around, record),
+  );
+  return { decision, public_key, fingerprint, audit };
 }
 
 function findKey(context: Context, wanted: string): string {
@@ -149,20 +178,4 @@ function findKey(context: Context, wanted: string): string {
   throw usage('key.unknown', `${JSON.stringify(oneLine(wanted, 80))} names no supervisor's key here.`, {
     hint: 'forge supervisor show   (or give its public half: ed25519:…)',
   });
-}
-
-/** A human takes a key out, of the settings and of what counts here: what it sealed is vouched for by nobody any more. */
-export async function retireKey(
-  context: Context,
-  input: { key: string; reason?: string },
-): Promise<{ key: SupervisorKey; audit: RecordRef }> {
-  const decision = requireDecision(context, "Retiring a supervisor's key", input.reason, 'supervisor keys');
-  const public_key = findKey(context, input.key);
-  const fingerprint = fingerprintOf(public_key);
-  const { around } = await requireMemory(context);
-  const record = { kind: 'supervisor_key', action: 'retired', key: fingerprint, public_key, ...decision };
-  const audit = editKeys(context, public_key, false, () => storeAudit(context, around, record));
-  pinKey(context, public_key, 'first');
-  pin(context, (pins) => markRetired(pins, public_key, timestamp(context)));
-  return { key: { fingerprint, public_key, state: 'retired' }, audit };
 }

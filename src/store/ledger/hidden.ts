@@ -84,7 +84,7 @@ function note(parsed: ParsedLine, hidden: Hidden): (ArchiveManifest & { kind: st
 }
 
 /** The archive of a manifest: by its name, or by its ids once something in it was redacted and it has another name. */
-export function findArchive(layout: Layout, manifest: ArchiveManifest): Container | null {
+function findArchive(layout: Layout, manifest: ArchiveManifest): Container | null {
   const named = describeContainer(archiveFileOf(layout, manifest.archive));
   if (named) return named;
   const isOf = (container: Container): boolean => manifestOf([container]).ids_sha256 === manifest.ids_sha256;

@@ -77,7 +77,7 @@ export type Graves = ReadonlyMap<string, Buffer>;
  * The same bytes with each of these records replaced by the line that stands for it; null where none is there. A last
  * line without LF counts as a line: its content goes too.
  */
-export function bury(bytes: Buffer, graves: Graves): Buffer | null {
+function bury(bytes: Buffer, graves: Graves): Buffer | null {
   const parts: Buffer[] = [];
   const there = new Set<string>();
   let found = false;

@@ -12,7 +12,7 @@ const MATCHERS: Record<string, string> = { 'post-tool-use': 'Bash|apply_patch' }
 const UNWIRED = ['pre-tool-use', 'session-end'];
 
 /** The hooks of `.codex/hooks.json`. */
-export const codexHooks = (command: string): { event: string; group: Record<string, unknown> }[] =>
+const codexHooks = (command: string): { event: string; group: Record<string, unknown> }[] =>
   Object.entries(codex.events)
     .filter(([word]) => !UNWIRED.includes(word))
     .map(([word, { name }]) => ({

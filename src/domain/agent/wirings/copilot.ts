@@ -9,7 +9,7 @@ const TIMEOUT = 5;
 const MATCHERS: Record<string, string> = { 'post-tool-use': 'bash|powershell|create|edit|glob|grep|view' };
 
 /** The hooks as a file of their own: Copilot reads all files of its folder. */
-export function copilotHooks(command: string): string {
+function copilotHooks(command: string): string {
   const wired = Object.entries(copilot.events).filter(([, { moment }]) => moment !== 'before-tool');
   const hooks = wired.map(([word, { name }]) => [name, [entry(`${command} hook copilot ${word}`, word)]]);
   return `${JSON.stringify({ version: 1, hooks: Object.fromEntries(hooks) }, null, 2)}\n`;
@@ -24,7 +24,7 @@ const entry = (line: string, word: string): object => ({
 });
 
 /** As `copilot mcp add` writes it; a server without `tools` has none. */
-export const copilotServer = (command: string): object => ({
+const copilotServer = (command: string): object => ({
   type: 'local',
   ...serverOf(command),
   tools: ['*'],

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
-import { type LookUp, type Offer, offerAt } from './completion/position.js';
+import type { Io } from '../io.js';
+import { type LookUp, type Offer, offerAt } from './position.js';
 import {
   bashWord,
   type Candidate,
@@ -9,8 +10,7 @@ import {
   type Shell,
   splitLine,
   type Typed,
-} from './completion/shells.js';
-import type { Io } from './io.js';
+} from './shells.js';
 
 /** ms. Whoever has pressed a key does not wait longer. */
 const DEADLINE = 2000;
@@ -72,7 +72,7 @@ function lineOf(line: string): Typed | null {
 
 function lookUpIn(io: Io): LookUp {
   return async (kind, before, dir) => {
-    const { liveValues, systemWorld } = await import('../index.js');
+    const { liveValues, systemWorld } = await import('../../index.js');
     const wanted = dir?.replace(/^~(?=\/|$)/, () => io.env.HOME ?? '~') ?? (io.env.FORGE_DIR || '.');
     const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd(), wanted);
     return liveValues(folder.replace(/[\\/]\.forge$/, ''), kind, before, {

@@ -1,0 +1,29 @@
+// What scripts need of src/, as a module: command specs, schemas, rules.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** `contents`: exports, with paths from the root of the repository. */
+export async function loadSources(contents) {
+  const folder = mkdtempSync(join(tmpdir(), 'forge-sources-'));
+  try {
+    const outfile = join(folder, 'sources.mjs');
+    await build({
+      stdin: { contents, resolveDir: ROOT },
+      outfile,
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20.19',
+      logLevel: 'error',
+      banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
+    });
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

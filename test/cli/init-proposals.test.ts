@@ -192,7 +192,8 @@ describe('what forge init proposes', () => {
     const project = makeRepository();
     await init(project);
     rmSync(project.path('.forge'), { recursive: true });
-    const { stderr } = await runForge(project, ['init']);
+    await init(project);
+    const { stderr } = await runForge(project, ['session', 'start']);
     expect(stderr.match(/had left the working tree/g)).toHaveLength(1);
     expect(stderr).toMatch(/1 execution record \(number 1\), .*1 notes record \(number 1\)/);
   });

@@ -1,4 +1,4 @@
-import { chmodSync, symlinkSync } from 'node:fs';
+import { chmodSync, rmSync, symlinkSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import type { InitResult } from '../../src/index.js';
@@ -168,12 +168,34 @@ describe('what forge init proposes', () => {
     const { stdout } = await runForge(project, ['init', '-n']);
     for (const line of [
       /^ {2}stack +mixed +package\.json, services\/api\/go\.mod$/m,
-      /^ {2}tests +npm test +package\.json; to take it: --test 'npm test'$/m,
+      /^ {2}tests +npm test +package\.json; for checkpoints too: \.forge\/config\.toml, verify = \["npm test"\]$/m,
       /^ {2}issue ids +SHOP-\\d\+ +recent commits$/m,
-      /^ {2}features +2 features \(Login works; Export as CSV\) +README\.md; to take it: --features README\.md$/m,
+      /^ {2}features +2 features \(Login works; Export as CSV\) +README\.md; to take it: forge init --features README\.md$/m,
     ])
       expect(stdout).toMatch(line);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LAY-04 the first feature that is proposed is called as the project calls its issues', async () => {
+    const project = makeRepository();
+    commitAll(project, 'ABC-1: a', 'ABC-2: b', 'ABC-3: c');
+    const add = 'forge feature add ABC-001 "First thing to build"';
+    expect((await init(project)).next.join()).toContain(add);
+    expect((await runForge(project, [])).stdout).toContain(add);
+    const other = makeRepository();
+    expect((await init(other, ['--id-pattern', '(SHOP|WEB)-\\d+'])).next.join()).toContain('add SHOP-001 ');
+    const plain = makeRepository();
+    expect((await init(plain, ['--id-pattern', '#\\d+'])).next.join()).toContain('add FORGE-001 ');
+  });
+
+  it('LAY-04 a folder that was removed comes back, and one line says what of the ledgers did', async () => {
+    const project = makeRepository();
+    await init(project);
+    rmSync(project.path('.forge'), { recursive: true });
+    await init(project);
+    const { stderr } = await runForge(project, ['session', 'start']);
+    expect(stderr.match(/had left the working tree/g)).toHaveLength(1);
+    expect(stderr).toMatch(/1 execution record \(number 1\), .*1 notes record \(number 1\)/);
   });
 
   it('LAY-04 the branch that is checked out is taken where git knows of no other', async () => {
@@ -348,7 +370,7 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
       ['init'],
       [
         ['Which stack', '\u001b[B\r'],
-        ['What runs the tests', '\r'],
+        ['Which command runs the tests', '\r'],
         ['ids of issues', '\r'],
         ['Take 2 features from README.md', 'y\r'],
       ],
@@ -372,7 +394,7 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
       ['init'],
       [
         ['Which stack', '\r'],
-        ['What runs the tests', '\u007f\r'],
+        ['Which command runs the tests', '\u007f\r'],
         ['ids of issues', '\u007f\r'],
         ['Take 2 features', '\r'],
       ],
@@ -395,7 +417,7 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
       [['Which stack', key]],
       [
         ['Which stack', '\r'],
-        ['What runs the tests', key],
+          ['Which command runs the tests', key],
       ],
     ] as [string, string][][]) {
       const { exitCode, shown } = await atTerminal(project, ['init'], answers);

@@ -344,7 +344,10 @@ describe('forge hooks beside others', () => {
     const refusal = forge(project, 'hooks', 'install');
     expect(refusal.stderr).toContain('→ forge hooks install --into husky');
     expect(hookFiles(project)).toEqual(before);
-    expect(forge(project, 'hooks', 'install', '--into', 'husky').exitCode).toBe(0);
+    expect(forge(project, 'hooks', 'install', '--into', 'husky')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('commit them, too'),
+    });
     const log = join(makeFolder(), 'log');
     expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own pre-commit\nown commit-msg 1\n');

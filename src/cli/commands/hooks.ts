@@ -10,7 +10,7 @@ const WORDS: Record<HookState, string> = {
   installed: 'installed',
   new: 'installed now',
   renewed: 'renewed',
-  added: 'installed now, in a file that is not forge’s',
+  added: 'added now',
   absent: 'not installed',
   refused: 'cannot be installed',
   removed: 'removed',
@@ -38,7 +38,10 @@ function render({ hooks, gone, beside, comment_char }: HooksReport, style: Style
     ({ name, scope, events, runs_forge }) =>
       `\n·  hook.${oneLine(name, 60)} (${scope} setting) has ${events.join(', ')} too: git 2.54 and newer run ${runs_forge ? 'forge twice' : 'both'}`,
   );
-  return `${columns(rows)}${lost.join('')}${others.join('')}${advice}`;
+  const shared = hooks.some(({ state, path }) => state === 'added' && !path.startsWith('.git/'))
+    ? `\n\n${style.dim('forge’s block stands in files of the project: commit them, too.')}`
+    : '';
+  return `${columns(rows)}${lost.join('')}${others.join('')}${shared}${advice}`;
 }
 
 interface InstallFlags {

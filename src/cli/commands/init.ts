@@ -23,7 +23,7 @@ async function run(call: Call): Promise<InitResult> {
 }
 
 /** What is proposed is taken with Enter. */
-const CLEAR = ' Backspace: nothing';
+const CLEAR = ' (Backspace: none)';
 
 /** One line for each thing that forge cannot know; what a flag says is not asked, and nothing where forge is set up. */
 async function ask(call: Call, input: InitInput): Promise<void> {
@@ -37,10 +37,7 @@ async function ask(call: Call, input: InitInput): Promise<void> {
     const answer = await choose('Which stack should init.sh set up?', stacks, found.stack);
     if (answer !== found.stack) input.stack = answer;
   }
-  input.test ??= await line(
-    `What runs the tests, for checkpoints too?${test ? CLEAR : ''}`,
-    test?.command ?? '',
-  );
+  input.test ??= await line(`Which command runs the tests?${test ? CLEAR : ''}`, test?.command ?? '');
   if (idPattern !== null)
     input.idPattern ??= await line(`What do ids of issues look like, in commits?${CLEAR}`, idPattern);
   if (branch && !branch.known)
@@ -89,10 +86,16 @@ function renderProposals({ proposals }: InitResult, style: Style): string[] {
   const rows = proposals.map(({ name, value, from, taken, flag }) => [
     NAMES[name],
     taken ? value : style.dim(value),
-    taken ? style.dim(from) : `${style.dim(`${from}; to take it:`)} ${style.command(flag)}`,
+    taken ? style.dim(from) : `${style.dim(`${from};`)} ${howToTake(name, value, flag, style)}`,
   ]);
   return ['', 'Found:', columns(rows, '  ')];
 }
+
+/** What works now that config.toml is there, as before. */
+const howToTake = (name: keyof typeof NAMES, value: string, flag: string, style: Style): string =>
+  name === 'test'
+    ? `${style.dim('for checkpoints too: .forge/config.toml,')} ${style.command(`verify = [${JSON.stringify(value)}]`)}`
+    : `${style.dim('to take it:')} ${style.command(`forge init ${flag}`)}`;
 
 const gatherFeatures = (ids: readonly string[]): string[] =>
   ids.length === 0 ? [] : [ids.length < 4 ? ids.join(', ') : `${ids[0]} to ${ids.at(-1)}`];

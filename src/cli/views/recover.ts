@@ -42,7 +42,7 @@ export function renderPlan({ checkpoint, divergence, decision, rules }: Recovery
   ];
   const title = checkpoint
     ? `${style.strong(checkpoint.tag)}  ${style.dim(`${checkpoint.commit.slice(0, 12)}, ${style.time(checkpoint.timestamp)}`)}`
-    : 'No checkpoint to compare with.';
+    : 'No checkpoint to compare with. While all works: forge checkpoint create';
   return `${title}\n${columns(rows, '  ').replace(/ +$/gm, '')}\n  ${style.dim(more.join('; '))}\n${style.strong(decision)}: ${WORDS[decision]}`;
 }
 

@@ -42,6 +42,12 @@ export function proposeIdPattern(subjects: readonly string[]): string | null {
   return `${prefixes.length === 1 ? prefixes[0] : `(${prefixes.join('|')})`}-\\d+`;
 }
 
+/** An id to show in a command: one of the project's own kind, where its ids have a prefix, so that commits bear it. */
+export function exampleId(idPattern: string): string {
+  const prefix = /^\(?([A-Z][A-Z0-9]*)[|A-Z0-9]*\)?-\\d\+$/.exec(idPattern)?.[1];
+  return `${prefix ?? 'FORGE'}-001`;
+}
+
 function countIds(subjects: readonly string[]): Counted {
   const counted: Counted = { numbers: new Map(), having: 0 };
   for (const subject of subjects) {

@@ -10,6 +10,7 @@ import { sessionName } from '../../domain/session/session.js';
 import { oneLine, plural } from '../../domain/text.js';
 import { checkpointTrees, featuresFile, shownFrom } from '../../store/layout.js';
 import type { Context } from '../context.js';
+import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { readRunning } from '../session/running.js';
 
@@ -40,17 +41,19 @@ export async function requirePlace({ repository, git, layout, world }: Context):
 export const notNow = (reason: string, hint?: string): Error =>
   refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, hint === undefined ? {} : { hint });
 
-/** What stands before `-vN`: what was said, else the focused issue, the focused feature, the session. */
+/** What stands before `-vN`: what was said, else the focused issue, the focused feature, the session that runs or ran last. */
 export function chooseIssue(context: Context, said: string | undefined): string {
   if (said !== undefined) return checkId(said, 'name for a checkpoint');
   const { linear_issue, task } = showFocus(context);
   const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
   const feature = features.find(({ id }) => task?.startsWith(`${id}:`))?.id;
-  const running = readRunning(context);
-  const name = linear_issue ?? feature ?? (running ? sessionName(running.id) : undefined);
+  const session = readRunning(context) ?? recentArchives(context).at(-1);
+  const name = linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
   if (name !== undefined && isId(name)) return name;
   const why =
-    name === undefined ? 'there is no focus and no session' : `${oneLine(name, 80)} is no name for it`;
+    name === undefined
+      ? 'there is no focus, and there was no session'
+      : `${oneLine(name, 80)} is no name for it`;
   throw usage('checkpoint.issue', `Nothing says what the checkpoint is to be called: ${why}.`, {
     hint: 'forge checkpoint create ISSUE',
   });

@@ -124,7 +124,10 @@ export async function initialise(
   );
   result.skipped.push(...whyNoGit(from, repository));
   if (given) result.features = takeFeatures(context, given.list);
-  return { ...result, next: nextSteps(context, result, found) };
+  return {
+    ...result,
+    next: nextSteps(context, result, { ...found, idPattern: input.idPattern ?? found.idPattern }),
+  };
 }
 
 /** The list that was given; exit 2 for none, exit 5 for one that may not be stored, exit 4 while memory is halted. */

@@ -1,6 +1,7 @@
 import { findRepository, type Repository } from '../../adapters/git/repository.js';
 import { formatArgv } from '../../domain/argv.js';
 import { FEATURES } from '../../domain/feature/feature.js';
+import { exampleId } from '../../domain/init/proposal.js';
 import type { Part } from '../../domain/init/stack.js';
 import { oneLine, plural } from '../../domain/text.js';
 import { featuresFile } from '../../store/layout.js';
@@ -103,7 +104,7 @@ export function nextSteps(
   const test = found.test === null ? '' : ` --test ${JSON.stringify(found.test.command)}`;
   const add = found.features
     ? formatArgv(['forge', 'init', '--features', found.features.file])
-    : `forge feature add FORGE-001 "First thing to build"${test}`;
+    : `forge feature add ${exampleId(found.idPattern ?? '')} "First thing to build"${test}`;
   return [
     ...(parts.length > 0 ? ['sh .forge/init.sh'] : []),
     ...(features.length > 0 || hasFeatures(context) ? [] : [add]),

@@ -73,11 +73,17 @@ async function putBack(context: Context, inspection: Inspection, remedy: Remedy)
   const why = 'git took them from the working tree, and nothing here was edited';
   const { around, cut } = inspection;
   const { restored } = await restoreRecords(context, around, cut.journal.size, mine, { by: 'forge', why });
-  for (const { tier, records, from, to } of restored)
-    context.warnings.push(
-      `${plural(records, `${tier} record`)} (${from === to ? from : `${from} to ${to}`}) had left the working tree and ${records === 1 ? 'was' : 'were'} put back.`,
-    );
+  if (restored.length > 0) context.warnings.push(sayRestored(restored));
   return restored;
+}
+
+function sayRestored(restored: readonly Restored[]): string {
+  const what = restored.map(
+    ({ tier, records, from, to }) =>
+      `${plural(records, `${tier} record`)} (${from === to ? `number ${from}` : `numbers ${from} to ${to}`})`,
+  );
+  const one = restored.length === 1 && restored[0]?.records === 1;
+  return `${what.join(', ')} had left the working tree and ${one ? 'was' : 'were'} put back.`;
 }
 
 const withoutRestored = (inspection: Inspection, remedy: Remedy): Inspection => ({

@@ -1,12 +1,13 @@
 import { readBranch } from '../../adapters/git/read.js';
 import { ForgeError } from '../../domain/error.js';
 import { countStatuses, type Feature, type FeatureStatus } from '../../domain/feature/feature.js';
+import { exampleId } from '../../domain/init/proposal.js';
 import { openEntries } from '../../domain/kfr/gate.js';
 import { type Candidate, taskLine } from '../../domain/next.js';
 import { resumable, sessionName } from '../../domain/session/session.js';
 import type { Component } from '../../domain/status/status.js';
 import { readHalt } from '../../store/ledger/halt.js';
-import { type Context, hasRecovery } from '../context.js';
+import { type Context, hasRecovery, readConfig } from '../context.js';
 import { listFeatures, nextTask } from '../feature/feature.js';
 import { readKfr } from '../kfr/kfr.js';
 import { describePause, mentionedPauses } from '../recover/pause.js';
@@ -105,7 +106,9 @@ function suggest(context: Context, running: boolean, features: readonly Feature[
   const { task } = nextTask(context);
   const commands = [
     ...(features.length === 0
-      ? ['forge feature add FORGE-001 "First thing to build" --test "npm test"']
+      ? [
+          `forge feature add ${exampleId(readConfig(context).commit.id_pattern)} "First thing to build" --test "npm test"`,
+        ]
       : []),
     ...(running ? ['forge progress add "what you just did"'] : []),
     ...(!running && interrupted ? [`forge session start --resume ${sessionName(interrupted.id)}`] : []),

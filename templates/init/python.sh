@@ -55,6 +55,8 @@ pip_install() {
     run "$python" -m venv --clear .venv
     python_look
   fi
+  # A run that was killed in between has left it without pip, and some tools make it so.
+  "$venv" -c 'import pip' >/dev/null 2>&1 || run "$venv" -m ensurepip
   [ -e .venv/.gitignore ] || printf '*\n' >.venv/.gitignore
   made=$venv
   pip_arguments >"$kept/pip" 2>"$kept/log" || fail "$name: $(tail -n 1 "$kept/log")"

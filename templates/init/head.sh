@@ -37,6 +37,7 @@ fail() {
 }
 
 fresh=no
+[ "$#" -lt 2 ] || set -- "$*"
 case ${1-} in
   '') ;;
   --fresh) fresh=yes ;;

@@ -114,6 +114,29 @@ describe('init.sh, one run at a time', () => {
 });
 
 describe('init.sh for python', () => {
+  it.skipIf(!hasTool('python3', ['-c', 'import ensurepip, venv, tomllib']))(
+    'LAY-03 takes from pyproject.toml packages alone: no options for pip, no letters of a word',
+    () => {
+      const project = makePlainProject();
+      project.write('pyproject.toml', '');
+      expect(runBinary(project.dir, ['init', '--yes']).exitCode).toBe(0);
+      for (const [text, problem] of [
+        ['[project]\ndependencies = ["--index-url=http://x"]', "this is no package: '--index-url=http://x'"],
+        ['[dependency-groups]\ndev = "six"', 'dev is no list'],
+        ['project = 3', 'project is no table'],
+      ] as const) {
+        project.write('pyproject.toml', text);
+        const { exitCode, stdout, stderr } = bootstrap(project);
+        expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^init: failed: python: .*\n$/)]);
+        expect([stderr, stdout]).toEqual([
+          expect.stringContaining(problem),
+          expect.not.stringMatching('pip'),
+        ]);
+      }
+    },
+    60_000,
+  );
+
   it.skipIf(!hasTool('python3', ['-c', 'import ensurepip, venv']))(
     'LAY-03 mends a virtual environment that was left without pip',
     () => {

@@ -18,6 +18,7 @@ async function run(call: Call): Promise<InitResult> {
   };
   if (call.interactive) await ask(call, input);
   const result = await initForge(call.cwd, input, { world: call.world, dryRun: call.flags.dryRun });
+  if (call.flags.dryRun) call.say('Dry run: nothing was written.');
   return result;
 }
 

@@ -35,6 +35,7 @@ const LONG = [
   'e2e/governed-loop',
   'e2e/holders',
   'e2e/init-places',
+  'e2e/init-runs',
   'e2e/init-script',
   'e2e/init-stacks',
   'e2e/kfr',

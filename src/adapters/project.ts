@@ -5,7 +5,8 @@ import type { FolderView } from '../domain/init/stack.js';
 /** Folders whose projects are others', made by a program, or there for tests and reading. */
 const ASIDE = new Set(
   `node_modules bower_components vendor third_party thirdparty dist build out target coverage site-packages venv env
-  __pycache__ Pods Carthage doc docs example examples sample samples test tests testdata fixtures __tests__ __fixtures__
+  __pycache__ Pods Carthage doc docs example examples sample samples
+  demo demos playground playgrounds bench benches benchmark benchmarks test tests testdata fixtures __tests__ __fixtures__
   template templates fuzz tmp temp`.split(/\s+/),
 );
 const MAX_DEPTH = 3;

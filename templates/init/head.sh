@@ -5,23 +5,39 @@
 # It asks nothing and needs no sudo. The parts of the project stand at the end. All of it is yours to change.
 set -u
 
-# The project's root is the folder above the one that this script is in.
-case $0 in
-  */*) CDPATH='' cd -- "${0%/*}/.." || exit 1 ;;
-  *) CDPATH='' cd -- .. || exit 1 ;;
-esac
-# The dot keeps a line break at the end of the path.
-root=$(pwd -P && printf .)
+# The project's root is the folder above the one that this script is in, whatever link it was started by. The dot keeps
+# a line break at the end of a path.
+script=$0
+while [ -L "$script" ]; do
+  target=$(readlink -- "$script" && printf .) || exit 1
+  case $target in
+    /*) script=${target%??} ;;
+    *) script=$(dirname -- "$script" && printf .) && script=${script%??}/${target%??} ;;
+  esac
+done
+case $script in */*) ;; *) script=./$script ;; esac
+root=$(CDPATH='' cd -- "${script%/*}/.." 2>/dev/null && pwd -P && printf .)
 root=${root%??}
+# Sourced or piped into a shell, it would take another folder for the project.
+if [ ! -f "$script" ] || [ ! -f "$root/.forge/init.sh" ]; then
+  echo 'init: failed: this is no folder with a .forge/init.sh; run it as: sh .forge/init.sh' >&2
+  exit 1
+fi
+cd -- "$root" || exit 1
 
-say() { printf 'init: %s\n' "$1"; }
-warn() { printf 'init: warning: %s\n' "$1" >&2; }
+# What stands in the project's files must not move the cursor.
+say() {
+  case $1 in *[[:cntrl:]]*) set -- "$(printf '%s' "$1" | LC_ALL=C tr '\001-\037\177' '?')" ;; esac
+  printf 'init: %s\n' "$1"
+}
+warn() { say "warning: $1" >&2; }
 fail() {
-  printf 'init: failed: %s\n' "$1" >&2
+  say "failed: $1" >&2
   exit 1
 }
 
 fresh=no
+[ "$#" -lt 2 ] || set -- "$*"
 case ${1-} in
   '') ;;
   --fresh) fresh=yes ;;
@@ -41,7 +57,44 @@ kept=$root/.forge/local/init
 mkdir -p -- "$kept" 2>/dev/null
 unusable="$kept is no folder of its own, or cannot be written to"
 [ "$(cd -- "$kept" 2>/dev/null && pwd -P)" = "$kept" ] || fail "$unusable"
-true 2>/dev/null >"$kept/log" || fail "$unusable"
+true 2>/dev/null >>"$kept/log" || fail "$unusable"
+
+# One run at a time. The lock is a folder with one file: its name is the number of the run's process, its text what the
+# run was called. One that was killed holds nobody up: its file is renamed by the next, which only one can.
+is_running() {
+  kill -0 "$1" 2>/dev/null || return 1
+  # A number is given to other processes too, after a restart at the latest. Not every ps can tell.
+  args=$(ps -o args= -p "$1" 2>/dev/null) || return 0
+  case $args in *"$(cat "$kept/lock/$1" 2>/dev/null)"*) ;; *) return 1 ;; esac
+}
+
+take_lock() {
+  tries=0 waiting=''
+  until mkdir -- "$kept/lock" 2>/dev/null && sign_lock; do
+    for owner in "$kept/lock"/*; do owner=${owner##*/}; done
+    if [ "$owner" = '*' ]; then
+      # It is only just made or given back; else a run was killed while it did that.
+      tries=$((tries + 1))
+      [ "$tries" -lt 10 ] || fail "$unusable"
+      sleep 1
+      rmdir -- "$kept/lock" 2>/dev/null
+    elif [ "$owner" = "$$" ] || ! is_running "$owner"; then
+      [ "$owner" = "$$" ] || mv -- "$kept/lock/$owner" "$kept/lock/$$" 2>/dev/null || continue
+      sign_lock && return
+    else
+      [ "$owner" != "${FORGE_INIT_RUN-}" ] || fail 'a step of this script started it again'
+      [ -n "$waiting" ] || say "waiting for another run of this script (process $owner)"
+      waiting=yes
+      sleep 1
+    fi
+  done
+}
+sign_lock() { { printf '%s\n' "${0##*/}" >"$kept/lock/$$"; } 2>/dev/null; }
+
+take_lock
+trap 'rm -f -- "$kept/lock/$$"; rmdir -- "$kept/lock" 2>/dev/null' EXIT
+FORGE_INIT_RUN=$$
+export FORGE_INIT_RUN
 
 # step LABEL COMMAND…: says what it does; when it fails, one clear line with the end of what it printed.
 step() {
@@ -52,7 +105,7 @@ step() {
   code=$?
   [ "$code" != "${harmless-}" ] || return 0
   {
-    printf 'init: failed: %s: %s (exit %s; all it printed is in .forge/local/init/log)\n' "$name" "$label" "$code"
+    say "failed: $name: $label (exit $code; all it printed is in .forge/local/init/log)"
     tail -c 4000 "$kept/log" | tail -n 20 | sed 's/^/  | /'
   } >&2
   exit 1
@@ -88,7 +141,7 @@ tree_state() {
 needs_of() { { cksum <"$root/.forge/init.sh" && "$1_version" && "$1_files"; } 2>/dev/null | cksum; }
 
 # part STACK FOLDER: installs when what that depends on has changed, proves when anything has.
-count=0
+count=0 tree=''
 part() {
   count=$((count + 1))
   name=$1
@@ -101,7 +154,8 @@ part() {
     { read -r known_needs && read -r known_made && read -r known_tree; } <"$kept/$count"
   fi
   if [ "$needs" = "$known_needs" ] && [ -e "$known_made" ]; then
-    if [ "$(tree_state)" = "$known_tree" ]; then
+    [ -n "$tree" ] || tree=$(tree_state)
+    if [ "$tree" = "$known_tree" ]; then
       say "$name: nothing changed"
       return
     fi
@@ -119,4 +173,5 @@ part() {
   tree=$(tree_state)
   "$1_prove"
   printf '%s\n' "$needs" "$made" "$tree" >"$kept/$count"
+  tree=''
 }

@@ -55,6 +55,8 @@ pip_install() {
     run "$python" -m venv --clear .venv
     python_look
   fi
+  # A run that was killed in between has left it without pip, and some tools make it so.
+  "$venv" -c 'import pip' >/dev/null 2>&1 || run "$venv" -m ensurepip
   [ -e .venv/.gitignore ] || printf '*\n' >.venv/.gitignore
   made=$venv
   pip_arguments >"$kept/pip" 2>"$kept/log" || fail "$name: $(tail -n 1 "$kept/log")"
@@ -81,6 +83,20 @@ def show(*arguments):
         if argument and "\n" not in argument:
             print(argument)
 
+def within(table, key, kind, called):
+    value = table.get(key, kind())
+    if not isinstance(value, kind):
+        sys.exit("pyproject.toml: " + key + " is no " + called)
+    return value
+
+def show_packages(table, key):
+    for package in within(table, key, list, "list"):
+        if isinstance(package, str):
+            # pip would take it for an option.
+            if package.startswith("-"):
+                sys.exit("pyproject.toml: " + key + ": this is no package: " + repr(package))
+            show(package)
+
 names = ("requirements", "requirements-dev", "requirements-test", "dev-requirements", "test-requirements")
 for name in names:
     if os.path.isfile(name + ".txt"):
@@ -92,16 +108,18 @@ if os.path.isfile("pyproject.toml"):
             project = tomllib.load(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         sys.exit("pyproject.toml: " + str(error))
-table = project.get("project", {})
-extras = [name for name in ("dev", "test", "tests") if name in table.get("optional-dependencies", {})]
+table = within(project, "project", dict, "table")
+optional = within(table, "optional-dependencies", dict, "table")
+extras = [name for name in ("dev", "test", "tests") if name in optional]
 if "build-system" in project or os.path.isfile("setup.py"):
     show("-e", "." + ("[" + ",".join(extras) + "]" if extras else ""))
 else:
-    show(*table.get("dependencies", []))
+    show_packages(table, "dependencies")
     for name in extras:
-        show(*table["optional-dependencies"][name])
+        show_packages(optional, name)
+groups = within(project, "dependency-groups", dict, "table")
 for name in ("dev", "test", "tests"):
-    show(*[line for line in project.get("dependency-groups", {}).get(name, []) if isinstance(line, str)])
+    show_packages(groups, name)
 '
 }
 

@@ -20,7 +20,21 @@ const bootstrap = (project: Project, args: string[] = [], from = project.dir) =>
 /** PATH with what every system has, git and `more`. */
 function barePath(...more: string[]): string {
   const folder = makeFolder();
-  const names = ['sh', 'mkdir', 'rm', 'cksum', 'find', 'sort', 'sed', 'tail', 'grep', 'date', 'cat', 'git'];
+  const names = [
+    'sh',
+    'mkdir',
+    'rmdir',
+    'rm',
+    'cksum',
+    'find',
+    'sort',
+    'sed',
+    'tail',
+    'grep',
+    'date',
+    'cat',
+    'git',
+  ];
   for (const name of [...names, ...more]) symlinkSync(whichTool(name) as string, join(folder, name));
   return folder;
 }

@@ -117,15 +117,32 @@ export interface TestFacts {
   makefile: string;
 }
 
-/** The command that runs the project's tests; null when no file tells. With several stacks at the top it is `make test` or none. */
-export function proposeTest(parts: readonly Part[], facts: TestFacts): string | null {
+/** The command that runs the project's tests, and the part that told it; null for `make test`. */
+export interface TestProposal {
+  command: string;
+  part: Part | null;
+}
+
+/**
+ * How the project's tests are run; null when no file tells. With several stacks at the top it is `make test`, else what
+ * the only one that has tests says: a package.json may be there for a formatter alone.
+ */
+export function proposeTest(parts: readonly Part[], facts: TestFacts): TestProposal | null {
   const top = parts.filter(({ folder }) => folder === '.');
-  const make = /^test[ \t]*:(?!=)/m.test(facts.makefile) ? 'make test' : null;
-  const [only] = top;
-  if (only === undefined || top.length > 1) return make;
-  if (only.stack === 'rust') return 'cargo test';
-  if (only.stack === 'go') return facts.files.has('go.mod') ? 'go test ./...' : make;
-  return (only.stack === 'node' ? nodeTest(facts) : pythonTest(facts)) ?? make;
+  const make = /^test[ \t]*:(?!=)/m.test(facts.makefile) ? { command: 'make test', part: null } : null;
+  const told = top.flatMap((part) => {
+    const command = testOf(part, facts);
+    return command === null ? [] : [{ command, part }];
+  });
+  const [only = null] = told;
+  if (top.length > 1) return make ?? (told.length === 1 ? only : null);
+  return only ?? make;
+}
+
+function testOf({ stack }: Part, facts: TestFacts): string | null {
+  if (stack === 'rust') return 'cargo test';
+  if (stack === 'go') return facts.files.has('go.mod') ? 'go test ./...' : null;
+  return stack === 'node' ? nodeTest(facts) : pythonTest(facts);
 }
 
 function nodeTest({ files, packageJson }: TestFacts): string | null {

@@ -69,15 +69,13 @@ async function proposedBranch({ git, repository }: Context): Promise<Findings['b
 
 function findTest(root: string, files: ReadonlySet<string>, parts: readonly Part[]): Findings['test'] {
   const text = (name: string): string => (files.has(name) ? readHintFile(root, name) : '');
-  const command = proposeTest(parts, {
+  const told = proposeTest(parts, {
     files,
     packageJson: parseOrNull(text('package.json')),
     pyproject: text('pyproject.toml'),
     makefile: text('Makefile'),
   });
-  if (command === null) return null;
-  const by = command === 'make test' ? 'Makefile' : parts.find(({ folder }) => folder === '.')?.by;
-  return { command, by: by ?? '' };
+  return told && { command: told.command, by: told.part?.by ?? 'Makefile' };
 }
 
 function parseOrNull(text: string): unknown {

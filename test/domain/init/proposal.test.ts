@@ -114,10 +114,21 @@ describe('what a repository says about itself', () => {
       [[part('go')], { files: new Set(['go.mod']) }, 'go test ./...'],
       [[part('go', 'a')], {}, null],
       [[part('node'), part('go')], { makefile: 'all:\n\ntest: all\n\tgo test\n' }, 'make test'],
-      [[part('node'), part('go')], { packageJson: json('x'), makefile: 'test := 1\n' }, null],
+      [
+        [part('node'), part('go')],
+        { packageJson: json('x'), files: new Set(['go.mod']), makefile: 'test := 1\n' },
+        null,
+      ],
+      // A package.json for a formatter is no reason to know nothing of the tests.
+      [
+        [part('node'), part('python')],
+        { packageJson: { devDependencies: {} }, files: new Set(['pytest.ini']) },
+        '.venv/bin/python -m pytest',
+      ],
+      [[part('node'), part('rust')], { packageJson: json('x') }, null],
       [[], { makefile: 'test :\n' }, 'make test'],
     ];
     for (const [parts, change, command] of cases)
-      expect([change, proposeTest(parts, facts(change))]).toEqual([change, command]);
+      expect([change, proposeTest(parts, facts(change))?.command ?? null]).toEqual([change, command]);
   });
 });

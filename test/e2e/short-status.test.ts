@@ -1,7 +1,7 @@
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeForge } from '../cli/project.js';
+import { FEATURES, makeForge, PASSING_FEATURE, putFeatures } from '../cli/project.js';
 import { BIN, forgeJson, runBinary } from '../support/forge.js';
 import { makePlainProject, type Project, run } from '../support/project.js';
 
@@ -66,6 +66,33 @@ describe('forge status --short as a process', () => {
       await pause();
       expect([what, line(project), line(project)]).toEqual([what, told, told]);
     }
+  });
+
+  it('VIS-01 is red for a ledger that was edited, whatever was told before, and fails with --exit-code', async () => {
+    const project = await makeForge();
+    await pause();
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●●●◐●\n'));
+    const path = '.forge/memory/execution.jsonl';
+    project.write(path, project.read(path).replace('"n":1', '"n":7'));
+    await pause();
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ○●●◐●\n'));
+    expect(runBinary(project.dir, ['status', '--short', '--exit-code']).exitCode).toBe(1);
+  });
+
+  it('VIS-01 sees a file that was written in place with its size and its time kept', async () => {
+    const project = await makeForge();
+    putFeatures(project, [PASSING_FEATURE]);
+    const path = project.path(FEATURES);
+    const write = (text: string): void => {
+      writeFileSync(path, text);
+      utimesSync(path, 1_700_000_000, 1_700_000_000);
+    };
+    const passing = project.read(FEATURES);
+    write(passing);
+    await pause();
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●●●◐●\n'));
+    write(passing.replace('"passing"', '"failing"'));
+    expect(line(project)).toBe('forge ●●○◐●\n');
   });
 
   it('VIS-01 is a small bundle, without what reads commands and schemas', () => {

@@ -11,7 +11,7 @@ import { type Context, readConfig } from '../context.js';
 import type { LookOptions } from '../memory/look.js';
 import { showFocus } from '../session/focus.js';
 import { readRunning } from '../session/running.js';
-import { rememberBrief, stampsOf } from './brief.js';
+import { beforeLook, rememberBrief } from './brief.js';
 import { newestCheckpoint } from './checkpoint.js';
 import { lookAtGit } from './git.js';
 import {
@@ -42,12 +42,12 @@ export async function readStatus(
     list ??= storedFeatures(context);
     return list;
   };
-  const stamps = stampsOf(context);
+  const before = beforeLook(context);
   // Git first: it works while the rest is read.
   const asked = safely(() => lookAtGit(context, newestCheckpoint));
   const [knowledge, ledgers, shortTerm, features, git, linear] = await Promise.all([
     safely(() => lookAtKnowledge(context)),
-    safely(() => lookAtLedgers(context, input, options)),
+    safely(() => lookAtLedgers(context, options)),
     safely(() => lookAtShortTerm(context)),
     safely(() => lookAtFeatures(context, read())),
     asked,
@@ -62,7 +62,7 @@ export async function readStatus(
   });
   const report = { ...status, task: taskOf(context) };
   if (ledgers.remarks.length === 0)
-    rememberBrief(context, stamps, report, [knowledge.until, shortTerm.until]);
+    rememberBrief(context, before, report, [knowledge.until, shortTerm.until]);
   return report;
 }
 

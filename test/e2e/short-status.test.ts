@@ -148,6 +148,8 @@ describe('forge status --short as a process', () => {
     ]) {
       project.write(path, other);
       expect([other, line(project)]).toEqual([other, told]);
+      // And then known again.
+      expect([other, project.json(path)]).toEqual([other, { ...memory, at: expect.any(Number) }]);
     }
   });
 

@@ -34,6 +34,8 @@ interface Remembered {
   until: number;
   colors: Record<ComponentName, Color>;
   task: string | null;
+  /** The default branch as the settings have it, or ''. */
+  branch: string;
 }
 
 export interface Brief {
@@ -93,15 +95,17 @@ export const beforeLook = (context: Context): Before => ({
 export function rememberBrief(
   { layout, disk }: Context,
   { stamps, at }: Before,
-  { components, task }: Brief,
+  { components, task, branch }: Brief & Pick<Remembered, 'branch'>,
   borders: readonly (number | null)[],
 ): void {
   if (stamps === null || disk.dryRun || isFresh(stamps, at)) return;
   const until = Math.min(...borders.map((border) => border ?? Number.MAX_SAFE_INTEGER));
   const colors = Object.fromEntries(components.map(({ name, color }) => [name, color]));
   const known = readHint<Remembered>(promptFile(layout));
-  if (known?.stamps === stamps && known.until === until && known.at <= at) return;
-  writeHint(promptFile(layout), { stamps, at, until, colors, task }, LENGTH);
+  const found = { stamps, at, until, colors, task, branch };
+  // All of it: what another version of forge left may lack something, and would never be used.
+  if (known && known.at <= at && JSON.stringify({ ...known, at }) === JSON.stringify(found)) return;
+  writeHint(promptFile(layout), found, LENGTH);
 }
 
 const isFresh = (stamps: string, at: number): boolean =>
@@ -117,7 +121,7 @@ export async function promptStatus(dir: string, world: World): Promise<Brief | n
     if (context.repository) context.git = gitAtOnce(context.repository.root, world.env);
     const known = recall(context);
     if (!known) return null;
-    const git = worstOf((await lookAtGit(context, notKnown)).map(({ color }) => color));
+    const git = worstOf((await lookAtGit(context, known.branch, notKnown)).map(({ color }) => color));
     const colors = { ...known.colors, git };
     return { components: COMPONENTS.map((name) => ({ name, color: colors[name] })), task: known.task };
   } catch {
@@ -133,5 +137,7 @@ function recall(context: Context): Remembered | null {
   if (!known || known.stamps !== stampsOf(context) || known.at > now || now >= known.until) return null;
   const isSound = COMPONENTS.every((name) => COLORS.includes(known.colors?.[name]));
   // Without git it lies in .forge/, which may have come from anywhere.
-  return isSound && (known.task === null || ID_PATTERN.test(known.task)) ? known : null;
+  return isSound && typeof known.branch === 'string' && (known.task === null || ID_PATTERN.test(known.task))
+    ? known
+    : null;
 }

@@ -91,11 +91,12 @@ describe('where forge init works', () => {
   );
 
   it('LAY-05 LTM-13 text that may not be stored is refused before anything is made', () => {
-    const project = makeRepository();
-    for (const folder of ['web', 'jo.doe@corp-mail.com']) project.write(`${folder}/package.json`, '{}');
+    const project = makePlainProject();
+    for (const folder of ['web', 'jo.doe@corp-mail.com'])
+      project.write(`${folder}/package.json`, '{ "scripts": { "test": "x" } }');
     expect(typedError(project, INIT)).toMatchObject({
       exit: 5,
-      code: 'guard.personal',
+      code: 'guard.email',
       file: '.forge/init.sh',
     });
     expect(readdirSync(project.dir)).not.toContain('.forge');

@@ -92,6 +92,7 @@ describe('where forge init works', () => {
 
   it('LAY-05 LTM-13 text that may not be stored is refused before anything is made', () => {
     const project = makePlainProject();
+    project.git('init', '-q');
     for (const folder of ['web', 'jo.doe@corp-mail.com'])
       project.write(`${folder}/package.json`, '{ "scripts": { "test": "x" } }');
     expect(typedError(project, INIT)).toMatchObject({

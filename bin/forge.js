@@ -113,7 +113,12 @@ async function promptLine() {
 
 async function prompt() {
   const line = await promptLine().catch(() => null);
-  if (line === null) return start();
+  if (line === null) start();
+  else tell(line);
+}
+
+/** Straight to the descriptor: process.stdout would load what draws terminals and opens sockets. */
+function tell(line) {
   try {
     writeSync(1, line);
   } catch (error) {
@@ -125,8 +130,7 @@ async function prompt() {
 function main(words) {
   // Editors and prompts ask for the version often: nothing is loaded for it.
   if (words.length === 1 && ['--version', '-V'].includes(words[0]))
-    // Straight to the descriptor: process.stdout would load what draws terminals and opens sockets.
-    return writeSync(1, `${require('../package.json').version}\n`);
+    return tell(`${require('../package.json').version}\n`);
   const own = enableCompileCache ? ownFolder() : null;
   if (own !== null) enableCompileCache(own);
   const asksForPrompt = words.length === 2 && words[0] === 'status' && words[1] === '--short';

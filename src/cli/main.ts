@@ -11,11 +11,6 @@ import { version } from './version.js';
 /** One command, end to end. Returns the exit code; never throws, never exits. */
 export async function main(io: Io): Promise<number> {
   const { argv } = io;
-  // Before commander is loaded: editors and prompts ask for this often.
-  if (argv.length === 1 && (argv[0] === '--version' || argv[0] === '-V')) {
-    io.stdout.write(`${version()}\n`);
-    return 0;
-  }
   if (argv[0] === 'hook' && isGitHook(argv[1] ?? '')) {
     const { runGitHook } = await import('./git-hook.js');
     return runGitHook(io, argv.slice(1));

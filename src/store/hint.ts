@@ -45,10 +45,13 @@ export function stampFolder(folder: string): string {
   }
 }
 
-/** Changes whenever a file is written, or a name in a folder comes or goes; empty where there is none. */
+/**
+ * Changes whenever a file is written, or a name in a folder comes or goes; empty where there is none. Its time of change is
+ * in it, last: what was copied in place with its old time of writing, or touched, has a new one.
+ */
 export function stampFile(path: string): string {
   const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : '';
+  return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : '';
 }
 
 const LF = Buffer.from('\n');

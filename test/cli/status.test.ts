@@ -339,6 +339,22 @@ describe('forge status and git', () => {
     expect((await component(project, 'git')).color).toBe('red');
   });
 
+  it('VIS-01 the settings say which branch is the default one, where the remote does not', async () => {
+    const project = await makeForge();
+    diverge(project);
+    project.git('branch', '-q', '-m', 'main', 'next');
+    project.git('update-ref', 'refs/remotes/origin/next', 'origin/main');
+    project.git('update-ref', '-d', 'refs/remotes/origin/main');
+    project.git('branch', '-q', '-u', 'origin/next');
+    const color = async (): Promise<string> => (await component(project, 'git')).color;
+    project.write(CONFIG, 'schema_version = 1\n[git]\ndefault_branch = "../../heads/next"\n');
+    expect(await color()).toBe('yellow');
+    project.write(CONFIG, 'schema_version = 1\n[git]\ndefault_branch = "next"\n');
+    expect(await color()).toBe('red');
+    project.git('switch', '-q', '-c', 'topic');
+    expect(await color()).toBe('red');
+  });
+
   it('VIS-01 GIT-05 a checkpoint counts when HEAD leads to it and it is what it was', async () => {
     const project = await makeForge();
     await forgeJson(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
@@ -375,6 +391,8 @@ describe('forge status and git', () => {
     expect(await reasons()).toBe(
       'a merge is in progress; uncommitted: 1 conflict; no checkpoint to go back to',
     );
+    // What commits all that is changed would commit the markers.
+    expect((await component(project, 'git')).fix.join()).not.toContain('commit -a');
   });
 
   it('VIS-01 B-38 LAY-05 without git, in a worktree, and in a bare repository', async () => {

@@ -70,6 +70,39 @@ describe('where forge init works', () => {
     },
   );
 
+  it.each([
+    ['\u001b[31m', '<U+001B>[31m'],
+    ['zero\u200bwidth', 'zero<U+200B>width'],
+    ['jo.doe@corp-mail.com', 'project'],
+    ['漢'.repeat(80), `${'漢'.repeat(49)}…`],
+  ])(
+    'LAY-05 B-06 LTM-13 works in a folder with the name %j, from init to the end of a session',
+    (name, known) => {
+      const project = projectAt(join(makeFolder(), name));
+      mkdirSync(project.dir);
+      project.git('init', '-q');
+      typed(project, INIT);
+      expect(project.read('.forge/config.toml')).toContain(`\nname = "${known}"\n`);
+      typed(project, ['session', 'start']);
+      expect(typed(project, ['guard', 'scan', project.path('.forge')])).toContain('nothing found');
+      typed(project, ['session', 'end']);
+      expect(project.git('status', '--porcelain')).toBe('');
+    },
+  );
+
+  it('LAY-05 LTM-13 text that may not be stored is refused before anything is made', () => {
+    const project = makePlainProject();
+    project.git('init', '-q');
+    for (const folder of ['web', 'jo.doe@corp-mail.com'])
+      project.write(`${folder}/package.json`, '{ "scripts": { "test": "x" } }');
+    expect(typedError(project, INIT)).toMatchObject({
+      exit: 5,
+      code: 'guard.email',
+      file: '.forge/init.sh',
+    });
+    expect(readdirSync(project.dir)).not.toContain('.forge');
+  });
+
   it('LAY-05 B-06 shows a path with escapes harmlessly', () => {
     const project = projectAt(join(makeFolder(), '\u001b]0;owned\u0007'));
     mkdirSync(project.dir);

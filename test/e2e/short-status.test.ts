@@ -1,7 +1,7 @@
-import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeForge } from '../cli/project.js';
+import { FEATURES, makeForge, PASSING_FEATURE, putFeatures } from '../cli/project.js';
 import { BIN, forgeJson, runBinary } from '../support/forge.js';
 import { makePlainProject, type Project, run } from '../support/project.js';
 
@@ -68,6 +68,33 @@ describe('forge status --short as a process', () => {
     }
   });
 
+  it('VIS-01 is red for a ledger that was edited, whatever was told before, and fails with --exit-code', async () => {
+    const project = await makeForge();
+    await pause();
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●●●◐●\n'));
+    const path = '.forge/memory/execution.jsonl';
+    project.write(path, project.read(path).replace('"n":1', '"n":7'));
+    await pause();
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ○●●◐●\n'));
+    expect(runBinary(project.dir, ['status', '--short', '--exit-code']).exitCode).toBe(1);
+  });
+
+  it('VIS-01 sees a file that was written in place with its size and its time kept', async () => {
+    const project = await makeForge();
+    putFeatures(project, [PASSING_FEATURE]);
+    const path = project.path(FEATURES);
+    const write = (text: string): void => {
+      writeFileSync(path, text);
+      utimesSync(path, 1_700_000_000, 1_700_000_000);
+    };
+    const passing = project.read(FEATURES);
+    write(passing);
+    await pause();
+    expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●●●◐●\n'));
+    write(passing.replace('"passing"', '"failing"'));
+    expect(line(project)).toBe('forge ●●○◐●\n');
+  });
+
   it('VIS-01 is a small bundle, without what reads commands and schemas', () => {
     const bundle = readFileSync(join(dirname(BIN), '..', 'dist', 'cli', 'short-status.cjs'), 'utf8');
     expect(bundle.length).toBeLessThan(64 * 1024);
@@ -121,6 +148,8 @@ describe('forge status --short as a process', () => {
     ]) {
       project.write(path, other);
       expect([other, line(project)]).toEqual([other, told]);
+      // And then known again.
+      expect([other, project.json(path)]).toEqual([other, { ...memory, at: expect.any(Number) }]);
     }
   });
 
@@ -129,13 +158,15 @@ describe('forge status --short as a process', () => {
     const elsewhere = makePlainProject();
     expect(short(elsewhere)).toMatchObject({ stdout: '', stderr: '', exitCode: 0 });
     expect(short(elsewhere, { FORGE_DIR: project.dir }).stdout).toBe('forge ●●●◐●\n');
-    for (const command of ['status --short', 'status', '']) {
+    for (const command of ['status --short', 'status', '', '--version']) {
       const piped = `node ${BIN} ${command} | true; echo "\${PIPESTATUS[0]}"`;
       expect(run(project.dir, 'bash', ['-c', piped])).toMatchObject({ stdout: '0\n', stderr: '' });
     }
     // On Linux, a disk that is full.
-    for (const command of existsSync('/dev/full') ? ['status --short', 'status'] : [])
-      expect(run(project.dir, 'bash', ['-c', `node ${BIN} ${command} > /dev/full`]).exitCode).toBe(6);
+    for (const command of existsSync('/dev/full') ? ['status --short', 'status', '--version'] : []) {
+      const full = run(project.dir, 'bash', ['-c', `node ${BIN} ${command} > /dev/full`]);
+      expect([command, full.exitCode, full.stderr.split('\n').length]).toEqual([command, 6, 2]);
+    }
     const gone = `mkdir x && cd x && rmdir ../x && node ${BIN} status --short`;
     expect(run(elsewhere.dir, 'bash', ['-c', gone]).exitCode).toBe(2);
   });

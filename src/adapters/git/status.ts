@@ -79,15 +79,17 @@ export interface RemoteDefault {
   commit: string;
 }
 
-/** As this clone knows it, from files alone; null where there is none. */
-export function readRemoteDefault({ commonDir }: Repository): RemoteDefault | null {
-  if (isReftable(commonDir)) return { name: 'origin/HEAD', ref: `${REMOTE}/HEAD`, commit: '' };
+/** As this clone knows it, from files alone, or as a setting has it ('' is none); null where there is none. */
+export function readRemoteDefault({ commonDir }: Repository, setting: string): RemoteDefault | null {
+  const known = setting || 'HEAD';
+  if (isReftable(commonDir)) return { name: `origin/${known}`, ref: `${REMOTE}/${known}`, commit: '' };
   const packed = readText(join(commonDir, 'packed-refs')).split('\n');
   const tip = (ref: string): string =>
     readText(join(commonDir, ref)).trim() ||
     (packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '');
   const head = readText(join(commonDir, REMOTE, 'HEAD')).trim();
-  const named = /^ref: (refs\/remotes\/origin\/\S+)$/.exec(head)?.[1];
+  const told = /^ref: (refs\/remotes\/origin\/\S+)$/.exec(head)?.[1];
+  const named = setting === '' ? told : `${REMOTE}/${setting}`;
   const refs = named === undefined ? ['main', 'master', 'trunk'].map((name) => `${REMOTE}/${name}`) : [named];
   const ref = refs.find((candidate) => tip(candidate) !== '');
   return ref === undefined ? null : { name: ref.slice('refs/remotes/'.length), ref, commit: tip(ref) };

@@ -24,6 +24,10 @@ export const NO_GIT: Remark[] = [
   yellow('there is no git repository: no commits, no checkpoints', 'git init   (then: forge init)'),
 ];
 
+const COMMIT = 'forge commit -a -m "…" --why "…"   (new files: git add first)';
+/** `-a` would commit the markers. */
+const RESOLVE = 'git mergetool   (or edit them; then: git add)';
+
 /** Diverged is red, whatever else; uncommitted changes, or no checkpoint, are yellow. */
 export function judgeGit(facts: GitFacts): Remark[] {
   const { branch, operation, upstream, checkpoint, isRecovering } = facts;
@@ -40,9 +44,7 @@ export function judgeGit(facts: GitFacts): Remark[] {
   const changes = describeChanges(facts);
   if (facts.isUnborn) remarks.push(yellow('there is no commit yet', 'git add -A && git commit'));
   else if (changes !== '')
-    remarks.push(
-      yellow(`uncommitted: ${changes}`, 'forge commit -a -m "…" --why "…"   (new files: git add first)'),
-    );
+    remarks.push(yellow(`uncommitted: ${changes}`, facts.unmerged > 0 ? RESOLVE : COMMIT));
   if (!facts.isUnborn && checkpoint === null)
     remarks.push(yellow('no checkpoint to go back to', 'forge checkpoint create'));
   if (remarks.length > 0) return remarks;

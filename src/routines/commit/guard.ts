@@ -8,7 +8,7 @@ import { CRITICAL } from '../../domain/guard/policy.js';
 import { focusFile, kfrFile, progressFile, sessionFile, shown, shownFrom } from '../../store/layout.js';
 import { journalStamp, readJournal } from '../../store/ledger/journal.js';
 import type { Context } from '../context.js';
-import { loadGuard, newHits, refuseFound } from '../guard/guard.js';
+import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
 
 /**
  * LTM-13: what a session's end would archive and commit, whoever wrote it there. Exit 5 before anything is ended; what
@@ -19,7 +19,8 @@ export async function guardCommit(context: Context): Promise<void> {
   const guard = await loadGuard(context.world.env);
   for (const path of [progressFile(layout), focusFile(layout), kfrFile(layout), sessionFile(layout)]) {
     const bytes = disk.read(path);
-    if (bytes) refuse(context, shown(layout, path), guard.scanBytes(path, bytes));
+    const name = shown(layout, path);
+    if (bytes) refuse(context, name, guard.scanBytes(path, bytes).filter(notOwnFolder(context, name)));
   }
   const { repository, git } = context;
   if (!repository || !git) return;

@@ -3,8 +3,9 @@ import { readOwners } from '../../adapters/owners.js';
 import { ForgeError, outside } from '../../domain/error.js';
 import type { Found } from '../../domain/guard/document.js';
 import type { Field } from '../../domain/guard/fields.js';
-import { CRITICAL, isCritical, placeholderOf } from '../../domain/guard/policy.js';
+import { CRITICAL, type HaltOn, isCritical, placeholderOf } from '../../domain/guard/policy.js';
 import type { GuardClass, Hit } from '../../domain/guard/rule.js';
+import { configFile, sessionFile, shown } from '../../store/layout.js';
 import { readSalt } from '../../store/ledger/salt.js';
 import { type Context, readConfig } from '../context.js';
 
@@ -54,12 +55,21 @@ export async function loadGuard(env: Env): Promise<Guard> {
 export async function installGuard(context: Context): Promise<void> {
   const guard = await loadGuard(context.world.env);
   context.disk.guard = (name, bytes, before) => {
-    const found = guard.scanBytes(name, bytes);
+    const found = guard.scanBytes(name, bytes).filter(notOwnFolder(context, name));
     if (found.length === 0) return;
     const fresh = newHits(found, guard.scanBytes(name, before() ?? Buffer.alloc(0)));
     if (fresh.length > 0) throw refusal(context, name, fresh);
   };
 }
+
+/**
+ * Leaves out where the running session works: a folder may have any name, an address too, and that file is this machine's
+ * alone. `name` is as it is shown.
+ */
+export const notOwnFolder =
+  ({ layout }: Context, name: string) =>
+  ({ field, value }: Found): boolean =>
+    field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
 /** What is in text that somebody gave: to be asked before anything is done with it. The gravest first. */
 export async function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Promise<Found[]> {
@@ -141,7 +151,11 @@ const placeOf = ({ file, line, field }: GuardFinding): string => {
 
 /** A project may ask for more than the critical classes, never for less. */
 export const halts = (context: Context, { class: name }: Pick<GuardFinding, 'class'>): boolean =>
-  isCritical(name) || isCritical(name, readConfig(context).guard.halt_on);
+  isCritical(name) || isCritical(name, haltOn(context));
+
+/** While `init` is on its way there are no settings yet. */
+const haltOn = (context: Context): HaltOn =>
+  context.disk.exists(configFile(context.layout)) ? readConfig(context).guard.halt_on : 'critical';
 
 function adviceFor({ class: name, what }: GuardFinding, halting: boolean): string {
   const placeholder = placeholderOf(name);

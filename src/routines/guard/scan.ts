@@ -6,8 +6,9 @@ import type { World } from '../../adapters/world.js';
 import { usage } from '../../domain/error.js';
 import type { Found } from '../../domain/guard/document.js';
 import { CRITICAL } from '../../domain/guard/policy.js';
+import { shown } from '../../store/layout.js';
 import { type Context, contextAt } from '../context.js';
-import { type Guard, type GuardFinding, loadGuard, toFinding } from './guard.js';
+import { type Guard, type GuardFinding, loadGuard, notOwnFolder, toFinding } from './guard.js';
 
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */
@@ -92,7 +93,9 @@ async function scanFiles(
     }
     scan.scanned++;
     const found = isForges(name)
-      ? guard.scanBytes(name, Buffer.from(read.text))
+      ? guard
+          .scanBytes(name, Buffer.from(read.text))
+          .filter(notOwnFolder(context, shown(context.layout, path)))
       : guard.scanFields([{ path: '', text: read.text }]);
     keep(scan, context, { name, line: 1, all: input.all }, found);
   }

@@ -98,6 +98,9 @@ function initPlace(from: string): { root: string; repository: Repository | null 
   return { root, repository };
 }
 
+/** The most that a project's name has. */
+const NAME_BYTES = 200;
+
 /** LAY-01, LAY-02: brings what is missing, touches nothing that somebody changed. Safe to run at any time. */
 export async function initialise(
   from: string,
@@ -107,10 +110,10 @@ export async function initialise(
 ): Promise<InitResult> {
   const { root, repository } = initPlace(from);
   const context = contextAt(root, repository, world, dryRun);
-  const name = checkText(input.name ?? projectName(root), {
+  const name = checkText(input.name ?? (await projectName(context)), {
     what: 'The project name',
     lines: false,
-    maxBytes: 200,
+    maxBytes: NAME_BYTES,
   });
   const chosen = checkChoices(context, input);
   const given = await checkFeatures(context, input);
@@ -154,7 +157,7 @@ function writeAll(context: Context, { input, found, ledgersRoot, name, script }:
   const result = emptyResult(context.layout.root, script);
   const settings = chooseSettings(input, found);
   const tree = treeTemplates(name).map((template) => withSettings(template, settings));
-  checkPlaces(context, tree);
+  checkPlaces(context, tree, script);
   bringLedgers(context, ledgersRoot, fresh, result);
   bringTree(context, tree, fresh, result);
   bringScript(context, script, fresh, result);
@@ -221,15 +224,22 @@ function isBegun({ layout, repository }: Context, tier: Tier): boolean {
   );
 }
 
-/** A folder may have any name, also one with line breaks or escapes. */
-const projectName = (root: string): string => oneLine(folderName(root), 80) || 'project';
+/** A folder may have any name: with line breaks or escapes, of letters of four bytes, or one that may not be stored. */
+async function projectName({ layout, world }: Context): Promise<string> {
+  const name = oneLine(folderName(layout.root), NAME_BYTES / 4);
+  const guard = await loadGuard(world.env);
+  return name === '' || guard.scanText(name).length > 0 ? 'project' : name;
+}
 
-/** Before the first is written: a folder on the way that leads out of `.forge/` is exit 4. */
-function checkPlaces({ disk, layout }: Context, templates: readonly Template[]): void {
-  for (const { path } of templates) {
+/** Before the first is written: a folder on the way that leads out of `.forge/` is exit 4, text that may not be stored exit 5. */
+function checkPlaces({ disk, layout }: Context, tree: readonly Template[], script: ScriptPlan): void {
+  for (const { path, bytes } of tree) {
     const target = templateTarget(layout, path);
-    if (!disk.exists(target)) disk.read(target);
+    if (disk.exists(target)) continue;
+    disk.read(target);
+    disk.checkContent(target, bytes);
   }
+  if (script.action !== 'kept') disk.checkContent(initScript(layout), Buffer.from(script.text));
 }
 
 /** All that is missing, in one go: what is there is left as it is. */

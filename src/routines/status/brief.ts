@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import { gitAtOnce } from '../../adapters/git/git.js';
 import { readTip } from '../../adapters/git/read.js';
 import type { World } from '../../adapters/world.js';
 import { ID_PATTERN } from '../../domain/id.js';
+import { TIERS } from '../../domain/ledger/ledger.js';
 import { COLORS, COMPONENTS, type Color, type ComponentName, worstOf } from '../../domain/status/status.js';
 import { readHint, stampFile, writeHint } from '../../store/hint.js';
 import {
@@ -13,12 +15,14 @@ import {
   haltFile,
   kfrFile,
   knowledgeFile,
+  type Layout,
   progressFile,
   promotionFile,
   promptFile,
   sessionFile,
   sessionsFolder,
 } from '../../store/layout.js';
+import { listArchives, listContainers } from '../../store/ledger/files.js';
 import { type Context, openContext } from '../context.js';
 import { lookAtGit } from './git.js';
 
@@ -30,6 +34,8 @@ interface Remembered {
   until: number;
   colors: Record<ComponentName, Color>;
   task: string | null;
+  /** The default branch as the settings have it, or ''. */
+  branch: string;
 }
 
 export interface Brief {
@@ -56,28 +62,50 @@ const FILES = [
 ];
 
 /** Of all that the colours are made of but the working tree. Linear's depends on HEAD as well; null: it cannot be told. */
-export function stampsOf({ layout, repository }: Context): string | null {
+function stampsOf({ layout, repository }: Context): string | null {
   const head = repository ? readTip(repository) : '';
-  return head === null ? null : [...FILES.map((path) => stampFile(path(layout))), head].join(' ');
+  if (head === null) return null;
+  return [...FILES.map((path) => stampFile(path(layout))), stampLedgers(layout), head].join(' ');
+}
+
+/** Of hundreds of files in few bytes. The newest time of change is last, as in each other stamp. */
+function stampLedgers(layout: Layout): string {
+  const containers = [...TIERS.flatMap((tier) => listContainers(layout, tier)), ...listArchives(layout)];
+  const digest = createHash('sha256');
+  for (const { path, stat } of containers) digest.update(`${path}\0${stat}\n`);
+  const newest = containers.reduce((latest, { changedAt }) => Math.max(latest, changedAt), 0);
+  return `${digest.digest('hex')}:${newest}000000`;
 }
 
 /** A change within this time of the look may have left every stamp the same. */
 const CLOCK_TICK_MS = 20;
 
-/** For the next prompt. `stamps` are from before anything was read; `borders`: when age changes a colour. */
+/** What there was before anything was read, and when that was. */
+export interface Before {
+  stamps: string | null;
+  at: number;
+}
+
+export const beforeLook = (context: Context): Before => ({
+  stamps: stampsOf(context),
+  at: context.world.now().getTime(),
+});
+
+/** For the next prompt. `borders`: when age changes a colour. */
 export function rememberBrief(
-  { layout, disk, world }: Context,
-  stamps: string | null,
-  { components, task }: Brief,
+  { layout, disk }: Context,
+  { stamps, at }: Before,
+  { components, task, branch }: Brief & Pick<Remembered, 'branch'>,
   borders: readonly (number | null)[],
 ): void {
-  const at = world.now().getTime();
   if (stamps === null || disk.dryRun || isFresh(stamps, at)) return;
   const until = Math.min(...borders.map((border) => border ?? Number.MAX_SAFE_INTEGER));
   const colors = Object.fromEntries(components.map(({ name, color }) => [name, color]));
   const known = readHint<Remembered>(promptFile(layout));
-  if (known?.stamps === stamps && known.until === until && known.at <= at) return;
-  writeHint(promptFile(layout), { stamps, at, until, colors, task }, LENGTH);
+  const found = { stamps, at, until, colors, task, branch };
+  // All of it: what another version of forge left may lack something, and would never be used.
+  if (known && known.at <= at && JSON.stringify({ ...known, at }) === JSON.stringify(found)) return;
+  writeHint(promptFile(layout), found, LENGTH);
 }
 
 const isFresh = (stamps: string, at: number): boolean =>
@@ -93,7 +121,7 @@ export async function promptStatus(dir: string, world: World): Promise<Brief | n
     if (context.repository) context.git = gitAtOnce(context.repository.root, world.env);
     const known = recall(context);
     if (!known) return null;
-    const git = worstOf((await lookAtGit(context, notKnown)).map(({ color }) => color));
+    const git = worstOf((await lookAtGit(context, known.branch, notKnown)).map(({ color }) => color));
     const colors = { ...known.colors, git };
     return { components: COMPONENTS.map((name) => ({ name, color: colors[name] })), task: known.task };
   } catch {
@@ -109,5 +137,7 @@ function recall(context: Context): Remembered | null {
   if (!known || known.stamps !== stampsOf(context) || known.at > now || now >= known.until) return null;
   const isSound = COMPONENTS.every((name) => COLORS.includes(known.colors?.[name]));
   // Without git it lies in .forge/, which may have come from anywhere.
-  return isSound && (known.task === null || ID_PATTERN.test(known.task)) ? known : null;
+  return isSound && typeof known.branch === 'string' && (known.task === null || ID_PATTERN.test(known.task))
+    ? known
+    : null;
 }

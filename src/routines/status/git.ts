@@ -31,12 +31,16 @@ const LENGTH = 1024;
 /** Finds the newest checkpoint to go back to that HEAD leads to. */
 export type FindCheckpoint = (context: Context) => Promise<string | null>;
 
-/** One `git status`; what else has to be asked runs beside it, and is remembered for the next one that asks. */
-export async function lookAtGit(context: Context, findCheckpoint: FindCheckpoint): Promise<Remark[]> {
+/** `setting`: the default branch as the settings have it, or ''. One `git status`; what else has to be asked runs beside it, and is remembered for the next one that asks. */
+export async function lookAtGit(
+  context: Context,
+  setting: string,
+  findCheckpoint: FindCheckpoint,
+): Promise<Remark[]> {
   const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
   const folder = shownFrom(repository.root, layout.dir);
-  const remote = readRemoteDefault(repository);
+  const remote = readRemoteDefault(repository, setting);
   const key = keyOf(context, remote);
   const known = key && knownAnswers(context, key);
   const branch = await readBranch(repository, git);
@@ -48,7 +52,7 @@ export async function lookAtGit(context: Context, findCheckpoint: FindCheckpoint
   ]);
   const isNew = !known || (distance !== null && known.distance === null);
   if (key && isNew && tree.head === key.head) remember(context, { ...key, distance, checkpoint });
-  const upstream = await upstreamOf(context, { tree, remote, isDefault, distance });
+  const upstream = await upstreamOf(context, { tree, setting, remote, isDefault, distance });
   return judgeGit(factsOf(context, { tree, repository, upstream, checkpoint }));
 }
 
@@ -76,18 +80,21 @@ function factsOf(
 /** The default branch's: on it, its own; it may have none, and still be there in the remote. */
 async function upstreamOf(
   context: Context,
-  seen: { tree: TreeStatus; remote: RemoteDefault | null; isDefault: boolean; distance: Answers['distance'] },
+  seen: {
+    tree: TreeStatus;
+    setting: string;
+    remote: RemoteDefault | null;
+    isDefault: boolean;
+    distance: Answers['distance'];
+  },
 ): Promise<GitFacts['upstream']> {
-  const { tree, remote, isDefault } = seen;
-  const own = isDefault || !remote ? ownUpstream(tree, remote) : null;
+  const { tree, setting, remote, isDefault } = seen;
+  const names = setting === '' ? ['main', 'master', 'trunk'] : [setting];
+  // Told by its name where no remote tells it.
+  const own = isDefault || (!remote && names.includes(tree.branch ?? '')) ? tree.upstream : null;
   if (own || !remote) return own;
   const distance = seen.distance ?? (isDefault ? await distanceTo(context, '', remote) : null);
   return distance && { name: remote.name, ...distance };
-}
-
-/** Of the default branch, which is told by its name where no remote tells it. */
-function ownUpstream({ branch, upstream }: TreeStatus, remote: RemoteDefault | null): TreeStatus['upstream'] {
-  return remote || ['main', 'master', 'trunk'].includes(branch ?? '') ? upstream : null;
 }
 
 async function distanceTo(

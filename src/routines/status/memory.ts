@@ -30,7 +30,7 @@ import { showFocus } from '../session/focus.js';
 import { readRunning } from '../session/running.js';
 
 export interface StatusInput {
-  /** For a prompt: of the ledgers only whether they are halted, and no good version of what is damaged. */
+  /** For a prompt: no good version is looked for of what is damaged. */
   brief?: boolean;
 }
 
@@ -64,15 +64,10 @@ const VERIFY = 'forge memory verify';
 const TOLD = 3;
 
 /** Whether memory is halted, and whether its ledgers are what they were. Nothing where all is well. */
-export async function lookAtLedgers(
-  context: Context,
-  { brief }: StatusInput,
-  options: LookOptions,
-): Promise<Remark[]> {
+export async function lookAtLedgers(context: Context, options: LookOptions): Promise<Remark[]> {
   const halt = readHalt(context.disk);
   if (halt)
     return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
-  if (brief) return [];
   const { findings, unproven, breaches } = await glanceAtMemory(context, options);
   const told = findings.filter((finding) => isDamage(finding) && !finding.restorable);
   const others = [...findings.filter((finding) => !told.includes(finding)), ...unproven];

@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { makeRules } from '../../domain/commit/rules.js';
 import type { Feature } from '../../domain/feature/feature.js';
 import { ID_PATTERN } from '../../domain/id.js';
+import { isBranchName } from '../../domain/init/proposal.js';
 import { ACTIVE_ISSUES } from '../../domain/linear.js';
 import { isOrphan, judgeLinear } from '../../domain/status/rules.js';
 import { type Remark, type Status, type Timed, toStatus } from '../../domain/status/status.js';
@@ -11,7 +12,7 @@ import { type Context, readConfig } from '../context.js';
 import type { LookOptions } from '../memory/look.js';
 import { showFocus } from '../session/focus.js';
 import { readRunning } from '../session/running.js';
-import { rememberBrief, stampsOf } from './brief.js';
+import { beforeLook, rememberBrief } from './brief.js';
 import { newestCheckpoint } from './checkpoint.js';
 import { lookAtGit } from './git.js';
 import {
@@ -42,12 +43,13 @@ export async function readStatus(
     list ??= storedFeatures(context);
     return list;
   };
-  const stamps = stampsOf(context);
+  const before = beforeLook(context);
+  const branch = branchSetting(context);
   // Git first: it works while the rest is read.
-  const asked = safely(() => lookAtGit(context, newestCheckpoint));
+  const asked = safely(() => lookAtGit(context, branch, newestCheckpoint));
   const [knowledge, ledgers, shortTerm, features, git, linear] = await Promise.all([
     safely(() => lookAtKnowledge(context)),
-    safely(() => lookAtLedgers(context, input, options)),
+    safely(() => lookAtLedgers(context, options)),
     safely(() => lookAtShortTerm(context)),
     safely(() => lookAtFeatures(context, read())),
     asked,
@@ -62,8 +64,19 @@ export async function readStatus(
   });
   const report = { ...status, task: taskOf(context) };
   if (ledgers.remarks.length === 0)
-    rememberBrief(context, stamps, report, [knowledge.until, shortTerm.until]);
+    rememberBrief(context, before, { ...report, branch }, [knowledge.until, shortTerm.until]);
   return report;
+}
+
+/** The default branch as the settings have it; '' where they do not say, or cannot be read, which is told elsewhere. */
+function branchSetting(context: Context): string {
+  try {
+    const { default_branch } = readConfig(context).git;
+    // It becomes part of a path, and the settings may have come from anywhere.
+    return isBranchName(default_branch) ? default_branch : '';
+  } catch {
+    return '';
+  }
 }
 
 /** The id of what the running session works on; null without one, or where that cannot be read. */

@@ -417,7 +417,7 @@ describe.skipIf(!pty)('forge init on a terminal', () => {
       [['Which stack', key]],
       [
         ['Which stack', '\r'],
-          ['Which command runs the tests', key],
+        ['Which command runs the tests', key],
       ],
     ] as [string, string][][]) {
       const { exitCode, shown } = await atTerminal(project, ['init'], answers);

@@ -6,7 +6,7 @@ const soak = process.env.FORGE_SOAK;
 const first = Date.now() % 1_000_000;
 const far = soak?.includes(',')
   ? soak.split(',').map(Number)
-  : Array.from({ length: Number(soak) < 1 ? 3 : 7 }, (_, i) => first + i);
+  : Array.from({ length: Number(soak) < 0.1 ? 1 : Number(soak) < 1 ? 3 : 7 }, (_, i) => first + i);
 const [seeds, operations] = soak ? [far, 300] : [[1], 60];
 
 describe('memory on a random walk through git', () => {

@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 /** What takes long runs in `npm run soak`, a part of which `.ci/run` runs as well. */
 const LONG = [
   'cli/checkpoint',
+  'cli/checkpoint-anchor',
   'cli/clock',
   'cli/cycle',
   'cli/cycle-claims',
@@ -11,6 +12,7 @@ const LONG = [
   'cli/doctor-fix',
   'cli/doctor-place',
   'cli/help-examples',
+  'cli/init-proposals',
   'cli/loop',
   'cli/memory-damage',
   'cli/memory-dry',
@@ -20,8 +22,11 @@ const LONG = [
   'cli/memory-redact',
   'cli/memory-set-back',
   'cli/recover-places',
+  'cli/session-reverify',
   'docs/check-ledger',
+  'e2e/agent-install',
   'e2e/agent-kills',
+  'e2e/approvals',
   'e2e/bench',
   'e2e/build',
   'e2e/built',
@@ -65,6 +70,7 @@ const LONG = [
   'e2e/verify',
   'e2e/worktrees',
   'mcp/interrupted',
+  'mcp/secrets',
   'mcp/wire',
 ];
 /** These do a little in `npm test`, and much there. */

@@ -2,6 +2,8 @@
 export const MAX_STATE_BYTES = 8 * 1024 * 1024;
 const MAX_DEPTH = 64;
 const MAX_KEYS = 200_000;
+/** Characters of `"":0,`: a shorter text has no more than MAX_KEYS of them. */
+const SHORTEST_MEMBER = 5;
 /** Keys that no input may bear, wherever it comes from. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
@@ -31,7 +33,6 @@ type Path = readonly (string | number)[];
  */
 class Walk {
   private readonly stack: Frame[] = [];
-  private keyCount = 0;
   found = -1;
 
   constructor(
@@ -95,7 +96,6 @@ class Walk {
     const key = raw.includes('\\') ? unescapeKey(raw) : raw;
     if (FORBIDDEN_KEYS.has(key)) throw new JsonProblem(`the key "${key}" is not allowed`, start);
     if (frame.keys?.has(key)) throw new JsonProblem(`the key "${key}" stands twice`, start);
-    if (++this.keyCount > MAX_KEYS) throw new JsonProblem(`more than ${MAX_KEYS} keys`, start);
     frame.keys?.add(key);
     frame.at = key;
     frame.expectsKey = false;
@@ -140,9 +140,23 @@ function unescapeKey(raw: string): string {
   }
 }
 
+/** Counted before any is remembered: what is refused for its size takes no memory. */
+function refuseManyKeys(text: string): void {
+  let keys = 0;
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    const end = closingQuote(text, start);
+    let next = end + 1;
+    while (text.charCodeAt(next) <= 0x20) next++;
+    if (text.charCodeAt(next) === 0x3a && ++keys > MAX_KEYS)
+      throw new JsonProblem(`more than ${MAX_KEYS} keys`, start);
+    start = text.indexOf('"', next);
+  }
+}
+
 /** Parses JSON that forge may have to write back. Throws JsonProblem. */
 export function parseJson(text: string): unknown {
   if (text.trim() === '') throw new JsonProblem('the file is empty', 0);
+  if (text.length > SHORTEST_MEMBER * MAX_KEYS) refuseManyKeys(text);
   new Walk(text).run();
   try {
     return JSON.parse(text);

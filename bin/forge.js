@@ -4,7 +4,6 @@
 // the package was built, if it was this very Node that built it.
 
 const { existsSync, fstatSync, lstatSync, mkdirSync, readFileSync, statSync, writeSync } = require('node:fs');
-const { enableCompileCache } = require('node:module');
 const { basename, join } = require('node:path');
 
 const folder = join(__dirname, '..', 'dist', 'cli');
@@ -17,9 +16,13 @@ const { version, platform, arch, execPath } = process;
 const size = statSync(execPath, { throwIfNoEntry: false })?.size;
 const caches = join(folder, [version, platform, arch, size].join('-'));
 
-/** A file of dist/cli is a list of functions, one for each module (scripts/link.mjs). */
+/** node:module brings what loads ES modules with it: not for Nodes that cannot have the function. */
+const { enableCompileCache } = Number.parseInt(version.slice(1), 10) < 22 ? {} : require('node:module');
+
+/** A file of dist/cli is a list: which build it is of, and a function for each module (scripts/link.mjs). */
 const files = new Map();
 const modules = new Map();
+let build;
 
 /** `#FILE/PLACE` is a module of ours, loaded when it is first asked for. */
 function load(id) {
@@ -29,8 +32,14 @@ function load(id) {
   const exports = {};
   modules.set(id, exports);
   const slash = id.indexOf('/');
-  fileOf(id.slice(1, slash))[id.slice(slash + 1)](exports, load, folder);
+  fileOf(id.slice(1, slash))[id.slice(slash + 1)](exports, load, folder, onUse);
   return exports;
+}
+
+/** Loads a module when it is first called for. */
+function onUse(id) {
+  let exports;
+  return () => (exports ??= load(id));
 }
 
 function fileOf(name) {
@@ -48,7 +57,11 @@ function functionsOf(file, read) {
   let why = `${path} is damaged`;
   try {
     const functions = read(path);
-    if (Array.isArray(functions)) return functions;
+    if (Array.isArray(functions)) {
+      build ??= functions[0];
+      if (functions[0] === build) return functions;
+      why = `${path} was replaced while it ran`;
+    }
   } catch (error) {
     if (error.code === 'MODULE_NOT_FOUND') why = `${path} is missing`;
     else if (error.code) why = error.message;
@@ -96,7 +109,7 @@ function ownFolder() {
 
 function start() {
   try {
-    load('#main/0');
+    load('#main/1');
   } catch (error) {
     if (!error.code) throw error;
     writeSync(2, `forge: ${error.message}\n`);
@@ -108,7 +121,7 @@ function start() {
 async function promptLine() {
   // Most of what is no terminal shows that without the tty module.
   if (fstatSync(1).isCharacterDevice() && require('node:tty').isatty(1)) return null;
-  return load('#short-status/0').shortStatus(process.env, process.cwd());
+  return load('#short-status/1').shortStatus(process.env, process.cwd());
 }
 
 async function prompt() {

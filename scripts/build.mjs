@@ -3,6 +3,7 @@
 //
 // The command line is CommonJS because Node starts that faster than the same code as ES modules, and it comes with
 // V8's code cache: a Node of the same build skips compiling it. Any other Node ignores the cache (decisions 3 and 21).
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { basename, join } from 'node:path';
@@ -101,7 +102,7 @@ const lazyBuiltins = {
 };
 
 /** The server shares hardly more than zod with the rest, of which it needs twice as much: it is a bundle of its own. */
-const SERVER = '#mcp/0';
+const SERVER = '#mcp/1';
 const serverApart = {
   name: 'server-apart',
   setup({ onResolve }) {
@@ -145,12 +146,12 @@ const draft = makeDraft(root);
 const dist = join(draft, 'dist');
 const folder = join(dist, 'cli');
 
-/** The command line as ES modules, split where something is loaded on use: name → text. `entry` is the first's name. */
-async function splitCommandLine(entry, table, plugins) {
+/** ES modules: name → text. */
+async function bundleModules(entryPoints, table, plugins) {
   const { outputFiles, metafile } = await bundle({
-    entryPoints: [`src/cli/${entry}.ts`],
+    entryPoints,
     format: 'esm',
-    splitting: plugins.includes(serverApart),
+    splitting: entryPoints.length > 1,
     outdir: folder,
     chunkNames: '[name]-[hash]',
     write: false,
@@ -158,20 +159,59 @@ async function splitCommandLine(entry, table, plugins) {
     define: { ...common.define, ...table, 'import.meta.dirname': '__dirname' },
   });
   checkLinkable(metafile, (path) => readFileSync(`${root}${path}`, 'utf8'));
-  return new Map(outputFiles.map(({ path, text }) => [basename(path, '.js'), text]));
+  return { texts: new Map(outputFiles.map(({ path, text }) => [nameOf(path), text])), metafile };
+}
+
+const nameOf = (path) => basename(path, '.js');
+const entryOf = (name) => ({ in: `src/cli/${name}.ts`, out: name });
+
+/** The whole as one module. */
+async function bundleWhole(name, table, plugins) {
+  const { texts } = await bundleModules([entryOf(name)], table, plugins);
+  return texts.get(name);
+}
+
+/**
+ * The command line, each of our files a module of its own, and libraries in as many as it takes for none to be read in
+ * vain: esbuild splits so that every entry gets only what it needs, and here every file is one.
+ */
+async function splitCommandLine(name, table) {
+  const plugins = [serverApart, lazyBuiltins];
+  const whole = await bundleModules([entryOf(name)], table, plugins);
+  const files = Object.keys(whole.metafile.inputs).filter((path) => /^src\/.*\.ts$/.test(path));
+  const entries = files.map((path) => ({ in: path, out: path.slice(0, -'.ts'.length).replaceAll('/', '_') }));
+  const { texts, metafile } = await bundleModules(
+    [entryOf(name), ...entries.filter(({ in: path }) => path !== entryOf(name).in)],
+    table,
+    plugins,
+  );
+  return reachable(name, texts, metafile);
+}
+
+/** Without those that only stand for a file as an entry. */
+function reachable(entry, texts, { outputs }) {
+  const importsOf = new Map(Object.entries(outputs).map(([path, { imports }]) => [nameOf(path), imports]));
+  const names = new Set([entry]);
+  for (const name of names)
+    for (const { path } of importsOf.get(name)) if (texts.has(nameOf(path))) names.add(nameOf(path));
+  return new Map([...names].map((name) => [name, texts.get(name)]));
 }
 
 /** Writes a file for each group of modules (link.mjs). */
 function writeGroups(modules, groups) {
+  const build = createHash('sha256')
+    .update([...modules.values()].join('\n'))
+    .digest('hex')
+    .slice(0, 16);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const ids = new Map();
   for (const [group, names] of groups)
-    for (const [i, name] of names.entries()) ids.set(`./${name}.js`, `#${group}/${i}`);
+    for (const [i, name] of names.entries()) ids.set(`./${name}.js`, `#${group}/${i + 1}`);
   const idOf = (path) => ids.get(path) ?? path;
   for (const [group, names] of groups) {
     const texts = names.map((name) => modules.get(name));
-    writeFileSync(`${folder}/${group}.cjs`, linkGroup(texts, idOf));
+    writeFileSync(`${folder}/${group}.cjs`, linkGroup(build, texts, idOf));
   }
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n');
 }
@@ -181,10 +221,10 @@ function writeGroups(modules, groups) {
  * commands need become one file, and the commands leave there what V8 compiled for them.
  */
 async function buildCommandLine(table) {
-  const modules = await splitCommandLine('bin', table, [serverApart, lazyBuiltins]);
-  const [server] = (await splitCommandLine('mcp-server', {}, [withoutForms])).values();
+  const modules = await splitCommandLine('bin', table);
+  const server = await bundleWhole('mcp-server', {}, [withoutForms]);
   // Of the library it has what it uses, and nothing of the rest.
-  const [prompt] = (await splitCommandLine('short-status', table, [withoutEffects, lazyBuiltins])).values();
+  const prompt = await bundleWhole('short-status', table, [withoutEffects, lazyBuiltins]);
   const whole = new Map([...modules, ['mcp', server], ['short-status', prompt]]);
   const write = (usersOf) =>
     writeGroups(whole, [

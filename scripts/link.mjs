@@ -1,12 +1,13 @@
 // Makes CommonJS functions of esbuild's split ES modules and puts those that are needed together into one file.
 import { init, parse } from 'es-module-lexer';
+import { transformSync } from 'esbuild';
 
 await init;
 
 /**
- * Throws where linking would be wrong. Names of one module that another one takes are copied when it starts: right as long
- * as none changes later and no two modules need each other. esbuild's own form of CommonJS allows for both, and takes twice
- * as long to start. `inputs`, `outputs`: esbuild's metafile.
+ * Throws where linking would be wrong. What a module exports is copied when it has started: right as long as none of it
+ * changes later and no two modules need each other. esbuild's own form of CommonJS allows for both, and takes twice as
+ * long to start. `inputs`, `outputs`: esbuild's metafile.
  */
 export function checkLinkable({ inputs, outputs }, textOf) {
   for (const [path, { imports }] of Object.entries(inputs)) {
@@ -61,27 +62,46 @@ export function groupModules(modules, entry, usersOf) {
 /** Of a script as of what is required, the list is the value. Text put around it would be copied at every start. */
 const START = "(typeof module==='object'?module:{}).exports=";
 
-/** The text of one file: a list of functions, one for each module. `idOf`: what an import names → what is required. */
-export function linkGroup(texts, idOf) {
-  const functions = texts.map(
-    (text) => `function(exports,require,__dirname){"use strict";${body(text, idOf)}}`,
-  );
-  return escapeText(`${START}[${functions.join(',\n')}];\n`);
+/**
+ * The text of one file: `build`, by which a file of another build is known, and a function for each module. `idOf`: what
+ * an import names → what is required.
+ */
+export function linkGroup(build, texts, idOf) {
+  const functions = texts.map((text) => functionOf(text, idOf));
+  return escapeText(`${START}[${[JSON.stringify(build), ...functions].join(',\n')}];\n`);
 }
 
-function body(text, idOf) {
+/** What a module's function is called with (bin/forge.js). */
+const PARAMETERS = 'exports,require,__dirname,onUse';
+const TARGET = 'node20.19';
+
+/** Another module is loaded when something of it is first used: many a command uses little of what it could need. */
+function functionOf(text, idOf) {
+  const { code, modules } = lookUp(asScript(text, idOf));
+  const loading = modules.map(([name, path]) => `const ${name}=onUse(${JSON.stringify(idOf(path))});`);
+  const calls = modules.reduce((done, [name]) => done.replace(wholeWord(name), `(${name}())`), code);
+  const source = `$=function(${PARAMETERS}){"use strict";${loading.join('')}${calls}}`;
+  const { code: minified } = transformSync(source, { minify: true, target: TARGET });
+  return minified.trim().slice('$='.length).replace(/;$/, '');
+}
+
+const isOwn = (path) => path.startsWith('./');
+const wholeWord = (name) => new RegExp(`(?<![\\w$])${name.replaceAll('$', '\\$')}(?![\\w$])`, 'g');
+
+/** Only the imports of other modules of ours are left as they are. */
+function asScript(text, idOf) {
   const [imports, exports] = parse(text);
   const [before, rest] = [[], []];
   let at = 0;
   for (const { n, ss, se, d } of imports) {
+    const statement = text.slice(ss, se);
     // import.meta is gone already.
     if (d === -2) throw new Error('import.meta is left in a bundle.');
-    if (n === undefined || text.startsWith('export', ss))
-      throw new Error(`Cannot link: ${text.slice(ss, se)}`);
+    if (n === undefined || statement.startsWith('export')) throw new Error(`Cannot link: ${statement}`);
     const required = `require(${JSON.stringify(idOf(n))})`;
     rest.push(text.slice(at, ss));
     if (d >= 0) rest.push(`Promise.resolve().then(()=>${required})`);
-    else before.push(declaration(text.slice(ss, se), required));
+    else before.push(isOwn(n) ? `${statement};` : declaration(statement, required));
     at = se;
   }
   const end = text.slice(at);
@@ -95,6 +115,29 @@ function body(text, idOf) {
     list ? end.slice(0, list.index) : end,
     ...named.map(([own, outer]) => `;exports.${outer}=${own}`),
   ].join('');
+}
+
+/**
+ * esbuild puts `import_x.name` for each imported name, wherever it is not another one's: `modules` are all `import_x`
+ * and the paths they stand for.
+ */
+function lookUp(script) {
+  const wrapped = transformSync(script, {
+    format: 'cjs',
+    target: TARGET,
+    logOverride: { 'commonjs-variable-in-esm': 'silent' },
+  });
+  const modules = [];
+  const code = wrapped.code.replace(
+    /^var (import_[\w$]+) = require\("(\.\/[^"]+)"\);$/gm,
+    (_, name, path) => {
+      modules.push([name, path]);
+      return '';
+    },
+  );
+  if (/\b__to(ESM|CommonJS)\b|require\("\.\//.test(code))
+    throw new Error(`Cannot link: ${script.slice(0, 200)}`);
+  return { code, modules };
 }
 
 const pairs = (list) =>

@@ -234,10 +234,10 @@ async function buildCommandLine(table) {
     ]);
   write((name) => [name]);
   const forge = join(draft, 'bin', 'forge.js');
-  const users = await findUsers(forge);
+  const users = findUsers(forge);
   write((name) => users.get(name === 'bin' ? 'main' : name) ?? []);
   // No other Node than this one would take them, and this one keeps its own.
-  if (!('enableCompileCache' in nodeModule)) await writeCodeCaches(forge);
+  if (!('enableCompileCache' in nodeModule)) writeCodeCaches(forge);
 }
 
 async function buildLibrary(table) {

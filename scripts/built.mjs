@@ -16,7 +16,7 @@ export const CACHES = keepsOwn ? null : nodeModule.createRequire(import.meta.url
 
 /** `types`: the type declarations have to be there too, which the tests' own build leaves out. */
 export function ensureBuilt({ types = false } = {}) {
-  const made = [CACHES ? join(CACHES, 'mcp.v8') : join(ROOT, 'dist', 'cli', 'mcp.cjs')];
+  const made = [CACHES ? join(CACHES, 'main.v8') : join(ROOT, 'dist', 'cli', 'main.cjs')];
   if (types) made.push(join(ROOT, 'dist', 'types', 'index.d.ts'));
   const sources = newest(join(ROOT, 'src'));
   if (made.every((path) => existsSync(path) && statSync(path).mtimeMs > sources)) return;

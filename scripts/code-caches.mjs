@@ -1,6 +1,6 @@
 // Runs the daily commands as they are used: to see which modules each of them needs, and to leave beside the bundles what
 // V8 compiled for them.
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,8 @@ const AGENTS = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot'];
  * Of files that others use as well, what only these need is compiled when they run: a hook or a start would read it for
  * nothing each time, and these take longer anyway.
  */
-const SELDOM = ['cycle', 'end', 'record', 'mcp', 'rest'];
+const REST = 'rest';
+const SELDOM = ['cycle', 'end', 'record', REST];
 
 /** One round: who runs it (null: it only prepares the next one), the command, what is on stdin. */
 const DAILY = [
@@ -61,16 +62,25 @@ const DAILY = [
   // HEAD has moved: git is asked.
   ['start', ['hook', 'claude', 'session-start'], event('SessionStart')],
   [null, ['session', 'discard']],
+  // Of what none of these needs, what is asked for more often than the rest of it.
+  ...[
+    ['session', 'status'],
+    ['memory', 'verify'],
+    ['memory', 'log'],
+    ['doctor'],
+    ['feature', 'show', 'FORGE-001'],
+  ].map((args) => [REST, args]),
 ];
 
 /** Which of the daily commands need which file of dist/cli: its name → theirs. `forge`: the path of bin/forge.js. */
-export async function findUsers(forge) {
+export function findUsers(forge) {
   const users = new Map();
-  await inProject(forge, async (place) => {
+  inProject(forge, (place) => {
     const log = join(place.env.HOME, 'loaded');
     runDaily({ ...place, env: { ...place.env, RECORD_NAMES: log } });
     for (const line of readFileSync(log, 'utf8').trim().split('\n')) {
       const { user, files } = JSON.parse(line);
+      if (user === REST) continue;
       for (const file of files) {
         const name = basename(file, '.cjs');
         users.set(name, new Set([...(users.get(name) ?? []), user]));
@@ -81,10 +91,9 @@ export async function findUsers(forge) {
 }
 
 /** Several rounds: a first time is unlike all later ones. */
-export async function writeCodeCaches(forge) {
-  await inProject(forge, async (place) => {
+export function writeCodeCaches(forge) {
+  inProject(forge, (place) => {
     for (let round = 0; round < ROUNDS; round++) runDaily(place);
-    await converse(place);
   });
 }
 
@@ -107,44 +116,8 @@ function run(args, options) {
   if (status !== 0) throw new Error(`${args.join(' ')} failed while building: ${stderr}`);
 }
 
-const CLIENT = {
-  protocolVersion: '2025-06-18',
-  capabilities: {},
-  clientInfo: { name: 'build', version: '1' },
-};
-const REQUESTS = 3;
-const MCP_OPENING = [
-  { id: 1, method: 'initialize', params: CLIENT },
-  { method: 'notifications/initialized' },
-  { id: 2, method: 'tools/list', params: {} },
-  { id: 3, method: 'tools/call', params: { name: 'briefing', arguments: {} } },
-]
-  .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-  .join('');
-
-/** What an agent's client does first. It keeps stdin open until it has its answers, else there are none. */
-function converse(place) {
-  return new Promise((done, fail) => {
-    const server = spawn(process.execPath, ['-r', RECORDER, place.forge, 'mcp'], {
-      cwd: place.cwd,
-      env: recording(place.env, 'mcp'),
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    let answers = '';
-    server.stdout.setEncoding('utf8').on('data', (chunk) => {
-      answers += chunk;
-      if (answers.split('\n').length > REQUESTS) server.stdin.end();
-    });
-    server.on('error', fail);
-    server.on('exit', (code) =>
-      code === 0 ? done() : fail(new Error(`forge mcp ended with ${code} while building`)),
-    );
-    server.stdin.write(MCP_OPENING);
-  });
-}
-
 /** `work` in a repository with a commit, a supervisor's key, a name for git, a feature. */
-async function inProject(forge, work) {
+function inProject(forge, work) {
   const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
   try {
     const place = { forge, ...makePlace(scratch) };
@@ -152,7 +125,7 @@ async function inProject(forge, work) {
     prepare('init', '--yes');
     prepare('supervisor', 'init');
     prepare('feature', 'add', 'FORGE-001', 'First');
-    await work(place);
+    work(place);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@
 import { basename } from 'node:path';
 import { CACHES } from './built.mjs';
 
-const COMPILED = ['main', 'short-status', 'mcp'];
+const COMPILED = ['main', 'short-status'];
 
 const EXPECTED = [
   'package.json',

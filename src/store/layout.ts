@@ -58,10 +58,11 @@ function once<A extends [] | [Tier]>(
   };
 }
 
-const within =
-  (...parts: string[]) =>
-  (layout: Layout): string =>
-    join(layout.dir, ...parts);
+/** Every command asks for dozens of paths: nothing of them is looked at again. */
+function within(...parts: string[]): (layout: Layout) => string {
+  const end = parts.map((part) => sep + part).join('');
+  return ({ dir }) => dir + end;
+}
 
 /** Where a template of that path lands. */
 export const templateTarget = (layout: Layout, path: string): string => join(layout.dir, path);

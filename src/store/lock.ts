@@ -132,7 +132,7 @@ function take(path: string, claim: Claim): boolean {
 /** A draft that stays is removed by a later holder: no reason to fail with the lock in hand. */
 function removeQuietly(path: string): void {
   try {
-    fs.rmSync(path, { force: true });
+    fs.unlinkSync(path);
   } catch {
     // See above.
   }

@@ -33,17 +33,24 @@ const NEWER = "require('node:module').enableCompileCache = () => {};";
 
 type Exports = Record<string, unknown>;
 type Load = (id: string) => Exports;
-type Module = (exports: Exports, require: Load, folder: string) => void;
+type Module = (exports: Exports, require: Load, folder: string, onUse: (id: string) => () => Exports) => void;
+/** Of which build it is, and its modules. */
+type List = readonly [string, ...Module[]];
 
-/** What a module of dist/cli takes of another one (scripts/link.mjs). */
-const TAKEN = /const\{([^}]*)\}=require\("(#[^"]+)"\)/g;
-const REQUIRED = /require\("(#[^"]+)"\)/g;
+/** `name=onUse("#file/place")`, `require("#file/place")`: what a module of dist/cli takes of others (scripts/link.mjs). */
+const USED = /([\w$]+)=[\w$]+\("(#[\w.-]+\/\d+)"\)/g;
+const REQUIRED = /[\w$]+\("(#[\w.-]+\/\d+)"\)/g;
+/** Every `name().property` in a module's text. */
+const propertiesOf = (text: string, name: string): string[] =>
+  [...text.matchAll(new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}\\(\\)\\.([\\w$]+)`, 'g'))].map(
+    ([, property = '']) => property,
+  );
 
 const builtin = nodeModule.createRequire(import.meta.url);
-const requireBuilt = (name: string): Module[] => builtin(join(root, 'dist/cli', name)) as Module[];
+const requireBuilt = (name: string): List => builtin(join(root, 'dist/cli', name)) as List;
 
 /** As bin/forge.js does it. */
-function makeLoad(lists: ReadonlyMap<string, readonly Module[]>): Load {
+function makeLoad(lists: ReadonlyMap<string, List>): Load {
   const modules = new Map<string, Exports>();
   return function load(id) {
     const known = modules.get(id);
@@ -53,8 +60,8 @@ function makeLoad(lists: ReadonlyMap<string, readonly Module[]>): Load {
     modules.set(id, exports);
     const [file = '', place = ''] = id.slice(1).split('/');
     const module = lists.get(file)?.[Number(place)];
-    if (!module) throw new Error(`There is no module ${id}.`);
-    module(exports, load, join(root, 'dist/cli'));
+    if (typeof module !== 'function') throw new Error(`There is no module ${id}.`);
+    module(exports, load, join(root, 'dist/cli'), (used) => () => load(used));
     return exports;
   };
 }
@@ -174,6 +181,19 @@ describe('the built command line', () => {
     expect(start(join(home, 'bin/forge.js'), ['guard', 'rules'], before).exitCode).toBe(2);
   });
 
+  it('takes nothing of another build that was put in its place while it ran', () => {
+    const home = copy();
+    // What was compiled of the old one is gone with it.
+    for (const file of compiledOf(home)) rmSync(file);
+    const path = join(home, 'dist/cli/rest.cjs');
+    const text = readFileSync(path, 'utf8');
+    writeFileSync(path, text.replace(/\["[0-9a-f]+"/, '["0000000000000000"'));
+    expect(readFileSync(path, 'utf8')).not.toBe(text);
+    const { exitCode, stderr, stdout } = start(join(home, 'bin/forge.js'), ['guard', 'rules']);
+    expect([exitCode, stdout]).toEqual([6, '']);
+    expect(stderr).toMatch(/^forge: [^\n]*rest\.cjs is of another build[^\n]*\n$/);
+  });
+
   it('says that its templates are missing, exit 6', () => {
     const home = copy();
     rmSync(join(home, 'templates'), { recursive: true });
@@ -191,16 +211,22 @@ describe('the built command line', () => {
         .map((name) => [basename(name, '.cjs'), requireBuilt(name)] as const),
     );
     const load = makeLoad(lists);
-    for (const [name, functions] of lists)
+    let used = 0;
+    for (const [name, [, ...functions]] of lists)
       for (const [i, module] of functions.entries()) {
+        const text = String(module);
         // The command line's start would run this test's own arguments.
-        if (name !== 'main' || i !== 0) load(`#${name}/${i}`);
-        for (const [, names = '', id = ''] of String(module).matchAll(TAKEN))
-          for (const taken of names.split(',').map((pair) => pair.split(':')[0]))
-            expect([name, i, id, taken, load(id)[taken as string] !== undefined]).toContain(true);
-        for (const [, id = ''] of String(module).matchAll(REQUIRED)) expect(load(id)).toBeDefined();
+        if (name !== 'main' || i !== 0) load(`#${name}/${i + 1}`);
+        for (const [, own = '', id = ''] of text.matchAll(USED))
+          for (const property of propertiesOf(text, own)) {
+            expect([name, i, id, property, property in load(id)]).toContain(true);
+            used++;
+          }
+        for (const [, id = ''] of text.matchAll(REQUIRED)) expect(load(id)).toBeDefined();
       }
     expect(lists.size).toBeGreaterThan(5);
+    expect(used).toBeGreaterThan(1000);
+    expect(new Set([...lists.values()].map(([build]) => build)).size).toBe(1);
   });
 
   it('bears nothing of the folder that it was built in', () => {

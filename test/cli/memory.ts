@@ -125,3 +125,16 @@ export function nameKey(project: Project, file: string): string {
   project.write(config, addTomlItem(project.read(config), 'supervisor', 'keys', key));
   return file;
 }
+
+/** So many cycles at once. */
+export async function recordMany(project: Project, count: number): Promise<void> {
+  const lines = Array.from({ length: count }, (_, i) =>
+    JSON.stringify({ task_id: `T${i + 1}`, exit_code: 0, idempotency_key: `key-${i + 1}` }),
+  );
+  await forgeJson(project, ['memory', 'record', '-'], { stdin: lines.join('\n') });
+}
+
+export const commit = (project: Project): void => {
+  project.git('add', '.');
+  project.git('commit', '-qm', 'Memory');
+};

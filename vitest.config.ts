@@ -10,6 +10,8 @@ const LONG = [
   'cli/cycle-keep',
   'cli/cycle-strangers',
   'cli/doctor-fix',
+  'cli/doctor-fix-left',
+  'cli/doctor-fix-merges',
   'cli/doctor-place',
   'cli/help-examples',
   'cli/init-proposals',

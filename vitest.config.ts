@@ -24,6 +24,7 @@ const LONG = [
   'cli/memory-look',
   'cli/memory-purge',
   'cli/memory-redact',
+  'cli/memory-redact-clones',
   'cli/memory-set-back',
   'cli/recover-places',
   'cli/session-reverify',

@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config';
 const LONG = [
   'cli/checkpoint',
   'cli/checkpoint-anchor',
+  'cli/checkpoint-refused',
+  'cli/checkpoint-show',
+  'cli/checkpoint-verify',
   'cli/clock',
   'cli/cycle',
   'cli/cycle-claims',

@@ -53,6 +53,7 @@ const LONG = [
   'e2e/cycle-keep-kills',
   'e2e/doctor',
   'e2e/git-hooks',
+  'e2e/git-hooks-beside',
   'e2e/git-hooks-flows',
   'e2e/git-hooks-prepare',
   'e2e/git-hooks-push',

@@ -138,3 +138,10 @@ export const commit = (project: Project): void => {
   project.git('add', '.');
   project.git('commit', '-qm', 'Memory');
 };
+
+/** The shortest call that records a cycle. */
+export const BASE = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
+export const cyclesOf = async (
+  project: Project,
+  tier: 'execution' | 'evaluation' = 'execution',
+): Promise<Logged[]> => (await logOf(project, tier)).filter(({ kind }) => kind === 'cycle');

@@ -10,6 +10,7 @@ const LONG = [
   'cli/clock',
   'cli/cycle',
   'cli/cycle-claims',
+  'cli/cycle-command',
   'cli/cycle-keep',
   'cli/cycle-strangers',
   'cli/doctor-fix',

@@ -51,6 +51,7 @@ const LONG = [
   'e2e/conflict-kills',
   'e2e/crash',
   'e2e/cycle',
+  'e2e/cycle-command',
   'e2e/cycle-keep-kills',
   'e2e/doctor',
   'e2e/git-hooks',

@@ -79,3 +79,7 @@ export async function ready(test = 'test -f done'): Promise<Project> {
   await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test]);
   return project;
 }
+
+/** Approves what stands there now, as a person would. */
+export const trust = (project: Project): Promise<unknown> =>
+  runForge(project, ['trust', '--yes'], { terminal: true });

@@ -59,6 +59,7 @@ const LONG = [
   'e2e/git-hooks-flows',
   'e2e/git-hooks-prepare',
   'e2e/git-hooks-push',
+  'e2e/git-hooks-stops',
   'e2e/governed-loop',
   'e2e/holders',
   'e2e/init-places',

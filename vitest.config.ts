@@ -29,6 +29,7 @@ const LONG = [
   'cli/memory-growth',
   'cli/memory-keep',
   'cli/memory-look',
+  'cli/memory-lost',
   'cli/memory-purge',
   'cli/memory-redact',
   'cli/memory-redact-clones',

@@ -79,6 +79,7 @@ const LONG = [
   'e2e/repository',
   'e2e/screens',
   'e2e/seals',
+  'e2e/seals-session',
   'e2e/session-commit',
   'e2e/session-commit-busy',
   'e2e/session-commit-hostile',

@@ -70,6 +70,7 @@ const LONG = [
   'e2e/kfr',
   'e2e/ledger-flows-*',
   'e2e/ledger-limits',
+  'e2e/ledger-limits-process',
   'e2e/ledger-power',
   'e2e/ledger-writers',
   'e2e/odd-names',

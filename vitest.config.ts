@@ -26,6 +26,7 @@ const LONG = [
   'cli/memory-damage',
   'cli/memory-dry',
   'cli/memory-findings',
+  'cli/memory-gone',
   'cli/memory-growth',
   'cli/memory-keep',
   'cli/memory-look',

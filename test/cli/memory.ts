@@ -9,6 +9,7 @@ import { addTomlItem } from '../../src/domain/toml.js';
 import type { Finding, Integrity } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { makeForge } from './project.js';
 
 export const HALT = '.git/forge/halt.json';
 export const JOURNAL = '.git/forge/journal.jsonl';
@@ -145,3 +146,22 @@ export const cyclesOf = async (
   project: Project,
   tier: 'execution' | 'evaluation' = 'execution',
 ): Promise<Logged[]> => (await logOf(project, tier)).filter(({ kind }) => kind === 'cycle');
+
+/** A repository whose execution ledger has a segment of three cycles. */
+export async function withCycles(
+  make = makeForge,
+): Promise<{ project: Project; file: string; lines: string[] }> {
+  const project = await make();
+  for (let i = 0; i < 3; i++) await record(project);
+  const file = segmentOf(project, 'execution');
+  return { project, file, lines: linesOf(project, file) };
+}
+
+/** The same, folded and committed. */
+export async function withCommitted(): Promise<{ project: Project; file: string; lines: string[] }> {
+  const { project } = await withCycles();
+  await commitFolded(project);
+  await verify(project);
+  const file = fixedOf('execution');
+  return { project, file, lines: linesOf(project, file) };
+}

@@ -91,6 +91,7 @@ const LONG = [
   'e2e/verify',
   'e2e/worktrees',
   'mcp/interrupted',
+  'mcp/poisoned',
   'mcp/secrets',
   'mcp/wire',
 ];

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentName } from '../../src/domain/agent/event.js';
 import { type Outcome, type RunOptions, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { makeForge } from './project.js';
 
 const folder = fileURLToPath(new URL('../fixtures/agents', import.meta.url));
 
@@ -47,3 +49,17 @@ export function blockOf({ stdout }: Outcome): string | null {
   const { decision, reason } = JSON.parse(stdout);
   return decision === 'block' ? reason : null;
 }
+
+export const QUESTION = { op: 'add', kind: 'OpenQuestion', text: 'which cookie holds the token?' };
+export const GOAL = { op: 'replace', kind: 'Goal', text: 'logout works' };
+export const SILENT = { stdout: '', stderr: '', exitCode: 0 };
+
+/** A conversation that has begun, in a session of its own. */
+export async function talking() {
+  const project = await makeForge();
+  await claude(project, 'session-start');
+  return project;
+}
+
+export const sessionOf = (project: { dir: string }) =>
+  JSON.parse(readFileSync(join(project.dir, '.forge/memory/short-term/session.json'), 'utf8'));

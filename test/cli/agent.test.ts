@@ -1,46 +1,23 @@
-import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { AGENT_NAMES } from '../../src/domain/agent/event.js';
 import type { WiringChange, WiringStatus } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { changedPaths, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
 import { differences, makeForge, makePlainForge, snapshot } from './project.js';
-
-const SETTINGS = '.claude/settings.json';
-const MANIFEST = '.git/forge/wiring.json';
-
-const install = (project: Project, ...args: string[]): Promise<WiringChange> =>
-  forgeJson<WiringChange>(project, ['agent', 'install', 'claude', ...args]);
-const uninstall = (project: Project, ...args: string[]): Promise<WiringChange> =>
-  forgeJson<WiringChange>(project, ['agent', 'uninstall', 'claude', ...args]);
-const status = async (project: Project, ...args: string[]): Promise<WiringStatus['agents'][number]> => {
-  const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status', 'claude', ...args]);
-  return agents[0] as WiringStatus['agents'][number];
-};
-const refusal = (project: Project, ...args: string[]) =>
-  forgeError(project, ['agent', 'install', 'claude', ...args]);
+import {
+  expectUntouched,
+  install,
+  MANIFEST,
+  MINE,
+  refusal,
+  SETTINGS,
+  status,
+  uninstall,
+  withSettings,
+} from './wiring.js';
 
 type Hooks = Record<string, { hooks: { command: string }[] }[]>;
 const hooksOf = (project: Project): Hooks => project.json<{ hooks: Hooks }>(SETTINGS).hooks;
-
-const MINE =
-  '\ufeff{\r\n\t// mine\r\n\t"model": "x",\r\n\t"hooks": {\r\n\t\t"Stop": [\r\n\t\t\t{ "hooks": [{ "type": "command", "command": "mine" }] }, // first\r\n\t\t],\r\n\t},\r\n}';
-
-/** A repository with settings of a person's own. */
-async function withSettings(text = MINE): Promise<Project> {
-  const project = await makeForge();
-  project.write(SETTINGS, text);
-  project.git('add', '.claude');
-  project.git('commit', '-q', '-m', 'Settings');
-  return project;
-}
-
-/** Nothing was written, to the state folder neither. */
-async function expectUntouched(project: Project, work: () => Promise<unknown>): Promise<void> {
-  const before = snapshot(project.dir);
-  await work();
-  expect(differences(before, snapshot(project.dir))).toEqual([]);
-}
 
 describe('forge agent install', () => {
   it('AGT-01 writes hooks, the server and on request the instructions, and uninstall leaves nothing', async () => {
@@ -187,62 +164,6 @@ describe('forge agent install', () => {
   });
 });
 
-describe('forge agent uninstall', () => {
-  it('AGT-01 keeps what a person changed since', async () => {
-    const project = await withSettings();
-    await install(project, '--instructions');
-    project.write(SETTINGS, project.read(SETTINGS).replace('"model": "x"', '"model": "y"'));
-    project.write('CLAUDE.md', `# Mine\n\n${project.read('CLAUDE.md')}`);
-    await uninstall(project);
-    expect(project.read(SETTINGS)).toBe(MINE.replace('"model": "x"', '"model": "y"'));
-    expect(project.read('CLAUDE.md')).toBe('# Mine\n');
-    expect([project.has('.mcp.json'), project.has(MANIFEST)]).toEqual([false, false]);
-  });
-
-  it('AGT-01 a teammate who cloned has no notes, and still takes out what was wired', async () => {
-    const project = await withSettings();
-    await install(project, '--command', 'npx forge', '--instructions');
-    project.git('add', '.');
-    project.git('commit', '-q', '-m', 'Wire');
-    const clone = projectAt(makeFolder());
-    clone.git('clone', '-q', project.dir, '.');
-    expect(await status(clone)).toMatchObject({ state: 'wired' });
-    await uninstall(clone);
-    expect([clone.read(SETTINGS), clone.has('.mcp.json'), clone.has('CLAUDE.md')]).toEqual([
-      MINE,
-      false,
-      false,
-    ]);
-    expect(clone.git('diff', '--stat', 'HEAD~1')).toBe('');
-  });
-
-  it('AGT-01 notes that are damaged are not needed', async () => {
-    const project = await withSettings();
-    await install(project);
-    project.write(MANIFEST, 'no JSON');
-    const { stderr, exitCode } = await runForge(project, ['agent', 'uninstall', 'claude']);
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('wiring.json:1:')]);
-    expect([project.read(SETTINGS), changedPaths(project)]).toEqual([MINE, []]);
-  });
-
-  it('AGT-01 where nothing is wired nothing is written', async () => {
-    const project = await withSettings();
-    mkdirSync(project.path('.empty'));
-    await expectUntouched(project, async () => {
-      const { stdout } = await runForge(project, ['agent', 'uninstall', 'all']);
-      expect(stdout).toBe(`${AGENT_NAMES.join(', ')}: nothing of forge was there.\n`);
-    });
-  });
-
-  it('AGT-01 a file that is gone since is no trouble', async () => {
-    const project = await makeForge();
-    await install(project);
-    project.git('clean', '-fdq');
-    expect((await uninstall(project)).files.every(({ change }) => change === 'unchanged')).toBe(true);
-    expect([changedPaths(project), project.has(MANIFEST)]).toEqual([[], false]);
-  });
-});
-
 describe('forge agent status', () => {
   it('AGT-01 says of each file what is wrong with it', async () => {
     const project = await makeForge();
@@ -287,141 +208,6 @@ describe('forge agent status', () => {
     expect(stdout).toMatch(
       /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n(\w+ +not wired +\S.*\n){5}\nNeeds you:\n {2}claude {2}\S.*\n$/,
     );
-  });
-});
-
-describe('what forge agent install refuses, with nothing written', () => {
-  it.each<[string, string, number, string]>([
-    ['no JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is no JSON (invalid symbol)'],
-    ['hooks that are no object', '{\n"x": 1,\n"hooks": "none" }', 3, '"hooks" is no object, but string'],
-    ['keys that stand twice', '{\n"hooks": {},\n"hooks": {} }', 3, '"hooks" stands twice'],
-    ['no UTF-8', '{\n"x": "\ufffd"}', 2, 'it is not valid UTF-8'],
-  ])('AGT-01 %s: exit 3 with file and line', async (_, text, line, what) => {
-    const bytes = Buffer.from(text.replace('\ufffd', '\u00ff'), text.includes('\ufffd') ? 'latin1' : 'utf8');
-    const project = await makeForge();
-    project.write(SETTINGS, bytes);
-    await expectUntouched(project, async () => {
-      const error = await refusal(project);
-      expect(error).toMatchObject({ exitCode: 3, code: 'agent.settings', file: SETTINGS, line });
-      expect([error.message, error.hint]).toEqual([
-        `${SETTINGS}:${line}: ${what}; nothing was written.`,
-        expect.any(String),
-      ]);
-    });
-  });
-
-  it('AGT-01 a second file that is refused: the first one stays as well', async () => {
-    const project = await withSettings();
-    project.write('.mcp.json', '{"mcpServers": {"forge": {"command": "another"}}}');
-    await expectUntouched(project, async () => {
-      expect(await refusal(project)).toMatchObject({ exitCode: 3, file: '.mcp.json', line: 1 });
-    });
-  });
-
-  it('AGT-01 settings of 10 MB, a folder, a file with several hard links', async () => {
-    const project = await makeForge();
-    project.write(SETTINGS, `{"a": "${'x'.repeat(10_000_000)}"}`);
-    expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.file', file: SETTINGS });
-    writeFileSync(project.path(SETTINGS), '{}');
-    linkSync(project.path(SETTINGS), project.path('other'));
-    expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.file' });
-    const other = await makeForge();
-    mkdirSync(other.path(SETTINGS), { recursive: true });
-    expect(await refusal(other)).toMatchObject({ exitCode: 3, code: 'agent.file' });
-    const third = await makeForge();
-    third.write('.claude', 'a file');
-    expect(await refusal(third)).toMatchObject({ exitCode: 3, code: 'agent.file' });
-  });
-
-  it('AGT-01 a read-only file or folder: exit 6', async () => {
-    const project = await withSettings();
-    chmodSync(project.path(SETTINGS), 0o444);
-    await expectUntouched(project, async () => {
-      const error = await refusal(project);
-      expect(error).toMatchObject({ exitCode: 6, code: 'disk.eacces', file: SETTINGS });
-      expect(error.hint).toContain('chmod u+w');
-    });
-    chmodSync(project.path(SETTINGS), 0o644);
-    chmodSync(project.path('.claude'), 0o555);
-    await expectUntouched(project, async () => {
-      expect(await refusal(project)).toMatchObject({ exitCode: 6, code: 'disk.eacces' });
-    });
-    chmodSync(project.path('.claude'), 0o755);
-  });
-
-  it('AGT-01 a builder: exit 3', async () => {
-    const project = await withSettings();
-    const env = { FORGE_ROLE: 'builder' };
-    for (const args of [
-      ['install', 'claude'],
-      ['uninstall', 'all'],
-      ['install', 'claude', '--user'],
-    ])
-      expect(await forgeError(project, ['agent', ...args], { env })).toMatchObject({
-        exitCode: 3,
-        code: 'role.denied',
-      });
-    const outside = makeFolder();
-    const error = await forgeError({ dir: outside }, ['agent', 'install', 'claude', '--user'], { env });
-    expect([error.exitCode, error.code]).toEqual([3, 'role.denied']);
-    expect(project.read(SETTINGS)).toBe(MINE);
-  });
-});
-
-describe('links', () => {
-  it('AGT-01 inside the project the target is edited and the link stays', async () => {
-    const project = await makeForge();
-    project.write('config/claude.json', MINE);
-    mkdirSync(project.path('.claude'));
-    symlinkSync('../config/claude.json', project.path(SETTINGS));
-    expect((await install(project)).files[0]).toEqual({ path: 'config/claude.json', change: 'changed' });
-    expect(readFileSync(project.path('config/claude.json'), 'utf8')).toContain('forge hook claude stop');
-    expect(snapshot(project.dir)[SETTINGS]).toBe('link ../config/claude.json');
-    await uninstall(project);
-    expect(project.read('config/claude.json')).toBe(MINE);
-  });
-
-  it('AGT-01 CLAUDE.md as a link to AGENTS.md is one file', async () => {
-    const project = await makeForge();
-    project.write('AGENTS.md', '# Mine\n');
-    symlinkSync('AGENTS.md', project.path('CLAUDE.md'));
-    await install(project, '--instructions');
-    expect(project.read('AGENTS.md').split('forge:begin').length).toBe(2);
-    await uninstall(project);
-    expect([project.read('AGENTS.md'), snapshot(project.dir)['CLAUDE.md']]).toEqual([
-      '# Mine\n',
-      'link AGENTS.md',
-    ]);
-  });
-
-  it('AGT-01 instructions that nobody asked for may be linked to anywhere', async () => {
-    const project = await makeForge();
-    const outside = projectAt(makeFolder());
-    outside.write('CLAUDE.md', '# Mine\n');
-    symlinkSync(outside.path('CLAUDE.md'), project.path('CLAUDE.md'));
-    await install(project);
-    expect((await status(project)).files.map(({ path }) => path)).toEqual([SETTINGS, '.mcp.json']);
-    expect(await refusal(project, '--instructions')).toMatchObject({ code: 'agent.link', file: 'CLAUDE.md' });
-    await uninstall(project);
-    expect([project.has(SETTINGS), outside.read('CLAUDE.md')]).toEqual([false, '# Mine\n']);
-  });
-
-  it.each(['file', 'folder', 'nowhere', 'git'])('AGT-01 out of the project is refused (%s)', async (kind) => {
-    const project = await makeForge();
-    const outside = projectAt(makeFolder());
-    outside.write('settings.json', '{}\n');
-    if (kind === 'folder') symlinkSync(outside.dir, project.path('.claude'));
-    else {
-      mkdirSync(project.path('.claude'));
-      const target =
-        { file: outside.path('settings.json'), nowhere: './gone', git: '../.git/hooks/x' }[kind] ?? '';
-      if (kind === 'git') project.write('.git/hooks/x', '{}');
-      symlinkSync(target, project.path(SETTINGS));
-    }
-    await expectUntouched(project, async () => {
-      expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.link', file: SETTINGS });
-    });
-    expect(outside.read('settings.json')).toBe('{}\n');
   });
 });
 

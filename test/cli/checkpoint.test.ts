@@ -2,17 +2,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { encodeDocument } from '../../src/domain/document.js';
-import { openForge } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { changedPaths, makeFolder, type Project, run } from '../support/project.js';
-import { fill, seeded } from '../support/secrets.js';
-import { check, create, fileOf, gitState, list, type Made, statesOf } from './checkpoints.js';
+import { changedPaths, makeFolder, run } from '../support/project.js';
+import { check, contentsOf, create, fileOf, gitState, list, type Made, statesOf } from './checkpoints.js';
 import { logOf, makeKey, nameKey, record, verify } from './memory.js';
-import { CONFIG, makeForge, makePlainForge } from './project.js';
-
-/** Without the last line break. */
-const contentsOf = (project: Project, tag: string): string =>
-  project.git('for-each-ref', '--format=%(contents)', `refs/tags/${tag}`);
+import { CONFIG, makeForge } from './project.js';
 
 describe('forge checkpoint create', () => {
   it('GIT-05 commits .forge/, runs the commands, makes an annotated tag and the manifest, which say the same', async () => {
@@ -175,66 +169,6 @@ describe('forge checkpoint create', () => {
     ]);
   });
 
-  it('GIT-05 a failing, missing or slow command refuses with exit 1, and leaves nothing', async () => {
-    const project = await makeForge();
-    await record(project);
-    project.write(CONFIG, project.read(CONFIG).replace('#timeout_seconds = 600', 'timeout_seconds = 1'));
-    const before = gitState(project);
-    for (const [command, message] of [
-      ['false', /^false: exit code 1; no checkpoint was made\.$/],
-      ['no-such-program', /not found/],
-      ['sleep 30', /stopped after 1 s/],
-      ['node -e "process.kill(process.pid)"', /ended by a signal/],
-    ] as const) {
-      const args = ['checkpoint', 'create', 'X', '--verify', 'true', '--verify', command];
-      const error = await forgeError(project, args);
-      expect([command, error.exitCode, error.code]).toEqual([command, 1, 'checkpoint.failed']);
-      expect(error.message).toMatch(message);
-      expect(gitState(project)).toEqual(before);
-    }
-    expect(readdirSync(project.path('.git/forge/checkpoints'))).toEqual([]);
-    expect(project.has(fileOf('X-v1'))).toBe(false);
-  });
-
-  it('GIT-05 a tree that is dirty outside .forge/ is refused with its files: changed, staged, untracked, hidden from git', async () => {
-    const project = await makeForge();
-    project.write('new file', 'x');
-    project.write('src/app.js', 'changed\n');
-    project.git('update-index', '--assume-unchanged', 'package.json');
-    project.write('package.json', '{}\n');
-    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
-    expect(error).toMatchObject({
-      exitCode: 3,
-      code: 'checkpoint.dirty',
-      files: ['new file', 'package.json', 'src/app.js'],
-    });
-    expect(error.message).toContain('new file, package.json, src/app.js');
-    expect(project.git('tag')).toBe('');
-  });
-
-  it('GIT-05 a command that changes files judges another state: refused', async () => {
-    const project = await makeForge();
-    const write = "node -e \"fs.writeFileSync('written', 'x')\"";
-    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', write]);
-    expect(error).toMatchObject({ exitCode: 1, code: 'checkpoint.changed', files: ['written'] });
-    project.write('.gitignore', 'written\n');
-    project.git('add', '.gitignore');
-    project.git('commit', '-qm', 'Ignore');
-    expect((await forgeJson<Made>(project, ['checkpoint', 'create', 'X', '--verify', write])).tag).toBe(
-      'checkpoint/X-v1',
-    );
-  });
-
-  it('GIT-05 a commit that comes in while the commands run is refused', async () => {
-    const project = await makeForge();
-    const error = await forgeError(project, [
-      ...['checkpoint', 'create', 'X', '--verify'],
-      'sh -c \'echo x >other && git add other && git commit -qm "Meanwhile"\'',
-    ]);
-    expect(error.code).toMatch(/^checkpoint\.(moved|changed)$/);
-    expect(project.git('tag')).toBe('');
-  });
-
   it('LTM-12 GIT-05 commands get a cleaned environment and no input', async () => {
     const project = await makeForge();
     const ask = 'sh -c \'test -z "$SECRET_OF_MINE" && test -z "$(cat)"\'';
@@ -242,15 +176,6 @@ describe('forge checkpoint create', () => {
     expect((await runForge(project, ['checkpoint', 'create', 'X', '--verify', ask], { env })).exitCode).toBe(
       0,
     );
-  });
-
-  it('LTM-13 GIT-05 a secret in a command or message is refused before anything runs', async () => {
-    const project = await makeForge();
-    const before = project.git('for-each-ref');
-    const secret = fill('ghp_{crc}', seeded(1));
-    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', `echo ${secret}`]);
-    expect(error.exitCode).toBe(5);
-    expect(project.git('for-each-ref')).toBe(before);
   });
 
   it('LTM-18 GIT-05 seals memory where a supervisor’s key is there', async () => {
@@ -262,15 +187,6 @@ describe('forge checkpoint create', () => {
     });
     expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toContain('seal');
     expect(made.ledger?.audit?.records).toBe(2);
-  });
-
-  it('GIT-05 without git it is refused', async () => {
-    const project = await makePlainForge();
-    expect(await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true'])).toMatchObject({
-      exitCode: 3,
-      code: 'checkpoint.place',
-    });
-    expect(await list(project)).toEqual([]);
   });
 
   it('GIT-05 tag.gpgSign is honoured, and a signing program that the repository names is not run', async () => {
@@ -304,163 +220,5 @@ describe.skipIf(run('/', 'ssh-keygen', ['-?']).exitCode === null)('a signed chec
     );
     expect(await statesOf(project)).toEqual(['X-v1 ok']);
     expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
-  });
-});
-
-describe('forge checkpoint list and show', () => {
-  it('GIT-05 shows one with or without checkpoint/, and knows what is none', async () => {
-    const project = await makeForge();
-    const made = await create(project, 'X', '-m', 'It works');
-    for (const tag of ['X-v1', 'checkpoint/X-v1'])
-      expect(await forgeJson(project, ['checkpoint', 'show', tag])).toMatchObject({
-        tag: 'checkpoint/X-v1',
-        state: 'ok',
-        commit: made.commit,
-        file: fileOf('X-v1'),
-        ledger: made.ledger,
-      });
-    expect((await runForge(project, ['checkpoint', 'show', 'X-v1'])).stdout).toContain('It works');
-    expect(await forgeError(project, ['checkpoint', 'show', 'x-v1'])).toMatchObject({
-      exitCode: 2,
-      code: 'checkpoint.unknown',
-      hint: 'Did you mean X-v1?',
-    });
-    for (const tag of ['--', 'X', 'X-v1\n', '../X-v1', '-n'])
-      expect((await runForge(project, ['checkpoint', 'show', '--', tag])).exitCode).toBe(2);
-  });
-
-  it('GIT-05 a tag that forge did not make is shown as one', async () => {
-    const project = await makeForge();
-    project.git('tag', '-a', 'checkpoint/SX9-123-v1', '-m', 'Working ATLAS-NATS connection');
-    project.git('tag', 'checkpoint/other');
-    expect(await statesOf(project)).toEqual(['SX9-123-v1 unverified']);
-  });
-
-  it('GIT-05 the latest one that can be gone back to is the library’s to ask for', async () => {
-    const project = await makeForge();
-    const latest = async (): Promise<string | undefined> =>
-      (await openForge(project.dir).checkpoint.latest())?.name;
-    expect(await latest()).toBeUndefined();
-    await create(project, 'A');
-    await create(project, 'B');
-    expect(await latest()).toBe('B-v1');
-    project.git('tag', '-f', 'checkpoint/B-v1', 'HEAD');
-    expect(await latest()).toBe('A-v1');
-    // One of a branch that HEAD does not lead to comes behind those of this one.
-    project.git('switch', '-qc', 'side');
-    await forgeJson(project, ['note', 'add', 'there']);
-    await create(project, 'C');
-    project.git('switch', '-q', 'main');
-    expect(await latest()).toBe('A-v1');
-  });
-});
-
-describe('forge checkpoint verify', () => {
-  const damages: [what: string, code: string, damage: (project: Project, made: Made) => void][] = [
-    [
-      'the tag moved',
-      'moved',
-      (project) =>
-        project.git(
-          'tag',
-          '-f',
-          '-a',
-          'checkpoint/X-v1',
-          '-m',
-          contentsOf(project, 'checkpoint/X-v1'),
-          '--cleanup=verbatim',
-          'HEAD',
-        ),
-    ],
-    ['the tag was deleted', 'missing', (project) => project.git('tag', '-d', 'checkpoint/X-v1')],
-    [
-      'the tag was made lightweight',
-      'moved',
-      (project, { commit }) => project.git('tag', '-f', 'checkpoint/X-v1', commit),
-    ],
-    [
-      'the tag was made anew by hand',
-      'unverified',
-      (project, { commit }) => project.git('tag', '-f', '-a', 'checkpoint/X-v1', '-m', 'x', commit),
-    ],
-    [
-      'the manifest was edited',
-      'tampered',
-      (project) =>
-        project.write(fileOf('X-v1'), project.read(fileOf('X-v1')).replace('"true"', '"npm test"')),
-    ],
-    [
-      'the manifest is half written',
-      'damaged',
-      (project) => project.write(fileOf('X-v1'), project.read(fileOf('X-v1')).slice(0, 90)),
-    ],
-    [
-      'the manifest is another one’s',
-      'tampered',
-      (project) => project.write(fileOf('Y-v1'), project.read(fileOf('X-v1'))),
-    ],
-    [
-      'the manifest is of another repository',
-      'unknown',
-      (project, { commit }) =>
-        project.write(
-          fileOf('Y-v1'),
-          project.read(fileOf('X-v1')).replaceAll('X-v1', 'Y-v1').replaceAll(commit, 'd'.repeat(40)),
-        ),
-    ],
-  ];
-  it.each(damages)('B-108 GIT-05 %s: %s, exit 1', async (_what, code, damage) => {
-    const project = await makeForge();
-    await record(project);
-    const made = await create(project, 'X');
-    project.write('src/app.js', 'export const answer = 43;\n');
-    project.git('commit', '-qam', 'More');
-    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [], checkpoints: ['checkpoint/X-v1'] });
-    damage(project, made);
-    const found = await check(project);
-    expect([found.exitCode, found.codes]).toEqual([1, [code]]);
-    for (const { hint, tag } of found.findings)
-      expect([hint.length > 5, tag.startsWith('checkpoint/')]).toEqual([true, true]);
-    // None of it hinders the work, or is gone back to.
-    expect((await runForge(project, ['note', 'add', 'goes on'])).exitCode).toBe(0);
-    const rows = await list(project);
-    expect(rows.filter(({ state, can_rollback_to }) => state !== 'ok' && can_rollback_to)).toEqual([]);
-  });
-
-  it('B-108 GIT-05 tag and manifest made anew together, for what was never tested: exit 1', async () => {
-    const project = await makeForge();
-    const made = await create(project, 'X');
-    project.write('src/app.js', 'never tested\n');
-    project.git('commit', '-qam', 'Untested');
-    const { manifest_commit: _, ...manifest } = made;
-    const commit = project.git('rev-parse', 'HEAD');
-    const forged = encodeDocument({ ...manifest, commit }).toString();
-    project.write(fileOf('X-v1'), forged);
-    project.git('tag', '-f', '-a', '--cleanup=verbatim', '-m', `x\n\n${forged}`, 'checkpoint/X-v1', commit);
-    expect(await check(project, ['X-v1'])).toMatchObject({ exitCode: 1, codes: ['evidence'] });
-  });
-
-  it('GIT-05 --run runs the commands again where the files are the checkpoint’s, and only what was approved here', async () => {
-    const project = await makeForge();
-    project.write('.gitignore', 'switch\n');
-    project.git('add', '.gitignore');
-    project.git('commit', '-qm', 'Ignore');
-    await forgeJson(project, ['checkpoint', 'create', 'X', '--verify', 'test ! -e switch']);
-    await forgeJson(project, ['note', 'add', 'memory goes on']);
-    expect(await check(project, ['--run'])).toMatchObject({ exitCode: 0, evidence: [{ exit_code: 0 }] });
-    project.write('switch', '');
-    expect(await check(project, ['X-v1', '--run'])).toMatchObject({ exitCode: 1, codes: ['run'] });
-    project.write('src/app.js', 'changed\n');
-    expect(await forgeError(project, ['checkpoint', 'verify', '--run'])).toMatchObject({
-      exitCode: 3,
-      code: 'checkpoint.elsewhere',
-      hint: expect.stringContaining('git worktree add'),
-    });
-    project.git('checkout', '-q', 'src/app.js');
-    await forgeJson(project, ['trust', '--revoke'], { terminal: true });
-    expect(await forgeError(project, ['checkpoint', 'verify', '--run'])).toMatchObject({
-      exitCode: 3,
-      code: 'trust.needed',
-    });
   });
 });

@@ -39,3 +39,7 @@ export const gitState = (project: Project): unknown => [
   project.git('rev-parse', 'HEAD'),
   project.git('ls-files', '--stage'),
 ];
+
+/** Without the last line break. */
+export const contentsOf = (project: Project, tag: string): string =>
+  project.git('for-each-ref', '--format=%(contents)', `refs/tags/${tag}`);

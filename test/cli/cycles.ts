@@ -1,8 +1,9 @@
 import { expect } from 'vitest';
 import type { CycleResult, LoopResult } from '../../src/index.js';
-import { type FailedForge, type RunOptions, runForge } from '../support/forge.js';
+import { type FailedForge, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { logOf } from './memory.js';
+import { makeForge } from './project.js';
 
 export const MARK = '.git/forge/cycle.json';
 
@@ -71,3 +72,14 @@ export async function storedCycles(project: Project): Promise<Stored[]> {
       return { execution: record, evaluation: judged[0]?.record } as unknown as Stored;
     });
 }
+
+/** A feature A that is done when a file `done` is there. */
+export async function ready(test = 'test -f done'): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test]);
+  return project;
+}
+
+/** Approves what stands there now, as a person would. */
+export const trust = (project: Project): Promise<unknown> =>
+  runForge(project, ['trust', '--yes'], { terminal: true });

@@ -1,223 +1,23 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { applyFixes, type Diagnosis, type Fixed, planFixes } from '../../src/index.js';
-import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
-import { type Project, run } from '../support/project.js';
+import { applyFixes, type Diagnosis, planFixes } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { run } from '../support/project.js';
 import {
-  CONFIG,
-  differences,
-  FEATURES,
-  ISSUES,
-  KNOWLEDGE,
-  makeForge,
-  PASSING_FEATURE,
-  putFeatures,
-  type StoredFeature,
-  snapshot,
-  storedFeature,
-} from './project.js';
-
-type Answer = Diagnosis & Fixed;
-const KEPT = '.git/forge/conflicts';
-
-const fix = async (
-  project: Project,
-  options: RunOptions = {},
-): Promise<Answer & { exitCode: number | null }> => {
-  const { stdout, exitCode } = await runForge(project, ['doctor', '--fix', '--yes', '--json'], options);
-  return { ...(JSON.parse(stdout) as Answer), exitCode };
-};
-const findings = async (project: Project): Promise<string[]> => {
-  const { stdout } = await runForge(project, ['doctor', '--json']);
-  return (JSON.parse(stdout) as Diagnosis).findings
-    .filter(({ observed }) => /conflict|resolved/.test(observed))
-    .map(({ severity, observed, commands }) => `${severity}: ${observed} → ${commands.join(' | ')}`);
-};
-
-const feature = (id: string, change: object = {}): StoredFeature => ({
-  id,
-  name: id.toLowerCase(),
-  status: 'not_implemented',
-  tests: ['true'],
-  ...change,
-});
-
-function commit(project: Project, ...features: object[]): void {
-  putFeatures(project, features);
-  project.git('add', '-A');
-  project.git('commit', '-qm', 'Features');
-}
-
-/** Two branches; the one that is checked out is `ours`. */
-async function diverge(base: object[], ours: object[], theirs: object[]): Promise<Project> {
-  const project = await makeForge();
-  commit(project, ...base);
-  project.git('switch', '-qc', 'other');
-  commit(project, ...theirs);
-  project.git('switch', '-q', '-');
-  commit(project, ...ours);
-  return project;
-}
-
-const git = (project: Project, ...args: string[]): number | null => run(project.dir, 'git', args).exitCode;
-
-const BASE = [feature('A'), feature('B')];
-const OURS = [feature('A', { name: 'ours' }), feature('B'), feature('C')];
-const THEIRS = [feature('A', { status: 'blocked' }), feature('D')];
-const MERGED = [feature('A', { name: 'ours', status: 'blocked' }), feature('C'), feature('D')];
-
-const stored = (project: Project): StoredFeature[] =>
-  project.json<{ features: StoredFeature[] }>(FEATURES).features;
-const unmerged = (project: Project): string => project.git('ls-files', '-u');
-
-describe('LAY-09 forge doctor --fix, after', () => {
-  it.each(['merge', 'diff3', 'zdiff3'])('a merge in the style %s', async (style) => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    expect(git(project, '-c', `merge.conflictStyle=${style}`, 'merge', 'other')).toBe(1);
-    expect(await findings(project)).toEqual([
-      expect.stringMatching(
-        /^blocking: \.forge\S*features\.json has a merge conflict \(lines \d+ to \d+\) → forge doctor --fix$/,
-      ),
-    ]);
-    const before = project.read(FEATURES);
-    const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes.map(({ done }) => done)]).toEqual([0, [true]]);
-    expect(stored(project)).toEqual(MERGED);
-    expect(fixes[0]?.choices).toContainEqual({
-      id: 'A',
-      field: 'name',
-      ours: 'ours',
-      theirs: 'a',
-      value: 'ours',
-      why: 'ours: only it changed',
-    });
-    // What was there is kept, and the merge is the person's to finish.
-    expect(readdirSync(project.path(KEPT)).map((name) => project.read(`${KEPT}/${name}`))).toEqual([before]);
-    expect([unmerged(project), existsSync(project.path('.git/MERGE_HEAD'))]).toEqual(['', true]);
-    expect(project.git('diff', '--cached', '--name-only')).toContain('features.json');
-    expect(await findings(project)).toEqual([]);
-    expect(git(project, 'commit', '-qm', 'Merge')).toBe(0);
-  });
-
-  it('a rebase, where ours are the others', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    expect(git(project, 'rebase', 'other')).toBe(1);
-    expect((await fix(project)).fixes[0]?.what).toMatch(/"ours" is what you rebase onto/);
-    expect(
-      stored(project)
-        .map(({ id }) => id)
-        .sort(),
-    ).toEqual(['A', 'C', 'D']);
-    expect(storedFeature(project, 'A')).toEqual(MERGED[0]);
-    expect(git(project, '-c', 'core.editor=true', 'rebase', '--continue')).toBe(0);
-  });
-
-  it('a cherry-pick, and a stash that is popped', async () => {
-    const picked = await diverge(BASE, OURS, THEIRS);
-    expect(git(picked, 'cherry-pick', 'other')).toBe(1);
-    await fix(picked);
-    expect(stored(picked)).toEqual(MERGED);
-
-    const project = await makeForge();
-    commit(project, ...BASE);
-    putFeatures(project, THEIRS);
-    project.git('stash');
-    commit(project, ...OURS);
-    expect(git(project, 'stash', 'pop')).toBe(1);
-    await fix(project);
-    expect(stored(project)).toEqual(MERGED);
-    expect(project.git('stash', 'list')).not.toBe('');
-  });
-
-  it('both branches added the file', async () => {
-    const project = await makeForge();
-    rmSync(project.path(FEATURES));
-    project.git('commit', '-qam', 'Without');
-    project.git('switch', '-qc', 'other');
-    commit(project, feature('A', { name: 'theirs' }), feature('D'));
-    project.git('switch', '-q', '-');
-    commit(project, feature('A', { name: 'ours' }), feature('C'));
-    expect(git(project, 'merge', 'other')).toBe(1);
-    const { fixes } = await fix(project);
-    expect(stored(project)).toEqual([feature('A', { name: 'ours' }), feature('C'), feature('D')]);
-    expect(fixes[0]?.choices.map(({ id, field }) => [id, field])).toContainEqual(['A', 'name']);
-  });
-
-  it('one branch deleted the file: what the other changed stays', async () => {
-    const project = await makeForge();
-    commit(project, ...BASE);
-    project.git('switch', '-qc', 'other');
-    project.git('rm', '-q', FEATURES);
-    project.git('commit', '-qm', 'Delete');
-    project.git('switch', '-q', '-');
-    commit(project, ...OURS);
-    expect(git(project, 'merge', 'other')).toBe(1);
-    expect((await findings(project))[0]).toMatch(/^blocking: .* → forge doctor --fix$/);
-    const { fixes } = await fix(project);
-    expect(fixes[0]?.choices[0]?.why).toBe('kept: deleted by theirs, changed by ours');
-    expect([stored(project), unmerged(project)]).toEqual([OURS, '']);
-  });
-
-  it('markers that were committed, or that no git knows of, with CRLF', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, '-c', 'merge.conflictStyle=diff3', 'merge', 'other');
-    const text = project.read(FEATURES);
-    project.git('commit', '-qam', 'Both');
-    project.write(FEATURES, text.replaceAll('\n', '\r\n'));
-    const { fixes } = await fix(project);
-    // Git had put D where it stands.
-    expect(stored(project)).toEqual([MERGED[0], MERGED[2], MERGED[1]]);
-    expect(fixes[0]?.what).not.toContain('git add');
-    // The way back that it names leads back.
-    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
-    expect(project.read(FEATURES)).toBe(text.replaceAll('\n', '\r\n'));
-  });
-
-  it('knowledge, issues and archived sessions', async () => {
-    const project = await makeForge();
-    await forgeJson(project, ['session', 'start']);
-    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--learned', 'x']);
-    const session = `${archive}/session.json`;
-    const write = (word: string, at: string): void => {
-      const approach = { context: word, approach: word, learned_at: at };
-      project.write(
-        KNOWLEDGE,
-        JSON.stringify(
-          { schema_version: '1.0', patterns: { successful: [approach], failed: [] }, invariants: [word] },
-          null,
-          2,
-        ),
-      );
-      const issues = [
-        { linear_id: 'L-1', title: word, updated_at: at, labels: [word] },
-        { linear_id: word, title: word },
-      ];
-      project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }, null, 2));
-      const kept = project.json<{ learned: string[] }>(session);
-      project.write(
-        session,
-        JSON.stringify({ ...kept, next: word, learned: [...kept.learned, word] }, null, 2),
-      );
-      project.git('commit', '-qam', word);
-    };
-    project.git('switch', '-qc', 'other');
-    write('theirs', '2026-02-02T00:00:00Z');
-    project.git('switch', '-q', '-');
-    write('ours', '2026-02-01T00:00:00Z');
-    expect(git(project, 'merge', 'other')).toBe(1);
-    const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes.length, unmerged(project)]).toEqual([0, 3, '']);
-    const knowledge = project.json<{ patterns: { successful: { context: string }[] }; invariants: string[] }>(
-      KNOWLEDGE,
-    );
-    expect(knowledge.invariants).toEqual(['ours', 'theirs']);
-    expect(knowledge.patterns.successful.map(({ context }) => context)).toEqual(['ours', 'theirs']);
-    const { issues } = project.json<{ issues: object[] }>(ISSUES);
-    expect(issues[0]).toMatchObject({ title: 'theirs', labels: ['ours', 'theirs'] });
-    expect(issues).toHaveLength(3);
-    expect(project.json(session)).toMatchObject({ next: 'ours', learned: ['x', 'ours', 'theirs'] });
-  });
-});
+  BASE,
+  commit,
+  diverge,
+  feature,
+  findings,
+  fix,
+  git,
+  MERGED,
+  OURS,
+  stored,
+  THEIRS,
+  unmerged,
+} from './fixes.js';
+import { differences, FEATURES, makeForge, PASSING_FEATURE, snapshot, storedFeature } from './project.js';
 
 describe('LAY-09 forge doctor --fix', () => {
   it('makes no feature pass that failed on one side, and no test run is lost that still counts', async () => {
@@ -271,19 +71,6 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(stored(project)).toEqual(MERGED);
   });
 
-  it('leaves to git what somebody has resolved by hand', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, 'merge', 'other');
-    putFeatures(project, [feature('MINE')]);
-    expect(await findings(project)).toEqual([
-      expect.stringMatching(
-        /^degraded: .*no conflict marker.* → git add -- \.forge\/memory\/long-term\/features\.json$/,
-      ),
-    ]);
-    expect((await fix(project)).fixes).toEqual([]);
-    expect(stored(project)).toEqual([feature('MINE')]);
-  });
-
   it('makes one record of an id that git merged in twice without a conflict', async () => {
     const project = await makeForge();
     const [up, down] = [
@@ -324,83 +111,6 @@ describe('LAY-09 forge doctor --fix', () => {
     expect([stored(project), unmerged(project)]).toEqual([MERGED, '']);
   });
 
-  it('says that what was edited between the markers is not taken over, and leads back to it', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, 'merge', 'other');
-    const text = project.read(FEATURES).replace('"id": "C"', '"id": "MINE"');
-    project.write(FEATURES, text);
-    const line = text.slice(0, text.indexOf('MINE')).split('\n').length;
-    const { stderr } = await runForge(project, ['doctor', '--fix']);
-    expect(stderr).toContain(`edited by hand since (line ${line}): that is not taken over`);
-    const { fixes } = await fix(project);
-    expect(stored(project)).toEqual(MERGED);
-    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
-    expect([project.read(FEATURES), unmerged(project) === '']).toEqual([text, false]);
-    // One side of a conflict that somebody took out is such an edit as well.
-    project.write(FEATURES, project.read(FEATURES).replace(/^.*"id": "(MINE|D)",\n/gm, ''));
-    expect((await fix(project)).fixes[0]?.what).toContain('lines are gone');
-  });
-
-  it.each<[string, object[], object[], RegExp]>([
-    ['ids that differ in case alone', [...BASE, feature('C')], [...BASE, feature('c')], /stands twice/],
-    ['a side that breaks the format', [...BASE, feature('C')], [...BASE, { id: 'D' }], /\(theirs\)/],
-  ])('leaves to a person %s', async (_, ours, theirs, why) => {
-    const project = await diverge(BASE, ours, theirs);
-    git(project, 'merge', 'other');
-    const before = project.read(FEATURES);
-    const [found] = await findings(project);
-    expect(found).toMatch(why);
-    expect(found).toContain('git add -- .forge/memory/long-term/features.json');
-    const { fixes, exitCode } = await fix(project);
-    expect([fixes, exitCode, project.read(FEATURES)]).toEqual([[], 1, before]);
-  });
-
-  it('names the settings and ledgers that have markers, and what to type', async () => {
-    const project = await makeForge();
-    project.write(CONFIG, `${project.read(CONFIG)}\n<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n`);
-    expect(await forgeError(project, ['config', 'list'])).toMatchObject({
-      exitCode: 4,
-      code: 'file.conflict',
-      message: expect.stringMatching(/config\.toml:\d+: it has a merge conflict \(lines \d+ to \d+\)/),
-      hint: expect.stringContaining('no marker lines'),
-    });
-    const ledger = '.forge/memory/notes.d/x.jsonl';
-    project.write(ledger, '<<<<<<< HEAD\n=======\n>>>>>>> other\n');
-    project.git('add', '-A');
-    const found = await findings(project);
-    expect(found.find((text) => text.includes(CONFIG))).toMatch(/lines \d+ to \d+.* → .*EDITOR/);
-    expect(found.find((text) => text.includes(ledger))).toMatch(/ → sed -i .* then: forge memory verify/);
-    expect((await fix(project)).fixes).toEqual([]);
-  });
-
-  it('leaves two checkpoints of one name to a person: one of them is to be chosen', async () => {
-    const project = await makeForge();
-    const path = '.forge/git/checkpoints/X-v1.json';
-    const add = (commit: string): void => {
-      project.write(path, `{ "commit": "${commit}" }\n`);
-      project.git('add', '-A');
-      project.git('commit', '-qm', commit);
-    };
-    project.git('switch', '-qc', 'other');
-    add('abc');
-    project.git('switch', '-q', '-');
-    add('def');
-    git(project, 'merge', 'other');
-    const [found = ''] = await findings(project);
-    expect(found).toContain(`→ git checkout --ours -- ${path} && git add -- ${path} | git checkout --theirs`);
-    expect((await fix(project)).fixes).toEqual([]);
-    expect(run(project.dir, 'sh', ['-c', found.split(' | ')[1] ?? '']).exitCode).toBe(0);
-    expect([project.json(path), await findings(project)]).toEqual([{ commit: 'abc' }, []]);
-  });
-
-  it('nested markers are left to a person where git has no sides any more', async () => {
-    const project = await makeForge();
-    const hunk = (inner: string): string => `<<<<<<< HEAD\n${inner}=======\n2\n>>>>>>> other\n`;
-    project.write(FEATURES, hunk(hunk('1\n')));
-    expect((await findings(project))[0]).toMatch(/do not pair up/);
-    expect((await fix(project)).fixes).toEqual([]);
-  });
-
   it('merges ten thousand features, and shows a part', async () => {
     const many = (name: string): object[] =>
       Array.from({ length: 10_000 }, (_, i) => feature(`F-${i}`, { name }));
@@ -411,23 +121,6 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(stdout.split('\n').length).toBeLessThan(60);
     expect(stdout).toContain('9960 more choices');
     expect(stored(project)).toEqual(many('ours'));
-  });
-
-  it('says when git could not be told, and what to type then', async () => {
-    const project = await diverge(BASE, OURS, THEIRS);
-    git(project, 'merge', 'other');
-    project.write('.git/index.lock', '');
-    const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes[0]?.done, fixes[0]?.problem]).toEqual([
-      1,
-      false,
-      expect.stringContaining('index.lock'),
-    ]);
-    expect([stored(project), readdirSync(project.path(KEPT)).length]).toEqual([MERGED, 1]);
-    rmSync(project.path('.git/index.lock'));
-    expect(await findings(project)).toEqual([expect.stringMatching(/^degraded: .* → git add -- /)]);
-    project.git('add', '--', FEATURES);
-    expect(await findings(project)).toEqual([]);
   });
 
   it('does not do what is not as it was when it was shown', async () => {

@@ -4,8 +4,8 @@ import { genesisLine, ledgerId, type Tier } from '../../src/domain/ledger/ledger
 import { planLines } from '../../src/domain/ledger/segment.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { note, putForeign, RESTORED } from './findings.js';
 import {
-  commitFolded,
   fixedOf,
   HALT,
   HUMAN,
@@ -21,29 +21,6 @@ import {
 import { makeForge, makePlainForge } from './project.js';
 
 const NOTES = fixedOf('notes');
-const RESTORED = { status: 'intact', exitCode: 0, problems: [] };
-
-/** A segment that another hand wrote: linked as it should be to what is here. */
-async function putForeign(
-  project: Project,
-  tier: Tier,
-  drafts: object[],
-  change: object = {},
-): Promise<string> {
-  const known = (await verify(project)).tiers.find((report) => report.tier === tier);
-  const ledger = (JSON.parse(linesOf(project, fixedOf(tier))[0] as string) as { ledger: string }).ledger;
-  const tip = { ledger, heads: known?.heads ?? [], maxN: 90, ...change };
-  const { lines } = planLines(tier, tip, null, drafts as never);
-  const file = `.forge/memory/${tier}.d/by-hand.jsonl`;
-  putLines(
-    project,
-    file,
-    lines.map(({ line }) => line),
-  );
-  return file;
-}
-
-const note = (text: string) => ({ at: '2026-03-01T10:00:00.000Z', actor: 'supervisor', kind: 'note', text });
 const texts = async (project: Project): Promise<string[]> =>
   (await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list'])).notes.map(({ text }) => text);
 
@@ -225,91 +202,6 @@ describe('what does not belong', () => {
     expect(
       (await forgeJson<{ records: unknown[] }>(project, ['memory', 'log', '--tier', 'execution'])).records,
     ).toHaveLength(1);
-  });
-
-  it('LTM-04 damage that was committed has a way out too: records come back from history', async () => {
-    const project = await makeForge();
-    for (let i = 0; i < 3; i++) await record(project);
-    await commitFolded(project);
-    const file = fixedOf('execution');
-    const [genesis, , ...rest] = linesOf(project, file);
-    putLines(project, file, [genesis, 'garbage', ...rest] as string[]);
-    project.git('commit', '-qam', 'Damage');
-    const { problems, exitCode } = await verify(project);
-    expect(exitCode).toBe(4);
-    expect(problems[0]).toMatchObject({ code: 'edited', file, line: 2 });
-    await typeHint(project, problems[0]?.hint ?? '');
-    expect(await verify(project)).toMatchObject(RESTORED);
-    const cycles = (await logOf(project, 'execution')).filter(({ kind }) => kind === 'cycle');
-    expect(cycles.map(({ n }) => n)).toEqual([2, 3, 4]);
-  });
-
-  it('B-27 a record that a commit dropped comes back from history', async () => {
-    const project = await makeForge();
-    for (let i = 0; i < 3; i++) await record(project);
-    await commitFolded(project);
-    const file = fixedOf('execution');
-    putLines(project, file, linesOf(project, file).slice(0, -1));
-    project.git('commit', '-qam', 'Drop');
-    const { problems, exitCode } = await verify(project);
-    expect([exitCode, problems.map(({ code }) => code)]).toEqual([4, ['dropped']]);
-    expect(problems[0]?.message).toContain(
-      `commit ${project.git('rev-parse', 'HEAD').slice(0, 12)} dropped record 4`,
-    );
-    await typeHint(project, problems[0]?.hint ?? '');
-    expect(await verify(project)).toMatchObject(RESTORED);
-    expect((await logOf(project, 'execution')).map(({ n }) => n)).toEqual([2, 3, 4]);
-    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
-      kind: 'restored',
-      reason: 'because',
-    });
-  });
-
-  it('B-28 a head that a commit message names and that is nowhere is found, and can be named as lost', async () => {
-    const project = await makeForge();
-    await record(project);
-    const head = 'ab'.repeat(32);
-    project.git('add', '.');
-    project.git('commit', '-q', '-m', `End\n\nForge-Ledger: execution 12 ${head}`);
-    const { problems, exitCode } = await verify(project);
-    expect([exitCode, problems.map(({ code, tier }) => [code, tier])]).toEqual([
-      4,
-      [['anchor', 'execution']],
-    ]);
-    expect(problems[0]?.message).toMatch(/saw record 12 \(abababababab…\).*which is nowhere/);
-    await typeHint(project, problems[0]?.hint ?? '');
-    expect(await verify(project)).toMatchObject(RESTORED);
-    expect((await logOf(project, 'execution')).at(-1)?.record).toMatchObject({
-      kind: 'repair',
-      lost: [head],
-    });
-  });
-
-  it('LTM-04 an evaluation of an execution that is no record here is a note', async () => {
-    const project = await makeForge();
-    await putForeign(project, 'evaluation', [
-      { ...note('x'), kind: 'evaluation', execution: 'cd'.repeat(32) },
-    ]);
-    expect(await verify(project)).toMatchObject({
-      status: 'intact',
-      notes: ['1 evaluation names an execution that no record here is'],
-    });
-  });
-
-  it('B-29 records that are nowhere are named as lost, and the rest goes on', async () => {
-    const project = await makePlainForge();
-    for (let i = 0; i < 3; i++) await record(project);
-    const file = segmentOf(project, 'execution');
-    const [first = '', , third = ''] = linesOf(project, file);
-    rmSync(project.path('.forge/local/journal.jsonl'));
-    putLines(project, file, [first, third]);
-    const { problems } = await verify(project);
-    expect(problems).toMatchObject([{ code: 'removed', file, line: 2, last_good: { line: 1 } }]);
-    const dry = await runForge(project, ['memory', 'repair', '--reason', 'r', '-n'], HUMAN);
-    expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('1 named as lost')]);
-    await typeHint(project, problems[0]?.hint ?? '');
-    expect(await verify(project)).toMatchObject(RESTORED);
-    expect((await record(project)).cycle).toBeGreaterThan(3);
   });
 });
 

@@ -9,6 +9,7 @@ import { addTomlItem } from '../../src/domain/toml.js';
 import type { Finding, Integrity } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { makeForge } from './project.js';
 
 export const HALT = '.git/forge/halt.json';
 export const JOURNAL = '.git/forge/journal.jsonl';
@@ -124,4 +125,43 @@ export function nameKey(project: Project, file: string): string {
   const key = publicKeyOf(createPublicKey(readFileSync(file)).export({ type: 'spki', format: 'der' }));
   project.write(config, addTomlItem(project.read(config), 'supervisor', 'keys', key));
   return file;
+}
+
+/** So many cycles at once. */
+export async function recordMany(project: Project, count: number): Promise<void> {
+  const lines = Array.from({ length: count }, (_, i) =>
+    JSON.stringify({ task_id: `T${i + 1}`, exit_code: 0, idempotency_key: `key-${i + 1}` }),
+  );
+  await forgeJson(project, ['memory', 'record', '-'], { stdin: lines.join('\n') });
+}
+
+export const commit = (project: Project): void => {
+  project.git('add', '.');
+  project.git('commit', '-qm', 'Memory');
+};
+
+/** The shortest call that records a cycle. */
+export const BASE = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
+export const cyclesOf = async (
+  project: Project,
+  tier: 'execution' | 'evaluation' = 'execution',
+): Promise<Logged[]> => (await logOf(project, tier)).filter(({ kind }) => kind === 'cycle');
+
+/** A repository whose execution ledger has a segment of three cycles. */
+export async function withCycles(
+  make = makeForge,
+): Promise<{ project: Project; file: string; lines: string[] }> {
+  const project = await make();
+  for (let i = 0; i < 3; i++) await record(project);
+  const file = segmentOf(project, 'execution');
+  return { project, file, lines: linesOf(project, file) };
+}
+
+/** The same, folded and committed. */
+export async function withCommitted(): Promise<{ project: Project; file: string; lines: string[] }> {
+  const { project } = await withCycles();
+  await commitFolded(project);
+  await verify(project);
+  const file = fixedOf('execution');
+  return { project, file, lines: linesOf(project, file) };
 }

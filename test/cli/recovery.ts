@@ -69,3 +69,5 @@ export const staged = (project: Project): string =>
 export const differsFrom = (project: Project, commit: string): string =>
   project.git('diff', '--name-only', commit, '--', '.', ':!.forge') +
   project.git('ls-files', '-o', '--exclude-standard', '--', '.', ':!.forge');
+
+export const CHECKPOINT = 'checkpoint/APP-1-v1';

@@ -1,12 +1,11 @@
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { MARK, sh, storedCycles } from '../cli/cycles.js';
-import { makeForge } from '../cli/project.js';
-import { BIN, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { MARK, ready, sh, storedCycles, trust } from '../cli/cycles.js';
+import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { isSoak } from './kills.js';
 
@@ -51,20 +50,6 @@ const isAlive = (pid: number): boolean => {
 /** Numbers of processes that a script wrote down. */
 const pidsOf = (project: Project): number[] =>
   project.has('pid') ? project.read('pid').trim().split(' ').filter(Boolean).map(Number) : [];
-
-/** A feature A that is done when a file `done` is there. */
-async function ready(test = 'test -f done'): Promise<Project> {
-  const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test]);
-  return project;
-}
-
-const storedTasks = (cycles: Awaited<ReturnType<typeof storedCycles>>): unknown[] =>
-  cycles.map(({ execution }) => execution.task_id);
-
-/** Approves what stands there now, as a person would. */
-const trust = (project: Project): Promise<unknown> =>
-  runForge(project, ['trust', '--yes'], { terminal: true });
 
 const STAY = 'test -f quick || { sleep 20 & echo $$ $! > pid; wait; }';
 
@@ -265,104 +250,5 @@ describe('two cycles at once', () => {
     expect((await ended).code).toBe(0);
     expect(project.has('ran')).toBe(false);
     expect((await storedCycles(project)).length).toBe(2);
-  });
-});
-
-describe('the folder of the command', () => {
-  it('B-93 GOV-01 cannot be made: refused with what to do before anything is run, and no cycle is recorded', async () => {
-    const project = await ready();
-    project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
-    await trust(project);
-    const env = { TMPDIR: '/nonexistent' };
-    const { exitCode, stdout, stderr } = runBinary(project.dir, ['cycle', '--json', ...sh('touch ran')], {
-      env,
-    });
-    expect([exitCode, stdout]).toEqual([6, '']);
-    expect(JSON.parse(stderr)).toMatchObject({
-      error: {
-        kind: 'outside',
-        code: 'cycle.folder',
-        message: 'The folder for the command could not be made in /nonexistent: ENOENT.',
-        hint: expect.stringMatching(/^TMPDIR must name a folder/),
-      },
-    });
-    expect([project.has('ran'), project.has(MARK)]).toEqual([false, false]);
-    const next = runBinary(project.dir, ['cycle', '--json', ...sh('touch done')]);
-    expect(JSON.parse(next.stdout)).toMatchObject({ cycle: 1, classification: 'SUCCESS', warnings: [] });
-  });
-
-  it('GOV-01 has the briefing and the observations alone; what forge judges by is nowhere while it runs', async () => {
-    const project = await ready();
-    const script = 'ls "$(dirname "$FORGE_OBSERVATIONS")" > seen; ls .git/forge > state; touch done';
-    const { stdout } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
-    expect(JSON.parse(stdout)).toMatchObject({ classification: 'SUCCESS', report: { files_changed: 3 } });
-    expect(project.read('seen')).toBe('briefing.md\nobservations.jsonl\n');
-    expect(project.read('state')).not.toMatch(/^(tree|index|objects)/m);
-  });
-});
-
-describe('what the command does to forge', () => {
-  it('B-07 its writes to memory are refused, whatever it asks for; progress, focus and verify are its to use', async () => {
-    const project = await ready();
-    await forgeJson(project, ['session', 'start']);
-    const forge = `${process.execPath} ${BIN}`;
-    const script = [
-      `${forge} memory record --task A --exit-code 0; echo "record $?"`,
-      `${forge} knowledge add invariant x; echo "knowledge $?"`,
-      `${forge} config set briefing.budget 900; echo "config $?"`,
-      `${forge} cycle -- true; echo "cycle $?"`,
-      `${forge} progress add "wired it"; echo "progress $?"`,
-      'touch done',
-      `${forge} feature verify A; echo "verify $?"`,
-    ].join('\n');
-    const { stdout, stderr } = runBinary(project.dir, ['cycle', ...sh(script)]);
-    for (const said of ['record 3', 'knowledge 3', 'config 3', 'cycle 3', 'progress 0', 'verify 0'])
-      expect(stderr).toContain(`  | ${said}\n`);
-    expect(stdout).toMatch(/^Cycle 1 /);
-    expect((await storedCycles(project)).length).toBe(1);
-  });
-
-  it('B-07 nor are those of what it left for the tests and init.sh to run', async () => {
-    const call = `${process.execPath} ${BIN} memory record --task X --exit-code 0`;
-    const project = await ready(`sh -c '${call}; test $? = 3 && test -f done'`);
-    project.write('.forge/init.sh', `#!/bin/sh\n${call}\ntest $? = 3\n`);
-    await trust(project);
-    const { stdout } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'done']);
-    expect(JSON.parse(stdout)).toMatchObject({ exit_code: 0, report: { environment_valid: true } });
-    expect(storedTasks(await storedCycles(project))).toEqual(['A']);
-  });
-
-  it('GOV-01 a breach that the audit ledger got while it ran is its own: GOVERNANCE_VIOLATION', async () => {
-    const project = await ready();
-    await forgeJson(project, ['session', 'start']);
-    const script = `touch done; ${process.execPath} ${BIN} progress add 'ask bob@corp-mail.org'; exit 0`;
-    const { stdout, exitCode } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
-    const { classification, report } = JSON.parse(stdout) as Record<
-      string,
-      { governance_violations: string[] }
-    >;
-    expect([exitCode, classification]).toEqual([1, 'GOVERNANCE_VIOLATION']);
-    expect(report?.governance_violations.length).toBe(1);
-    // An older breach is nobody's any more.
-    const next = runBinary(project.dir, ['cycle', '--json', '--', 'true']);
-    expect(JSON.parse(next.stdout)).toMatchObject({ task: 'none', classification: 'PARTIAL_SUCCESS' });
-  });
-
-  it('B-92 a flood of output neither slows it to a crawl nor fills the record', async () => {
-    const project = await ready();
-    const bytes = isSoak ? 2 ** 30 : 2 ** 25;
-    const command = `ulimit -v unlimited; exec ${process.execPath} ${BIN} cycle -q -- head -c ${bytes} /dev/zero`;
-    const begun = performance.now();
-    const { status } = spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: 60_000 });
-    expect(status).toBe(1);
-    expect(performance.now() - begun).toBeLessThan(30_000);
-    expect((await storedCycles(project))[0]?.execution).toMatchObject({ exit_code: 0, log: { bytes } });
-  });
-
-  it('B-09 stdin closed, and nobody who reads what it says: it is recorded all the same', async () => {
-    const project = await ready();
-    const command = `${process.execPath} ${BIN} cycle -- sh -c 'exec 0<&-; yes | head -c 3000000; touch done' 0<&- 2>&1 | true`;
-    spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: 30_000 });
-    expect((await storedCycles(project))[0]?.evaluation.classification).toBe('SUCCESS');
   });
 });

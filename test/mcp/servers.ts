@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
-import { BIN } from '../support/forge.js';
+import { makeForge } from '../cli/project.js';
+import { BIN, forgeJson } from '../support/forge.js';
+import type { Project } from '../support/project.js';
 
 /** What an answer of a tool has in both protocols. */
 export interface ToolAnswer {
@@ -156,3 +158,10 @@ export async function greeted(
   wire.send({ method: 'notifications/initialized' });
   return wire;
 }
+
+/** A repository in which a session runs. */
+export const session = async (): Promise<Project> => {
+  const project = await makeForge();
+  await forgeJson(project, ['session', 'start']);
+  return project;
+};

@@ -1,19 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { type ParseError, parse } from 'jsonc-parser';
-import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { Draft } from '../../../src/domain/agent/draft.js';
-import type { Part } from '../../../src/domain/agent/edit-fixture.js';
-import type { FileRecord } from '../../../src/domain/agent/manifest.js';
-import { digestText, type FilePlan, planFile } from '../../../src/domain/agent/wiring-plan.js';
+import { digestText, planFile } from '../../../src/domain/agent/wiring-plan.js';
+import { install, PARTS, refusal, uninstall } from './plans.js';
 import { settings } from './settings.js';
-import { block, file, hookGroup, item, member, table } from './wirings.js';
-
-const install = (text: string | null, parts: readonly Part[], record: FileRecord | null = null): FilePlan =>
-  planFile({ text, record, wanted: parts, put: parts, drop: [], folders: [] });
-const uninstall = (text: string | null, parts: readonly Part[], record: FileRecord | null = null): FilePlan =>
-  planFile({ text, record, wanted: [], put: [], drop: parts, folders: [] });
+import { hookGroup, item, member } from './wirings.js';
 
 const read = (text: string): unknown => {
   const errors: ParseError[] = [];
@@ -21,8 +14,6 @@ const read = (text: string): unknown => {
   expect(errors).toEqual([]);
   return value;
 };
-
-const PARTS = [item('claude', 'Start'), item('claude', 'Stop'), member('claude')];
 type Value = { hooks?: Record<string, unknown[]>; mcpServers?: Record<string, unknown> };
 
 /** What the settings say once forge is in them: behind all that was there. */
@@ -45,6 +36,8 @@ const emptied = (value: Value): Value => {
     ...(Object.keys(mcpServers).length > 0 && { mcpServers }),
   };
 };
+
+const BARE = '{\n  "hooks": {\n    "Stop": []\n  }\n}\n';
 
 describe('forge in a file of settings', () => {
   it('AGT-01 is added behind what is there, and taken out to the very bytes', () => {
@@ -109,8 +102,6 @@ describe('forge in a file of settings', () => {
     );
   });
 });
-
-const BARE = '{\n  "hooks": {\n    "Stop": []\n  }\n}\n';
 
 describe('the layout of a file of settings', () => {
   it.each([
@@ -200,17 +191,6 @@ describe('the layout of a file of settings', () => {
   });
 });
 
-const refusal = (text: string, parts: readonly Part[] = PARTS): [string, number | null] => {
-  try {
-    install(text, parts);
-  } catch (error) {
-    const { message, offset, name } = error as Error & { offset: number | null };
-    expect(name).toBe('Error');
-    return [message, offset === null ? null : text.slice(0, offset).split('\n').length];
-  }
-  throw new Error(`It was to be refused: ${text}`);
-};
-
 describe('what forge does not edit', () => {
   it.each<[string, string, [string, number]]>([
     ['no JSON', '{\n  "a": ,\n}', ['it is no JSON (value expected)', 2]],
@@ -239,110 +219,6 @@ describe('what forge does not edit', () => {
   it('AGT-01 keys that stand twice elsewhere are no concern', () => {
     const text = '{"a": 1, "a": 2}';
     expect(install(text, PARTS).text).toContain('"a": 1, "a": 2');
-  });
-});
-
-const TOML = [table('codex')];
-
-describe('forge in a TOML file', () => {
-  it.each([
-    null,
-    '',
-    '# mine\n',
-    'a = 1',
-    'a = 1\r\n[mcp_servers.other]\r\ncommand = "x"\r\n',
-    '\ufeffa = 1\n\n',
-  ])('AGT-01 a table at the end of %j, and out again to the very bytes', (text) => {
-    const wired = install(text, TOML);
-    const value = parseToml((wired.text as string).replace(/^\ufeff/, ''));
-    expect(value).toMatchObject({ mcp_servers: { forge: { command: 'forge', args: ['mcp'] } } });
-    expect(install(wired.text, TOML, wired.record)).toEqual(wired);
-    expect(uninstall(wired.text, TOML, wired.record)).toEqual({ text, record: null });
-  });
-
-  it('AGT-01 an older table is replaced in place, and taken out with its sub-tables, without notes', () => {
-    const text =
-      'a = 1\n\n[mcp_servers.forge]\ncommand = "npx"\nargs = ["forge", "mcp"]\n[mcp_servers.forge.env]\nX = "1"\n\n# next\n[z]\nb = 2\n';
-    const after = install(text, TOML);
-    expect(after.text).toBe(
-      'a = 1\n\n[mcp_servers.forge]\ncommand = "forge"\nargs = ["mcp"]\n\n# next\n[z]\nb = 2\n',
-    );
-    expect(after.record?.before).toBe('unknown');
-    expect(uninstall(after.text, TOML).text).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
-    expect(uninstall(text, TOML).text).toBe('a = 1\n\n# next\n[z]\nb = 2\n');
-  });
-
-  it.each<[string, string, [string, number | null]]>([
-    ['no TOML', 'a = 1\nb =\n', [expect.stringMatching(/^it is no TOML/) as never, 2]],
-    [
-      "another's table",
-      '\n[mcp_servers.forge]\ncommand = "x"\n',
-      ['"mcp_servers.forge" is there already and is not forge\'s', 2],
-    ],
-    [
-      'dotted keys',
-      'mcp_servers.forge.command = "npx"\nmcp_servers.forge.args = ["forge", "x", "mcp"]\n',
-      ['"mcp_servers.forge" is not written as a table', 1],
-    ],
-    [
-      'a parent on one line',
-      'mcp_servers = { x = { command = "y" } }\n',
-      ['it is laid out in a way that forge cannot edit safely', null],
-    ],
-  ])('AGT-01 refuses %s', (_, text, expected) => {
-    expect(refusal(text, TOML)).toEqual(expected);
-  });
-});
-
-const BLOCK = [block('claude')];
-
-describe('forge in a Markdown file', () => {
-  it.each([null, '', '# Mine\n', '# Mine', '# Mine\r\n\r\nText\r\n', '# Mine\n\n', '\ufeff# Mine\n'])(
-    'AGT-01 a marked block at the end of %j, and out again to the very bytes',
-    (text) => {
-      const wired = install(text, BLOCK);
-      expect(wired.text).toMatch(/<!-- forge:begin -->\r?\nUse forge\.\r?\n<!-- forge:end -->/);
-      expect(uninstall(wired.text, BLOCK, wired.record)).toEqual({ text, record: null });
-    },
-  );
-
-  it('AGT-01 is replaced where it is, and taken out of a text that was edited around it', () => {
-    const wired = install('# Mine\n', [block('claude', 'Old.')]).text as string;
-    const edited = `${wired}\nMore.\n`;
-    expect(install(edited, BLOCK).text).toBe(edited.replace('Old.', 'Use forge.'));
-    expect(uninstall(edited, BLOCK).text).toBe('# Mine\n\nMore.\n');
-  });
-
-  it.each<[string, string, [string, number]]>([
-    ['a beginning alone', 'a\n<!-- forge:begin -->\n', ['<!-- forge:begin --> stands alone', 2]],
-    ['an end alone', '<!-- forge:end -->', ['<!-- forge:end --> stands alone', 1]],
-    [
-      'two blocks',
-      '<!-- forge:begin -->\n<!-- forge:end -->\n<!-- forge:begin -->\n<!-- forge:end -->\n',
-      ['<!-- forge:begin --> stands twice', 3],
-    ],
-    [
-      'an end before its beginning',
-      '<!-- forge:end -->\n<!-- forge:begin -->\n',
-      ['<!-- forge:end --> stands before its beginning', 1],
-    ],
-  ])('AGT-01 refuses %s', (_, text, expected) => {
-    expect(refusal(text, BLOCK)).toEqual(expected);
-  });
-});
-
-describe("a whole file of forge's", () => {
-  const parts = [file('opencode')];
-
-  it("AGT-01 is written, replaced and removed; another's is refused and stays", () => {
-    const wired = install(null, parts);
-    expect(uninstall(wired.text, parts, wired.record).text).toBeNull();
-    const newer = [file('opencode', '// forge agent install\nnewer();\n')];
-    expect(install(wired.text, newer, wired.record).text).toBe('// forge agent install\nnewer();\n');
-    expect(install(`${wired.text}mine();\n`, newer).text).toBe('// forge agent install\nnewer();\n');
-    expect(uninstall(`${wired.text}mine();\n`, parts).text).toBeNull();
-    expect(refusal('mine();\n', parts)).toEqual(["it is there already and is not forge's", null]);
-    expect(uninstall('mine();\n', parts)).toEqual({ text: 'mine();\n', record: null });
   });
 });
 

@@ -265,6 +265,11 @@ describe('what came by other hands', () => {
     mkdirSync(`${home}/forge`);
     writeFileSync(`${home}/forge/owners`, '# ours\nExample Widgets\n');
     await forgeJson(project, ['note', 'add', text], { env });
+    // A relative one would be a folder of the repository.
+    project.write('config/forge/owners', 'Example Widgets\n');
+    expect(
+      await forgeError(project, ['note', 'add', text], { env: { XDG_CONFIG_HOME: 'config' } }),
+    ).toMatchObject({ code: 'guard.proprietary' });
     const code = Array.from(
       { length: 40 },
       (_, i) => `  const value${i} = compute(${i}, { deep: true });`,

@@ -27,9 +27,12 @@ export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
 export const homeFolder = (env: NodeJS.ProcessEnv): string => env.HOME || homedir();
 
 /** Where forge keeps what belongs to the person, not to a repository. */
-export function stateHome(env: NodeJS.ProcessEnv): string {
-  // A relative XDG path is invalid by its specification.
-  const xdg = env.XDG_STATE_HOME;
-  const base = xdg?.startsWith('/') ? xdg : join(homeFolder(env), '.local', 'state');
-  return join(base, 'forge');
-}
+export const stateHome = (env: NodeJS.ProcessEnv): string =>
+  join(absolute(env.XDG_STATE_HOME) ?? join(homeFolder(env), '.local', 'state'), 'forge');
+
+/** Where a person keeps what forge is to know: a key, whose code is theirs. */
+export const configHome = (env: NodeJS.ProcessEnv): string =>
+  join(absolute(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), '.config'), 'forge');
+
+/** A relative XDG path is invalid by its specification; it would lead into the repository at hand. */
+const absolute = (path: string | undefined): string | undefined => (path?.startsWith('/') ? path : undefined);

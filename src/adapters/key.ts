@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import * as fs from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { ForgeError, refused } from '../domain/error.js';
 import { fingerprintOf, formatSignature, publicKeyOf } from '../domain/seal/seal.js';
+import { configHome } from './environment.js';
 
 type Env = Record<string, string | undefined>;
 
@@ -16,16 +16,9 @@ export interface OpenKey {
   sign(text: string): string;
 }
 
-/** Where a person's own key is. Never in a repository. */
-function defaultKeyFile(env: Env): string {
-  const xdg = env.XDG_CONFIG_HOME;
-  // A relative XDG path is invalid by its specification.
-  const base = xdg?.startsWith('/') ? xdg : join(env.HOME || homedir(), '.config');
-  return join(base, 'forge', 'supervisor.pem');
-}
-
-/** The file that FORGE_SUPERVISOR_KEY names, or the person's own. */
-export const keyFileOf = (env: Env): string => env.FORGE_SUPERVISOR_KEY || defaultKeyFile(env);
+/** The file that FORGE_SUPERVISOR_KEY names, or the person's own. Never in a repository. */
+export const keyFileOf = (env: Env): string =>
+  env.FORGE_SUPERVISOR_KEY || join(configHome(env), 'supervisor.pem');
 
 const MAX_KEY_BYTES = 65_536;
 const ENCRYPTED = /-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/;

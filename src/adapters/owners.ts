@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { configHome } from './environment.js';
 
 /** Where a person says whose code is theirs: one owner a line. Never read from a repository. */
-const ownersFile = (env: Record<string, string | undefined>): string =>
-  join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'forge', 'owners');
+const ownersFile = (env: Record<string, string | undefined>): string => join(configHome(env), 'owners');
 
 /** Owners whose copyright lines are no foreign ones. None where there is no such file. */
 export function readOwners(env: Record<string, string | undefined>): string[] {

@@ -1,32 +1,31 @@
 import * as fs from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { outside, systemCode } from '../domain/error.js';
+import { outside, systemCode, usage } from '../domain/error.js';
 import { type Git, must } from './git/git.js';
 
 /** Files larger than this are named and not read, in bytes. */
 const MAX_SCANNED_BYTES = 8 * 1024 * 1024;
 
 /**
- * The plain files at or below a path, from the folder that git works in: what git tracks or would track; without git all
- * but `.git`, `node_modules` and what links lead to.
+ * The plain files at or below a path that somebody named: below the folder that git works in what git tracks or would
+ * track; elsewhere, and without git, all but `.git`, `node_modules` and what links lead to. A link that was named itself
+ * is followed. Exit 2 for what is neither a file nor a folder.
  */
-export async function listFiles(root: string, path: string, git: Git | null): Promise<string[]> {
-  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) throw outside('path.missing', `${path} is not there.`, { file: path });
-  if (!stat.isDirectory()) return stat.isFile() ? [path] : [];
-  if (!git) return walk(path);
-  const args = [
-    'ls-files',
-    '-z',
-    '--cached',
-    '--others',
-    '--exclude-standard',
-    '--',
-    relative(root, path) || '.',
-  ];
+export async function listFiles(root: string, named: string, git: Git | null): Promise<string[]> {
+  const stat = fs.statSync(named, { throwIfNoEntry: false });
+  if (!stat) throw usage('path.missing', `${named} is not there.`, { file: named, hint: WHOLE });
+  const path = fs.realpathSync.native(named);
+  if (stat.isFile()) return [path];
+  if (!stat.isDirectory())
+    throw usage('path.kind', `${named} is neither a file nor a folder.`, { file: named, hint: WHOLE });
+  const inside = relative(root, path);
+  if (!git || inside.split(sep)[0] === '..') return walk(path);
+  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', inside || '.'];
   const names = new Set((await must(git, args)).split('\0').filter(Boolean));
   return [...names].map((name) => join(root, name));
 }
+
+const WHOLE = 'forge guard scan  (all of the project)';
 
 function walk(folder: string): string[] {
   return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -38,7 +37,7 @@ function walk(folder: string): string[] {
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
-/** The text of a file; null for what is gone, no plain file, no text or too large. */
+/** The text of a file; skipped is what is too large; and what is gone, no plain file, or no text. */
 export function readText(
   path: string,
   max = MAX_SCANNED_BYTES,

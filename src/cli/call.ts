@@ -120,7 +120,7 @@ export async function makeCall(
     for (const warning of opened?.warnings ?? []) say(`${errorStyle.warn('!')} ${escapeControls(warning)}`);
     if (!flags.dryRun || !opened) return;
     say(
-      `Dry run: nothing was written. ${plural(opened.written.length, 'file')} would change: ${opened.written.join(', ') || 'none'}`,
+      `Dry run: nothing was written. ${plural(opened.written.length, 'file')} would change: ${escapeControls(opened.written.join(', ')) || 'none'}`,
     );
   };
   return { call, clear, finish };

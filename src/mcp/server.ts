@@ -65,13 +65,16 @@ async function listTools(host: Host): Promise<object[]> {
 
 function watchOf({ mcpReq }: ServerContext): Watch {
   const token = mcpReq._meta?.progressToken;
+  let said = -1;
   return {
     signal: mcpReq.signal,
     progress: (done, total, message) => {
       if (token === undefined) return;
+      // The protocol wants it to grow with each word: what is said between two steps stands between them.
+      said = done > said ? done : said + (Math.floor(said) + 1 - said) / 2;
       const params = {
         progressToken: token,
-        progress: done,
+        progress: said,
         message,
         ...(total === undefined ? {} : { total }),
       };

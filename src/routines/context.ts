@@ -146,7 +146,7 @@ export function requireSupervisor(context: Context, what: Reserved): void {
 }
 
 /** Looks at the processes above, so it is asked only where a builder is refused something. */
-export const isBuilding = ({ world }: Context): boolean =>
+export const isBuilding = ({ world }: Pick<Context, 'world'>): boolean =>
   isBuilder(world.env) || isBelowBuilder(world.rolesAbove());
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();

@@ -6,7 +6,7 @@ import { cycleFile, loopFile } from './layout.js';
 
 /** The cycle that is under way here, or was cut off; null without one. */
 export const readMark = (disk: Disk): CycleMark | null =>
-  disk.readDocument<CycleMark | null>(CYCLE_MARK as never, cycleFile(disk.layout), null).value;
+  disk.readDocument(CYCLE_MARK, cycleFile(disk.layout), null).value;
 
 /** Without the lock but to take it: while its cycle runs, nobody else writes it. */
 export const writeMark = (disk: Disk, mark: CycleMark): void =>
@@ -15,7 +15,7 @@ export const writeMark = (disk: Disk, mark: CycleMark): void =>
 /** Takes out of it what it says of these cycles; whether it said anything. While its cycle runs, that may write it too. */
 export function purgeMark(disk: Disk, isGone: (key: string) => boolean): boolean {
   const path = cycleFile(disk.layout);
-  const { value, bytes } = disk.readDocument<CycleMark | null>(CYCLE_MARK as never, path, null);
+  const { value, bytes } = disk.readDocument(CYCLE_MARK, path, null);
   const purged = value && withoutCycles(value, isGone);
   if (!purged || purged === value) return false;
   disk.replace(path, encodeDocument(purged), bytes);
@@ -25,7 +25,7 @@ export function purgeMark(disk: Disk, isGone: (key: string) => boolean): boolean
 export const clearMark = (disk: Disk): void => disk.remove(cycleFile(disk.layout));
 
 export const readLoop = (disk: Disk): LoopState | null =>
-  disk.readDocument<LoopState | null>(LOOP_STATE as never, loopFile(disk.layout), null).value;
+  disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;
 
 export const writeLoop = (disk: Disk, state: LoopState): void =>
   disk.withLock(() => disk.replace(loopFile(disk.layout), encodeDocument(state)));

@@ -67,25 +67,22 @@ export class Disk {
   }
 
   /** A state file decoded; `missing` when there is none. */
+  readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T>;
+  readDocument<T>(format: Format<T>, path: string, missing: null): Snapshot<T | null>;
   readDocument<T>(format: Format<T>, path: string, missing: T): Snapshot<T> {
-    const bytes = this.read(path);
-    if (!bytes) return { value: missing, path, bytes: null };
-    return {
-      ...decodeDocument(format, bytes, shown(this.layout, path)),
-      path,
-      bytes,
-    };
+    return this.decoded(format, path) ?? { value: missing, path, bytes: null };
   }
 
   /** Like readDocument, for a file that must be there (exit 4). */
   requireDocument<T>(format: Format<T>, path: string): Snapshot<T> {
+    const found = this.decoded(format, path);
+    if (!found) throw missingFile(shown(this.layout, path));
+    return found;
+  }
+
+  private decoded<T>(format: Format<T>, path: string): Snapshot<T> | null {
     const bytes = this.read(path);
-    if (!bytes) throw missingFile(shown(this.layout, path));
-    return {
-      ...decodeDocument(format, bytes, shown(this.layout, path)),
-      path,
-      bytes,
-    };
+    return bytes && { ...decodeDocument(format, bytes, shown(this.layout, path)), path, bytes };
   }
 
   /**

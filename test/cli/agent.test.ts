@@ -98,6 +98,17 @@ describe('forge agent install', () => {
     expect([project.read(SETTINGS), changedPaths(project)]).toEqual([MINE, []]);
   });
 
+  it('AGT-01 a link of a clone cannot put escapes of its own on the terminal', async () => {
+    const project = await makeForge();
+    const name = 'rules\u001b]0;owned\u0007.md';
+    project.write(name, 'Rules.\n');
+    symlinkSync(name, project.path('CLAUDE.md'));
+    const args = ['agent', 'install', 'claude', '--instructions', '--dry-run'];
+    const { stdout, stderr } = await runForge(project, args);
+    expect(stderr).toMatch(/would change: .*rules<U\+001B>/);
+    expect(stdout + stderr).not.toContain('\u001b');
+  });
+
   it('AGT-01 --dry-run names the files and writes none', async () => {
     const project = await withSettings();
     await expectUntouched(project, async () => {

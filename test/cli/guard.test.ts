@@ -1,4 +1,5 @@
 import { chmodSync, rmSync } from 'node:fs';
+import { relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openForge, systemWorld } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -265,6 +266,11 @@ describe('what came by other hands', () => {
     mkdirSync(`${home}/forge`);
     writeFileSync(`${home}/forge/owners`, '# ours\nExample Widgets\n');
     await forgeJson(project, ['note', 'add', text], { env });
+    // A relative one may lead into the repository.
+    const inside = { env: { XDG_CONFIG_HOME: relative(process.cwd(), home) } };
+    expect(await forgeError(project, ['note', 'add', text], inside)).toMatchObject({
+      code: 'guard.proprietary',
+    });
     const code = Array.from(
       { length: 40 },
       (_, i) => `  const value${i} = compute(${i}, { deep: true });`,

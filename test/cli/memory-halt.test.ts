@@ -161,18 +161,25 @@ describe('while memory is halted', () => {
     expect(project.has('.forge/memory/short-term/session.json')).toBe(false);
   });
 
-  it('LTM-05 a halt that cannot be read halts as well', async () => {
-    const project = await makeForge();
-    project.write(HALT, 'no JSON');
-    expect((await forgeError(project, ['note', 'add', 'x'])).message).toMatch(/halt\.json cannot be read/);
-    const done = await forgeJson<{ reasons: string[] }>(
-      project,
-      [...ACKNOWLEDGE, '--reason', 'spoiled'],
-      HUMAN,
-    );
-    expect(done.reasons).toHaveLength(1);
-    expect((await runForge(project, ['note', 'add', 'x'])).exitCode).toBe(0);
-  });
+  it.each(['no JSON', 'null', '{}', '[]', '{"at":"","reasons":5}', '{"at":"","reasons":[{}]}'])(
+    'LTM-05 a halt that cannot be read halts as well: %s',
+    async (text) => {
+      const project = await makeForge();
+      project.write(HALT, text);
+      expect(await forgeJson(project, ['memory', 'stats'])).toMatchObject({ status: 'halted' });
+      expect(await forgeJson(project, ['where'])).toMatchObject({
+        halted: expect.stringMatching(/halt\.json/),
+      });
+      expect((await forgeError(project, ['note', 'add', 'x'])).message).toMatch(/halt\.json cannot be read/);
+      const done = await forgeJson<{ reasons: string[] }>(
+        project,
+        [...ACKNOWLEDGE, '--reason', 'spoiled'],
+        HUMAN,
+      );
+      expect(done.reasons).toHaveLength(1);
+      expect((await runForge(project, ['note', 'add', 'x'])).exitCode).toBe(0);
+    },
+  );
 });
 
 describe('forge memory override acknowledge', () => {

@@ -75,6 +75,12 @@ describe('forge memory report', () => {
     const markdown = await runForge(project, ['memory', 'report', '--format', 'markdown']);
     expect(markdown.stdout).toContain('| knowledge\\_promoted | yes (1) |');
     expect(markdown.stdout).toContain(`| 10 |`);
+    const builder = { env: { FORGE_ROLE: 'builder' } };
+    await forgeError(project, ['config', 'set', 'briefing.budget', '900'], builder);
+    for (const format of ['text', 'markdown']) {
+      const told = await runForge(project, ['memory', 'report', '--format', format]);
+      expect([format, told.stdout]).toEqual([format, expect.stringMatching(/freeze a bad week.*breach/s)]);
+    }
     expect(await forgeError(project, ['memory', 'report', '--format', 'html'])).toMatchObject({ exit: 2 });
   });
 

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
@@ -124,6 +125,23 @@ FORGE-001: Login works
 });
 
 describe('past sessions', () => {
+  it('SES-08 one whose record is damaged keeps nobody from the others', async () => {
+    const project = await makeForge();
+    for (const next of ['one', 'two']) {
+      await forgeJson(project, ['session', 'start']);
+      await forgeJson(project, ['session', 'end', '--no-commit', '--next', next]);
+    }
+    const folders = readdirSync(project.path('.forge/memory/sessions'));
+    const [one = '', two = ''] = folders.filter((name) => !name.startsWith('.')).sort();
+    project.write(`.forge/memory/sessions/${two}/session.json`, 'no JSON');
+    const shown = await forgeJson(project, ['session', 'show', one]);
+    expect(shown).toMatchObject({ session: { next: 'one' } });
+    expect(await forgeError(project, ['session', 'discard', one])).toMatchObject({
+      code: 'session.not_interrupted',
+    });
+    expect(await forgeError(project, ['session', 'show', two])).toMatchObject({ exitCode: 4 });
+  });
+
   it('SES-08 are listed newest first and shown; status says what runs', async () => {
     const project = await withFeature();
     const world = { ...fixedClock(), holder: agent('ada') };

@@ -29,6 +29,8 @@ describe('forge hooks in a plain repository', () => {
     const again = JSON.parse(forge(project, 'hooks', 'install', '--json').stdout);
     expect(again.hooks.map(({ state }: { state: string }) => state)).toEqual(Array(5).fill('installed'));
     expect(changedPaths(project)).toEqual([]);
+    const dry = forge(project, 'hooks', 'uninstall', '--dry-run').stderr;
+    expect(dry).toMatch(/5 files would change: \.git\/hooks\/commit-msg, /);
     forge(project, 'hooks', 'uninstall');
     expect(hookFiles(project)).toEqual(before);
   });

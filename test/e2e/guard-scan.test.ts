@@ -1,8 +1,9 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { differences, makeForge, PROGRESS, snapshot } from '../cli/project.js';
-import { BIN, forgeJson, runForge } from '../support/forge.js';
+import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -53,6 +54,20 @@ describe('forge guard scan', () => {
     const { stdout, exitCode } = await runForge(project, ['guard', 'scan', 'src']);
     expect([exitCode, stdout]).toEqual([5, expect.stringMatching(/src\/a\.env:2 .*GitLab.*gitlab-pat/)]);
     expect(stdout).not.toContain(secret);
+  });
+
+  it('LTM-13 what was named is looked at, wherever a link leads; what is none is no clean bill', async () => {
+    const project = makeRepository();
+    const elsewhere = makeFolder();
+    writeFileSync(join(elsewhere, 'a.env'), SAMPLES.secret());
+    symlinkSync(join(elsewhere, 'a.env'), project.path('link.env'));
+    symlinkSync(elsewhere, project.path('folder'));
+    for (const path of ['link.env', 'folder', elsewhere, join(elsewhere, 'a.env')])
+      expect([path, await scan(project, path)]).toMatchObject([path, { exitCode: 5, scanned: 1 }]);
+    execFileSync('mkfifo', [project.path('pipe')]);
+    symlinkSync('gone', project.path('dangling'));
+    for (const path of ['pipe', 'dangling', 'nosuch'])
+      expect(await forgeError(project, ['guard', 'scan', path])).toMatchObject({ exitCode: 2 });
   });
 
   it('LTM-13 as a pre-commit check sees what is staged and nothing else', async () => {
@@ -107,7 +122,7 @@ describe('forge guard scan', () => {
       findings: [{ class: 'iban', file: 'a/b.txt' }],
     });
     expect((await runForge(project, ['guard', 'scan', '--staged'])).exitCode).toBe(2);
-    expect((await runForge(project, ['guard', 'scan', 'nosuch'])).exitCode).toBe(6);
+    expect((await runForge(project, ['guard', 'scan', 'nosuch'])).exitCode).toBe(2);
     expect(Object.keys(snapshot(project.dir))).toEqual(['a', 'a/b.txt']);
   });
 

@@ -227,7 +227,7 @@ describe('stdout', () => {
     expect(told.map(({ params }) => params)).toEqual([
       { progressToken: 'p-1', progress: 0, total: 2, message: 'A: node -e 0' },
       { progressToken: 'p-1', progress: 1, total: 2, message: 'A: passing' },
-      { progressToken: 'p-1', progress: 1, total: 2, message: 'B: node -e 0' },
+      { progressToken: 'p-1', progress: 1.5, total: 2, message: 'B: node -e 0' },
       { progressToken: 'p-1', progress: 2, total: 2, message: 'B: passing' },
     ]);
     expect(wire.messages.at(-1)?.id).toBe('run');

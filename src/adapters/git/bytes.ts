@@ -1,8 +1,9 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { withoutFilters } from './commit.js';
 import { type Git, type GitStream, gitError, streamGit } from './git.js';
 import type { Repository } from './repository.js';
+import { stampOf } from './state.js';
 import { clearMarks, copyIndex, inFolder, LOOK_AT_ALL } from './tree.js';
 
 /**
@@ -83,11 +84,6 @@ function byteGit(stream: GitStream): ByteGit {
     if (code !== 0) throw gitError(args, stderr);
     return Buffer.concat(chunks).toString('latin1');
   };
-}
-
-function stampOf(path: string): string {
-  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : '';
 }
 
 /** A path as bytes: of what a text has, and back. */

@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Divergence, Relation } from '../../domain/recover.js';
 import { toBytes, toText } from './bytes.js';
 import { withoutLocalFilters } from './commit.js';
 import { type Git, must } from './git.js';
-import { operationInProgress } from './read.js';
+import { isShallow, operationInProgress } from './read.js';
 import type { Repository } from './repository.js';
 import { WorkTree } from './work-tree.js';
 
@@ -42,7 +40,7 @@ export async function measureDivergence(
     operation:
       operationInProgress(repository) ?? (status.isUnmerged ? 'a conflict that is not resolved' : null),
     head: status.head,
-    isShallow: existsSync(join(repository.commonDir, 'shallow')),
+    isShallow: isShallow(repository),
   };
 }
 

@@ -176,7 +176,7 @@ const timedOut = (args: readonly string[]): Error =>
 /** The command among git's own switches. */
 const commandOf = (args: readonly string[]): string => args.find((arg) => !arg.startsWith('-')) ?? '';
 
-function cannotStart(error: Error): Error {
+export function cannotStart(error: Error): Error {
   if (systemCode(error) === 'ENOENT')
     return outside('git.missing', 'git was not found.', { hint: 'Install git 2.39 or newer.', cause: error });
   return outside('git.failed', `git: ${error.message}`, { cause: error });
@@ -192,6 +192,10 @@ export async function must(
   if (code === 0) return stdout;
   throw gitError(args, stderr);
 }
+
+/** Whether git says of a range that it names no commits here. */
+export const isNoRange = (stderr: string): boolean =>
+  /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(stderr);
 
 export function gitError(args: readonly string[], stderr: string): Error {
   const lines = stderr.trim().split('\n');

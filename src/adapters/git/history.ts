@@ -1,9 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { type GitStream, gitError } from './git.js';
 import { Moves, type RemovedLine } from './moves.js';
 import { type PatchHandler, PatchReader } from './patch.js';
 import { isLedger, ledgersIn } from './raw.js';
+import { isShallow } from './read.js';
 import type { Repository } from './repository.js';
 
 export interface HistoryOutcome {
@@ -41,7 +40,7 @@ export async function readRemovedLines(
   const incomplete = code === 0 ? null : gitError(['log'], stderr).message.replace(/^git log: /, '');
   if (incomplete !== null && !LACKING.test(incomplete)) throw gitError(['log'], stderr);
   reader.end(incomplete === null);
-  const shallow = query.repository !== null && existsSync(join(query.repository.commonDir, 'shallow'));
+  const shallow = query.repository !== null && isShallow(query.repository);
   return { commits: reader.commits, shallow, incomplete };
 }
 

@@ -5,7 +5,7 @@ import { usage } from '../../domain/error.js';
 import { MESSAGE_SETTINGS } from '../../domain/git-hook/shim.js';
 import { oneLine } from '../../domain/text.js';
 import { Cutter } from './blobs.js';
-import { type Git, type GitStream, gitError } from './git.js';
+import { type Git, type GitStream, gitError, isNoRange } from './git.js';
 import type { Repository } from './repository.js';
 
 /** A commit of a range, as it is stored. */
@@ -38,8 +38,7 @@ export async function readMessages(
   const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
   const { code, stderr } = await git(args, (chunk) => cutter.push(chunk));
   if (code === 0) return;
-  const why = /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i;
-  throw why.test(stderr) ? noRange(range, 'git knows no such revision') : gitError(args, stderr);
+  throw isNoRange(stderr) ? noRange(range, 'git knows no such revision') : gitError(args, stderr);
 }
 
 const noRange = (range: string, why: string): Error =>

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, gitError } from './git.js';
+import { type Git, gitError, isNoRange } from './git.js';
 import type { Repository } from './repository.js';
 
 /** The id of the commit that a revision leads to; null where this clone has none. The caller knows that it is no option. */
@@ -20,12 +20,7 @@ export async function listCommits(git: Git, range: string | readonly string[]): 
   const args = ['rev-list', '--end-of-options', ...[range].flat(), '--'];
   const { code, stdout, stderr } = await git(args);
   if (code === 0) return stdout.split('\n').filter(Boolean);
-  if (
-    /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(
-      stderr,
-    )
-  )
-    return null;
+  if (isNoRange(stderr)) return null;
   throw gitError(args, stderr);
 }
 

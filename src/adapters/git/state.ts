@@ -56,7 +56,7 @@ function readText(path: string): string {
   }
 }
 
-function stampOf(path: string): string {
+export function stampOf(path: string): string {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : '';
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { outside, systemCode } from '../../domain/error.js';
-import type { GitResult } from './git.js';
+import { outside } from '../../domain/error.js';
+import { cannotStart, type GitResult } from './git.js';
 
 /**
  * Git as the person would start it: for a commit that is theirs, with their hooks, signing, filters and settings, and
@@ -75,8 +75,3 @@ export async function openEditor(
 
 const stopped = (): Error =>
   outside('git.stopped', 'git was ended: it took too long, or somebody stopped it.');
-
-const cannotStart = (error: Error): Error =>
-  systemCode(error) === 'ENOENT'
-    ? outside('git.missing', 'git was not found.', { hint: 'Install git 2.39 or newer.', cause: error })
-    : outside('git.failed', error.message, { cause: error });

@@ -12,6 +12,7 @@ import {
   planFixes,
 } from '../../index.js';
 import { type Call, command, type Group } from '../spec.js';
+import { harmless } from '../style.js';
 import { renderFixed, renderPlan } from '../views/doctor.js';
 
 /** `fixes` only with --fix. */
@@ -26,7 +27,7 @@ async function run(call: Call): Promise<Answer> {
   const { fixes, findings } = await planFixes(cwd, input, { world });
   if (fixes.length === 0) return { fixes: [], findings };
   if (!flags.yes) {
-    call.say(renderPlan(fixes, call.style));
+    call.say(renderPlan(harmless(fixes), call.style));
     await confirm(call, fixes);
   }
   return applyFixes(cwd, { ...input, agreed: fixes.map(({ token }) => token) }, { world });

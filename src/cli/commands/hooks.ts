@@ -1,5 +1,5 @@
 import { ForgeError } from '../../domain/error.js';
-import { oneLine } from '../../domain/text.js';
+import { escapeControls, oneLine } from '../../domain/text.js';
 import type { HooksReport } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group } from '../spec.js';
 import { columns, type Style } from '../style.js';
@@ -91,7 +91,7 @@ async function agreed(call: Call, error: unknown): Promise<('husky' | 'lefthook'
   if (call.flags.yes) return owners;
   if (!call.interactive) return [];
   const { confirm } = await import('../prompt.js');
-  call.say(error.message.replace('Nothing was installed: ', ''));
+  call.say(escapeControls(error.message.replace('Nothing was installed: ', '')));
   return (await confirm('Add forge’s marked block to them?')) ? owners : [];
 }
 

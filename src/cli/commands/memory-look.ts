@@ -82,12 +82,8 @@ async function verify(call: Call): Promise<Verified> {
     signatures: call.options.signatures === true,
   };
   const bar = call.progress('verifying');
-  try {
-    const integrity = await call.forge().memory.verify(input, { onProgress: bar.show, signal: call.signal });
-    return { ...integrity, duration_ms: Math.round(performance.now() - started) };
-  } finally {
-    bar.end();
-  }
+  const integrity = await call.forge().memory.verify(input, { onProgress: bar.show, signal: call.signal });
+  return { ...integrity, duration_ms: Math.round(performance.now() - started) };
 }
 
 function renderLog({ records }: { records: LogEntry[] }, style: Style): string {

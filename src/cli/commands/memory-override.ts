@@ -1,6 +1,7 @@
 import { usage } from '../../domain/error.js';
 import { oneLine, plural } from '../../domain/text.js';
 import type { Overridden, Reset } from '../../index.js';
+import { REASON, reasonOf } from '../reason.js';
 import { type Call, command } from '../spec.js';
 import type { Style } from '../style.js';
 
@@ -14,7 +15,7 @@ const ACTIONS = ['append', 'invalidate', 'freeze', 'unfreeze', 'reset', 'acknowl
 
 async function override(call: Call, action: string, subject?: string): Promise<Result> {
   const { memory } = call.forge();
-  const reason = call.options.reason === undefined ? {} : { reason: call.options.reason as string };
+  const reason = reasonOf(call);
   switch (action) {
     case 'append':
       return memory.correct({ pattern: named(subject, action, 'TEXT'), ...scopeOf(call), ...reason });
@@ -92,7 +93,7 @@ export const overriding = [
       'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt or a pause',
     example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
     options: [
-      { flags: '--reason <text>', help: 'why; it is kept in the audit ledger' },
+      REASON,
       {
         flags: '--scope <word>',
         help: 'of what is appended: execution (default), environment, governance or optimization',

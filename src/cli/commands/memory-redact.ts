@@ -1,5 +1,6 @@
 import { plural } from '../../domain/text.js';
 import type { Redaction } from '../../index.js';
+import { REASON, reasonOf } from '../reason.js';
 import { command } from '../spec.js';
 
 const short = (id: string): string => id.slice(0, 12);
@@ -68,12 +69,12 @@ export const redacting = [
     values: { ids: { live: ['record'] } },
     summary: 'Take the content of records out for good; id and links stay (a human, with a reason)',
     example: 'forge memory redact 3fa9c1d20b7e --reason "a token was recorded; it is revoked"',
-    options: [{ flags: '--reason <text>', help: 'why; it is kept in the audit ledger' }],
+    options: [REASON],
     writes: true,
     run: (call, ...ids) =>
       call.forge().memory.redact({
         ids: ids as string[],
-        ...(call.options.reason === undefined ? {} : { reason: call.options.reason as string }),
+        ...reasonOf(call),
       }),
     render,
   }),

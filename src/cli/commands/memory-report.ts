@@ -1,5 +1,5 @@
 import { usage } from '../../domain/error.js';
-import { oneLine, plural } from '../../domain/text.js';
+import { compareText, oneLine, plural } from '../../domain/text.js';
 import type { MemoryReport } from '../../index.js';
 import { type Call, command } from '../spec.js';
 import { columns, type Style } from '../style.js';
@@ -43,6 +43,10 @@ const classes = ({ by_classification }: MemoryReport): string =>
     .map(([name, count]) => `${count} ${name}`)
     .join(', ');
 
+/** What the audit ledger has of them, by time. */
+const eventsOf = ({ breaches, overrides, repairs }: MemoryReport): MemoryReport['breaches'] =>
+  [...breaches, ...overrides, ...repairs].sort((a, b) => compareText(a.at, b.at));
+
 function paint(classification: string | null, style: Style): string {
   if (classification === null) return style.dim('not evaluated');
   if (classification === 'SUCCESS') return style.good(classification);
@@ -50,8 +54,7 @@ function paint(classification: string | null, style: Style): string {
 }
 
 function renderText(report: MemoryReport, style: Style): string {
-  const { cycles, knowledge, breaches, overrides, repairs, consolidation } = report;
-  const events = [...breaches, ...overrides, ...repairs].sort((a, b) => (a.at < b.at ? -1 : 1));
+  const { cycles, knowledge, consolidation } = report;
   const section = (name: string, rows: string[][]): string[] =>
     rows.length === 0 ? [] : ['', style.strong(name), columns(rows, '  ')];
   return [
@@ -79,7 +82,11 @@ function renderText(report: MemoryReport, style: Style): string {
     ),
     ...section(
       'Governance',
-      events.map(({ at, kind, text }) => [at.slice(0, 16).replace('T', ' '), kind, oneLine(text, 120)]),
+      eventsOf(report).map(({ at, kind, text }) => [
+        at.slice(0, 16).replace('T', ' '),
+        kind,
+        oneLine(text, 120),
+      ]),
     ),
     '',
     consolidation.waits === null
@@ -94,8 +101,7 @@ const table = (head: readonly string[], rows: readonly string[][]): string[] =>
   rows.length === 0 ? [] : ['', row(head), `|${' --- |'.repeat(head.length)}`, ...rows.map(row)];
 
 function renderMarkdown(report: MemoryReport): string {
-  const { cycles, knowledge, breaches, overrides, repairs } = report;
-  const events = [...breaches, ...overrides, ...repairs];
+  const { cycles, knowledge } = report;
   return [
     `# ${title(report)}`,
     ...table(['field', 'value'], fields(report)),
@@ -121,7 +127,7 @@ function renderMarkdown(report: MemoryReport): string {
     ),
     ...table(
       ['at', 'kind', 'what'],
-      events.map(({ at, kind, text }) => [at, kind, text]),
+      eventsOf(report).map(({ at, kind, text }) => [at, kind, text]),
     ),
   ].join('\n');
 }

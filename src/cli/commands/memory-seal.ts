@@ -1,6 +1,7 @@
 import { plural } from '../../domain/text.js';
 import { type Sealed, type SealReport, type Signatures, TIERS } from '../../index.js';
 import { PASSPHRASE_STDIN, withPassphrase } from '../passphrase.js';
+import { reasonOf } from '../reason.js';
 import { command } from '../spec.js';
 import type { Style } from '../style.js';
 
@@ -51,7 +52,7 @@ export const sealing = [
       withPassphrase(call, (given) =>
         call.forge().memory.seal({
           ...given,
-          ...(call.options.reason === undefined ? {} : { reason: call.options.reason as string }),
+          ...reasonOf(call),
         }),
       ),
     render: renderSealed,

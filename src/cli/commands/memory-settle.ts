@@ -1,11 +1,7 @@
 import { plural } from '../../domain/text.js';
 import type { Mended } from '../../index.js';
-import { type Call, command, type OptionSpec } from '../spec.js';
-
-const REASON: OptionSpec = { flags: '--reason <text>', help: 'why; it is kept in the audit ledger' };
-
-const reasonOf = ({ options }: Call): { reason?: string } =>
-  options.reason === undefined ? {} : { reason: options.reason as string };
+import { REASON, reasonOf } from '../reason.js';
+import { command } from '../spec.js';
 
 function renderMended({ restored, repairs, audit, halted }: Mended): string {
   const lines = [

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { refused, usage } from '../../domain/error.js';
 import type { RecoveryPlan } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group } from '../spec.js';
+import { harmless } from '../style.js';
 import { type RecoverAnswer, renderPlan, renderRecover } from '../views/recover.js';
 
 interface Flags {
@@ -47,7 +48,7 @@ const QUESTIONS = {
 } as const;
 
 async function confirmPlan(call: Call, plan: RecoveryPlan): Promise<void> {
-  if (call.interactive && !call.flags.yes) call.say(renderPlan(plan, call.style));
+  if (call.interactive && !call.flags.yes) call.say(renderPlan(harmless(plan), call.style));
   await confirmed(call, QUESTIONS[plan.decision], 'forge recover --plan  then  forge recover --yes');
 }
 

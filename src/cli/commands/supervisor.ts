@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { SupervisorKey, SupervisorReport } from '../../index.js';
 import { choosePassphrase, PASSPHRASE_STDIN, withPassphrase } from '../passphrase.js';
+import { REASON, reasonOf } from '../reason.js';
 import { type Call, command, type Group } from '../spec.js';
 import { columns, type Style } from '../style.js';
 
@@ -48,12 +49,12 @@ const settle = (name: 'trust' | 'retire', summary: string, why: string) =>
     args: ['<key>'],
     summary,
     example: `forge supervisor ${name} 3fa9c1d20b7e4a55 --reason "${why}"`,
-    options: [{ flags: '--reason <text>', help: 'why; it is kept in the audit ledger' }],
+    options: [REASON],
     writes: true,
     run: (call, key) =>
       call.forge().supervisor[name]({
         key: key as string,
-        ...(call.options.reason === undefined ? {} : { reason: call.options.reason as string }),
+        ...reasonOf(call),
       }),
     render: ({ key, audit }) =>
       `${name === 'trust' ? 'accepted' : 'retired'} ${key.fingerprint}  audit ${audit.id.slice(0, 12)}`,

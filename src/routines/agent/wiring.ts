@@ -6,9 +6,9 @@ import { isHookOf } from '../../domain/agent/wiring.js';
 import { loadWirings, type Wirings } from '../../domain/agent/wirings/wirings.js';
 import { usage } from '../../domain/error.js';
 import { checkInput } from '../../domain/input.js';
-import { deniedToBuilder, isBelowBuilder, isBuilder } from '../../domain/role.js';
+import { deniedToBuilder } from '../../domain/role.js';
 import { oneLine } from '../../domain/text.js';
-import { type Context, requireSupervisor } from '../context.js';
+import { type Context, isBuilding, requireSupervisor } from '../context.js';
 import { type ChangedFile, changeWiring } from './wiring-change.js';
 import { type Place, projectPlace, userPlace } from './wiring-place.js';
 import { lookAtWiring } from './wiring-status.js';
@@ -66,8 +66,7 @@ function placeFor(context: Context, input: WiringInput): Place {
 export function homeWiring(world: World, dryRun: boolean, warn: (text: string) => void) {
   const place = userPlace(world, { dryRun, warn });
   const changeHome = async (input: WiringInput, isInstall: boolean): Promise<WiringChange> => {
-    if (isBuilder(world.env) || isBelowBuilder(world.rolesAbove()))
-      throw deniedToBuilder('how agents are wired');
+    if (isBuilding({ world })) throw deniedToBuilder('how agents are wired');
     return change(place, checkInput(Input, input), isInstall);
   };
   return {

@@ -74,7 +74,11 @@ export async function runChecks(
       signal: watch.signal,
     });
     if (watch.signal?.aborted)
-      throw new ForgeError('interrupted', 'interrupted', 'Interrupted; no checkpoint was made.');
+      throw new ForgeError(
+        'interrupted',
+        'interrupted',
+        'Interrupted; not all commands were run, and nothing was marked.',
+      );
     runs.push(run);
     if (run.exit_code !== 0) break;
   }

@@ -27,7 +27,9 @@ export async function overrideFeature(
   context.disk.update<Features>(FEATURES, file, (before) => {
     const now = requireRecord(before.features, id, 'feature');
     if (testsDiffer(now, seen))
-      throw refused('feature.changed', `The tests of ${id} were edited meanwhile; nothing was recorded.`);
+      throw refused('feature.changed', `The tests of ${id} were edited meanwhile; nothing was recorded.`, {
+        hint: `forge feature show ${id}`,
+      });
     // The audit record first: a crash in between leaves a word without effect, never an effect without the word.
     const audit = storeAudit(context, around, {
       kind: 'feature_override',

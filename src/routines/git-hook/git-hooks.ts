@@ -155,9 +155,9 @@ function excludeText({ files, exclude }: Scene, plans: readonly HookPlan[]): [st
 const endedLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
 
 /** What is run first, then what was done, then what makes git run it: a crash in between leaves nothing that is run by half. */
-function writeHooks({ context, repository }: Scene, changes: readonly Change[], record: HooksRecord): void {
-  const { disk, layout } = context;
-  for (const { file } of changes) disk.note(join(repository.root, file.name));
+function writeHooks(scene: Scene, changes: readonly Change[], record: HooksRecord): void {
+  const { disk, layout } = scene.context;
+  noteAll(scene, changes);
   if (disk.dryRun) return;
   disk.withLock(() => {
     disk.replaceAll([
@@ -166,6 +166,10 @@ function writeHooks({ context, repository }: Scene, changes: readonly Change[], 
     ]);
     replaceProjectFiles(changes);
   });
+}
+
+function noteAll({ context, repository }: Scene, changes: readonly Change[]): void {
+  for (const { file } of changes) context.disk.note(join(repository.root, file.name));
 }
 
 /** Every file as it was before, byte for byte, and no file that was not there (GIT-03). */
@@ -179,6 +183,7 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   }));
   const changes = [...scene.files.values()].flatMap((file) => removal(file, scene));
   for (const { file } of changes) requireWritable(file);
+  noteAll(scene, changes);
   if (disk.dryRun) return reportOf(scene, hooks);
   const { comment_char: set } = scene.record;
   if (set && git && scene.settings.commentChar?.value === OURS) await setCommentChar(git, set.before);

@@ -107,7 +107,5 @@ export async function finishPromotion(context: Context): Promise<void> {
   });
 }
 
-function readIntent({ disk, layout }: Context): PromotionIntent | null {
-  const nothing = null as PromotionIntent | null;
-  return disk.readDocument(INTENT, promotionFile(layout), nothing as PromotionIntent).value;
-}
+const readIntent = ({ disk, layout }: Context): PromotionIntent | null =>
+  disk.readDocument(INTENT, promotionFile(layout), null).value;

@@ -205,10 +205,7 @@ const toEntry = (id: string, record: LedgerRecord): LogEntry => ({
 
 /** One record by its id or the start of it (at least 6 digits); exit 2 when none or several are meant. */
 export function showRecord(context: Context, { id: wanted }: { id: string }): LogEntry {
-  if (!/^[0-9a-f]{6,64}$/.test(wanted))
-    throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', {
-      hint: 'forge memory log',
-    });
+  checkRecordStart(wanted);
   const found = [
     ...TIERS.flatMap((tier) =>
       readRecords(context, tier, { wanted: (_record, id) => id.startsWith(wanted) }),
@@ -218,8 +215,17 @@ export function showRecord(context: Context, { id: wanted }: { id: string }): Lo
   const [first] = found;
   if (!first) throw usage('record.unknown', `There is no record ${wanted}.`, { hint: 'forge memory log' });
   if (found.length > 1)
-    throw usage('record.ambiguous', `${wanted} means ${found.length} records; give more digits.`);
+    throw usage('record.ambiguous', `${wanted} means ${found.length} records; give more digits.`, {
+      hint: 'forge memory log',
+    });
   return first;
+}
+
+export function checkRecordStart(start: string): void {
+  if (/^[0-9a-f]{6,64}$/.test(start)) return;
+  throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', {
+    hint: 'forge memory log',
+  });
 }
 
 /** What is left of redacted records: their links, and who took the rest out, when and why. */

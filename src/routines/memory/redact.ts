@@ -25,7 +25,7 @@ import { type Decision, requireDecision } from '../supervisor/human.js';
 import { settleMemory } from './integrity.js';
 import { type RecordRef, storeAudit, storeRecords, surroundings } from './ledger.js';
 import { purgeWaiting } from './purge.js';
-import { untilSettled } from './read.js';
+import { checkRecordStart, untilSettled } from './read.js';
 import { findRemnants, type Remnant } from './remnants.js';
 
 /** One record whose content is gone. */
@@ -91,10 +91,7 @@ function recordIn(line: Buffer | undefined): LedgerRecord | null {
 }
 
 function findTarget({ layout }: Context, start: string): Target {
-  if (!/^[0-9a-f]{6,64}$/.test(start))
-    throw usage('record.id', 'A record is named by its id, or the first 6 or more of its 64 hex digits.', {
-      hint: 'forge memory log',
-    });
+  checkRecordStart(start);
   const targets = new Map<string, Target>();
   for (const { redacted: id, tier, n } of listTombstones(layout))
     if (id.startsWith(start)) targets.set(id, { id, tier, n, content: null });
@@ -106,7 +103,9 @@ function findTarget({ layout }: Context, start: string): Target {
       hint: 'forge memory log  (or switch to the branch that has it)',
     });
   if (more.length > 0)
-    throw usage('record.ambiguous', `${start} means ${more.length + 1} records; give more digits.`);
+    throw usage('record.ambiguous', `${start} means ${more.length + 1} records; give more digits.`, {
+      hint: 'forge memory log',
+    });
   refuseStructure(first);
   return first;
 }

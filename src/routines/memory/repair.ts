@@ -2,7 +2,7 @@ import { corrupted, usage } from '../../domain/error.js';
 import { type Finding, isDamage } from '../../domain/ledger/finding.js';
 import { parseLine, TIERS, type Tier } from '../../domain/ledger/ledger.js';
 import { ledgerArchives, shown } from '../../store/layout.js';
-import { clearHalt, readHalt } from '../../store/ledger/halt.js';
+import { clearHalt, isHalted, readHalt } from '../../store/ledger/halt.js';
 import { appendVerbatim } from '../../store/ledger/ledger.js';
 import { endTornLine, readSlice } from '../../store/ledger/mend.js';
 import { type Context, requireSupervisor } from '../context.js';
@@ -34,7 +34,7 @@ export async function restoreMemory(context: Context, input: { reason?: string }
   if (free && input.reason === undefined) {
     const { restored, inspection } = await settleMemory(context, 'all', true);
     refuseFindings(inspection);
-    return { audit: null, restored, repairs: [], halted: isHalted(context) };
+    return { audit: null, restored, repairs: [], halted: isHalted(context.disk) };
   }
   const decision = requireDecision(context, 'Restoring what was edited or removed', input.reason);
   const { audit, restored, repairs, ids } = await bringBack(context, before, decision);
@@ -117,7 +117,7 @@ export async function repairMemory(context: Context, input: { reason?: string } 
   const isWhole = !before.findings.some(isDamage) && sealed.length === 0;
   if (isWhole && before.unproven.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
-      hint: isHalted(context)
+      hint: isHalted(context.disk)
         ? 'forge memory override acknowledge --reason "…"  (ends the halt)'
         : 'forge memory verify',
     });
@@ -191,8 +191,6 @@ function wholeRecords(bytes: Buffer): Buffer[] {
 
 const START = Buffer.from('{"v":1,');
 
-const isHalted = ({ disk }: Context): boolean => readHalt(disk) !== null;
-
 /** A halt ends only with a decision that the audit ledger keeps. True while it stands. */
 async function finish(context: Context, isRecorded: boolean, hint: string): Promise<boolean> {
   let settled = isRecorded;
@@ -203,7 +201,7 @@ async function finish(context: Context, isRecorded: boolean, hint: string): Prom
     // A breach is acknowledged by name, not on the way.
     if (inspection.look?.breaches.length) settled = false;
   }
-  const halted = isHalted(context);
+  const halted = isHalted(context.disk);
   if (settled) clearHalt(context.disk);
   return halted && !settled;
 }

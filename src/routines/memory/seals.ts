@@ -14,10 +14,11 @@ import {
 } from '../../domain/seal/judge.js';
 import { pinKeys, pinSeals } from '../../domain/seal/supervisor.js';
 import { configFile, shown } from '../../store/layout.js';
-import { eachLine, listArchives, listContainers, MOVES, wasMoved } from '../../store/ledger/files.js';
+import { eachLine, listArchives, listContainers } from '../../store/ledger/files.js';
 import { type Context, isBuilding, timestamp } from '../context.js';
 import { dropElsewhere, findGoneSeals } from '../supervisor/seal-look.js';
 import { type Keyring, knownKeys, pin, readKeyring, supervisorKeys } from '../supervisor/supervisor-keys.js';
+import { untilSettled } from './read.js';
 
 /** Checks every seal of the audit ledger against the keys, and what it sealed against what is here. */
 export async function judgeSeals(context: Context): Promise<{ signatures: Signatures; findings: Finding[] }> {
@@ -47,14 +48,7 @@ export async function lostSealedRecords(context: Context): Promise<{ tier: Tier;
   return [...gaps].filter(([id]) => missing.has(id)).map(([head, tier]) => ({ tier, head }));
 }
 
-function readLedgers(context: Context): ReadSeals {
-  for (let tries = 1; ; tries++)
-    try {
-      return readOnce(context);
-    } catch (error) {
-      if (!wasMoved(error) || tries === MOVES) throw error;
-    }
-}
+const readLedgers = (context: Context): ReadSeals => untilSettled(() => readOnce(context));
 
 function readOnce({ layout }: Context): ReadSeals {
   const graphs = Object.fromEntries(TIERS.map((tier) => [tier, new SealGraph()])) as ReadSeals['graphs'];

@@ -39,7 +39,9 @@ export interface Place {
 
 export function requirePlace({ repository, git, layout }: Context): Place {
   if (!repository || !git)
-    throw refused('recover.place', 'There is nothing to recover: this folder is no git repository.');
+    throw refused('recover.place', 'There is nothing to recover: this folder is no git repository.', {
+      hint: 'git init',
+    });
   return { repository, git, folder: shownFrom(repository.root, layout.dir) };
 }
 

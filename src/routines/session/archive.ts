@@ -103,15 +103,17 @@ export function clearShortTerm({ disk, layout }: Context): void {
   disk.remove(sessionFile(layout));
 }
 
-/** The archive to resume: an id, or `latest`; null when `latest` finds none. */
-function findResumable(context: Context, wanted: string): ArchivedSession | null {
-  if (wanted === 'latest') return resumable(readArchives(context, RESUMABLE))[0] ?? null;
-  const id = matchSession(
-    archivedIds(context).map((stored) => ({ id: stored })),
-    wanted,
-  ).id;
-  return readArchive(context, id);
+/** The one of that shown or stored id, read alone: what is wrong with another one does not matter. Exit 2 for none. */
+export function requireArchive(context: Context, wanted: string): ArchivedSession {
+  const ids = archivedIds(context).map((id) => ({ id }));
+  return readArchive(context, matchSession(ids, wanted).id);
 }
+
+/** The archive to resume: an id, or `latest`; null when `latest` finds none. */
+const findResumable = (context: Context, wanted: string): ArchivedSession | null =>
+  wanted === 'latest'
+    ? (resumable(readArchives(context, RESUMABLE))[0] ?? null)
+    : requireArchive(context, wanted);
 
 /** The same; exit 2 for none, and for one that was not interrupted. */
 export function requireResumable(context: Context, wanted: string): ArchivedSession {

@@ -142,9 +142,7 @@ function planEnd(running: RunningSession, input: SessionEndInput, focus: Focus, 
 /** Completes a session end that was cut in the middle. Caller holds the lock. */
 export function finishIntent(context: Context): void {
   const { disk, layout } = context;
-  const nothing = null as EndIntent | null;
-  const intent = disk.readDocument(INTENT, intentFile(layout), nothing as EndIntent)
-    .value as EndIntent | null;
+  const intent = disk.readDocument(INTENT, intentFile(layout), null).value;
   if (!intent) return;
   completeEnd(context, intent);
   context.warnings.push(

@@ -19,10 +19,8 @@ export function isLeftBehind(context: Context): boolean {
   return record !== null && isArchived(context, record);
 }
 
-function readRecord({ disk, layout }: Context): RunningSession | null {
-  const nothing = null as RunningSession | null;
-  return disk.readDocument(RUNNING_SESSION, sessionFile(layout), nothing as RunningSession).value;
-}
+const readRecord = ({ disk, layout }: Context): RunningSession | null =>
+  disk.readDocument(RUNNING_SESSION, sessionFile(layout), null).value;
 
 const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean =>
   disk.exists(archiveFolder(layout, id));

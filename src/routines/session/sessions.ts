@@ -6,8 +6,6 @@ import { FOCUS, type Focus, NO_FOCUS } from '../../domain/session/focus.js';
 import { type Progress, parseProgress } from '../../domain/session/progress.js';
 import {
   type ArchivedSession,
-  bySequence,
-  matchSession,
   type RunningSession,
   sessionName,
   shownId,
@@ -22,6 +20,7 @@ import {
   displayId,
   readArchivedKfr,
   readArchives,
+  requireArchive,
   updateArchive,
   writeArchive,
 } from './archive.js';
@@ -60,7 +59,6 @@ export function listSessions(context: Context, input: { limit?: number } = {}): 
   return {
     active: running ? activeRow(context, running, all) : null,
     sessions: readArchives(context, limit)
-      .sort(bySequence)
       .reverse()
       .map((session) => row(session, all)),
     more: ids.length > limit,
@@ -112,17 +110,13 @@ export interface SessionDetail {
 /** One archived session, by its shown or stored id. */
 export function showSession(context: Context, input: { id: string }): SessionDetail {
   const { disk, layout } = context;
-  const ids = archivedIds(context);
-  const { id } = matchSession(
-    ids.map((stored) => ({ id: stored })),
-    input.id,
-  );
-  const session = readArchives(context).find((candidate) => candidate.id === id) as ArchivedSession;
+  const session = requireArchive(context, input.id);
+  const { id } = session;
   const progressPath = archiveFile(layout, id, 'progress.txt');
   const text = decodeUtf8(disk.read(progressPath) ?? Buffer.alloc(0), shown(layout, progressPath));
   return {
     session: {
-      ...row(session, ids),
+      ...row(session, archivedIds(context)),
       learned: session.learned,
       failed: session.failed,
       goal: session.goal ?? null,
@@ -164,11 +158,12 @@ function discardRunning(context: Context, running: RunningSession): string {
 function discardArchived(context: Context, wanted: string | undefined): string {
   if (wanted === undefined)
     throw refused('session.none', 'No session is running.', { hint: 'forge session list' });
-  const found = matchSession(readArchives(context), wanted);
+  const found = requireArchive(context, wanted);
   if (found.status !== 'interrupted')
     throw refused(
       'session.not_interrupted',
-      `Session ${wanted} was ${found.status}; there is nothing to discard.`,
+      `Session ${sessionName(found.id)} was ${found.status}; there is nothing to discard.`,
+      { hint: 'forge session list' },
     );
   // Once it was resumed, its working memory went on in another session, and was settled there.
   if (found.resumed_by === undefined)

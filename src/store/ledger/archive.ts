@@ -5,7 +5,7 @@ import { isManifest } from '../../domain/ledger/settlement.js';
 import { redactedIn } from '../../domain/ledger/tombstone.js';
 import type { Disk } from '../disk.js';
 import { fixedFile } from '../layout.js';
-import { archiveFileOf, type Container, describeContainer, eachLine } from './files.js';
+import { archiveFileOf, type Container, describeContainer, eachLine, listContainers } from './files.js';
 import { digestIds } from './scan.js';
 import { forgetTier } from './state.js';
 
@@ -34,6 +34,12 @@ export function readLines(container: Pick<Container, 'path' | 'size'> | null): L
     } else lines.push({ id: recordId(bytes), n: 0, kind: '', bytes });
   });
   return lines;
+}
+
+/** The lines of a tier that was folded just before; in a dry run it was not, so the segments are read too. */
+export function readFolded({ layout, dryRun }: Disk, tier: Tier): Line[] {
+  if (!dryRun) return readLines(describeContainer(fixedFile(layout, tier)));
+  return listContainers(layout, tier).flatMap(readLines);
 }
 
 /** What records say of archives: LTM calls these sealed, a word that here is left to what a supervisor signs. */

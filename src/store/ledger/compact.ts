@@ -2,17 +2,16 @@ import { byNumber } from '../../domain/ledger/ledger.js';
 import type { ArchiveManifest } from '../../domain/ledger/problem.js';
 import { identify } from '../../domain/ledger/tombstone.js';
 import type { Disk } from '../disk.js';
-import { fixedFile } from '../layout.js';
 import {
   dropFromFixed,
   isGrave,
   type Line,
   planArchive,
-  readLines,
+  readFolded,
   readManifests,
   writeArchive,
 } from './archive.js';
-import { archiveFileOf, describeContainer, eachLine, listArchives, listContainers } from './files.js';
+import { archiveFileOf, eachLine, listArchives, listContainers } from './files.js';
 import { readRedacted } from './redacted.js';
 import { manifestOf } from './scan.js';
 
@@ -27,7 +26,7 @@ export function compactExecution(
   anchor: (anchor: ArchiveManifest) => void,
 ): ArchiveManifest | null {
   const sealed = idsInArchives(disk);
-  const cycles = firstOfEach(cyclesOf(disk, readLive(disk))).sort(byNumber);
+  const cycles = firstOfEach(cyclesOf(disk, readFolded(disk, 'execution'))).sort(byNumber);
   const old = cycles.slice(0, Math.max(0, cycles.length - keep));
   const fresh = old.filter(({ id }) => !sealed.has(id));
   const made = fresh.length > 0 ? planArchive(fresh) : null;
@@ -44,12 +43,6 @@ export function compactExecution(
 function cyclesOf({ layout }: Disk, lines: readonly Line[]): Line[] {
   const redacted = new Set([...readRedacted(layout).keys(), ...lines.filter(isGrave).map(({ id }) => id)]);
   return lines.filter(({ id, kind }) => kind === 'cycle' && !redacted.has(id));
-}
-
-/** In a dry run nothing was folded: then the segments hold cycles too. */
-function readLive(disk: Disk): Line[] {
-  if (!disk.dryRun) return readLines(describeContainer(fixedFile(disk.layout, 'execution')));
-  return listContainers(disk.layout, 'execution').flatMap(readLines);
 }
 
 /** A merge may leave a line twice. */

@@ -14,10 +14,16 @@ export interface Halt {
 export function readHalt(disk: Disk): Halt | null {
   const bytes = disk.read(haltFile(disk.layout));
   if (!bytes) return null;
+  return parse(bytes) ?? { at: '', reasons: [`${shown(disk.layout, haltFile(disk.layout))} cannot be read`] };
+}
+
+function parse(bytes: Buffer): Halt | null {
   try {
-    return JSON.parse(bytes.toString('utf8')) as Halt;
+    const { at, reasons } = JSON.parse(bytes.toString('utf8')) as Halt;
+    const isWhole = typeof at === 'string' && reasons.every((reason) => typeof reason === 'string');
+    return isWhole ? { at, reasons } : null;
   } catch {
-    return { at: '', reasons: [`${shown(disk.layout, haltFile(disk.layout))} cannot be read`] };
+    return null;
   }
 }
 

@@ -2,7 +2,7 @@ import { byNumber, type Tier } from '../../domain/ledger/ledger.js';
 import type { ArchiveManifest } from '../../domain/ledger/problem.js';
 import type { Disk } from '../disk.js';
 import { fixedFile } from '../layout.js';
-import { dropFromFixed, type Line, planArchive, readLines } from './archive.js';
+import { dropFromFixed, type Line, planArchive, readFolded, readLines } from './archive.js';
 import { describeContainer, listContainers } from './files.js';
 import { findHidden } from './hidden.js';
 import { readRedacted } from './redacted.js';
@@ -18,18 +18,13 @@ export function planReset(disk: Disk, tier: Tier): { manifest: ArchiveManifest; 
   const sealed = sealedByReset(disk, tier);
   const graves = readRedacted(disk.layout);
   const lines = new Map<string, Line>();
-  for (const line of readLive(disk, tier)) {
+  for (const line of readFolded(disk, tier)) {
     if (STAYING.has(line.kind) || sealed.has(line.id)) continue;
     const bytes = graves.get(line.id) ?? line.bytes;
     // A tombstone wins over its record.
     if (!lines.has(line.id) || line.kind === 'tombstone') lines.set(line.id, { ...line, bytes });
   }
   return lines.size === 0 ? null : planArchive([...lines.values()].sort(byNumber));
-}
-
-function readLive(disk: Disk, tier: Tier): Line[] {
-  if (!disk.dryRun) return readLines(describeContainer(fixedFile(disk.layout, tier)));
-  return listContainers(disk.layout, tier).flatMap(readLines);
 }
 
 /** Takes what resets have sealed out of the fixed file. How many lines went. The caller holds the lock. */

@@ -127,6 +127,8 @@ export async function initialise(
   );
   result.skipped.push(...whyNoGit(from, repository));
   if (given) result.features = takeFeatures(context, given.list);
+  if (given && result.features.length === 0)
+    result.skipped.push(`--features ${oneLine(given.file, 80)}: all that it lists is there already`);
   return {
     ...result,
     next: nextSteps(context, result, { ...found, idPattern: idPatternOf(context, input, found) }),

@@ -94,6 +94,7 @@ describe('what forge init proposes', () => {
     expect(idsOf(project)).toEqual(['FORGE-001 Login works', 'FORGE-002 Export as CSV']);
     const again = await init(project, ['--features', 'README.md']);
     expect([again.features, again.next]).toEqual([[], ['sh .forge/init.sh', 'forge session start']]);
+    expect(again.skipped).toEqual(['--features README.md: all that it lists is there already']);
     expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
   });
 

@@ -1,5 +1,15 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
+import type { PythonTests } from '../domain/init/python.js';
 import type { FolderView } from '../domain/init/stack.js';
 
 /** Folders whose projects are others', made by a program, or there for tests and reading. */
@@ -71,6 +81,23 @@ export function readHintFile(root: string, name: string, max = 1024 * 1024): str
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** More tell nothing new. */
+const MAX_TESTS = 20;
+
+/** Python's test files at the top, in `tests/` and in `test/`, as far as they are no links: what they import tells how they are run. */
+export function readPythonTests(root: string): PythonTests[] {
+  return ['.', 'tests', 'test'].flatMap((folder) => {
+    if (folder !== '.' && !lstatSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory()) return [];
+    const { files } = listFolder(join(root, folder));
+    const isPackage = folder === '.' || files.has('__init__.py');
+    const names = [...files].filter((name) => /^test.*\.py$/.test(name)).sort();
+    return names.slice(0, MAX_TESTS).map((name) => {
+      const path = folder === '.' ? name : `${folder}/${name}`;
+      return { path, text: readHintFile(root, path), isPackage };
+    });
+  });
 }
 
 /** A repository without a working tree. */

@@ -171,8 +171,20 @@ function wrongCall(error: CommanderError, program: Command, word?: string, subwo
     TOPICS.some(([name]) => name === word) && !group ? `forge help ${word}` : `${names.join(' ')} --help`;
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const nearest = suggestion?.replace(/^\(?/, '').replace(/\)?$/, '');
-  return usage(stableCode(error.code), sentence(what), { hint: nearest ? `${nearest}  (${place})` : place });
+  // All that it takes, by name: "name" alone says too little.
+  const isMissing = error.code === 'commander.missingArgument' && command !== undefined;
+  const hint = isMissing ? `${names.join(' ')} ${argumentsOf(command)}` : nearest;
+  return usage(stableCode(error.code), sentence(what), { hint: hint ? `${hint}  (${place})` : place });
 }
+
+/** `ID NAME [FILES…]` */
+const argumentsOf = ({ registeredArguments }: Command): string =>
+  registeredArguments
+    .map((argument) => {
+      const word = `${argument.name().toUpperCase()}${argument.variadic ? '…' : ''}`;
+      return argument.required ? word : `[${word}]`;
+    })
+    .join(' ');
 
 function missingCommand(group: Command | undefined, word: string | undefined): Error {
   if (!group && word !== undefined)

@@ -1,7 +1,16 @@
 
 # ---- Go ----
 
-go_tools() { need go 'install Go: https://go.dev/dl'; }
+# Go keeps what it downloads and builds in the home folder; without one (a service, a container) that is here.
+go_tools() {
+  need go 'install Go: https://go.dev/dl'
+  [ -z "${HOME-}" ] || return 0
+  [ -n "${GOPATH-}${GOMODCACHE-}" ] || GOPATH=$root/.forge/local/go
+  [ -n "${GOCACHE-}${XDG_CACHE_HOME-}" ] || GOCACHE=$root/.forge/local/go-build
+  # Else its folders could not be removed.
+  GOFLAGS="${GOFLAGS-} -modcacherw"
+  export GOPATH GOCACHE GOFLAGS
+}
 go_version() { go version; }
 go_files() { checksums -name go.mod -o -name go.sum -o -name go.work -o -name go.work.sum; }
 go_look() { :; }

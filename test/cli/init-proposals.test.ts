@@ -59,6 +59,7 @@ describe('what forge init proposes', () => {
     expect(idsOf(project)).toEqual(['FORGE-001 Login works', 'FORGE-002 Export as CSV']);
     const again = await init(project, ['--features', 'README.md']);
     expect([again.features, again.next]).toEqual([[], ['sh .forge/init.sh', 'forge session start']]);
+    expect(again.skipped).toEqual(['--features README.md: all that it lists is there already']);
     expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
   });
 
@@ -141,12 +142,34 @@ describe('what forge init proposes', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
+  it('LAY-04 what test files import tells the command, unless they are reached by a link', async () => {
+    const project = makePlainProject();
+    const test = 'import unittest\n';
+    project.write('pyproject.toml', '[project]\nname = "shop"\n# pytest, some day\n');
+    project.write('elsewhere/test_a.py', test);
+    symlinkSync('elsewhere', project.path('tests'));
+    expect(proposed(await init(project, ['--dry-run']), 'test')).toBeUndefined();
+    rmSync(project.path('tests'));
+    project.write('tests/test_a.py', test);
+    const { proposals } = await init(project, ['--dry-run']);
+    expect(proposals.find(({ name }) => name === 'test')).toMatchObject({
+      value: '.venv/bin/python -m unittest discover -s tests',
+      from: 'tests/test_a.py',
+    });
+  });
+
   it('LAY-04 the first feature that is proposed is called as the project calls its issues', async () => {
     const project = makeRepository();
     commitAll(project, 'ABC-1: a', 'ABC-2: b', 'ABC-3: c');
     const add = 'forge feature add ABC-001 "First thing to build"';
     expect((await init(project)).next.join()).toContain(add);
     expect((await runForge(project, [])).stdout).toContain(add);
+    // A second time the commits are not read: the setting says it.
+    expect((await init(project)).next.join()).toContain(add);
+    expect((await init(project, ['--id-pattern', 'WEB-\\d+'])).next.join()).toContain(add);
+    expect((await runForge(project, ['feature', 'list'])).stdout).not.toContain('FORGE-');
+    project.write(CONFIG, 'not toml');
+    expect((await init(project)).next.join()).toContain('add FORGE-001 ');
     const other = makeRepository();
     expect((await init(other, ['--id-pattern', '(SHOP|WEB)-\\d+'])).next.join()).toContain('add SHOP-001 ');
     const plain = makeRepository();

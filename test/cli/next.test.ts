@@ -100,7 +100,9 @@ describe('forge next', () => {
 
   it('SES-10 says when there is nothing to do, and only reads', async () => {
     const project = await makeForge();
-    expect((await runForge(project, ['next'])).stdout).toMatch(/no features and no active issues/);
+    expect((await runForge(project, ['next'])).stdout).toMatch(
+      /no features and no active issues yet\.\n {2}forge feature add LOGIN /,
+    );
     setUp(project, [feature('A', { status: 'passing' })]);
     const before = snapshot(project.dir);
     expect((await runForge(project, ['next'])).stdout).toMatch(/every feature is passing/);

@@ -1,34 +1,9 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { isAsPrinted, retype } from '../support/console.js';
-import { BIN } from '../support/forge.js';
-import { makeFolder } from '../support/project.js';
+import { isAsPrinted, makeHome, retype } from '../support/console.js';
 
 const PAGE = fileURLToPath(new URL('../../docs/tutorial.md', import.meta.url));
-
-/** A person's home with git set up, and `forge` and `node` on their PATH. */
-function makeHome() {
-  const home = makeFolder('forge-tutorial-');
-  const bin = join(home, '.local', 'bin');
-  mkdirSync(bin, { recursive: true });
-  symlinkSync(BIN, join(bin, 'forge'));
-  writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.com\n');
-  const env = {
-    ...process.env,
-    HOME: home,
-    XDG_STATE_HOME: join(home, '.state'),
-    PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
-    PAGER: 'cat',
-    SHELL: '/bin/sh',
-    TERM: 'xterm',
-    LANG: 'C.UTF-8',
-    LC_ALL: 'C.UTF-8',
-    NO_COLOR: '1',
-  };
-  return { cwd: home, env };
-}
 
 describe('a page that is typed into a terminal', () => {
   const page = (...lines: string[]) => ['# A page', '```console', ...lines, '```', 'The end.', ''].join('\n');

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, wr
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { snapshot } from '../cli/project.js';
-import { runBinary } from '../support/forge.js';
+import { BIN, runBinary } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import { makeForgeRepository } from './typed.js';
 
@@ -68,6 +68,25 @@ describe('forge hooks, wherever hooks lie', () => {
     expect(
       Object.keys(snapshot(join(project.dir, '.git/hooks'))).filter((path) => !/sample/.test(path)),
     ).toEqual([]);
+  });
+
+  it('GIT-03 says beforehand that husky will take git elsewhere, and afterwards what to type', () => {
+    const project = makeForgeRepository();
+    // A clone, before its packages are installed.
+    project.write('.husky/pre-commit', 'npm test\n');
+    expect(hooks(project, 'install').stdout).toContain('then: forge hooks install --into husky');
+    project.git('config', 'core.hooksPath', '.husky/_');
+    mkdirSync(join(project.dir, '.husky/_'));
+    expect(hooks(project, 'status').stdout).toMatch(/not installed.*\n\nforge hooks install\n$/s);
+    const { stdout } = runBinary(project.dir, ['doctor']);
+    expect(stdout).toContain('git looks elsewhere');
+    expect(stdout).not.toContain('the others are');
+    const { stdout: known } = hooks(project, 'install', '--into', 'husky');
+    expect(known).not.toContain('not set up yet');
+    // What doctor says to type is no message that the hooks refuse.
+    const [, typed = ''] = /type\s+(git add \.forge && forge commit .*)/.exec(stdout) ?? [];
+    const words = typed.replace('forge commit', `"${process.execPath}" "${BIN}" commit`);
+    expect(run(project.dir, 'sh', ['-c', words])).toMatchObject({ exitCode: 0 });
   });
 
   it('GIT-03 says where git runs no hooks, and where forge installs none', () => {

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { BIN } from './forge.js';
+import { makeFolder } from './project.js';
 
 /**
  * Pages whose ```console blocks are one session at a terminal: a line that begins with `$ ` is typed, lines with `> ` go on
@@ -97,4 +99,26 @@ export function retype(page: string, place: { cwd: string; env: NodeJS.ProcessEn
     })
     .join('')
     .slice(0, -1);
+}
+
+/** A person's home with git set up, and `forge` and `node` on their PATH. */
+export function makeHome() {
+  const home = makeFolder('forge-tutorial-');
+  const bin = join(home, '.local', 'bin');
+  mkdirSync(bin, { recursive: true });
+  symlinkSync(BIN, join(bin, 'forge'));
+  writeFileSync(join(home, '.gitconfig'), '[user]\n\tname = Ada\n\temail = ada@example.com\n');
+  const env = {
+    ...process.env,
+    HOME: home,
+    XDG_STATE_HOME: join(home, '.state'),
+    PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
+    PAGER: 'cat',
+    SHELL: '/bin/sh',
+    TERM: 'xterm',
+    LANG: 'C.UTF-8',
+    LC_ALL: 'C.UTF-8',
+    NO_COLOR: '1',
+  };
+  return { cwd: home, env };
 }

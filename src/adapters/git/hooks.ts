@@ -96,3 +96,7 @@ export async function setCommentChar(git: Git, value: string | null): Promise<vo
   const setting = ['core.commentChar', ...(value === null ? [] : [value])];
   await must(git, ['config', '--local', ...(value === null ? ['--unset-all'] : []), ...setting]);
 }
+
+/** Links to one count, too: they are only asked about. */
+export const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

@@ -53,7 +53,7 @@ const row = (feature: Feature, style: Style): string[] => [
 
 function renderList({ features }: FeatureList, style: Style): string {
   if (features.length === 0)
-    return 'No features yet. Add one with: forge feature add FORGE-001 "Login works" --test "npm test"';
+    return 'No features yet. Add one with: forge feature add LOGIN "Login works" --test "npm test"';
   return columns(features.map((feature) => row(feature, style)));
 }
 

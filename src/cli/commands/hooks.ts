@@ -16,7 +16,7 @@ const WORDS: Record<HookState, string> = {
   removed: 'removed',
 };
 
-function render({ hooks, gone, beside, comment_char }: HooksReport, style: Style): string {
+function render({ hooks, gone, beside, comment_char, asleep }: HooksReport, style: Style): string {
   const mark = (state: HookState): string =>
     state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
   const rows = hooks.map(({ name, state, path, why }) => [
@@ -41,7 +41,13 @@ function render({ hooks, gone, beside, comment_char }: HooksReport, style: Style
   const shared = hooks.some(({ state, path }) => state === 'added' && !path.startsWith('.git/'))
     ? `\n\n${style.dim('forge’s block stands in files of the project: commit them, too.')}`
     : '';
-  return `${columns(rows)}${lost.join('')}${others.join('')}${shared}${advice}`;
+  const later =
+    isWired && asleep
+      ? `\n\n${style.warn(`.husky/ is here, but ${asleep} is not set up yet. Once it is (npm install), git looks there alone; then: forge hooks install --into ${asleep}`)}`
+      : '';
+  const isOff = hooks.every(({ state }) => state === 'absent');
+  const next = isOff ? `\n\n${style.command('forge hooks install')}` : '';
+  return `${columns(rows)}${lost.join('')}${others.join('')}${shared}${later}${advice}${next}`;
 }
 
 interface InstallFlags {

@@ -9,7 +9,7 @@ const SHOWN = 10;
 function render({ task, reason, candidates }: Selection, style: Style): string {
   const head = task
     ? `${style.strong(`${task.id}: ${oneLine(task.title, 120)}`)}\n  why: ${reason}`
-    : `Nothing to do now: ${reason}.`;
+    : `Nothing to do now: ${reason}.${candidates.length === 0 ? `\n  ${style.command('forge feature add LOGIN "Login works" --test "npm test"')}` : ''}`;
   const others = candidates.filter((candidate) => candidate !== task).slice(0, SHOWN);
   if (others.length === 0) return head;
   const rows = columns(

@@ -57,7 +57,7 @@ function renderDone({ decision, backup_ref, commit, next }: Recovered, style: St
 }
 
 function renderUndone({ undone, commit, files, backup_ref, planned }: Undone, style: Style): string {
-  const what = `${undone}: ${plural(files, 'file')} as they were${commit && !planned ? `, commit ${commit.slice(0, 12)}` : ''}`;
+  const what = `${undone}: ${plural(files, 'file')} as ${files === 1 ? 'it was' : 'they were'}${commit && !planned ? `, commit ${commit.slice(0, 12)}` : ''}`;
   if (planned) return `would bring back ${what}`;
   const newer = backup_ref === null ? '' : `\n  newer work is in ${backup_ref}`;
   return `${style.good('✓')} Brought back ${what}${newer}`;

@@ -130,7 +130,7 @@ function checkTracking({ tracking }: ProjectFacts): Symptom[] {
         '.forge/ is not in git yet',
         expected,
         'until it is committed (the end of a session does that, too) it does not travel',
-        'git add .forge && git commit -m "Add forge"',
+        'git add .forge && forge commit -m "Add forge" --why "agents remember"',
       );
     case 'no repository':
       return advisory(

@@ -123,7 +123,7 @@ function checkHistory({ deleted, uncommitted }: LeftFacts): Symptom[] {
           `records are in no commit yet: ${some(uncommitted)}`,
           'records that are committed',
           'until then they are on this disk alone (the end of a session commits them)',
-          'git add .forge && git commit -m "Keep what was recorded" -- .forge',
+          'git add .forge && forge commit -m "Keep what was recorded" --why "it is on this disk alone"',
         )),
   ];
 }

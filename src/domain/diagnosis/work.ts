@@ -76,7 +76,14 @@ function checkHooks(hooks: HookFacts | Problem): Symptom[] {
   return [
     ...(absent.length === 0
       ? []
-      : degraded(`${names}: not installed`, EXPECTED, 'the others are, so a part is not checked', INSTALL)),
+      : degraded(
+          `${names}: not installed`,
+          EXPECTED,
+          isAny
+            ? 'the others are, so a part is not checked'
+            : 'they were, and are gone, or git looks elsewhere (core.hooksPath, husky): nothing is checked',
+          INSTALL,
+        )),
     ...gone.flatMap((path) =>
       degraded(
         `git's hooks start ${path}, which is gone`,

@@ -1,4 +1,5 @@
 import { escapeControls } from '../text.js';
+import { type PythonFacts, pythonTest } from './python.js';
 import type { Part } from './stack.js';
 
 /** What commits call issues with: ids, and how many commits were looked at. */
@@ -109,18 +110,16 @@ const plainText = (markdown: string): string =>
     .trim();
 
 /** What the files at the top say about how tests are run. */
-export interface TestFacts {
-  files: ReadonlySet<string>;
+export interface TestFacts extends PythonFacts {
   /** package.json as it is; null when there is none that can be read. */
   packageJson: unknown;
-  pyproject: string;
   makefile: string;
 }
 
-/** The command that runs the project's tests, and the part that told it; null for `make test`. */
+/** The command that runs the project's tests, and the file that told it. */
 export interface TestProposal {
   command: string;
-  part: Part | null;
+  by: string;
 }
 
 /**
@@ -129,20 +128,19 @@ export interface TestProposal {
  */
 export function proposeTest(parts: readonly Part[], facts: TestFacts): TestProposal | null {
   const top = parts.filter(({ folder }) => folder === '.');
-  const make = /^test[ \t]*:(?!=)/m.test(facts.makefile) ? { command: 'make test', part: null } : null;
-  const told = top.flatMap((part) => {
-    const command = testOf(part, facts);
-    return command === null ? [] : [{ command, part }];
-  });
+  const make = /^test[ \t]*:(?!=)/m.test(facts.makefile) ? { command: 'make test', by: 'Makefile' } : null;
+  const told = top.flatMap((part) => testOf(part, facts) ?? []);
   const [only = null] = told;
   if (top.length > 1) return make ?? (told.length === 1 ? only : null);
   return only ?? make;
 }
 
-function testOf({ stack }: Part, facts: TestFacts): string | null {
-  if (stack === 'rust') return 'cargo test';
-  if (stack === 'go') return facts.files.has('go.mod') ? 'go test ./...' : null;
-  return stack === 'node' ? nodeTest(facts) : pythonTest(facts);
+function testOf({ stack, by }: Part, facts: TestFacts): TestProposal | null {
+  const told = (command: string | null): TestProposal | null => (command === null ? null : { command, by });
+  if (stack === 'rust') return told('cargo test');
+  if (stack === 'go') return told(facts.files.has('go.mod') ? 'go test ./...' : null);
+  if (stack === 'node') return told(nodeTest(facts));
+  return pythonTest(facts);
 }
 
 function nodeTest({ files, packageJson }: TestFacts): string | null {
@@ -153,15 +151,6 @@ function nodeTest({ files, packageJson }: TestFacts): string | null {
   const manager = named ?? Object.entries(locks).find(([lock]) => files.has(lock))?.[1] ?? 'npm';
   // `bun test` is bun's own runner, whatever the script says.
   return manager === 'bun' ? 'bun run test' : `${manager} test`;
-}
-
-function pythonTest({ files, pyproject }: TestFacts): string | null {
-  const isPytest =
-    ['pytest.ini', 'conftest.py', '.pytest.ini'].some((name) => files.has(name)) ||
-    /\bpytest\b/.test(pyproject);
-  if (!isPytest) return null;
-  if (files.has('uv.lock')) return 'uv run pytest';
-  return files.has('poetry.lock') ? 'poetry run pytest' : '.venv/bin/python -m pytest';
 }
 
 const field = (value: unknown, name: string): unknown =>

@@ -79,7 +79,7 @@ export async function requireClean(context: Context, place: Place, token: string
       'checkpoint.dirty',
       `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'is' : 'are'} not as HEAD has ${dirty.length === 1 ? 'it' : 'them'}: ${listed(dirty)}.`,
       {
-        hint: 'git add FILE && git commit   or   git stash -u   or, what is of this checkout alone:   echo /FILE >>"$(git rev-parse --git-path info/exclude)"',
+        hint: 'git add FILE && forge commit -m "…" --why "…"   or   git stash -u   or, what is of this checkout alone:   echo /FILE >>"$(git rev-parse --git-path info/exclude)"',
         data: { files: dirty.slice(0, 100) },
       },
     );

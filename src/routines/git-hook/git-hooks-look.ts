@@ -3,6 +3,7 @@ import type { Git } from '../../adapters/git/git.js';
 import {
   type HookSettings,
   isExecutable,
+  isFolder,
   isWithin,
   readHookSettings,
   realFolder,
@@ -31,6 +32,8 @@ export interface Scene {
   record: HooksRecord;
   /** Where git is told what to pass over in this repository alone, by its name in `files`. */
   exclude: string;
+  /** A fresh clone has husky's folder before `npm install` points git to it. */
+  asleep: 'husky' | null;
 }
 
 /** Where hooks are in this repository, what stands there, and what forge did to it. */
@@ -57,8 +60,20 @@ export async function lookAtHooks(context: Context): Promise<Scene> {
     lefthookLocal: local.bytes && { path: local.name, text: textOf(local.bytes) },
   };
   const record = context.disk.readDocument(HOOKS_RECORD, hooksRecordFile(context.layout), NO_HOOKS).value;
-  return { context, repository, settings, surroundings, files, record, exclude };
+  return {
+    context,
+    repository,
+    settings,
+    surroundings,
+    files,
+    record,
+    exclude,
+    asleep: asleepIn(repository, settings),
+  };
 }
+
+const asleepIn = ({ root }: Repository, { hooksPath }: HookSettings): Scene['asleep'] =>
+  hooksPath === null && isFolder(join(root, '.husky')) ? 'husky' : null;
 
 function requireHome({ repository, git }: Context): { repository: Repository; git: Git } {
   if (!repository || !git)

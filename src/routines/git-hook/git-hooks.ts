@@ -48,6 +48,8 @@ export interface HooksReport {
   beside: { name: string; scope: string; events: GitHook[]; runs_forge: boolean }[];
   /** The character with which git's remarks begin in messages; `#` takes away headings when an editor is used. */
   comment_char: string;
+  /** Whose hooks the repository brings, though git does not run them yet. Once they are set up, git looks there alone. */
+  asleep?: 'husky';
 }
 
 /** git's own when nobody set another. */
@@ -55,8 +57,9 @@ const USUAL = '#';
 /** Nothing of the protocol begins with it, and every git takes it. */
 const OURS = ';';
 
-const reportOf = ({ settings }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
+const reportOf = ({ settings, asleep }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
   hooks,
+  ...(asleep ? { asleep } : {}),
   gone: [],
   beside: settings.beside.flatMap(({ command, events, ...hook }) => {
     const shared = events.filter(isGitHook);

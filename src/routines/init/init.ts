@@ -28,7 +28,7 @@ import {
 import { listContainers } from '../../store/ledger/files.js';
 import { journalStamp, readJournal } from '../../store/ledger/journal.js';
 import { beginLedger } from '../../store/ledger/ledger.js';
-import { type Context, contextAt, refuseHalted } from '../context.js';
+import { type Context, contextAt, readConfig, refuseHalted } from '../context.js';
 import { importFeatures } from '../feature/feature.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
 import { approveTyped } from '../trust.js';
@@ -127,10 +127,23 @@ export async function initialise(
   );
   result.skipped.push(...whyNoGit(from, repository));
   if (given) result.features = takeFeatures(context, given.list);
+  if (given && result.features.length === 0)
+    result.skipped.push(`--features ${oneLine(given.file, 80)}: all that it lists is there already`);
   return {
     ...result,
-    next: nextSteps(context, result, { ...found, idPattern: input.idPattern ?? found.idPattern }),
+    next: nextSteps(context, result, { ...found, idPattern: idPatternOf(context, input, found) }),
   };
+}
+
+/** What counts from now on: the setting, and in a dry run what it would become. */
+function idPatternOf(context: Context, { idPattern }: InitInput, found: Findings): string | null {
+  if (isFresh(context)) return idPattern ?? found.idPattern;
+  try {
+    return readConfig(context).commit.id_pattern;
+  } catch {
+    // It is for the commands that need the settings to say what is wrong with them.
+    return null;
+  }
 }
 
 /** The list that was given; exit 2 for none, exit 5 for one that may not be stored, exit 4 while memory is halted. */

@@ -1,6 +1,6 @@
 import { defaultBranch } from '../../adapters/git/memory.js';
 import { readBranch, readLog } from '../../adapters/git/read.js';
-import { readHintFile, surveyFolders } from '../../adapters/project.js';
+import { readHintFile, readPythonTests, surveyFolders } from '../../adapters/project.js';
 import { usage } from '../../domain/error.js';
 import { planImport } from '../../domain/feature/import.js';
 import {
@@ -9,6 +9,7 @@ import {
   MAX_TASKS,
   proposeIdPattern,
   proposeTest,
+  type TestFacts,
 } from '../../domain/init/proposal.js';
 import { detectParts, type Part, type Stack, stackOf } from '../../domain/init/stack.js';
 import { oneLine } from '../../domain/text.js';
@@ -69,14 +70,30 @@ async function proposedBranch({ git, repository }: Context): Promise<Findings['b
 
 function findTest(root: string, files: ReadonlySet<string>, parts: readonly Part[]): Findings['test'] {
   const text = (name: string): string => (files.has(name) ? readHintFile(root, name) : '');
-  const told = proposeTest(parts, {
+  return proposeTest(parts, {
     files,
     packageJson: parseOrNull(text('package.json')),
     pyproject: text('pyproject.toml'),
     makefile: text('Makefile'),
+    ...(parts.some(({ stack, folder }) => stack === 'python' && folder === '.')
+      ? lookAtPython(root, text)
+      : {}),
   });
-  return told && { command: told.command, by: told.part?.by ?? 'Makefile' };
 }
+
+/** The requirement files that init.sh installs from, and where pytest may be set up. */
+const MAY_NAME_PYTEST = [
+  ...['requirements', 'requirements-dev', 'requirements-test', 'dev-requirements', 'test-requirements'].map(
+    (name) => `${name}.txt`,
+  ),
+  'setup.cfg',
+  'tox.ini',
+];
+
+const lookAtPython = (root: string, text: (name: string) => string): Pick<TestFacts, 'more' | 'tests'> => ({
+  more: Object.fromEntries(MAY_NAME_PYTEST.map((name) => [name, text(name)])),
+  tests: readPythonTests(root),
+});
 
 function parseOrNull(text: string): unknown {
   try {

@@ -71,7 +71,9 @@ describe('diagnose', () => {
     [{ tracking: 'ignored' }, ['degraded: git ignores .forge/ → grep -n forge .gitignore .git/info/exclude']],
     [
       { tracking: 'untracked' },
-      ['advisory: .forge/ is not in git yet → git add .forge && git commit -m "Add forge"'],
+      [
+        'advisory: .forge/ is not in git yet → git add .forge && forge commit -m "Add forge" --why "agents remember"',
+      ],
     ],
     [{ tracking: 'no repository' }, ['advisory: the project is in no git repository → git init']],
     [

@@ -107,7 +107,7 @@ describe('what a repository says about itself', () => {
       [[part('node')], { packageJson: json({ evil: 1 }) }, null],
       [[part('node')], { packageJson: [1] }, null],
       [[part('node')], { packageJson: json('x', { packageManager: 'npm; rm -rf /' }) }, 'npm test'],
-      [[part('python')], { files: new Set(['pytest.ini']) }, '.venv/bin/python -m pytest'],
+      [[part('python')], { files: new Set(['pytest.ini']) }, 'python3 -m pytest'],
       [[part('python')], { pyproject: '[tool.pytest]', files: new Set(['uv.lock']) }, 'uv run pytest'],
       [[part('python')], {}, null],
       [[part('rust')], {}, 'cargo test'],
@@ -123,12 +123,45 @@ describe('what a repository says about itself', () => {
       [
         [part('node'), part('python')],
         { packageJson: { devDependencies: {} }, files: new Set(['pytest.ini']) },
-        '.venv/bin/python -m pytest',
+        'python3 -m pytest',
       ],
       [[part('node'), part('rust')], { packageJson: json('x') }, null],
       [[], { makefile: 'test :\n' }, 'make test'],
     ];
     for (const [parts, change, command] of cases)
       expect([change, proposeTest(parts, facts(change))?.command ?? null]).toEqual([change, command]);
+  });
+
+  it('LAY-04 a Python project’s tests run with pytest where it is installed or used, else with unittest', () => {
+    const tests = (path: string, text: string, isPackage = true) => ({ tests: [{ path, text, isPackage }] });
+    const plain = 'from shop import slug\nimport unittest\n';
+    const fixture = tests('tests/test_a.py', 'import pytest\n');
+    const cases: [change: Partial<TestFacts>, command: string | null, by?: string][] = [
+      [{ pyproject: '[project.optional-dependencies]\ntest = ["pytest>=8"]' }, '.venv/bin/python -m pytest'],
+      [{ pyproject: '[dependency-groups]\ndev = ["ruff", "pytest"]' }, '.venv/bin/python -m pytest'],
+      [
+        { pyproject: '[tool.poetry.dev-dependencies]\npytest = "^8"', files: new Set(['poetry.lock']) },
+        'poetry run pytest',
+      ],
+      [{ more: { 'requirements-dev.txt': 'ruff\npytest==8\n' } }, '.venv/bin/python -m pytest'],
+      [{ pyproject: '[tool.pytest.ini_options]\n' }, 'python3 -m pytest'],
+      [{ more: { 'tox.ini': '[pytest]\naddopts = -q\n' } }, 'python3 -m pytest', 'tox.ini'],
+      [fixture, 'python3 -m pytest', 'tests/test_a.py'],
+      // A word is no dependency, and a plugin is another one.
+      [
+        { pyproject: '# perhaps "pytest" some day\n', ...tests('test_a.py', plain) },
+        '.venv/bin/python -m unittest',
+      ],
+      [{ pyproject: 'description = "like pytest"', more: { 'requirements.txt': 'pytest-cov\n' } }, null],
+      [tests('tests/test_a.py', plain), '.venv/bin/python -m unittest', 'tests/test_a.py'],
+      [tests('tests/test_a.py', plain, false), '.venv/bin/python -m unittest discover -s tests'],
+      [{ ...tests('test_a.py', plain), files: new Set(['uv.lock']) }, 'uv run python -m unittest'],
+      [tests('test_a.py', 'def test_a(): pass\n'), null],
+    ];
+    for (const [change, command, by] of cases) {
+      const told = proposeTest([part('python')], facts(change));
+      expect([change, told?.command ?? null]).toEqual([change, command]);
+      if (by !== undefined) expect(told?.by).toBe(by);
+    }
   });
 });

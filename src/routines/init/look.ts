@@ -1,15 +1,10 @@
 import { defaultBranch } from '../../adapters/git/memory.js';
 import { readBranch, readLog } from '../../adapters/git/read.js';
 import { readHintFile, surveyFolders } from '../../adapters/project.js';
+import { isBranchName } from '../../domain/branch.js';
 import { usage } from '../../domain/error.js';
 import { planImport } from '../../domain/feature/import.js';
-import {
-  findTasks,
-  isBranchName,
-  MAX_TASKS,
-  proposeIdPattern,
-  proposeTest,
-} from '../../domain/init/proposal.js';
+import { findTasks, MAX_TASKS, proposeIdPattern, proposeTest } from '../../domain/init/proposal.js';
 import { detectParts, type Part, type Stack, stackOf } from '../../domain/init/stack.js';
 import { oneLine } from '../../domain/text.js';
 import type { Context } from '../context.js';

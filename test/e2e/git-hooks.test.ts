@@ -12,29 +12,13 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { snapshot } from '../cli/project.js';
 import { BIN, runBinary } from '../support/forge.js';
+import { MESSAGE } from '../support/message.js';
 import { peer } from '../support/peers.js';
 import { changedPaths, makeFolder, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { makeForgeRepository } from './typed.js';
 
 const NAMES = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'];
-const MESSAGE = `[FORGE] Change it
-
-## What
-- the file
-
-## Why
-It was asked for.
-
-## Memory
-- Learned: none
-
-## Backtrace
-- Parent: none
-- Linear: none
-- Session: none
-`;
-
 const forge = (project: Pick<Project, 'dir'>, ...args: string[]) => runBinary(project.dir, args);
 
 /** A repository whose `.forge/` is committed. */
@@ -112,7 +96,7 @@ describe('forge hooks in a plain repository', () => {
     forge(project, 'hooks', 'install');
     commit(project);
     project.git('switch', '-qc', 'side"quote');
-    commit(project, {}, MESSAGE.replace('Change it', 'On the side'));
+    commit(project, {}, MESSAGE.replace('Brief description', 'On the side'));
     project.git('commit', '--amend', '-q', '--no-edit', '--allow-empty');
     project.git('switch', '-q', '-');
     project.git('merge', '-q', '--no-edit', 'side"quote');
@@ -179,7 +163,7 @@ describe('forge hooks in a plain repository', () => {
       project.git('remote', 'add', 'origin', remote);
       const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD']);
       project.write(file, text);
-      const odd = MESSAGE.replace('[FORGE]', '[no-id]');
+      const odd = MESSAGE.replace('[SX9-123]', '[no-id]');
       const said = commit(project, {}, odd);
       expect([said.exitCode, said.stderr]).toEqual([
         0,
@@ -191,7 +175,7 @@ describe('forge hooks in a plain repository', () => {
         stderr: expect.stringMatching(/^forge: messages were not looked at: [^\n]*\n$/),
       });
       const secret = SAMPLES.secret();
-      const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
+      const refused = commit(project, {}, MESSAGE.replace('Rationale for the change', secret));
       expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([1, false]);
       expect(refused.stderr).toContain('nothing was committed');
       project.write('s.txt', `${secret}\n`);
@@ -206,7 +190,7 @@ describe('forge hooks in a plain repository', () => {
   it('GIT-01 GIT-03 cleans a message up by the settings of the git that commits, whatever stands in the environment', () => {
     const project = makeCommitted();
     forge(project, 'hooks', 'install');
-    const text = MESSAGE.replace('It was asked for.', '; dropped');
+    const text = MESSAGE.replace('Rationale for the change', '; dropped');
     const strip = ['-c', 'commit.cleanup=strip', '-c', 'core.commentChar=;'];
     const env = { FORGE_SHIM: '1', FORGE_MESSAGE_SETTINGS: 'core.commentchar %' };
     const made = (...args: string[]) =>
@@ -231,7 +215,7 @@ describe('forge hooks in a plain repository', () => {
       input: MESSAGE,
     });
     expect(made).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(readFileSync(join(side, '.forge/git/commits.log'), 'utf8')).toContain('Change it');
+    expect(readFileSync(join(side, '.forge/git/commits.log'), 'utf8')).toContain('Brief description');
     expect(JSON.parse(runBinary(side, ['hooks', 'status', '--json']).stdout).hooks[0]).toMatchObject({
       state: 'installed',
     });
@@ -293,7 +277,7 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     commit(project, { OWN_LOG: log });
     expect(readFileSync(log, 'utf8')).toContain('own commit-msg 1\n');
-    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     forge(project, 'hooks', 'uninstall');
     expect(hookFiles(project)).toEqual(before);
   });
@@ -351,7 +335,7 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own pre-commit\nown commit-msg 1\n');
-    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     forge(project, 'hooks', 'uninstall');
     expect(hookFiles(project)).toEqual(before);
   });
@@ -383,7 +367,7 @@ describe('forge hooks beside others', () => {
     const log = join(makeFolder(), 'log');
     expect(commit(project, { ...env, OWN_LOG: log })).toMatchObject({ exitCode: 0 });
     expect(readFileSync(log, 'utf8')).toBe('own commit-msg\n');
-    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    expect(project.read('.forge/git/commits.log')).toContain('Brief description');
     const edited = {
       ...env,
       OWN_LOG: log,

@@ -101,7 +101,7 @@ describe('forge hooks in a plain repository', () => {
     project.git('switch', '-q', '-');
     project.git('merge', '-q', '--no-edit', 'side"quote');
     const log = project.read('.forge/git/commits.log').split('\n');
-    expect(log[0]).toMatch(/^[0-9a-f]{7,} \d{4}-\d\d-\d\dT\S+ \[FORGE\] On the side$/);
+    expect(log[0]).toMatch(/^[0-9a-f]{7,} \d{4}-\d\d-\d\dT\S+ \[SX9-123\] On the side$/);
     expect(log.filter((line) => line.includes('On the side'))).toHaveLength(1);
     const { branches } = project.json<{ branches: { name: string; head: string; current: boolean }[] }>(
       '.forge/git/branches.json',

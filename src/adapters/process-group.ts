@@ -4,6 +4,7 @@ import { LOG_TAIL_BYTES, type Log, lastBytes } from '../domain/cycle/cycle.js';
 import { elapsed } from '../domain/elapsed.js';
 import { systemCode } from '../domain/error.js';
 import type { ProcessIdentity } from '../domain/session/holder.js';
+import { watchGroup } from './group-watch.js';
 import { identify, leadsGroup } from './process.js';
 
 /** After this much, output is shown as a sample: nobody reads it, and a flood must not slow the command. */
@@ -47,19 +48,12 @@ export interface GroupOptions {
 /**
  * Runs a command without a shell in a process group of its own. When the time is up, or `stop` says so, the group gets
  * SIGTERM and five seconds later SIGKILL; what it leaves running in its group goes with it, and what left its group
- * cannot hold forge by its output. However much it prints, little of it is held.
+ * cannot hold forge by its output. The group does not outlive forge either, whatever ends that. However much it prints,
+ * little of it is held.
  */
 export async function runGroup(argv: readonly string[], options: GroupOptions): Promise<GroupRun> {
-  const [program = '', ...args] = argv;
   const started = elapsed();
-  const child = spawn(program, args, {
-    cwd: options.cwd,
-    env: options.env,
-    stdio: ['pipe', 'pipe', 'pipe'],
-    // Its own group, so that what it started can be ended with it.
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  });
+  const child = start(argv, options);
   const output = gather(child, options);
   giveInput(child, options.input);
   if (child.pid !== undefined) announce(child.pid, options);
@@ -75,6 +69,26 @@ export async function runGroup(argv: readonly string[], options: GroupOptions): 
     duration_ms: Math.round(elapsed() - started),
     output: output(),
   };
+}
+
+function start([program = '', ...args]: readonly string[], { cwd, env }: GroupOptions): ChildProcess {
+  const watch = watchGroup();
+  try {
+    const child = spawn(program, args, {
+      cwd,
+      env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // Its own group, so that what it started can be ended with it.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+    child.once(child.pid === undefined ? 'error' : 'exit', watch.stop);
+    if (child.pid !== undefined) watch.over(child.pid);
+    return child;
+  } catch (error) {
+    watch.stop();
+    throw error;
+  }
 }
 
 /** Should it not be possible to say that it runs, it does not run. */

@@ -89,7 +89,7 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
     return;
   }
   const text = call.onScreen(spec.render(harmless(value), call.style, call.options));
-  if (flags.dryRun) call.say('Dry run, nothing is written. It would say:');
+  if (flags.dryRun) call.say('It would say:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 

@@ -87,6 +87,13 @@ export function judgeDivergence({ divergence, checkpoint, isShallow }: Facts, li
   ];
 }
 
+/** Of the row `checkpoint`: none was ever made. */
+export const NEVER = 'none';
+
+/** Then there is neither anything to judge by nor to go back to: no reason to stop the work. */
+export const lacksCheckpoint = (rules: readonly Rule[]): boolean =>
+  rules.some(({ rule, value }) => rule === 'checkpoint' && value === NEVER);
+
 /** What is not known is for a human; what is known decides. */
 export function decide(rules: readonly Rule[]): Decision {
   const broken = rules.filter(({ holds }) => !holds);

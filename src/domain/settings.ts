@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isBranchName } from './branch.js';
 import { expressionProblem } from './commit/expression.js';
 import { DEFAULT_SETTINGS, RULES, SECTIONS } from './commit/rules.js';
 import { isPublicKey, PUBLIC_KEY } from './seal/seal.js';
@@ -18,6 +19,17 @@ const Expression = () =>
         context.addIssue({
           code: 'custom',
           message: `${oneLine(JSON.stringify(text), 60)} cannot be matched: ${problem}`,
+        });
+    }),
+  );
+
+const Branch = () =>
+  z.string().check(
+    z.superRefine((name, context) => {
+      if (name !== '' && !isBranchName(name))
+        context.addIssue({
+          code: 'custom',
+          message: `${oneLine(JSON.stringify(name), 60)} is no name of a branch`,
         });
     }),
   );
@@ -68,7 +80,7 @@ const TABLES = {
   }),
   git: () => ({
     /** The branch that the others are merged into; empty: forge asks git. */
-    default_branch: z.string(),
+    default_branch: Branch(),
   }),
   features: () => ({
     /** Where each test is put in for `{}`; empty: a test is a command. */

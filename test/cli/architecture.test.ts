@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ShownArchitecture } from '../../src/index.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { makeForge, makePlainForge, snapshot } from './project.js';
@@ -173,9 +173,32 @@ describe('forge architecture edit', () => {
     expect([exitCode, stdout]).toEqual([0, `✓ ${FILE}  2 invariants for every briefing\n`]);
     expect(project.read(FILE)).toBe(TEXT.replace('cents', 'öre'));
     expect((await edit(project, 'true')).stdout).toBe(`${FILE} is as it was\n`);
-    project.write('ed.sh', 'cp "$1" "$1~"\n');
+    project.write('ed.sh', 'cp "$1" "$1~"; echo "- more" >>"$1"\n');
+    const unused = draftsOf(project);
     expect((await edit(project, `sh ${project.path('ed.sh')}`)).exitCode).toBe(0);
-    expect(draftsOf(project)).toEqual([]);
+    expect(draftsOf(project)).toEqual(unused);
+  });
+
+  it('KNO-03 loses nothing that an editor writes which returned at once, and says where that goes', async () => {
+    const project = await written(TEXT);
+    const late = 'until test -e go; do sleep 0.05; done; echo "- late" >>"$1"; touch done';
+    project.write('ed.sh', `cd '${project.dir}'; (${late}) >/dev/null 2>&1 </dev/null &\n`);
+    const { exitCode, stdout, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);
+    const [name = ''] = draftsOf(project);
+    const draft = project.path(DRAFTS, name);
+    expect([exitCode, stdout]).toEqual([0, `${FILE} is as it was\n`]);
+    expect(stderr).toContain(`(code needs --wait), save there, then: forge architecture edit ${draft}\n`);
+    // One in which nobody wrote yet is no reason to warn.
+    expect((await edit(project, 'false')).stderr).not.toContain('taken over');
+    project.write('go', '');
+    await expect.poll(() => project.has('done')).toBe(true);
+    expect((await edit(project, 'true')).stderr).toContain(`${name} was not taken over yet`);
+    expect((await runForge(project, ['architecture', 'edit', draft])).exitCode).toBe(0);
+    expect(project.read(FILE)).toBe(`${TEXT}- late\n`);
+    const world = fixedClock(new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString());
+    const later = { terminal: true, env: { GIT_EDITOR: 'false' }, world };
+    await runForge(project, ['architecture', 'edit'], later);
+    expect(draftsOf(project)).toEqual([name]);
   });
 
   it('KNO-03 takes a file or stdin in place of an editor, so that an agent can', async () => {

@@ -73,6 +73,19 @@ describe('forge checkpoint create', () => {
     expect((await verify(project)).status).toBe('intact');
   });
 
+  it('GIT-05 says how others get it where there is a remote, by the name that it has', async () => {
+    const project = await makeForge();
+    const said = async (): Promise<string> =>
+      (await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true'])).stdout;
+    expect(await said()).not.toContain('push');
+    project.git('remote', 'add', "it's", 'https://example.com/x.git');
+    expect(await said()).toContain("  others get it with: git push 'it'\\''s' checkpoint/X-v2\n");
+    project.git('remote', 'add', 'other', 'https://example.com/y.git');
+    expect(await said()).not.toContain('push');
+    project.git('remote', 'add', 'origin', 'https://example.com/z.git');
+    expect(await create(project, 'X')).toMatchObject({ push: 'git push origin checkpoint/X-v4' });
+  });
+
   it('GIT-05 the tested tree is the commit’s without .forge/, by git’s own means', async () => {
     const project = await makeForge();
     const made = await create(project, 'X');

@@ -30,6 +30,24 @@ describe('forge ci: the range', () => {
     expect(await seen(clone, {})).toEqual([own[0], 'where it left origin/main', '2']);
   });
 
+  it('GIT-07 of a branch whose remote is not called origin: the only one counts, or the one that it follows', async () => {
+    const clone = cloneOf(await ready(), '-o', 'up');
+    const own = [`${clone.git('rev-parse', '--short=12', 'HEAD')}..HEAD`, 'where it left up/HEAD', '2'];
+    clone.git('switch', '-qc', 'topic');
+    commit(clone);
+    commit(clone);
+    expect(await seen(clone, {})).toEqual(own);
+    expect((await seen(clone, { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'main' }))[0]).toBe('up/main..HEAD');
+    clone.git('remote', 'add', 'another', 'https://example.com/x.git');
+    expect(await seen(clone, {})).toEqual(own);
+    clone.git('branch', '-q', '--unset-upstream', 'main');
+    expect((await seen(clone, {}))[1]).toBe('the last commit');
+    clone.git('branch', '-q', '-u', 'up/main');
+    expect(await seen(clone, {})).toEqual(own);
+    clone.git('pack-refs', '--all');
+    expect(await seen(clone, {})).toEqual(own);
+  });
+
   it('GIT-07 GitHub: a pull request by its base, a push by what was there before', async () => {
     const { clone, first, base } = await branched();
     const pull = { GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: 'main' };

@@ -83,6 +83,39 @@ describe('forge config', () => {
     }
   });
 
+  it('LAY-06 the default branch has the name of one: no option, no path out, no second line', async () => {
+    const project = await makeForge();
+    const good = project.read(CONFIG);
+    for (const name of [
+      '-x',
+      '--upload-pack=x',
+      'a\nb',
+      '../../heads/x',
+      'a..b',
+      'a b',
+      'a.lock',
+      '@',
+      '\u202e',
+    ]) {
+      const words = ['config', 'set', 'git.default_branch', name];
+      expect((await forgeError(project, words)).exitCode).toBe(2);
+      const text = `default_branch = ${JSON.stringify(name)}`;
+      project.write(
+        CONFIG,
+        good.replace(/^#default_branch = .*$/m, () => text),
+      );
+      expect(await forgeError(project, ['memory', 'fold'])).toMatchObject({
+        exitCode: 4,
+        message: expect.stringMatching(
+          /config\.toml:\d+: git\.default_branch: ".*" is no name of a branch\.$/,
+        ),
+      });
+      project.write(CONFIG, good);
+    }
+    for (const name of ['release/1.x', 'größe', ''])
+      await forgeJson(project, ['config', 'set', 'git.default_branch', name]);
+  });
+
   it('LAY-06 config set refuses what the file must not hold, and leaves it as it was', async () => {
     const project = await makeForge();
     const before = snapshot(project.dir);

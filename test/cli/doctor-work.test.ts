@@ -4,6 +4,7 @@ import type { Diagnosis, StartedSession, Where } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { makeForge } from './project.js';
+import { pause, withCheckpoint } from './recovery.js';
 
 const SCRIPT = '.git/forge/hook';
 const RECOVER = '.git/forge/recover.json';
@@ -17,11 +18,10 @@ const found = async (project: Project): Promise<string[]> =>
     ({ severity, observed, commands }) => `${severity}: ${observed} → ${commands[0]}`,
   );
 
-/** Without a checkpoint there is nothing to go back to. */
 async function paused(): Promise<Project> {
-  const project = await makeForge();
+  const project = await withCheckpoint();
   await forgeJson(project, ['hooks', 'install']);
-  expect((await runForge(project, ['recover', '--yes'])).exitCode).toBe(3);
+  await pause(project);
   return project;
 }
 
@@ -31,7 +31,7 @@ const start = (project: Project, options: RunOptions = {}): Promise<StartedSessi
 describe('work that waits for a human', () => {
   it('GIT-06 is mentioned by forge, doctor and each session start, until somebody has looked', async () => {
     const project = await paused();
-    const said = /work is paused since 20.* until a human has looked \(.*checkpoint/i;
+    const said = /work is paused since 20.* until a human has looked \(operation: a merge/i;
     const [finding] = await doctor(project);
     expect(finding).toMatchObject({
       severity: 'blocking',

@@ -131,7 +131,9 @@ describe('forge init', () => {
     const planned = await forgeJson<Init>(project, ['init', '--dry-run']);
     const text = await runForge(project, ['init', '-n']);
     expect(text.exitCode).toBe(0);
-    expect(text.stderr).toMatch(/dry run.*nothing was written/i);
+    expect(text.stderr).toMatch(/nothing was written/);
+    const fixed = await runForge(project, ['doctor', '--fix', '-n']);
+    for (const { stderr } of [text, fixed]) expect(stderr.match(/dry run/gi)).toHaveLength(1);
     expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
     expect((await forgeJson<Init>(project, ['init'])).created).toEqual(planned.created);
 

@@ -8,6 +8,7 @@ import {
   breakThings,
   differsFrom,
   files,
+  pause,
   plan,
   recover,
   staged,
@@ -75,18 +76,30 @@ describe('forge recover', () => {
     expect(project.has('src/more.js')).toBe(true);
   });
 
-  it('GIT-06 no checkpoint: pauses; cycle, loop and recover refuse until a human has looked', async () => {
+  it('GIT-06 where no checkpoint was ever made nothing is done, and nothing pauses', async () => {
     const project = await makeForge();
-    const { stdout, exitCode } = await runForge(project, ['recover', '--yes', '--json']);
-    expect(exitCode).toBe(3);
-    expect(JSON.parse(stdout)).toMatchObject({ checkpoint: null, decision: 'alert' });
+    for (const args of [[], ['--yes'], ['-n']])
+      expect(await forgeError(project, ['recover', ...args])).toMatchObject({
+        exitCode: 3,
+        code: 'recover.no_checkpoint',
+        hint: expect.stringMatching(/^forge checkpoint create/),
+      });
+    expect((await runForge(project, ['recover', '--plan'])).stdout).toMatch(/forge recover does nothing\.$/m);
+    expect(await logOf(project, 'audit')).toEqual([]);
+    await forgeJson(project, ['cycle', '--task', 'X', 'true']);
+  });
+
+  it('GIT-06 an unknown state: pauses; cycle, loop and recover refuse until a human has looked', async () => {
+    const project = await withCheckpoint();
+    await forgeJson(project, ['feature', 'add', 'B', 'Not yet', '--test', 'false']);
+    await pause(project);
     for (const args of [
       ['cycle', 'true'],
       ['loop', '--max-cycles', '1', 'true'],
       ['recover', '--yes'],
     ])
       expect(await forgeError(project, args)).toMatchObject({ exitCode: 3, code: 'paused' });
-    expect((await plan(project)).decision).toBe('alert');
+    expect((await plan(project)).decision).toBe('continue');
     await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], { terminal: true });
     await forgeJson(project, ['cycle', '--task', 'X', 'true']);
     expect((await verify(project)).status).toBe('intact');

@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
+import { expect } from 'vitest';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
-import { forgeJson } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { makeForge, snapshot } from './project.js';
 
@@ -20,6 +21,14 @@ export async function withCheckpoint(project?: Project): Promise<Project> {
   made.git('commit', '-qm', 'The answer works');
   await forgeJson(made, ['checkpoint', 'create', 'APP-1']);
   return made;
+}
+
+/** Work that waits for a human: git was in the middle of something when somebody let forge decide. */
+export async function pause(project: Project): Promise<void> {
+  project.write('.git/MERGE_HEAD', `${project.git('rev-parse', 'HEAD')}\n`);
+  const { stdout, exitCode } = await runForge(project, ['recover', '--yes', '--json']);
+  expect([exitCode, JSON.parse(stdout)]).toMatchObject([3, { decision: 'alert' }]);
+  rmSync(project.path('.git/MERGE_HEAD'));
 }
 
 /** Commits, staged and unstaged changes, new files, a folder that is gone, a link, a mode, and what git ignores. */

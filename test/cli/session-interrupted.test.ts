@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, projectAt } from '../support/project.js';
 import { ada, at, bob, type Started, start } from './agents.js';
-import { FOCUS, makeForge, PROGRESS, SESSIONS, snapshot } from './project.js';
+import { differences, FOCUS, makeForge, PROGRESS, SESSIONS, snapshot } from './project.js';
 
 describe('a session that was left behind', () => {
   it('SES-07 is interrupted when its holder is gone and forge was silent for ten minutes', async () => {
@@ -125,6 +125,21 @@ describe('a session that was left behind', () => {
     });
     expect((await forgeJson<Started>(project, ['session', 'show', twin])).session.id).toBe(twin);
     expect((await start(project, at(ada, 2))).session.id).toBe('2026-03-01-session-002');
+  });
+
+  it('SES-07 --take-over --resume latest --dry-run says what it would do, and does nothing', async () => {
+    const project = await makeForge();
+    const alice = await start(project, at(agent('alice'), 0));
+    const before = snapshot(project.dir);
+    for (const wanted of ['latest', alice.session.id]) {
+      const words = ['session', 'start', '--take-over', '--resume', wanted, '-n'];
+      const { exitCode, stdout } = await runForge(project, words, { world: at(agent('bob'), 1) });
+      expect([exitCode, stdout]).toEqual([
+        0,
+        expect.stringContaining(`started, resumes ${alice.session.id}`),
+      ]);
+    }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
   it('SES-07 a wrong --resume archives nothing, with --take-over too', async () => {

@@ -53,6 +53,10 @@ describe('forge status and git', () => {
     project.git('switch', '-q', 'topic');
     project.git('push', '-q', '-u', 'origin', 'topic');
     expect((await component(project, 'git')).color).toBe('red');
+    project.git('remote', 'rename', 'origin', 'up');
+    expect((await component(project, 'git')).reasons[0]).toBe(
+      'diverged from up/main: 1 commit ahead, 1 behind',
+    );
   });
 
   it('VIS-01 the settings say which branch is the default one, where the remote does not', async () => {

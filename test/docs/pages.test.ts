@@ -122,6 +122,21 @@ describe('what the pages name is there', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('in the package, too: what help, errors and the README name, but for what is about the making of forge', () => {
+    const { files } = JSON.parse(scripts) as { files: string[] };
+    const shipped = (path: string): boolean =>
+      (path === 'docs/check-ledger.sh' ? files.includes(path) : /^docs\/[\w-]+\.md$/.test(path)) &&
+      files.includes('docs/*.md') &&
+      !files.includes(`!${path}`);
+    const named = (text: string): string[] =>
+      [...text.matchAll(/(?<![\w/.])docs\/[\w./-]*\w/g)].map(([path]) => path.replace(/\.$/, ''));
+    const topics = markdownIn('templates/topics').map((page) => readFileSync(join(ROOT, page), 'utf8'));
+    const hints = [...source.matchAll(/hint: .*/g)].map(([hint]) => hint);
+    expect([...topics, ...hints].flatMap(named).filter((path) => !shipped(path))).toEqual([]);
+    const dead = new Set(named(read('README.md')).filter((path) => !shipped(path)));
+    expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions', 'docs/requirements.md']);
+  });
+
   it('every setting, or code of an error, of the form table.key', () => {
     const settings = new Set(
       TABLE_NAMES.flatMap((name) => Object.keys(DEFAULTS[name]).map((key) => `${name}.${key}`)),

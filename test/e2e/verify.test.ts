@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { runBinary, startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository, typed } from './typed.js';
@@ -130,6 +130,21 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
       await expectGone(project, 'main.pid', 'child.pid');
       expect(typed(project, ['feature', 'show', 'F-1'])).toContain('not_implemented');
     }
+  });
+
+  it('B-92 is ended with its children when forge is killed by SIGKILL, and nobody else is', async () => {
+    const script = 'sleep 1000 & echo $! >child.pid\necho $$ >main.pid\nsleep 1000\n';
+    const [killed, other] = [makeFeature(script, 60), makeFeature(script, 60)];
+    const [child, beside] = [killed, other].map(({ dir }) => startBinary(dir, ['feature', 'verify', 'F-1']));
+    onTestFinished(() => void beside?.kill('SIGTERM'));
+    const isRunning = (project: Project): boolean =>
+      project.has('main.pid') && isAlive(Number(project.read('main.pid')));
+    await expect.poll(() => isRunning(killed) && isRunning(other), { timeout: 20_000 }).toBe(true);
+
+    child?.kill('SIGKILL');
+
+    await expectGone(killed, 'main.pid', 'child.pid');
+    expect(isRunning(other)).toBe(true);
   });
 });
 

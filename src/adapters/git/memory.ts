@@ -6,6 +6,7 @@ import { withoutLocalFilters } from './commit.js';
 import { type Git, gitError, must } from './git.js';
 import { isLedger, parseRawList } from './raw.js';
 import { readBranch } from './read.js';
+import { knownRemote, ORIGIN } from './remote.js';
 import type { Repository } from './repository.js';
 
 export { readBlobs } from './blobs.js';
@@ -172,14 +173,16 @@ export async function rootCommit(git: Git): Promise<string | null> {
 
 /** The branch that the others are merged into, as far as this clone can know it. */
 export async function defaultBranch(repository: Repository, git: Git): Promise<string | null> {
+  const remote = (await knownRemote(repository, git)) ?? ORIGIN;
   const [head, setting, branches, current] = await Promise.all([
-    git(['symbolic-ref', '-q', 'refs/remotes/origin/HEAD']),
+    git(['symbolic-ref', '-q', `refs/remotes/${remote}/HEAD`]),
     git(['config', '--get', 'init.defaultBranch']),
     listBranches(git),
     readBranch(repository, git),
   ]);
-  const upstream = /^refs\/remotes\/origin\/(.+)$/.exec(head.stdout.trim())?.[1];
-  if (upstream !== undefined) return upstream;
+  const told = head.stdout.trim();
+  const folder = `refs/remotes/${remote}/`;
+  if (told.startsWith(folder)) return told.slice(folder.length);
   const known = [setting.stdout.trim(), 'main', 'master', 'trunk'].find((name) => branches.includes(name));
   return known ?? (branches.every((name) => name === current) ? current : null);
 }

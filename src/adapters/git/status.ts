@@ -70,29 +70,40 @@ export async function readDistance(git: Git, ref: string): Promise<{ ahead: numb
   return { ahead, behind };
 }
 
-const REMOTE = 'refs/remotes/origin';
-
 /** The remote's default branch. `commit` is empty where only git can tell it (a reftable repository). */
 export interface RemoteDefault {
+  /** `origin/main` */
   name: string;
+  /** `main` */
+  branch: string;
   ref: string;
   commit: string;
 }
 
 /** As this clone knows it, from files alone, or as a setting has it ('' is none); null where there is none. */
-export function readRemoteDefault({ commonDir }: Repository, setting: string): RemoteDefault | null {
-  const known = setting || 'HEAD';
-  if (isReftable(commonDir)) return { name: `origin/${known}`, ref: `${REMOTE}/${known}`, commit: '' };
+export function readRemoteDefault(
+  { commonDir }: Repository,
+  remote: string,
+  setting: string,
+): RemoteDefault | null {
+  const folder = `refs/remotes/${remote}/`;
+  const of = (branch: string, commit: string): RemoteDefault => ({
+    name: `${remote}/${branch}`,
+    branch,
+    ref: folder + branch,
+    commit,
+  });
+  if (isReftable(commonDir)) return of(setting || 'HEAD', '');
   const packed = readText(join(commonDir, 'packed-refs')).split('\n');
   const tip = (ref: string): string =>
     readText(join(commonDir, ref)).trim() ||
     (packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '');
-  const head = readText(join(commonDir, REMOTE, 'HEAD')).trim();
-  const told = /^ref: (refs\/remotes\/origin\/\S+)$/.exec(head)?.[1];
-  const named = setting === '' ? told : `${REMOTE}/${setting}`;
-  const refs = named === undefined ? ['main', 'master', 'trunk'].map((name) => `${REMOTE}/${name}`) : [named];
-  const ref = refs.find((candidate) => tip(candidate) !== '');
-  return ref === undefined ? null : { name: ref.slice('refs/remotes/'.length), ref, commit: tip(ref) };
+  const head = readText(join(commonDir, folder, 'HEAD')).trim();
+  const told = head.startsWith(`ref: ${folder}`) ? head.slice(`ref: ${folder}`.length) : '';
+  const named = setting || told;
+  const branches = named === '' ? ['main', 'master', 'trunk'] : [named];
+  const branch = branches.find((candidate) => tip(folder + candidate) !== '');
+  return branch === undefined ? null : of(branch, tip(folder + branch));
 }
 
 /** Changes whenever a tag below the folder comes, goes or moves; null where there is none. */

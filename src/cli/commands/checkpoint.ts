@@ -23,7 +23,7 @@ function create(call: Call, issue: string | undefined): Promise<CreatedCheckpoin
 }
 
 function renderCreated(made: CreatedCheckpoint, style: Style): string {
-  const { tag, planned, verified_by, commit = '', features_passing = [] } = made;
+  const { tag, planned, verified_by, commit = '', features_passing = [], push } = made;
   if (planned)
     return [
       `would make ${tag}, once these pass:`,
@@ -31,7 +31,7 @@ function renderCreated(made: CreatedCheckpoint, style: Style): string {
     ].join('\n');
   return [
     `${style.good('✓')} ${style.strong(tag)} marks ${commit.slice(0, 12)}, verified by ${plural(verified_by.length, 'command')}, ${plural(features_passing.length, 'feature')} passing`,
-    style.dim(`  others get it with: git push origin ${tag}`),
+    ...(push === undefined ? [] : [style.dim(`  others get it with: ${oneLine(push, 300)}`)]),
   ].join('\n');
 }
 

@@ -1,3 +1,4 @@
+import { lacksCheckpoint } from '../../domain/recover.js';
 import { oneLine, plural } from '../../domain/text.js';
 import type { BackupList, InspectedCheckpoint, Recovered, RecoveryPlan, Undone } from '../../index.js';
 import { columns, type Style } from '../style.js';
@@ -43,7 +44,10 @@ export function renderPlan({ checkpoint, divergence, decision, rules }: Recovery
   const title = checkpoint
     ? `${style.strong(checkpoint.tag)}  ${style.dim(`${checkpoint.commit.slice(0, 12)}, ${style.time(checkpoint.timestamp)}`)}`
     : 'No checkpoint to compare with. While all works: forge checkpoint create';
-  return `${title}\n${columns(rows, '  ').replace(/ +$/gm, '')}\n  ${style.dim(more.join('; '))}\n${style.strong(decision)}: ${WORDS[decision]}`;
+  const verdict = lacksCheckpoint(rules)
+    ? 'Without one, forge recover does nothing.'
+    : `${style.strong(decision)}: ${WORDS[decision]}`;
+  return `${title}\n${columns(rows, '  ').replace(/ +$/gm, '')}\n  ${style.dim(more.join('; '))}\n${verdict}`;
 }
 
 function renderDone({ decision, backup_ref, commit, next }: Recovered, style: Style): string {

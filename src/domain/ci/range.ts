@@ -15,11 +15,11 @@ export interface NamedStart {
 }
 
 /** By the variables that each system documents; null where it names nothing, as for a new branch. */
-export function namedStart(env: Env, event: unknown): NamedStart | null {
+export function namedStart(env: Env, event: unknown, remote: string): NamedStart | null {
   switch (ciFormat(env)) {
     case 'github':
       return env.GITHUB_BASE_REF
-        ? branchStart('GITHUB_BASE_REF', env.GITHUB_BASE_REF)
+        ? branchStart('GITHUB_BASE_REF', env.GITHUB_BASE_REF, remote)
         : idStart('GITHUB_EVENT_PATH (before)', fieldOf(event, 'before'), true);
     case 'gitlab':
       return (
@@ -32,18 +32,18 @@ export function namedStart(env: Env, event: unknown): NamedStart | null {
 }
 
 /** Refs of the remote's default branch, the likeliest first. */
-export function defaultRefs(env: Env, event: unknown): string[] {
+export function defaultRefs(env: Env, event: unknown, remote: string): string[] {
   const named = [env.CI_DEFAULT_BRANCH, fieldOf(fieldOf(event, 'repository'), 'default_branch')];
   const names = [...named, 'main', 'master'].filter(isBranch);
-  return ['HEAD', ...names].map((name) => `refs/remotes/origin/${name}`);
+  return ['HEAD', ...names].map((name) => `refs/remotes/${remote}/${name}`);
 }
 
 const fieldOf = (value: unknown, field: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[field] : undefined;
 
-function branchStart(from: string, name: string): NamedStart {
+function branchStart(from: string, name: string, remote: string): NamedStart {
   if (!isBranch(name)) throw noStart(from, 'branch');
-  return { from, rev: `refs/remotes/origin/${name}`, shown: `origin/${name}`, isPushed: false };
+  return { from, rev: `refs/remotes/${remote}/${name}`, shown: `${remote}/${name}`, isPushed: false };
 }
 
 function idStart(from: string, id: unknown, isPushed: boolean): NamedStart | null {

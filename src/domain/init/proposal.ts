@@ -66,10 +66,6 @@ function countIds(subjects: readonly string[]): Counted {
   return counted;
 }
 
-/** git-check-ref-format(1), as far as it matters for a name that stands in a ref. A HEAD file may have been written by hand. */
-export const isBranchName = (name: string): boolean =>
-  /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) && !/\.\.|@\{|\/\/|[/.]$|\.lock$/.test(name);
-
 export interface TaskList {
   tasks: string[];
   /** Tasks that were not taken: too many, too long, or with characters that nobody sees. */

@@ -1,4 +1,6 @@
 import * as z from 'zod/mini';
+import { findRemote } from '../../adapters/git/remote.js';
+import { formatArgv } from '../../domain/argv.js';
 import { type CheckEvidence, type Manifest, tagOf } from '../../domain/checkpoint/checkpoint.js';
 import { ForgeError } from '../../domain/error.js';
 import { checkInput } from '../../domain/input.js';
@@ -25,6 +27,8 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
   verified_by: string[];
   /** The commit that has the manifest; null where it could not be made. */
   manifest_commit?: string | null;
+  /** What gives it to others; absent where there is no remote, or nothing says which. */
+  push?: string;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
 }
@@ -55,7 +59,9 @@ export async function createCheckpoint(
     const manifest = await mark(context, { place, issue, message, token, tested, evidence });
     const manifest_commit = await keep(context, manifest);
     endIntent(context, token);
-    return { ...manifest, manifest_commit };
+    const remote = await findRemote(place.repository, place.git);
+    const push = remote === null ? {} : { push: formatArgv(['git', 'push', remote, manifest.tag]) };
+    return { ...manifest, manifest_commit, ...push };
   } catch (error) {
     await giveUpIntent(context, token);
     throw error;

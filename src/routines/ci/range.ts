@@ -1,4 +1,6 @@
 import { commitAt, listCommits, mergeBase, readBoundary } from '../../adapters/git/range.js';
+import { knownRemote, ORIGIN } from '../../adapters/git/remote.js';
+import type { Repository } from '../../adapters/git/repository.js';
 import { ciFormat } from '../../domain/ci/ci.js';
 import { defaultRefs, type NamedStart, namedStart } from '../../domain/ci/range.js';
 import { outside, usage } from '../../domain/error.js';
@@ -31,7 +33,8 @@ export async function findRange(context: Context, typed: string | undefined): Pr
     throw usage('ci.no_git', `${context.layout.root} is in no git repository.`, { hint: 'forge ci' });
   }
   const boundary = readBoundary(repository);
-  const chosen = typed === undefined ? await choose(git, world.env, boundary.size > 0) : typedRange(typed);
+  const chosen =
+    typed === undefined ? await choose({ git, repository }, world.env, boundary.size > 0) : typedRange(typed);
   if (!chosen) return null;
   const ids = await listCommits(git, chosen.range);
   if (boundary.size > 0 && (ids === null || ids.some((id) => boundary.has(id))))
@@ -51,16 +54,21 @@ const noRange = (range: string): Error =>
     hint: 'A..B, as for git log',
   });
 
-async function choose(git: Git, env: NodeJS.ProcessEnv, isShallow: boolean): Promise<Chosen | null> {
+async function choose(
+  { git, repository }: { git: Git; repository: Repository },
+  env: NodeJS.ProcessEnv,
+  isShallow: boolean,
+): Promise<Chosen | null> {
   const head = await commitAt(git, 'HEAD');
   if (head === null) return null;
   const event = ciFormat(env) === 'github' ? readEvent(env.GITHUB_EVENT_PATH) : null;
-  const named = namedStart(env, event);
+  const remote = (await knownRemote(repository, git)) ?? ORIGIN;
+  const named = namedStart(env, event, remote);
   const start = named && (await commitAt(git, named.rev));
   if (named && start !== null) return since(head, start as string, named.shown, named.from);
   if (named && isShallow) throw tooShallow(`${named.shown}..HEAD`);
   if (named && !named.isPushed) throw notHere(named);
-  const fork = await forkPoint(git, head, defaultRefs(env, event), isShallow);
+  const fork = await forkPoint(git, head, defaultRefs(env, event, remote), isShallow);
   if (fork) return fork;
   // On the default branch itself nothing else says what a forced push replaced.
   if (named) throw notHere(named);
@@ -118,7 +126,7 @@ const tooShallow = (range: string): Error =>
 
 const notHere = ({ from, shown }: NamedStart): Error =>
   outside('ci.start', `${from} names ${oneLine(shown, 80)}, which this clone does not have.`, {
-    hint: 'git fetch origin   or forge ci --range A..B',
+    hint: 'git fetch   or forge ci --range A..B',
   });
 
 /** `12 commits in origin/main..HEAD (GITHUB_BASE_REF)`. */

@@ -1,3 +1,6 @@
+import type { Git } from '../../adapters/git/git.js';
+import { knownRemote, ORIGIN } from '../../adapters/git/remote.js';
+import type { Repository } from '../../adapters/git/repository.js';
 import { readStagedFiles } from '../../adapters/git/staged.js';
 import { composeMessage } from '../../domain/commit/compose.js';
 import { gatherMessages } from '../../domain/commit/gather.js';
@@ -25,13 +28,18 @@ export async function commitTemplate(
   );
   if (!pullRequest) return { text: formatCommitMessage(draft) };
   const base = await mainBranch(context);
-  const commits = base === null || draft.backtrace.parent === 'none' ? [] : await messagesSince(git, base);
+  const commits =
+    base === null || draft.backtrace.parent === 'none' ? [] : await messagesSince({ repository, git }, base);
   return { text: formatCommitMessage(gatherMessages(draft, commits)) };
 }
 
 /** What is on the server comes first: that is what the pull request is against. */
-async function messagesSince(git: NonNullable<Context['git']>, base: string): Promise<string[]> {
-  for (const name of [`refs/remotes/origin/${base}`, `refs/heads/${base}`])
+async function messagesSince(
+  { repository, git }: { repository: Repository; git: Git },
+  base: string,
+): Promise<string[]> {
+  const remote = (await knownRemote(repository, git)) ?? ORIGIN;
+  for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
     if ((await git(['rev-parse', '-q', '--verify', `${name}^{commit}`])).code === 0)
       return branchMessages(git, name);
   return [];

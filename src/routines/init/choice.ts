@@ -1,9 +1,9 @@
 import type { Template } from '../../adapters/templates.js';
 import { splitCommand } from '../../domain/argv.js';
+import { isBranchName } from '../../domain/branch.js';
 import { expressionProblem } from '../../domain/commit/expression.js';
 import { DEFAULT_SETTINGS } from '../../domain/commit/rules.js';
 import { usage } from '../../domain/error.js';
-import { isBranchName } from '../../domain/init/proposal.js';
 import { STACKS, type Stack } from '../../domain/init/stack.js';
 import { checkText, oneLine } from '../../domain/text.js';
 import { addTomlItem, setTomlValue } from '../../domain/toml.js';

@@ -1,11 +1,11 @@
 import { defaultBranch } from '../../adapters/git/memory.js';
 import { readBranch, readLog } from '../../adapters/git/read.js';
 import { readHintFile, readPythonTests, surveyFolders } from '../../adapters/project.js';
+import { isBranchName } from '../../domain/branch.js';
 import { usage } from '../../domain/error.js';
 import { planImport } from '../../domain/feature/import.js';
 import {
   findTasks,
-  isBranchName,
   MAX_TASKS,
   proposeIdPattern,
   proposeTest,

@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { writtenAt } from '../../adapters/file-system.js';
 import { openEditor, userGit } from '../../adapters/git/user.js';
+import { formatArgv } from '../../domain/argv.js';
 import { ForgeError, usage } from '../../domain/error.js';
 import { checkInput } from '../../domain/input.js';
 import { MAX_STATE_BYTES } from '../../domain/json.js';
@@ -23,7 +27,8 @@ export interface EditedArchitecture extends Architecture {
 
 /**
  * KNO-03: a new text for `architecture.md`. The editor works on a copy in the git dir, so that what the guard refuses
- * (exit 5) never gets into `.forge/`; the copy stays, and the message names it, whenever it was not taken over.
+ * (exit 5) never gets into `.forge/`; the copy stays, and the message names it, whenever it was not taken over. So it does where
+ * nothing was changed: an editor may have handed it to a window that is open still.
  */
 export async function editArchitecture(
   context: Context,
@@ -43,8 +48,9 @@ export async function editArchitecture(
   } catch (error) {
     throw draft === null ? error : kept(error, draft);
   }
+  if (draft !== null && !changed) warnOfOpen(context, draft);
   // Some editors leave what was there before beside it.
-  if (draft !== null)
+  if (draft !== null && changed)
     disk.withLock(() => {
       for (const path of [draft, `${draft}~`]) disk.remove(path);
     });
@@ -74,7 +80,7 @@ async function edit(context: Context, before: Buffer): Promise<{ bytes: Buffer; 
     });
   warnOfDrafts(context);
   if (disk.dryRun) return { bytes: before, draft: null };
-  const draft = architectureDraft(layout, makeToken(8));
+  const draft = architectureDraft(layout, `${makeToken(8)}-${markOf(before)}`);
   disk.withLock(() => disk.replaceMoved(draft, before));
   const read = (): Buffer => readTarget(draft, Number.MAX_SAFE_INTEGER) ?? before;
   try {
@@ -87,12 +93,27 @@ async function edit(context: Context, before: Buffer): Promise<{ bytes: Buffer; 
   return { bytes: read(), draft };
 }
 
-/** Another editor may be at work on one; else it was refused, or cut off. */
-function warnOfDrafts({ disk, layout, warnings }: Context): void {
-  for (const name of disk.list(architectureDrafts(layout)).filter((file) => file.endsWith('.md')))
-    warnings.push(
-      `${architectureDrafts(layout)}/${name} was not taken over yet: forge architecture edit FILE  takes it.`,
-    );
+function warnOfOpen({ warnings }: Context, draft: string): void {
+  const take = formatArgv(['forge', 'architecture', 'edit', draft]);
+  warnings.push(
+    `The editor has ended, and nothing was changed. If its window is open still (code needs --wait), save there, then: ${take}`,
+  );
+}
+
+/** Of the text that a draft began with: it stands in its name, so that one in which nobody wrote is known. */
+const markOf = (text: Buffer): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Another editor may be at work on one; else it was refused, or cut off. Those in which nobody wrote go after a day. */
+function warnOfDrafts({ disk, layout, warnings, world }: Context): void {
+  for (const name of disk.list(architectureDrafts(layout)).filter((file) => file.endsWith('.md'))) {
+    const path = join(architectureDrafts(layout), name);
+    const text = readTarget(path, Number.MAX_SAFE_INTEGER);
+    if (text === null || !name.endsWith(`-${markOf(text)}.md`))
+      warnings.push(`${path} was not taken over yet: forge architecture edit FILE  takes it.`);
+    else if (world.now().getTime() - (writtenAt(path) ?? 0) > DAY_MS) disk.withLock(() => disk.remove(path));
+  }
 }
 
 /** The person's text is not lost. */

@@ -4,7 +4,14 @@ import type { Repository } from '../../adapters/git/repository.js';
 import type { Checkpoint as FoundCheckpoint } from '../../domain/checkpoint/state.js';
 import { refused } from '../../domain/error.js';
 import { isDamage } from '../../domain/ledger/finding.js';
-import { type Decision, type Divergence, decide, judgeDivergence, type Rule } from '../../domain/recover.js';
+import {
+  type Decision,
+  type Divergence,
+  decide,
+  judgeDivergence,
+  NEVER,
+  type Rule,
+} from '../../domain/recover.js';
 import { shownFrom } from '../../store/layout.js';
 import { readHalt } from '../../store/ledger/halt.js';
 import { latestCheckpoint, readCheckpoints, requireCheckpoint } from '../checkpoint/read.js';
@@ -68,7 +75,7 @@ async function chooseTarget(
   const found = to === undefined ? await latestCheckpoint(context) : await requireCheckpoint(context, to);
   if (!found) {
     const [newest] = await readCheckpoints(context);
-    return { target: null, state: newest ? `none that is good (${describe(newest)})` : 'none' };
+    return { target: null, state: newest ? `none that is good (${describe(newest)})` : NEVER };
   }
   const { manifest, state, tag } = found;
   if (state !== 'ok' || !manifest) return { target: null, state: describe(found) };

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { refused } from '../../domain/error.js';
 import { checkInput } from '../../domain/input.js';
-import { describeBroken } from '../../domain/recover.js';
+import { describeBroken, lacksCheckpoint } from '../../domain/recover.js';
 import { plural } from '../../domain/text.js';
 import { makeToken } from '../../domain/token.js';
 import { type Context, requireSupervisor } from '../context.js';
@@ -41,6 +41,12 @@ export async function proposeRecovery(context: Context, input: { to?: string } =
   refusePaused(context);
   const plan = await planRecovery(context, input);
   if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
+  if (lacksCheckpoint(plan.rules))
+    throw refused(
+      'recover.no_checkpoint',
+      'No checkpoint was ever made here, so there is nothing to compare with or to go back to; nothing was done.',
+      { hint: 'forge checkpoint create   (while all works)' },
+    );
   return plan;
 }
 

@@ -70,7 +70,9 @@ export function createSession(
     ...(resumed ? takeAlong(context, resumed, running.id) : []),
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
-  if (resumed) updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
+  // In a dry run that may only be about to be one.
+  if (resumed && disk.exists(archiveFile(layout, resumed.id)))
+    updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
   return running;
 }
 

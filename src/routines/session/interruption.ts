@@ -82,14 +82,14 @@ export function archiveLeft(
   context: Context,
   resume: string | undefined,
   allocate: () => { id: string; seq: number },
-): void {
+): ArchivedSession | null {
   if (resume !== 'latest')
     requireResolved(
       readKfrFile(context),
       'Working memory of a session whose record is gone cannot be left',
       'forge session start --resume latest  (takes it along)',
     );
-  archiveOrphan(context, allocate);
+  return archiveOrphan(context, allocate);
 }
 
 /**

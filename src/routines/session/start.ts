@@ -7,7 +7,7 @@ import { requireResolved } from '../../domain/kfr/gate.js';
 import type { Briefing } from '../../domain/session/briefing.js';
 import { FOCUS, type Focus, NO_FOCUS } from '../../domain/session/focus.js';
 import { type Holder, sameHolder, sameProcess } from '../../domain/session/holder.js';
-import { type RunningSession, sessionName } from '../../domain/session/session.js';
+import { type ArchivedSession, type RunningSession, sessionName } from '../../domain/session/session.js';
 import { checkText, plural } from '../../domain/text.js';
 import { focusFile, sessionFile } from '../../store/layout.js';
 import { readNoted } from '../../store/noted.js';
@@ -160,18 +160,33 @@ function openSession(
   around: Around,
 ): { running: RunningSession; state: State } {
   const running = readRunning(context);
+  let left: ArchivedSession | null = null;
   if (running) {
-    const state = settleRunning(context, running, input);
-    if (state) return { running: takePlace(context, running, state), state };
+    const settled = settleRunning(context, running, input);
+    if (typeof settled === 'string') return { running: takePlace(context, running, settled), state: settled };
+    left = settled;
   } else if (isLeftBehind(context)) clearShortTerm(context);
-  else archiveLeft(context, input.resume, () => allocate(context));
+  else left = archiveLeft(context, input.resume, () => allocate(context));
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
-  const resumed = input.resume === undefined ? null : requireResumable(context, input.resume);
+  const resumed = input.resume === undefined ? null : findResumed(context, input.resume, left);
   return { running: createSession(context, input.goal, around, resumed), state: 'started' };
 }
 
-/** What becomes of the session that is recorded as running; null when it was archived and a new one may start. */
-function settleRunning(context: Context, running: RunningSession, input: SessionStartInput): State | null {
+/** What was left has gone to the archives just now; in a dry run it is in none. */
+function findResumed(context: Context, wanted: string, left: ArchivedSession | null): ArchivedSession {
+  const isLeft = left !== null && isMeant(left, wanted);
+  return context.disk.dryRun && isLeft ? left : requireResumable(context, wanted);
+}
+
+const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
+  ['latest', id, sessionName(id)].includes(wanted);
+
+/** What becomes of the session that is recorded as running; it is archived, or just gone, when a new one may start. */
+function settleRunning(
+  context: Context,
+  running: RunningSession,
+  input: SessionStartInput,
+): State | ArchivedSession | null {
   const verdict = judgeRunning(context, running, readConfig(context));
   const name = sessionName(running.id);
   if (verdict.state === 'same')
@@ -183,7 +198,7 @@ function settleRunning(context: Context, running: RunningSession, input: Session
       data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
     });
   // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.
-  const own = ['latest', running.id, name].includes(input.resume ?? 'latest');
+  const own = isMeant(running, input.resume ?? 'latest');
   if (input.resume !== undefined && !own) requireResumable(context, input.resume);
   if (!own || input.resume === undefined)
     requireResolved(
@@ -192,13 +207,13 @@ function settleRunning(context: Context, running: RunningSession, input: Session
       `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
   const left = readKfr(context).entries.length;
-  archiveInterrupted(context, running);
+  const archived = archiveInterrupted(context, running);
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;
   if (input.resume === undefined)
     context.warnings.push(
       `Session ${name} was interrupted (${why}). Pick it up${left === 0 ? '' : `, with its working memory (${plural(left, 'entry', 'entries')}),`} with: forge session start --resume ${name}`,
     );
-  return null;
+  return archived;
 }
 
 /** A session that was only just started gives way to the one to resume; one that holds work does not. */

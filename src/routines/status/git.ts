@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { operationInProgress, readBranch, readTip } from '../../adapters/git/read.js';
+import { knownRemote } from '../../adapters/git/remote.js';
 import type { Repository } from '../../adapters/git/repository.js';
 import {
   type RemoteDefault,
@@ -40,17 +41,18 @@ export async function lookAtGit(
   const { repository, git, layout } = context;
   if (!repository || !git) return NO_GIT;
   const folder = shownFrom(repository.root, layout.dir);
-  const remote = readRemoteDefault(repository, setting);
+  const known = await knownRemote(repository, git);
+  const remote = known === null ? null : readRemoteDefault(repository, known, setting);
   const key = keyOf(context, remote);
-  const known = key && knownAnswers(context, key);
+  const noted = key && knownAnswers(context, key);
   const branch = await readBranch(repository, git);
-  const isDefault = branch !== null && remote?.name === `origin/${branch}`;
+  const isDefault = branch !== null && remote?.branch === branch;
   const [tree, checkpoint, distance] = await Promise.all([
     readTreeStatus(git, { repository, folder }),
-    known ? known.checkpoint : findCheckpoint(context),
-    isDefault ? null : (known?.distance ?? distanceTo(context, key?.head ?? '', remote)),
+    noted ? noted.checkpoint : findCheckpoint(context),
+    isDefault ? null : (noted?.distance ?? distanceTo(context, key?.head ?? '', remote)),
   ]);
-  const isNew = !known || (distance !== null && known.distance === null);
+  const isNew = !noted || (distance !== null && noted.distance === null);
   if (key && isNew && tree.head === key.head) remember(context, { ...key, distance, checkpoint });
   const upstream = await upstreamOf(context, { tree, setting, remote, isDefault, distance });
   return judgeGit(factsOf(context, { tree, repository, upstream, checkpoint }));

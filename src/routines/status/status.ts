@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { makeRules } from '../../domain/commit/rules.js';
 import type { Feature } from '../../domain/feature/feature.js';
 import { ID_PATTERN } from '../../domain/id.js';
-import { isBranchName } from '../../domain/init/proposal.js';
 import { ACTIVE_ISSUES } from '../../domain/linear.js';
 import { isOrphan, judgeLinear } from '../../domain/status/rules.js';
 import { type Remark, type Status, type Timed, toStatus } from '../../domain/status/status.js';
@@ -71,9 +70,7 @@ export async function readStatus(
 /** The default branch as the settings have it; '' where they do not say, or cannot be read, which is told elsewhere. */
 function branchSetting(context: Context): string {
   try {
-    const { default_branch } = readConfig(context).git;
-    // It becomes part of a path, and the settings may have come from anywhere.
-    return isBranchName(default_branch) ? default_branch : '';
+    return readConfig(context).git.default_branch;
   } catch {
     return '';
   }

@@ -93,11 +93,13 @@ describe('where it runs', () => {
 
   it('GIT-07 says where the commits begin; zeros and nothing name nothing', () => {
     const github = { GITHUB_ACTIONS: 'true' };
-    expect(namedStart({ ...github, GITHUB_BASE_REF: 'release/1.0' }, { before: SHA })).toMatchObject({
+    expect(
+      namedStart({ ...github, GITHUB_BASE_REF: 'release/1.0' }, { before: SHA }, 'origin'),
+    ).toMatchObject({
       rev: 'refs/remotes/origin/release/1.0',
       isPushed: false,
     });
-    expect(namedStart(github, { before: SHA })).toMatchObject({ rev: SHA, isPushed: true });
+    expect(namedStart(github, { before: SHA }, 'origin')).toMatchObject({ rev: SHA, isPushed: true });
     for (const event of [
       null,
       [],
@@ -107,9 +109,11 @@ describe('where it runs', () => {
       { before: '0'.repeat(40) },
       { before: '0'.repeat(64) },
     ])
-      expect(namedStart(github, event)).toBeNull();
-    expect(namedStart({ GITLAB_CI: 'true', CI_COMMIT_BEFORE_SHA: SHA }, null)).toMatchObject({ rev: SHA });
-    expect(namedStart({ CI_COMMIT_BEFORE_SHA: SHA, GITHUB_BASE_REF: 'main' }, null)).toBeNull();
+      expect(namedStart(github, event, 'origin')).toBeNull();
+    expect(namedStart({ GITLAB_CI: 'true', CI_COMMIT_BEFORE_SHA: SHA }, null, 'origin')).toMatchObject({
+      rev: SHA,
+    });
+    expect(namedStart({ CI_COMMIT_BEFORE_SHA: SHA, GITHUB_BASE_REF: 'main' }, null, 'origin')).toBeNull();
   });
 
   it.each([
@@ -131,20 +135,18 @@ describe('where it runs', () => {
     'a*',
     'é\n',
   ])('GIT-07 %j is no branch', (name) => {
-    expect(() => namedStart({ GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: name }, null)).toThrow(
+    expect(() => namedStart({ GITHUB_ACTIONS: 'true', GITHUB_BASE_REF: name }, null, 'origin')).toThrow(
       /holds no branch/,
     );
-    expect(defaultRefs({ CI_DEFAULT_BRANCH: name }, { repository: { default_branch: name } })).toEqual([
-      'refs/remotes/origin/HEAD',
-      'refs/remotes/origin/main',
-      'refs/remotes/origin/master',
-    ]);
+    expect(
+      defaultRefs({ CI_DEFAULT_BRANCH: name }, { repository: { default_branch: name } }, 'origin'),
+    ).toEqual(['refs/remotes/origin/HEAD', 'refs/remotes/origin/main', 'refs/remotes/origin/master']);
   });
 
   it.each(['HEAD', '-x', SHA.slice(1), `${SHA}\n`, SHA.toUpperCase(), 7, {}])(
     'GIT-07 %j is no id',
     (before) => {
-      expect(() => namedStart({ GITHUB_ACTIONS: 'true' }, { before })).toThrow(/holds no commit/);
+      expect(() => namedStart({ GITHUB_ACTIONS: 'true' }, { before }, 'origin')).toThrow(/holds no commit/);
     },
   );
 });

@@ -3,23 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { type CheckedMessage, checkMessage, type MessageState } from '../../../src/domain/commit/check.js';
 import { formatCommitMessage } from '../../../src/domain/commit/message.js';
 import { type CommitSettings, DEFAULT_SETTINGS, makeRules, RULES } from '../../../src/domain/commit/rules.js';
+import { MESSAGE } from '../../support/message.js';
 
-const GOOD = `[SX9-123] Brief description
-
-## What
-- Specific change 1
-
-## Why
-Rationale for the change
-
-## Memory
-- Learned: key insight
-
-## Backtrace
-- Parent: abc1234 (previous working state)
-- Linear: SX9-123
-- Session: 2025-12-24-session-001
-`;
+const GOOD = MESSAGE.replace('Parent: none', 'Parent: abc1234 (previous working state)').replace(
+  'Session: none',
+  'Session: 2025-12-24-session-001',
+);
 
 const check = (
   text: string | Buffer,

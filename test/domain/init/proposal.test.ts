@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { isBranchName } from '../../../src/domain/branch.js';
 import { compileExpression } from '../../../src/domain/commit/expression.js';
 import {
   findTasks,
-  isBranchName,
   MAX_TASKS,
   proposeIdPattern,
   proposeTest,

@@ -69,7 +69,7 @@ const LAZY = {
   ],
   child_process: ['execFileSync', 'spawn', 'spawnSync'],
   tty: ['isatty'],
-  os: ['homedir', 'hostname', 'tmpdir', 'uptime'],
+  os: ['homedir', 'hostname', 'tmpdir', 'uptime', 'userInfo'],
   'timers/promises': ['setTimeout'],
 };
 

@@ -7,6 +7,7 @@ import { changedPaths, makeFolder, makeRepository, type Project, projectAt } fro
 import { differences, makeForge, makePlainForge, snapshot } from './project.js';
 
 const SETTINGS = '.claude/settings.json';
+const COPILOT = '.github/hooks/forge.json';
 const MANIFEST = '.git/forge/wiring.json';
 
 const install = (project: Project, ...args: string[]): Promise<WiringChange> =>
@@ -199,6 +200,19 @@ describe('forge agent uninstall', () => {
     expect([project.has('.mcp.json'), project.has(MANIFEST)]).toEqual([false, false]);
   });
 
+  it("AGT-01 keeps a person's hooks in Copilot's file, through another install as well", async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'copilot']);
+    const own = { type: 'command', bash: 'mine' };
+    const file = project.json<{ version: number; hooks: Record<string, unknown[]> }>(COPILOT);
+    file.hooks.sessionStart?.push(own);
+    project.write(COPILOT, JSON.stringify(file));
+    await forgeJson(project, ['agent', 'install', 'copilot', '--command', 'npx forge']);
+    expect(project.read(COPILOT)).toContain('npx forge hook copilot');
+    await forgeJson(project, ['agent', 'uninstall', 'copilot']);
+    expect(project.json(COPILOT)).toEqual({ version: 1, hooks: { sessionStart: [own] } });
+  });
+
   it('AGT-01 a teammate who cloned has no notes, and still takes out what was wired', async () => {
     const project = await withSettings();
     await install(project, '--command', 'npx forge', '--instructions');
@@ -309,6 +323,18 @@ describe('what forge agent install refuses, with nothing written', () => {
       ]);
     });
   });
+
+  it.each(['/opt/sourceforge/tool', 'laravel-forge', '/home/ada/forge/serve'])(
+    'AGT-01 a server of another program that has "forge" in its name: %s',
+    async (command) => {
+      const project = await makeForge();
+      project.write('.mcp.json', JSON.stringify({ mcpServers: { forge: { command, args: ['mcp'] } } }));
+      await expectUntouched(project, async () => {
+        expect(await refusal(project)).toMatchObject({ exitCode: 3, file: '.mcp.json' });
+        await uninstall(project);
+      });
+    },
+  );
 
   it('AGT-01 a second file that is refused: the first one stays as well', async () => {
     const project = await withSettings();
@@ -457,6 +483,20 @@ describe('forge agent install --user', () => {
     });
     expect([dotfiles.read('settings.json'), home.has('.claude/CLAUDE.md')]).toEqual([MINE, false]);
   });
+
+  it.each(['', 'relative'])(
+    'AGT-01 a HOME that is no path (%j) names no folder of the project',
+    async (HOME) => {
+      const project = await makeForge();
+      const env = { ...process.env, HOME };
+      await expectUntouched(project, async () => {
+        for (const flags of [['-n'], ['-n', '--json']])
+          await runForge(project, ['agent', 'install', 'claude', '--user', ...flags], { env });
+        const { stdout } = await runForge(project, ['agent', 'status', '--user', '--json'], { env });
+        expect(stdout).toContain('"home"');
+      });
+    },
+  );
 
   it('AGT-01 leaves the project alone, and install without it leaves home alone', async () => {
     const project = await makeForge();

@@ -239,6 +239,18 @@ describe('forge agent uninstall', () => {
     expect([project.read(SETTINGS), changedPaths(project)]).toEqual([MINE, []]);
   });
 
+  it('AGT-01 notes of a newer forge: nothing is changed, and who looks is told what is there', async () => {
+    const project = await makeForge();
+    await install(project);
+    project.write(MANIFEST, project.read(MANIFEST).replace('"1.0"', '"9.0"'));
+    expect(await refusal(project, '--command', 'npx forge')).toMatchObject({
+      exitCode: 3,
+      code: 'file.newer',
+    });
+    expect(await status(project)).toMatchObject({ state: 'wired' });
+    expect((await runForge(project, ['doctor', '--agent'])).exitCode).toBe(0);
+  });
+
   it('AGT-01 where nothing is wired nothing is written', async () => {
     const project = await withSettings();
     mkdirSync(project.path('.empty'));
@@ -305,6 +317,15 @@ describe('forge agent status', () => {
 });
 
 describe('what forge agent install refuses, with nothing written', () => {
+  it('AGT-01 forge agent status says why an agent cannot be wired', async () => {
+    const project = await makeForge();
+    project.write(SETTINGS, '{ "a": ');
+    const { stdout } = await runForge(project, ['agent', 'status', 'claude']);
+    expect(stdout).toMatch(
+      /^claude +not wired +Claude Code\n +\.claude\/settings\.json +unreadable +.*no JSON/,
+    );
+  });
+
   it.each<[string, string, number, string]>([
     ['no JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is no JSON (invalid symbol)'],
     ['hooks that are no object', '{\n"x": 1,\n"hooks": "none" }', 3, '"hooks" is no object, but string'],

@@ -2,17 +2,27 @@
 const INPUT = { command: 'forge', isUser: false };
 
 /** The fixtures as files below the folder that the agent keeps in a project. */
-const filesOf = (wiring, home) =>
-  Object.fromEntries(
-    wiring.fixtures(INPUT).flatMap((fixture) => {
-      if (!fixture.file.startsWith(home)) return [];
-      return [[fixture.file.slice(home.length), textOf(fixture)]];
-    }),
+function filesOf(wiring, home) {
+  const fixtures = wiring.fixtures(INPUT).filter(({ file }) => file.startsWith(home));
+  return Object.fromEntries(
+    [...new Set(fixtures.map(({ file }) => file))].map((file) => [
+      file.slice(home.length),
+      textOf(
+        fixtures.filter((fixture) => fixture.file === file),
+        wiring.beginnings?.[file],
+      ),
+    ]),
   );
+}
 
-function textOf({ kind, text, path, value }) {
-  if (kind === 'file') return text;
-  const whole = [...path].reverse().reduce((inner, name) => ({ [name]: inner }), value);
+function textOf([first, ...rest], beginning = '{}') {
+  if (first.kind === 'file') return first.text;
+  const whole = JSON.parse(beginning);
+  for (const { kind, path, value } of [first, ...rest]) {
+    const last = path.at(-1);
+    const box = path.slice(0, -1).reduce((inner, name) => (inner[name] ??= {}), whole);
+    box[last] = kind === 'item' ? [...(box[last] ?? []), value] : value;
+  }
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 

@@ -70,7 +70,7 @@ const LAZY = {
   ],
   child_process: ['execFileSync', 'spawn', 'spawnSync'],
   tty: ['isatty'],
-  os: ['homedir', 'hostname', 'tmpdir', 'uptime'],
+  os: ['homedir', 'hostname', 'tmpdir', 'uptime', 'userInfo'],
   'timers/promises': ['setTimeout'],
 };
 

@@ -1,5 +1,5 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 
 /**
  * What a command from the repository gets of the caller's environment: where programs, homes and caches are, the
@@ -23,8 +23,9 @@ export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
   return Object.fromEntries(passed) as Record<string, string>;
 }
 
-/** The person's own folder. */
-export const homeFolder = (env: NodeJS.ProcessEnv): string => env.HOME || homedir();
+/** The person's own folder; the one of the account, where HOME names none of its own. */
+export const homeFolder = (env: NodeJS.ProcessEnv): string =>
+  [env.HOME ?? '', homedir()].find(isAbsolute) ?? userInfo().homedir;
 
 /** Where forge keeps what belongs to the person, not to a repository. */
 export const stateHome = (env: NodeJS.ProcessEnv): string =>

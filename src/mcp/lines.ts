@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -85,6 +86,7 @@ export class Lines implements Transport {
     this.parts = [];
     this.length = 0;
     if (length > MAX_LINE) this.refuse(INVALID_REQUEST, `a message has at most ${MAX_LINE} bytes`);
+    else if (!isUtf8(line)) this.refuse(PARSE_ERROR, 'this line is no UTF-8');
     else this.deliver(line.toString('utf8').trim());
   }
 

@@ -50,7 +50,8 @@ function asideHint({ layout }: Context, file: string): string | null {
   const aside = `mv ${file} ${file}.damaged`;
   if (file === shown(layout, sessionFile(layout)))
     return `${aside} && forge session start   (its progress is kept as an interrupted session)`;
-  if (file === shown(layout, kfrFile(layout))) return `${aside}   (working memory begins empty)`;
+  if (file === shown(layout, kfrFile(layout)))
+    return `${aside}   (working memory begins anew; what requires resolution stays)`;
   const fresh = [focusFile(layout), progressFile(layout)].some((path) => shown(layout, path) === file);
   return fresh ? `${aside} && forge init   (puts an empty one there)` : null;
 }

@@ -119,6 +119,8 @@ export const keptConflict = (layout: Layout, name: string): string => join(confl
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
 /** An entry of working memory that is becoming a note. */
 export const promotionFile = (layout: Layout): string => join(layout.state, 'promotion.json');
+/** What requires resolution in working memory, noted a second time. */
+export const openFile = (layout: Layout): string => join(layout.state, 'open.json');
 /** When forge was last used in this worktree. */
 export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
 /** Every record written in this worktree, until HEAD's tree has it. */

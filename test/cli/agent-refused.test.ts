@@ -1,6 +1,6 @@
 import { chmodSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forgeError } from '../support/forge.js';
+import { forgeError, runForge } from '../support/forge.js';
 import { makeFolder, projectAt } from '../support/project.js';
 import { makeForge, snapshot } from './project.js';
 import {
@@ -15,6 +15,15 @@ import {
 } from './wiring.js';
 
 describe('what forge agent install refuses, with nothing written', () => {
+  it('AGT-01 forge agent status says why an agent cannot be wired', async () => {
+    const project = await makeForge();
+    project.write(SETTINGS, '{ "a": ');
+    const { stdout } = await runForge(project, ['agent', 'status', 'claude']);
+    expect(stdout).toMatch(
+      /^claude +not wired +Claude Code\n +\.claude\/settings\.json +unreadable +.*no JSON/,
+    );
+  });
+
   it.each<[string, string, number, string]>([
     ['no JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is no JSON (invalid symbol)'],
     ['hooks that are no object', '{\n"x": 1,\n"hooks": "none" }', 3, '"hooks" is no object, but string'],
@@ -33,6 +42,18 @@ describe('what forge agent install refuses, with nothing written', () => {
       ]);
     });
   });
+
+  it.each(['/opt/sourceforge/tool', 'laravel-forge', '/home/ada/forge/serve'])(
+    'AGT-01 a server of another program that has "forge" in its name: %s',
+    async (command) => {
+      const project = await makeForge();
+      project.write('.mcp.json', JSON.stringify({ mcpServers: { forge: { command, args: ['mcp'] } } }));
+      await expectUntouched(project, async () => {
+        expect(await refusal(project)).toMatchObject({ exitCode: 3, file: '.mcp.json' });
+        await uninstall(project);
+      });
+    },
+  );
 
   it('AGT-01 a second file that is refused: the first one stays as well', async () => {
     const project = await withSettings();

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/domain/agent/event.js';
-import { runForge } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import { changedPaths, makeFolder, projectAt } from '../support/project.js';
 import { makeForge } from './project.js';
 import {
@@ -9,11 +9,14 @@ import {
   install,
   MANIFEST,
   MINE,
+  refusal,
   SETTINGS,
   status,
   uninstall,
   withSettings,
 } from './wiring.js';
+
+const COPILOT = '.github/hooks/forge.json';
 
 describe('forge agent uninstall', () => {
   it('AGT-01 keeps what a person changed since', async () => {
@@ -25,6 +28,19 @@ describe('forge agent uninstall', () => {
     expect(project.read(SETTINGS)).toBe(MINE.replace('"model": "x"', '"model": "y"'));
     expect(project.read('CLAUDE.md')).toBe('# Mine\n');
     expect([project.has('.mcp.json'), project.has(MANIFEST)]).toEqual([false, false]);
+  });
+
+  it("AGT-01 keeps a person's hooks in Copilot's file, through another install as well", async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'copilot']);
+    const own = { type: 'command', bash: 'mine' };
+    const file = project.json<{ version: number; hooks: Record<string, unknown[]> }>(COPILOT);
+    file.hooks.sessionStart?.push(own);
+    project.write(COPILOT, JSON.stringify(file));
+    await forgeJson(project, ['agent', 'install', 'copilot', '--command', 'npx forge']);
+    expect(project.read(COPILOT)).toContain('npx forge hook copilot');
+    await forgeJson(project, ['agent', 'uninstall', 'copilot']);
+    expect(project.json(COPILOT)).toEqual({ version: 1, hooks: { sessionStart: [own] } });
   });
 
   it('AGT-01 a teammate who cloned has no notes, and still takes out what was wired', async () => {
@@ -51,6 +67,18 @@ describe('forge agent uninstall', () => {
     const { stderr, exitCode } = await runForge(project, ['agent', 'uninstall', 'claude']);
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('wiring.json:1:')]);
     expect([project.read(SETTINGS), changedPaths(project)]).toEqual([MINE, []]);
+  });
+
+  it('AGT-01 notes of a newer forge: nothing is changed, and who looks is told what is there', async () => {
+    const project = await makeForge();
+    await install(project);
+    project.write(MANIFEST, project.read(MANIFEST).replace('"1.0"', '"9.0"'));
+    expect(await refusal(project, '--command', 'npx forge')).toMatchObject({
+      exitCode: 3,
+      code: 'file.newer',
+    });
+    expect(await status(project)).toMatchObject({ state: 'wired' });
+    expect((await runForge(project, ['doctor', '--agent'])).exitCode).toBe(0);
   });
 
   it('AGT-01 where nothing is wired nothing is written', async () => {

@@ -255,6 +255,20 @@ describe('forge agent install --user', () => {
     expect([dotfiles.read('settings.json'), home.has('.claude/CLAUDE.md')]).toEqual([MINE, false]);
   });
 
+  it.each(['', 'relative'])(
+    'AGT-01 a HOME that is no path (%j) names no folder of the project',
+    async (HOME) => {
+      const project = await makeForge();
+      const env = { ...process.env, HOME };
+      await expectUntouched(project, async () => {
+        for (const flags of [['-n'], ['-n', '--json']])
+          await runForge(project, ['agent', 'install', 'claude', '--user', ...flags], { env });
+        const { stdout } = await runForge(project, ['agent', 'status', '--user', '--json'], { env });
+        expect(stdout).toContain('"home"');
+      });
+    },
+  );
+
   it('AGT-01 leaves the project alone, and install without it leaves home alone', async () => {
     const project = await makeForge();
     const home = process.env.HOME as string;

@@ -109,7 +109,9 @@ describe('a kfr.json that is no good', () => {
       expect(differences(before, snapshot(project.dir))).toEqual([]);
     }
     const { hint } = await forgeError(project, ['kfr', 'list']);
-    expect(hint).toBe(`mv ${KFR} ${KFR}.damaged   (working memory begins empty)`);
+    expect(hint).toBe(
+      `mv ${KFR} ${KFR}.damaged   (working memory begins anew; what requires resolution stays)`,
+    );
   });
 
   it('B-20 nor does a link or a folder in its place', async () => {

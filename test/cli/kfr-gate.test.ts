@@ -4,7 +4,7 @@ import type { EndedSession } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { changedPaths } from '../support/project.js';
 import { ada, at, bob, type Started, start } from './agents.js';
-import { add, ask, clear, KFR, list, makeWorking, patch, textsOf } from './kfrs.js';
+import { add, ask, clear, KFR, list, makeWorking, OPEN, patch, textsOf } from './kfrs.js';
 import { differences, FOCUS, makeForge, SESSION, SESSIONS, snapshot } from './project.js';
 
 const RESOLVE = { op: 'resolve', id: 'kfr-1', resolution: 'sid' };
@@ -129,7 +129,7 @@ describe('the resolution gate', () => {
     const { project, id } = await makeInterrupted();
     await start(project, at(bob, 30, 'gone'), '--resume', id);
     // As the crash would leave it: the archive stands, nobody runs.
-    for (const path of [SESSION, KFR]) rmSync(project.path(path));
+    for (const path of [SESSION, KFR, OPEN]) rmSync(project.path(path));
     project.write('.forge/memory/short-term/progress.txt', '');
     const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) => path.startsWith(id));
     const record = `${SESSIONS}/${folder}/session.json`;
@@ -305,6 +305,7 @@ describe('working memory and sessions', () => {
   it('KFR-13 what lies there of another session is none of this one’s', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'g'), add('OpenQuestion', 'a?')]);
+    rmSync(project.path(OPEN));
     project.write(
       KFR,
       project.read(KFR).replace(/"session": "[^"]+"/, '"session": "2020-01-01-session-001-abcdef"'),

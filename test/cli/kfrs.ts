@@ -4,6 +4,8 @@ import type { Project } from '../support/project.js';
 import { makeForge } from './project.js';
 
 export const KFR = '.forge/memory/short-term/kfr.json';
+/** What requires resolution, noted a second time. */
+export const OPEN = '.git/forge/open.json';
 type Place = Pick<Project, 'dir'>;
 
 export interface KfrRefused extends FailedForge {

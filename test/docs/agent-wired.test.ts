@@ -1,11 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { Fixture } from '../../src/domain/agent/wiring.js';
+import type { AgentWiring, Fixture } from '../../src/domain/agent/wiring.js';
+import { planFile } from '../../src/domain/agent/wiring-plan.js';
 import { copilotWiring } from '../../src/domain/agent/wirings/copilot.js';
 import { opencodeWiring } from '../../src/domain/agent/wirings/opencode.js';
 
 const HERE = { command: 'forge', isUser: false };
+
+/** As forge agent install writes a file that is not there yet. */
+function installed({ name, fixtures, beginnings }: AgentWiring, file: string): string | null {
+  const parts = fixtures(HERE)
+    .filter((fixture) => fixture.file === file)
+    .map((fixture) => ({ agent: name, fixture, beginning: beginnings?.[file] }));
+  return planFile({ text: null, record: null, wanted: parts, put: parts, drop: [], folders: [] }).text;
+}
 const textOf = (fixtures: Fixture[]) =>
   fixtures.flatMap((part) => (part.kind === 'file' ? [part.text] : []))[0];
 const memberOf = (fixtures: Fixture[]) =>
@@ -23,7 +32,7 @@ describe('the folders of Copilot and opencode in agents/', () => {
     const copilot = copilotWiring.fixtures(HERE);
     const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
     expect(filesIn('copilot')).toEqual(['copilot/hooks/forge.json', 'copilot/mcp.json']);
-    expect(read('copilot/hooks/forge.json')).toBe(textOf(copilot));
+    expect(read('copilot/hooks/forge.json')).toBe(installed(copilotWiring, '.github/hooks/forge.json'));
     expect(JSON.parse(read('copilot/mcp.json'))).toEqual({ mcpServers: { forge: memberOf(copilot) } });
     expect(filesIn('opencode')).toEqual(['opencode/plugins/forge.js']);
     expect(read('opencode/plugins/forge.js')).toBe(textOf(opencodeWiring.fixtures(HERE)));

@@ -18,6 +18,11 @@ describe('what is no message', () => {
     ['no JSON', '{"jsonrpc":"2.0","id":1', -32700],
     ['words', 'hello', -32700],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00]), -32700],
+    [
+      'text of bytes that are none',
+      Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\u00ff"}', 'latin1'),
+      -32700,
+    ],
     ['a batch', `[${request(1)},${request(2)}]`, -32600],
     ['an empty batch', '[]', -32600],
     ['id null', request(null), -32600],

@@ -100,7 +100,10 @@ const shown = (state: keyof typeof WORDS, style: Style): string => style[WORDS[s
 function renderStatus({ agents, place }: WiringStatus, style: Style): string {
   const rows = agents.flatMap(({ name, title, state, files }) => [
     [style.strong(name), shown(state, style), style.dim(title)],
-    ...(state === 'absent' ? [] : files.map((file) => fileRow(file, style))),
+    // Of an agent that is not wired only what keeps it from being so.
+    ...files
+      .filter((file) => state !== 'absent' || file.state === 'unreadable')
+      .map((file) => fileRow(file, style)),
   ]);
   const asks = agents.flatMap(({ name, wants }) => wants.map((text) => [style.warn(name), text]));
   if (asks.length > 0) return [columns(rows), '', 'Needs you:', columns(asks, '  ')].join('\n');

@@ -39,12 +39,13 @@ function serverWords(value: unknown): string[] {
   return [value.command, value.args].flatMap(textsIn);
 }
 
-/** The value of a member `forge` is a server of ours when it runs `… mcp`. */
+/** `forge`, `/opt/bin/forge.js`, `forge-memory@1`; not what only lies in a folder or has a longer name with it. */
+const isForge = (word: string): boolean =>
+  /(^|[\\/\s"'])forge(-memory)?(@[^\\/\s"']+)?(\.(js|cmd|exe))?["']?$/.test(word);
+
+/** The value of a member `forge` is a server of ours when it runs `forge … mcp`. */
 export const isOwnServer = (value: unknown): boolean =>
-  serverWords(value).at(-1) === 'mcp' &&
-  serverWords(value)
-    .slice(0, -1)
-    .some((word) => /forge/.test(word));
+  serverWords(value).at(-1) === 'mcp' && serverWords(value).slice(0, -1).some(isForge);
 
 /** With which commands forge is started in a value: what stands before ` hook …`, and before `mcp`. */
 export function commandsIn(agent: AgentName, value: unknown): string[] {

@@ -63,14 +63,17 @@ export function userPlace(
 export const shownAt = ({ isUser }: Place, name: string): string =>
   isUser && !name.startsWith('/') ? `~/${name}` : name;
 
-/** Without it, or with one that cannot be read, forge knows its own entries by what they are. */
-export function readManifest({ manifest, warn }: Place): Manifest {
+/**
+ * Without it, or with one that cannot be read, forge knows its own entries by what they are. Of a newer forge: nothing is
+ * changed beside it, and who only looks (`isLook`) goes by the entries.
+ */
+export function readManifest({ manifest, warn }: Place, isLook = false): Manifest {
   try {
     const bytes = readPlain(manifest, MAX_STATE_BYTES);
     return bytes === null ? NO_MANIFEST : decodeDocument(MANIFEST, bytes, manifest).value;
   } catch (error) {
     const { code, message } = error as ForgeError;
-    if (code === 'file.newer') throw error;
+    if (code === 'file.newer' && !isLook) throw error;
     warn(`${message} What was written is told by what it is instead.`);
     return NO_MANIFEST;
   }

@@ -24,7 +24,7 @@ export async function lookAtWiring(
   agents: readonly AgentName[],
   command: string | undefined,
 ): Promise<SeenAgent[]> {
-  const manifest = readManifest(place);
+  const manifest = readManifest(place, true);
   const look = new Look(place, wirings);
   return Promise.all(
     agents.map(async (agent) => {

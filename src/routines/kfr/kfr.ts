@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { encodeDocument } from '../../domain/document.js';
-import { refused, usage } from '../../domain/error.js';
+import { ForgeError, refused, usage } from '../../domain/error.js';
 import { checkInput } from '../../domain/input.js';
 import { JsonProblem, lineAt, parseJson } from '../../domain/json.js';
 import { gateClosed, openEntries, requireResolved } from '../../domain/kfr/gate.js';
@@ -14,13 +14,14 @@ import {
   NO_KFR,
   type Outcome,
 } from '../../domain/kfr/kfr.js';
+import { NOTED_OPEN, type NotedOpen, noteOpen, withOpen } from '../../domain/kfr/open.js';
 import { MAX_OPERATIONS, type Operation } from '../../domain/kfr/operation.js';
 import { type Applied, applyPatch, type Refusal } from '../../domain/kfr/patch.js';
 import { sessionName } from '../../domain/session/session.js';
 import { checkText, plural } from '../../domain/text.js';
 import { makeToken } from '../../domain/token.js';
 import type { Write } from '../../store/durable.js';
-import { kfrFile } from '../../store/layout.js';
+import { kfrFile, openFile } from '../../store/layout.js';
 import { type Context, readConfig, timestamp } from '../context.js';
 import { readRunning, requireRunning } from '../session/running.js';
 
@@ -42,13 +43,32 @@ export type KfrPatch = { operations: Operation[] };
 /** The entries of the running session; those of another one are not its (KFR-13). */
 export function readKfr(context: Context): Kfr {
   const session = readRunning(context)?.id ?? null;
-  const kfr = readKfrFile(context);
-  return kfr.session === session ? kfr : { ...NO_KFR, session };
+  return ofSession(session, readFile(context), readOpen(context));
 }
 
 /** Whosever they are. */
-export const readKfrFile = ({ disk, layout }: Context): Kfr =>
-  disk.readDocument(KFR, kfrFile(layout), NO_KFR).value;
+export function readKfrFile(context: Context): Kfr {
+  const kfr = readFile(context);
+  const noted = readOpen(context);
+  const session = readRunning(context)?.id ?? kfr.session ?? noted?.session;
+  return session !== undefined && session === noted?.session ? ofSession(session, kfr, noted) : kfr;
+}
+
+const readFile = ({ disk, layout }: Context): Kfr => disk.readDocument(KFR, kfrFile(layout), NO_KFR).value;
+
+const ofSession = (session: string | null, kfr: Kfr, noted: NotedOpen | null): Kfr =>
+  withOpen(kfr.session === session ? kfr : { ...NO_KFR, session }, noted);
+
+/** Without it the KFR says alone what is open. */
+function readOpen({ disk, layout }: Context): NotedOpen | null {
+  const nothing = null as NotedOpen | null;
+  try {
+    return disk.readDocument(NOTED_OPEN, openFile(layout), nothing as NotedOpen).value;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'corrupted') return null;
+    throw error;
+  }
+}
 
 export const listKfr = (context: Context): KfrList => summarise(readKfr(context));
 
@@ -118,9 +138,14 @@ function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer
   return disk.withLock(() => {
     const { id } = requireRunning(context);
     const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
-    const own = before.value.session === id ? before.value : { ...NO_KFR, session: id };
+    const own = ofSession(id, before.value, readOpen(context));
     const { kfr, answer } = change(own);
-    if (kfr !== own) disk.replace(kfrFile(layout), encodeDocument(kfr), before.bytes);
+    if (kfr === own) return answer;
+    disk.replace(kfrFile(layout), encodeDocument(kfr), before.bytes);
+    // Second: what was added and is not noted yet is open in the file, and what was settled is closed in it.
+    const noted = noteOpen(kfr);
+    if (noted) disk.replace(openFile(layout), encodeDocument(noted));
+    else disk.remove(openFile(layout));
     return answer;
   });
 }

@@ -19,6 +19,7 @@ import {
   archiveFolder,
   focusFile,
   kfrFile,
+  openFile,
   progressFile,
   sessionFile,
   sessionsFolder,
@@ -100,6 +101,7 @@ export function clearShortTerm({ disk, layout }: Context): void {
     { path: focusFile(layout), bytes: encodeDocument(NO_FOCUS) },
   ]);
   disk.remove(kfrFile(layout));
+  disk.remove(openFile(layout));
   disk.remove(sessionFile(layout));
 }
 

@@ -1,4 +1,5 @@
 import { encodeDocument } from '../../domain/document.js';
+import { noteOpen } from '../../domain/kfr/open.js';
 import { selectNext, taskLine } from '../../domain/next.js';
 import { FOCUS, type Focus, NO_FOCUS, planFocus } from '../../domain/session/focus.js';
 import { addEntry, setNext, startProgress } from '../../domain/session/progress.js';
@@ -9,7 +10,7 @@ import {
   sessionName,
 } from '../../domain/session/session.js';
 import type { Write } from '../../store/durable.js';
-import { archiveFile, focusFile, kfrFile, progressFile, sessionFile } from '../../store/layout.js';
+import { archiveFile, focusFile, kfrFile, openFile, progressFile, sessionFile } from '../../store/layout.js';
 import { allocateSessionId } from '../../store/session-ids.js';
 import { type Context, lockPolicy, timestamp } from '../context.js';
 import { archivedIds, readArchivedKfr, recentArchives, updateArchive } from './archive.js';
@@ -92,7 +93,12 @@ export function chooseFocus(context: Context, memory: Memory, goal: string | und
 function takeAlong(context: Context, resumed: ArchivedSession, session: string): Write[] {
   const kfr = readArchivedKfr(context, resumed.id);
   if (kfr.entries.length === 0) return [];
-  return [{ path: kfrFile(context.layout), bytes: encodeDocument({ ...kfr, session }) }];
+  const { layout } = context;
+  const noted = noteOpen({ ...kfr, session });
+  return [
+    { path: kfrFile(layout), bytes: encodeDocument({ ...kfr, session }) },
+    ...(noted ? [{ path: openFile(layout), bytes: encodeDocument(noted) }] : []),
+  ];
 }
 
 function archivedFocus({ disk, layout }: Context, { id }: ArchivedSession): Focus {

@@ -39,13 +39,11 @@ describe('how Cursor is wired', () => {
 
 describe('how Copilot is wired', () => {
   it('AGT-01 is a file of hooks of its own without preToolUse, whose errors would deny tools', () => {
-    const text = textOf(copilotWiring.fixtures(HERE), '.github/hooks/forge.json');
-    const { version, hooks } = JSON.parse(text) as {
-      version: number;
-      hooks: Record<string, Record<string, unknown>[]>;
-    };
-    expect(version).toBe(1);
-    expect(Object.keys(hooks)).toEqual([
+    const fixtures = copilotWiring.fixtures(HERE);
+    const hooks = fixtures.flatMap((fixture) => (fixture.kind === 'item' ? [fixture] : []));
+    expect(new Set(hooks.map(({ file }) => file))).toEqual(new Set(['.github/hooks/forge.json']));
+    expect(copilotWiring.beginnings?.['.github/hooks/forge.json']).toBe('{ "version": 1 }');
+    expect(hooks.map(({ path }) => path[1])).toEqual([
       'sessionStart',
       'userPromptSubmitted',
       'postToolUse',
@@ -53,13 +51,10 @@ describe('how Copilot is wired', () => {
       'agentStop',
       'sessionEnd',
     ]);
-    for (const [entry] of Object.values(hooks)) {
-      expect(isHookOf('copilot', entry?.bash)).toBe(true);
-      expect(entry).toMatchObject({
-        type: 'command',
-        powershell: entry?.bash,
-        timeoutSec: expect.any(Number),
-      });
+    for (const { value } of hooks) {
+      const { bash } = value as { bash: string };
+      expect(isHookOf('copilot', bash)).toBe(true);
+      expect(value).toMatchObject({ type: 'command', powershell: bash, timeoutSec: expect.any(Number) });
     }
   });
 

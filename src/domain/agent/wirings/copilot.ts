@@ -8,12 +8,14 @@ const TIMEOUT = 5;
 /** Of the tools only those that show an agent something it may have forgotten; matched against the whole name. */
 const MATCHERS: Record<string, string> = { 'post-tool-use': 'bash|powershell|create|edit|glob|grep|view' };
 
-/** The hooks as a file of their own: Copilot reads all files of its folder. */
-function copilotHooks(command: string): string {
-  const wired = Object.entries(copilot.events).filter(([, { moment }]) => moment !== 'before-tool');
-  const hooks = wired.map(([word, { name }]) => [name, [entry(`${command} hook copilot ${word}`, word)]]);
-  return `${JSON.stringify({ version: 1, hooks: Object.fromEntries(hooks) }, null, 2)}\n`;
-}
+const HOOKS = HOOK_FILES.copilot;
+const USER_HOOKS = '.copilot/hooks/forge.json';
+
+/** The hooks have a file of their own, for Copilot reads all files of its folder; a person may have put more into it. */
+const copilotHooks = (command: string): { event: string; value: object }[] =>
+  Object.entries(copilot.events)
+    .filter(([, { moment }]) => moment !== 'before-tool')
+    .map(([word, { name }]) => ({ event: name, value: entry(`${command} hook copilot ${word}`, word) }));
 
 const entry = (line: string, word: string): object => ({
   type: 'command',
@@ -31,10 +33,13 @@ const copilotServer = (command: string): object => ({
 });
 
 function fixtures({ command, isUser }: WiringInput): Fixture[] {
-  const hooks = isUser ? '.copilot/hooks/forge.json' : HOOK_FILES.copilot;
+  const file = isUser ? USER_HOOKS : HOOKS;
   const servers = isUser ? '.copilot/mcp-config.json' : '.github/mcp.json';
+  const hooks = copilotHooks(command).map(
+    ({ event, value }): Fixture => ({ kind: 'item', file, path: ['hooks', event], value }),
+  );
   return [
-    { kind: 'file', file: hooks, text: copilotHooks(command) },
+    ...hooks,
     { kind: 'member', file: servers, path: ['mcpServers', 'forge'], value: copilotServer(command) },
   ];
 }
@@ -50,4 +55,5 @@ export const copilotWiring: AgentWiring = {
           'Copilot asks once whether you trust this folder, and runs no hook of it before',
           'copilot -p in a folder you have not trusted: --trust-folder (the hooks alone: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)',
         ],
+  beginnings: { [HOOKS]: '{ "version": 1 }', [USER_HOOKS]: '{ "version": 1 }' },
 };

@@ -109,9 +109,6 @@ function isWhole(chunks: readonly Buffer[]): boolean {
   }
 }
 
-// At the file size limit (ulimit -f) the system ends the process unless it listens; then the write fails and says so.
-if (process.platform !== 'win32') process.on('SIGXFSZ', () => {});
-
 let interrupted = false;
 let interruption: AbortController | undefined;
 let stopping: ((now: boolean) => void) | undefined;

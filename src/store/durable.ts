@@ -143,7 +143,7 @@ function writeDraft({ path, bytes, mode }: Write): string {
     return draft;
   } catch (error) {
     fs.rmSync(draft, { force: true });
-    throw isForgeError(error) ? error : diskError(error, path);
+    throw diskError(error, path);
   }
 }
 

@@ -171,6 +171,23 @@ describe('forge note promote', () => {
     expect(await notes(project)).toEqual([]);
   });
 
+  it('KFR-10 one that was cut off in another session leaves the entry of that name here', async () => {
+    const project = await makeWorking();
+    await patch(project, [add('Goal', 'here')]);
+    const [entry] = project.json<{ entries: object[] }>(KFR).entries;
+    const intent = {
+      schema_version: '1.0',
+      op: 'kfr.promote',
+      session: '2026-02-01-session-001-abcdef',
+      entry: { ...entry, text: 'there' },
+      at: '2026-02-01T10:00:00.000Z',
+    };
+    project.write('.git/forge/promotion.json', JSON.stringify(intent));
+    expect(await notes(project)).toMatchObject([{ text: 'there' }]);
+    expect((await list(project)).entries).toMatchObject([{ id: 'kfr-1', text: 'here' }]);
+    expect(project.has('.git/forge/promotion.json')).toBe(false);
+  });
+
   it('KFR-10 does not disturb the end of a session that was cut off', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'x')]);

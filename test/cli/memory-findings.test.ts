@@ -9,6 +9,7 @@ import {
   fixedOf,
   HALT,
   HUMAN,
+  JOURNAL,
   linesOf,
   logOf,
   putLines,

@@ -1,11 +1,13 @@
-import { rmSync } from 'node:fs';
+import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runForge } from '../support/forge.js';
+import { signHead } from '../support/project.js';
 import { note, putForeign, RESTORED } from './findings.js';
 import {
   commitFolded,
   fixedOf,
   HUMAN,
+  JOURNAL,
   linesOf,
   logOf,
   putLines,
@@ -32,6 +34,29 @@ describe('what does not belong', () => {
     expect(await verify(project)).toMatchObject(RESTORED);
     const cycles = (await logOf(project, 'execution')).filter(({ kind }) => kind === 'cycle');
     expect(cycles.map(({ n }) => n)).toEqual([2, 3, 4]);
+  });
+
+  it('B-40 no program of .git/config runs while history is looked through', async () => {
+    const project = await makeForge();
+    for (let i = 0; i < 3; i++) await record(project);
+    await commitFolded(project);
+    const file = fixedOf('execution');
+    putLines(project, file, linesOf(project, file).slice(0, -1));
+    project.git('commit', '-qam', 'Drop');
+    signHead(project);
+    const mark = project.path('.git/ran');
+    project.write('.git/verify.sh', `#!/bin/sh\ntouch '${mark}'\nexit 1\n`);
+    chmodSync(project.path('.git/verify.sh'), 0o755);
+    for (const [key, value] of [
+      ['log.showSignature', 'true'],
+      ['gpg.program', project.path('.git/verify.sh')],
+    ])
+      project.git('config', key as string, value as string);
+    rmSync(project.path(JOURNAL), { force: true });
+    expect((await verify(project)).exitCode).toBe(4);
+    expect(existsSync(mark)).toBe(false);
+    project.git('log', '-1');
+    expect(existsSync(mark)).toBe(true);
   });
 
   it('B-27 a record that a commit dropped comes back from history', async () => {

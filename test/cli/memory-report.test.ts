@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { LATE_WRITE } from '../../src/domain/cycle/cycle.js';
 import type { MemoryReport } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
@@ -82,6 +83,20 @@ describe('forge memory report', () => {
       expect([format, told.stdout]).toEqual([format, expect.stringMatching(/freeze a bad week.*breach/s)]);
     }
     expect(await forgeError(project, ['memory', 'report', '--format', 'html'])).toMatchObject({ exit: 2 });
+  });
+
+  it('LTM-15 one cycle that a later command wrote down: memory was not written as it had to be', async () => {
+    const project = await makeForge();
+    const cycle = { task_id: 'T', exit_code: 1, classification: 'FAILURE' };
+    const late = { ...cycle, governance_violations: [LATE_WRITE] };
+    await forgeJson(project, ['memory', 'record', '-'], {
+      stdin: [cycle, late].map((one) => JSON.stringify(one)).join('\n'),
+    });
+    const { memory_write_performed, cycles } = await reportOf(project);
+    expect([memory_write_performed, cycles.map((one) => one.memory_write_performed)]).toEqual([
+      false,
+      [true, false],
+    ]);
   });
 
   it('LTM-15 names what humans decided, keys included', async () => {

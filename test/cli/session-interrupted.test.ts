@@ -1,9 +1,9 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, projectAt } from '../support/project.js';
 import { ada, at, bob, type Started, start } from './agents.js';
-import { differences, FOCUS, makeForge, PROGRESS, SESSIONS, snapshot } from './project.js';
+import { differences, FOCUS, makeForge, PROGRESS, SESSION, SESSIONS, snapshot } from './project.js';
 
 describe('a session that was left behind', () => {
   it('SES-07 is interrupted when its holder is gone and forge was silent for ten minutes', async () => {
@@ -31,6 +31,28 @@ describe('a session that was left behind', () => {
       status: 'interrupted',
       ended_at: null,
     });
+  });
+
+  it('SES-07 without its record: what was done is kept, and begins no other session', async () => {
+    const project = await makeForge();
+    await start(project, at(ada, 0));
+    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
+    await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 5) });
+    const text = project.read(PROGRESS);
+    rmSync(project.path(SESSION));
+    const next = await start(project, at(bob, 20));
+    const [folder = '', ...others] = readdirSync(project.path(SESSIONS)).filter((name) => name[0] !== '.');
+    expect(others).toEqual([]);
+    expect(next.warnings.join()).toContain(`Progress without a session was found; it is kept as ${folder} (`);
+    expect(project.read(`${SESSIONS}/${folder}/progress.txt`)).toBe(text);
+    expect(project.json(`${SESSIONS}/${folder}/session.json`)).toMatchObject({
+      id: folder,
+      status: 'interrupted',
+      started_at: `2026-03-01T${/\[(\d\d:\d\d)\]/.exec(text)?.[1]}:00.000Z`,
+      ended_at: null,
+      next: 'the other half',
+    });
+    expect(project.read(PROGRESS)).not.toContain('half');
   });
 
   it('SES-07 at once after a restart, and on another host only after an hour', async () => {

@@ -63,7 +63,56 @@ describe('progress of two sides', () => {
     );
   });
 
+  it('LAY-09 is no line twice, none lost, and keeps what one line stood behind in the other', () => {
+    const ours = log('[10:00] a', '[10:05] x', '[10:05] x', '[10:10] b', '[10:11] ours');
+    const theirs = log('[10:00] a', '[10:03] theirs', '[10:05] x', '[10:10] b', '[10:12] end');
+    const merged = log(
+      ...[
+        '[10:00] a',
+        '[10:03] theirs',
+        '[10:05] x',
+        '[10:05] x',
+        '[10:10] b',
+        '[10:11] ours',
+        '[10:12] end',
+      ],
+    );
+    const lines = { id: null, field: 'lines', ours: 5, theirs: 5, value: 7, why: 'both: 2 more than ours' };
+    expect(mergeProgress({ ours, theirs, base: null })).toEqual({ text: merged, choices: [lines] });
+    expect(mergeProgress({ ours: theirs, theirs: ours, base: null })?.text).toBe(merged);
+    expect(mergeProgress({ ours, theirs: ours, base: null })).toEqual({ text: ours, choices: [] });
+  });
+
+  it('LAY-09 keeps the one NEXT that there is, and the one date', () => {
+    const [early, late] = [log('[10:00] a', '', 'NEXT: go on'), log('[10:00] a', '[10:05] b')];
+    for (const [ours, theirs] of [
+      [early, late],
+      [late, early],
+    ] as const)
+      expect(mergeProgress({ ours, theirs, base: null })).toMatchObject({
+        text: log('[10:00] a', '[10:05] b', '', 'NEXT: go on'),
+      });
+    const undated = '[10:05] b\n';
+    expect(mergeProgress({ ours: undated, theirs: early, base: null })?.text).toMatch(/2026-03-01/);
+    const other = log('[10:00] a', '', 'NEXT: stop');
+    expect(mergeProgress({ ours: early, theirs: other, base: null })).toEqual({
+      text: early,
+      choices: [
+        {
+          id: null,
+          field: 'next',
+          ours: 'go on',
+          theirs: 'stop',
+          value: 'go on',
+          why: 'of whoever wrote last',
+        },
+      ],
+    });
+  });
+
   it('LAY-09 is left to a person where something else stands there', () => {
-    expect(mergeProgress({ ours: log('a word'), theirs: log('[10:00] x'), base: null })).toBeNull();
+    const [strange, whole] = [log('a word'), log('[10:00] x')];
+    expect(mergeProgress({ ours: strange, theirs: whole, base: null })).toBeNull();
+    expect(mergeProgress({ ours: whole, theirs: strange, base: null })).toBeNull();
   });
 });

@@ -36,7 +36,20 @@ describe('parseJson', () => {
     );
   });
 
+  it('B-14 B-15 B-16 goes on looking behind words and escapes, to the depth of 64', () => {
+    expect(problemOf('{"a":true,"b":null,"b":2}')).toEqual({
+      message: 'the key "b" stands twice',
+      offset: 19,
+    });
+    expect(problemOf('{"a":"\\\\","b":"\\"","b":2}').message).toBe('the key "b" stands twice');
+    expect(problemOf('[false,1e400]').offset).toBe(7);
+    const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+    expect(() => parseJson(nested(64))).not.toThrow();
+    expect(problemOf(nested(65))).toEqual({ message: 'nested deeper than 64', offset: 64 });
+  });
+
   it.each([
+    ['values without a list', '1,2', 'unexpected ","', 1],
     ['an empty file', '', 'the file is empty', 0],
     ['only spaces', ' \n\t', 'the file is empty', 0],
     ['a file cut off', '{"a": [1, 2', 'it breaks off in the middle', 11],
@@ -177,6 +190,22 @@ describe('locateJson', () => {
       }),
       { numRuns: 30 },
     );
+  });
+});
+
+describe('locateJson of plain values', () => {
+  it.each<[string, (string | number)[], number]>([
+    ['{"a":[true,null,false]}', ['a', 1], 11],
+    ['{"a":[true,null,false]}', ['a', 2], 16],
+    ['{"a":0.5}', ['a'], 5],
+    ['[9,{}]', [0], 1],
+    ['{}', ['a'], 0],
+  ])('in %s finds %j', (text, path, at) => {
+    expect(locateJson(text, path)).toBe(at);
+  });
+
+  it('counts a line feed that begins the text', () => {
+    expect(lineAt('\n{}', 1)).toBe(2);
   });
 });
 

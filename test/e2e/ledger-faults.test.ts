@@ -223,9 +223,11 @@ describe.skipIf(!hasShim)('memory record, when a write is cut short', () => {
   it('LTM-16 B-62 goes on with the rest', async () => {
     const rig = warmRig();
     for (const { path, short } of sample(shortCases, 4, 1).filter(({ short }) => short > 0))
-      await survives(rig, { path, short }, (args) =>
-        runFaulty(rig.project.dir, args, { path, call: 'write', short }),
-      );
+      await survives(rig, { path, short }, (args) => {
+        const ended = runFaulty(rig.project.dir, args, { path, call: 'write', short });
+        expect([path, short, ended.exitCode]).toEqual([path, short, 0]);
+        return ended;
+      });
   });
 
   it('LTM-16 B-23 leaves a torn line at most where a kill cut it, and a way out', async () => {

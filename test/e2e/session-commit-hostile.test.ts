@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { changedPaths, makeFolder, type Project } from '../support/project.js';
+import { changedPaths, makeFolder, type Project, signHead } from '../support/project.js';
 import { expectSessionCommit, makeForgeRepository, typed, typedError, workAndEnd } from './typed.js';
 
 /** A program that leaves a mark in a folder when somebody runs it, and then fails. */
@@ -19,14 +19,6 @@ function useAllOfGit(project: Project): void {
   const ended = workAndEnd(project);
   typed(project, ['briefing']);
   expectSessionCommit(project, ended);
-}
-
-/** HEAD with a signature: what git asks `gpg.program` about when it shows such a commit. */
-function signHead(project: Project): void {
-  const commit = project.git('cat-file', 'commit', 'HEAD');
-  const signature = ['gpgsig -----BEGIN PGP SIGNATURE-----', '', 'c2lnbmVk', '-----END PGP SIGNATURE-----'];
-  project.write('.git/signed', `${commit.replace('\n\n', `\n${signature.join('\n ')}\n\n`)}\n`);
-  project.git('update-ref', 'HEAD', project.git('hash-object', '-t', 'commit', '-w', '.git/signed'));
 }
 
 /** Git's own client-side hooks, by name. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
+import fs, {
   linkSync,
   mkdirSync,
   readdirSync,
@@ -9,10 +9,18 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readPlain, readTarget, removeDrafts, replaceFiles } from '../../src/store/durable.js';
+import {
+  createFile,
+  extendFile,
+  readPlain,
+  readTarget,
+  removeDrafts,
+  replaceFiles,
+} from '../../src/store/durable.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 
@@ -153,6 +161,52 @@ describe('replaceFiles', () => {
     const path = join(makeFolder(), 'gone', 'a');
     const error = failure(() => replaceFiles([{ path, bytes: bytes('x') }]));
     expect(error).toMatchObject({ exit: 6, code: 'disk.enoent', details: { file: path } });
+  });
+});
+
+/** Until the test ends the disk fails to confirm, of `kind` alone. */
+function failSync(kind: 'isFile' | 'isDirectory', code: string): void {
+  const { fsyncSync } = fs;
+  fs.fsyncSync = (fd) => {
+    if (fs.fstatSync(fd)[kind]()) throw Object.assign(new Error(code), { code });
+    fsyncSync(fd);
+  };
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.fsyncSync = fsyncSync;
+    syncBuiltinESMExports();
+  });
+}
+
+describe('a disk that confirms nothing', () => {
+  const WRITERS: [string, (path: string) => unknown][] = [
+    ['a replaced file', (path) => replaceFiles([{ path, bytes: bytes('new') }])],
+    ['an extended file', (path) => extendFile(path, bytes('new'))],
+  ];
+  it.each(WRITERS)('B-61 of %s is exit 6: the old one stands, and no draft is left', (_name, write) => {
+    const path = join(makeFolder(), 'a.json');
+    writeFileSync(path, 'old');
+    failSync('isFile', 'EIO');
+    expect(failure(() => write(path))).toMatchObject({ exit: 6, code: 'disk.eio', details: { file: path } });
+    expect([readdirSync(join(path, '..')), readFileSync(path, 'utf8')]).toEqual([['a.json'], 'old']);
+  });
+
+  it('B-61 of a new file is exit 6', () => {
+    const path = join(makeFolder(), 'a.json');
+    failSync('isFile', 'EIO');
+    expect(failure(() => createFile(path, bytes('new')))).toMatchObject({ exit: 6, code: 'disk.eio' });
+  });
+
+  it.each<[string, (path: string) => unknown]>([
+    ...WRITERS,
+    ['a new file', (path) => createFile(`${path}.new`, bytes('new'))],
+  ])('B-61 of the name of %s is exit 6 as well; a system that cannot is no error', (_name, write) => {
+    const path = join(makeFolder(), 'a.json');
+    writeFileSync(path, 'old');
+    failSync('isDirectory', 'EIO');
+    expect(failure(() => write(path))).toMatchObject({ exit: 6, code: 'disk.eio' });
+    failSync('isDirectory', 'EINVAL');
+    expect(() => write(`${path}2`)).not.toThrow();
   });
 });
 

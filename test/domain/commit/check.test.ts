@@ -118,6 +118,19 @@ describe('the check of a commit message', () => {
     expect(found(GOOD, {}, { subject_length: 20 })).toEqual(['subject-length 1']);
   });
 
+  it('GIT-01 counts the characters of a subject as people do', () => {
+    const said = (subject: string) =>
+      check(`${subject}\n`, {}, { subject_length: 10, sections: [] }).problems.map(({ message }) => message);
+    expect(said(`[A-1] ${'😀'.repeat(4)}`)).toEqual([]);
+    for (const [text, count] of [
+      ['😀'.repeat(5), 11],
+      ['x'.repeat(5), 11],
+      ['x'.repeat(34), 40],
+      ['x'.repeat(35), 41],
+    ] as const)
+      expect(said(`[A-1] ${text}`)).toEqual([`The subject has ${count} characters; 10 are allowed.`]);
+  });
+
   it.each<[string, MessageState, string]>([
     ['anything', { operation: 'merge' }, 'merge'],
     ['anything', { operation: 'rebase' }, 'rebase'],

@@ -65,6 +65,8 @@ describe('a message as git stores it', () => {
     expect(clean(`one\n## What\n; ${SCISSORS}\nx\n`, 'strip', 'auto')).toBe('one\n## What\n');
     expect(clean('one\n\n## What\n- x\n', 'strip', 'auto')).toBe('one\n\n- x\n');
     expect(clean('', 'strip', 'auto')).toBe('\n');
+    // No such character: not git's line.
+    expect(clean(`one\n\nx ${SCISSORS}\nxy\n`, 'strip', 'auto')).toBe(`one\n\nx ${SCISSORS}\nxy\n`);
   });
 
   it('GIT-01 a comment mark of several characters is one', () => {

@@ -43,6 +43,11 @@ describe('diagnose', () => {
     ],
     [{ project: { message: 'None here.', hint: 'forge init' } }, ['blocking: None here. → forge init']],
     [{ project: { message: 'A link.' } }, ['blocking: A link. → forge init']],
+    [{ project: { message: 'A link.', hint: 'ls -l' } }, ['blocking: A link. → ls -l']],
+    [
+      { git: null, project: { message: 'None here.' } },
+      ['degraded: git was not found → git --version', 'blocking: None here. → forge init'],
+    ],
   ])('%j', (change, expected) => {
     expect(brief(diagnose({ ...WELL, ...change }))).toEqual(expected);
   });
@@ -53,8 +58,11 @@ describe('diagnose', () => {
       ['blocking: memory is halted: a line was removed → forge memory verify'],
     ],
     [{ config: { message: 'line 3' } }, ['blocking: line 3 → forge config list']],
+    [{ config: { message: 'line 3', hint: 'npm install' } }, ['blocking: line 3 → npm install']],
     [{ warnings: ['unknown x'] }, ['advisory: unknown x → forge config list']],
     [{ guard: { message: 'no rules', hint: 'npm install' } }, ['blocking: no rules → npm install']],
+    [{ guard: { message: 'no rules' } }, ['blocking: no rules → forge guard scan']],
+    [{ tracking: { message: 'git: odd' } }, ['blocking: git: odd → git status']],
     [{ unapproved: 2 }, ['degraded: 2 of what this project would run is not approved → forge trust']],
     [
       {
@@ -90,6 +98,7 @@ describe('diagnose', () => {
     expect(isBelow('2.30.0-rc1', '2.30')).toBe(false);
     expect(isBelow('3', '2.30')).toBe(false);
     expect(isBelow('2', '2.30')).toBe(true);
+    expect(isBelow('2', '2.1')).toBe(true);
   });
 
   it('puts the worst first', () => {
@@ -158,6 +167,22 @@ describe('diagnoseAgents', () => {
       ['advisory: /bin/forge is forge 1.1.0 → npm install -g forge-memory@1.2.0'],
     ],
     [{ onPath: { ...HERE, version: null } }, []],
+    // One that needs the PATH is enough: a bare hook, a server alone, a plugin.
+    ...[
+      { ...SIGHT, hooks: [at('/opt/forge'), ...SIGHT.hooks] },
+      { ...SIGHT, hooks: [] },
+      { ...SIGHT, hooks: [at('/opt/forge')], plugin: 'a.json', status: statusOf() },
+    ].map((sight): [Partial<AgentFacts>, string[]] => [
+      { onPath: { ...HERE, name: null }, agents: [sight, { ...SIGHT, hooks: [at('/opt/forge')] }] },
+      [
+        'degraded: /bin/forge is of no known package → /bin/forge --version',
+        ...(sight.plugin === null
+          ? []
+          : [
+              "advisory: Claude Code has forge's plugin (a.json) and forge's hooks (.claude/settings.json) → claude plugin uninstall forge-memory@forge",
+            ]),
+      ],
+    ]),
     // Hooks that name a program do not need the PATH.
     [{ onPath: null, agents: [{ ...SIGHT, hooks: [at('/opt/forge')] }] }, []],
   ])('AGT-01 %j', (change, expected) => {
@@ -207,6 +232,22 @@ describe('diagnoseAgents', () => {
         ),
       },
       ['blocking: .mcp.json:3: unexpected "x" → node -p "JSON.parse(fs.readFileSync(0))" < .mcp.json'],
+    ],
+    [
+      'nothing but a file that cannot be read, and why is not known',
+      {
+        status: { ...statusOf(['a.json', 'missing'], ['config.toml', 'unreadable']), state: 'absent' },
+        hooks: [],
+      },
+      ['blocking: config.toml cannot be read → cat config.toml'],
+    ],
+    [
+      'a server that is missing from a file that has another',
+      {
+        status: statusOf(['.claude/settings.json', 'wired'], ['.mcp.json', 'changed']),
+        serverMissing: '.mcp.json',
+      },
+      ['degraded: no MCP server "forge" in .mcp.json → forge agent install claude'],
     ],
     [
       'a program that is gone, once for all hooks',

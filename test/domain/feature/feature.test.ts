@@ -134,6 +134,20 @@ describe('editing a feature', () => {
     );
   });
 
+  it('FEA-01 leaves each field alone that an edit does not name', () => {
+    const whole = feature('A', { priority: 2, linear_issue: 'ENG-1', tests: ['npm test'], blocked_by: 'B' });
+    expect(JSON.stringify(planEdit([whole], 'A', { name: 'New' }))).toBe(
+      JSON.stringify({ ...whole, name: 'New' }),
+    );
+    expect(planEdit([whole], 'A', { priority: 1 })).toEqual({ ...whole, priority: 1 });
+    expect(planEdit([whole], 'A', { linear_issue: 'ENG-2' })).toEqual({ ...whole, linear_issue: 'ENG-2' });
+  });
+
+  it('FEA-03 keeps its evidence where the status it has is given again', () => {
+    const twice = { ...proven, status: 'failing' as const };
+    expect(planEdit([twice], 'A', { status: 'failing' })).toEqual(twice);
+  });
+
   it('FEA-04 keeps unknown fields, and does not touch what it was given', () => {
     const before = { ...proven, category: 'ui', steps: [{ do: 'x' }] };
     const frozen = structuredClone(before);

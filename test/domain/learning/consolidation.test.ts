@@ -93,6 +93,20 @@ describe('consolidation', () => {
     expect(rejected[0]).toMatchObject({ failed: ['observed'], observed: 1, qualified: 1 });
   });
 
+  it('LTM-06 counts no cycle again that was in doubt between two clean evaluations of it', () => {
+    const execution = recordId('the same');
+    const [clean] = three.map((cycle) => ({ ...cycle, execution }));
+    const { rejected } = plan(
+      evaluations({ ...clean }, { ...clean, environment_valid: false }, { ...clean }),
+    );
+    expect(rejected[0]).toMatchObject({ observed: 1, qualified: 1 });
+  });
+
+  it('LTM-06 learns from partial success as from success', () => {
+    const cycles = three.map((cycle) => ({ ...cycle, classification: 'PARTIAL_SUCCESS' }));
+    expect(plan(evaluations(...cycles)).promoted).toHaveLength(1);
+  });
+
   it('LTM-06 does not believe an evaluation whose cycle nobody recorded', () => {
     const cycles = evaluations(...three);
     const gone = cycles[1]?.record.execution;

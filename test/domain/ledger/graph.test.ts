@@ -72,6 +72,18 @@ describe('the graph of a ledger', () => {
     );
   });
 
+  it('B-26 tells of a record once, and of what is wrong with it, however often its line stands there', () => {
+    const { lines } = segment(START, 'a', 2);
+    const builder = settling(segment(START, 'a', 2).tip, 'cycle', { actor: 'builder' });
+    const told: string[] = [];
+    const graph = new LedgerGraph('evaluation', (_, id) => told.push(id));
+    const all = [GENESIS, ...lines, ...builder];
+    for (const [i, line] of [...all, ...all].entries())
+      graph.add(Buffer.from(line), { file: 'evaluation.jsonl', line: i + 1, offset: 0 }, null);
+    expect(told).toEqual(all.map(recordId));
+    expect(found(graph.finish()).map(({ code }) => code)).toEqual(['unauthorised']);
+  });
+
   it('B-26 says which line lost the record before it', () => {
     const lines = merged();
     const result = check(lines.filter((_, i) => i !== 2));

@@ -84,6 +84,9 @@ describe('a ledger line', () => {
     [JSON.stringify({ ...record, n: 1.5 }), 'its "n" is no whole number'],
     [JSON.stringify(withoutPrev), 'its "prev" is no record id'],
     [JSON.stringify({ ...record, prev: 'ABC' }), 'its "prev" is no record id'],
+    ...[recordId('x').toUpperCase(), `${recordId('x')}a`, `${'a'.repeat(63)}g`, `é${'a'.repeat(63)}`].map(
+      (prev): [string, string] => [JSON.stringify({ ...record, prev }), 'its "prev" is no record id'],
+    ),
     [JSON.stringify({ ...record, seen: ['x'] }), 'its "seen" is no list of record ids'],
     [
       JSON.stringify({ ...record, seen: Array(65).fill(recordId('x')) }),

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { BIN, forgeJson } from '../support/forge.js';
@@ -157,6 +157,21 @@ describe('what a governed command takes away from memory', () => {
       expect.arrayContaining(['committed', 'in the working tree alone']),
     );
     expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('LTM-12 GOV-01 B-20 breaks a rule where it is moved out, and nothing is written behind the link', async () => {
+    const project = await ready();
+    const outside = makeFolder();
+    const result = await cycle(
+      project,
+      sh(`touch done; mv .forge ${outside}/moved; ln -s ${outside}/moved .forge`),
+    );
+    expect([result.classification, result.exit, result.memory_error?.code]).toEqual([
+      'GOVERNANCE_VIOLATION',
+      4,
+      'file.outside',
+    ]);
+    expect(readdirSync(`${outside}/moved/memory/execution.d`)).toEqual(['.gitkeep']);
   });
 
   it('LTM-16 LTM-19 is not put back where a person redacted it meanwhile', async () => {

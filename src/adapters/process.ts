@@ -170,6 +170,15 @@ function findRoles(): string[] {
   return roles;
 }
 
+/** Whether this process is in the session that a command was started to lead, whatever that has become since. */
+export function isInSession({ pid, started, host, boot }: ProcessIdentity): boolean {
+  if (host !== hostId() || boot !== bootId()) return false;
+  const mine = process.platform === 'linux' ? statField(process.pid, SESSION) : String(groupOf(process.pid));
+  if (mine !== String(pid)) return false;
+  const leader = startOf(pid);
+  return leader === null || leader === started;
+}
+
 /** `gone` only when that is certain: no such process here, another start time, or another boot. */
 export function liveness(id: ProcessIdentity): Liveness {
   if (id.host !== hostId()) return 'unknown';

@@ -1,5 +1,14 @@
 import type { Activity, Holder, Liveness, ProcessIdentity } from '../domain/session/holder.js';
-import { activityNow, agentProcess, isBelow, liveness, parent, rolesAbove, self } from './process.js';
+import {
+  activityNow,
+  agentProcess,
+  isBelow,
+  isInSession,
+  liveness,
+  parent,
+  rolesAbove,
+  self,
+} from './process.js';
 
 /** What a routine may ask of its surroundings. Tests give another one. */
 export interface World {
@@ -19,6 +28,8 @@ export interface World {
   activity(): Activity;
   /** FORGE_ROLE as the processes above this one were given it. Asked only where a builder would be refused. */
   rolesAbove(): string[];
+  /** True when this process is of the session that the command leads, or led. */
+  isInSession(command: ProcessIdentity): boolean;
 }
 
 export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
@@ -33,6 +44,7 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
     isBelow,
     activity: activityNow,
     rolesAbove,
+    isInSession,
   };
 }
 

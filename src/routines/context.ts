@@ -17,6 +17,7 @@ import { deniedToBuilder, isBelowBuilder, isBuilder, type Reserved } from '../do
 import type { Activity } from '../domain/session/holder.js';
 import type { ArchivedSession } from '../domain/session/session.js';
 import { readActivity, writeActivity } from '../store/activity.js';
+import { readCycleCommand } from '../store/cycle-command.js';
 import { Disk } from '../store/disk.js';
 import {
   checkpointWorkFolder,
@@ -145,9 +146,17 @@ export function requireSupervisor(context: Context, what: Reserved): void {
   if (isBuilding(context)) throw deniedToBuilder(what);
 }
 
-/** Looks at the processes above, so it is asked only where a builder is refused something. */
-export const isBuilding = ({ world }: Pick<Context, 'world'>): boolean =>
+/** Where there is no `.forge/` to look into. */
+export const isBuilderWorld = (world: World): boolean =>
   isBuilder(world.env) || isBelowBuilder(world.rolesAbove());
+
+/** Looks at the processes above, so it is asked only where a builder is refused something. */
+export function isBuilding({ disk, world }: Context): boolean {
+  if (isBuilderWorld(world)) return true;
+  // A cycle's command may become another program, and so leave its role behind.
+  const command = readCycleCommand(disk);
+  return command !== null && world.isInSession(command);
+}
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
 

@@ -1,7 +1,7 @@
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeRepository } from '../support/project.js';
+import { makePlainProject, makeRepository } from '../support/project.js';
 import { CONFIG, differences, FEATURES, makeForge, snapshot } from './project.js';
 import { commitAll, idsOf, init, makeTelling, proposed, settings } from './proposals.js';
 

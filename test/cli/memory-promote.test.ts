@@ -97,7 +97,10 @@ describe('forge memory override', () => {
     const project = await makeForge();
     await recordAll(project, times(10));
     const before = project.read('.forge/memory/knowledge.jsonl');
-    await forgeJson(project, ['memory', 'override', 'invalidate', P, '--reason', 'it was luck'], HUMAN);
+    // As `memory log` names it.
+    const [logged] = (await logOf(project, 'knowledge')).filter(({ kind }) => kind === 'knowledge');
+    const named = logged?.id.slice(0, 12) ?? '';
+    await forgeJson(project, ['memory', 'override', 'invalidate', named, '--reason', 'it was luck'], HUMAN);
     await recordAll(project, times(10));
     const { known, rejected } = await promote(project, P);
     expect(known).toMatchObject([{ status: 'invalid' }]);

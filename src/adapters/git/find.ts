@@ -18,8 +18,11 @@ export interface RecordQuery {
   folder: string;
   /** Ids of records. */
   wanted: ReadonlySet<string>;
-  /** `refs`: as branches, tags and stashes are now; `everywhere`: in their history and the reflog too. */
-  where: 'refs' | 'everywhere';
+  /**
+   * `refs`: as branches, tags and stashes are now; `everywhere`: in their history and the reflog too; `commits`: in the
+   * history of these alone.
+   */
+  where: 'refs' | 'everywhere' | { commits: readonly string[] };
   /** Blobs that are known not to have them. */
   skip?: ReadonlySet<string>;
 }
@@ -38,8 +41,12 @@ export async function findRecords(
   const found = new Map<string, FoundRecord>();
   if (wanted.size === 0) return found;
   const done = new Set(query.skip);
-  const steps = [() => readTips(git, stream, folder)];
-  if (query.where === 'everywhere')
+  const { where } = query;
+  const steps =
+    typeof where === 'string'
+      ? [() => readTips(git, stream, folder)]
+      : [() => readHistory(stream, folder, ['--ignore-missing', '--stdin'], where.commits)];
+  if (where === 'everywhere')
     // What a ref leads to first: then the rest is in the reflog alone.
     steps.push(
       () => readHistory(stream, folder, ['--all']),
@@ -160,13 +167,19 @@ async function readTrees(
 }
 
 /** The blobs that came with each commit, newest first. */
-async function readHistory(stream: GitStream, folder: string, which: readonly string[]): Promise<Places> {
+async function readHistory(
+  stream: GitStream,
+  folder: string,
+  which: readonly string[],
+  commits?: readonly string[],
+): Promise<Places> {
   const places: Places = new Map();
   let [commit, ref] = ['', ''];
   const format = ['--root', '--raw', '-z', '--no-abbrev', '--no-renames', '--no-follow', '--format=%H %S'];
   const args = ['--no-literal-pathspecs', 'log', '--full-history', '--diff-merges=separate', ...format];
   const more = ['--no-relative', '-O/dev/null', ...which, '--', ...ledgersIn(folder)];
   await readRaw(stream, [...args, ...more], {
+    ...(commits ? { input: commits.map((each) => `${each}\n`).join('') } : {}),
     onHead: (head) => {
       [commit = '', ref = ''] = head.split(' ');
     },

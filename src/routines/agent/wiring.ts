@@ -8,7 +8,7 @@ import { usage } from '../../domain/error.js';
 import { checkInput } from '../../domain/input.js';
 import { deniedToBuilder } from '../../domain/role.js';
 import { oneLine } from '../../domain/text.js';
-import { type Context, isBuilding, requireSupervisor } from '../context.js';
+import { type Context, isBuilderWorld, requireSupervisor } from '../context.js';
 import { type ChangedFile, changeWiring } from './wiring-change.js';
 import { type Place, projectPlace, userPlace } from './wiring-place.js';
 import { lookAtWiring } from './wiring-status.js';
@@ -66,7 +66,7 @@ function placeFor(context: Context, input: WiringInput): Place {
 export function homeWiring(world: World, dryRun: boolean, warn: (text: string) => void) {
   const place = userPlace(world, { dryRun, warn });
   const changeHome = async (input: WiringInput, isInstall: boolean): Promise<WiringChange> => {
-    if (isBuilding({ world })) throw deniedToBuilder('how agents are wired');
+    if (isBuilderWorld(world)) throw deniedToBuilder('how agents are wired');
     return change(place, checkInput(Input, input), isInstall);
   };
   return {

@@ -15,15 +15,16 @@ import type { Context } from '../context.js';
 import { requireMemory } from '../memory/integrity.js';
 import type { RunWatch } from './execution.js';
 import { type CycleFacts, takeFacts } from './facts.js';
-import { type MemoryStamp, newStrangers } from './strangers.js';
+import { newStrangers } from './strangers.js';
 import { type Judge, judgeTests } from './tests.js';
+import { type MemoryBefore, putBackWitness } from './witness.js';
 
 /** What the stages before it came to. */
 export interface Ran {
   task: string;
   before: CycleFacts;
-  /** What the files of memory were before the command. */
-  memory: MemoryStamp;
+  /** What was known of memory before the command. */
+  memory: MemoryBefore;
   /** The working tree before the command; null without git. */
   trees: { reader: TreeReader; before: string } | null;
   environment_valid: boolean;
@@ -56,8 +57,9 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   // Git works while memory is verified.
   const changing = ran.ran ? readChanged(ran, notes) : Promise.resolve(null);
   changing.catch(() => undefined);
+  const violations = putBackWitness(context, ran.memory);
   const memory = await checkMemory(context);
-  const violations = memory.violation === undefined ? [] : [memory.violation];
+  if (memory.violation !== undefined) violations.push(memory.violation);
   notes.push(...memory.notes);
   const facts = look(context, violations);
   if (facts) violations.push(...findViolations(ran.before, facts));

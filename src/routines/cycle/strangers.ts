@@ -1,12 +1,14 @@
+import { listBrought } from '../../adapters/git/brought.js';
+import { streamGit } from '../../adapters/git/git.js';
+import { findRecords } from '../../adapters/git/memory.js';
 import { parseLine, recordId, TIERS, type Tier } from '../../domain/ledger/ledger.js';
 import { plural } from '../../domain/text.js';
-import { shown } from '../../store/layout.js';
-import { type Container, listArchives, listContainers, scanContainer } from '../../store/ledger/files.js';
+import { memoryFolder, shown, shownFrom } from '../../store/layout.js';
+import { type Container, scanContainer } from '../../store/ledger/files.js';
 import { journalStamp, readJournal } from '../../store/ledger/journal.js';
 import type { Context } from '../context.js';
-import { fromTop, gitFacts } from '../memory/facts.js';
 import { untilSettled } from '../memory/read.js';
-import { dropElsewhere } from '../supervisor/seal-look.js';
+import { containersOf, type MemoryBefore } from './witness.js';
 
 /** A record that came to a file. */
 interface Stranger {
@@ -15,26 +17,15 @@ interface Stranger {
   place: string;
 }
 
-/** What the files of memory are at one moment, by their paths. */
-export type MemoryStamp = ReadonlyMap<string, Container>;
-
-/** Takes no reading: the ledgers were verified just before. */
-export const stampMemory = (context: Context): MemoryStamp =>
-  untilSettled(() => new Map(containersOf(context).map((container) => [container.path, container])));
-
-const containersOf = ({ layout }: Context): Container[] => [
-  ...TIERS.flatMap((tier) => listContainers(layout, tier)),
-  ...listArchives(layout),
-];
-
 /** Records that stand where none stood, and that the journal does not know. */
-function readSince(context: Context, before: MemoryStamp): Map<string, Stranger> {
+function readSince(context: Context, before: MemoryBefore): Map<string, Stranger> {
   const found = new Map<string, Stranger>();
   for (const container of containersOf(context)) {
-    const was = before.get(container.path);
+    const was = before.files.get(container.path);
     if (was?.stat !== container.stat) readFrom(context, container, was?.size ?? 0, found);
   }
   const { layout } = context;
+  for (const id of before.journal.keys()) found.delete(id);
   if (found.size > 0)
     readJournal(layout, journalStamp(layout).size, (bytes) => found.delete(recordId(bytes)));
   return found;
@@ -58,25 +49,32 @@ function readFrom(
   scanContainer(path, size, { line, long: ignore, tail: ignore });
 }
 
-/** Without those that HEAD has as they stand, or that another commit has. */
-async function dropCommitted(context: Context, found: ReadonlyMap<string, Stranger>): Promise<Stranger[]> {
-  const git = await gitFacts(context);
-  const committed = new Set(git ? [...git.tree.keys()].map((path) => fromTop(context, path)) : []);
-  for (const { path } of git?.changed ?? []) committed.delete(fromTop(context, path));
-  const ids = [...found].filter(([, { file }]) => !committed.has(file)).map(([id]) => id);
-  return [...(await dropElsewhere(context, new Set(ids)))].map((id) => found.get(id) as Stranger);
+/** Without those that some commit had before the command, or that came from elsewhere: its own commits vouch for nothing. */
+async function dropCommitted(
+  { git, layout, repository, world }: Context,
+  { commits }: MemoryBefore,
+  found: ReadonlyMap<string, Stranger>,
+): Promise<Stranger[]> {
+  if (!git || !repository || !commits) return [...found.values()];
+  const brought = await listBrought(git, repository);
+  const committed = await findRecords(git, streamGit(repository.root, world.env), {
+    folder: shownFrom(repository.root, memoryFolder(layout)),
+    wanted: new Set(found.keys()),
+    where: { commits: [...brought, ...commits] },
+  });
+  return [...found].filter(([id]) => !committed.has(id)).map(([, stranger]) => stranger);
 }
 
 /**
- * LTM-12: records that came since and that neither forge's journal nor any commit has. Somebody wrote them into the ledgers
- * by hand. What forge itself recorded meanwhile, for whomever, is none.
+ * LTM-12: records that came since and that neither forge's journal nor any commit has but those that the command made.
+ * Somebody wrote them into the ledgers by hand. What forge itself recorded meanwhile, for whomever, is none.
  */
-export async function newStrangers(context: Context, before: MemoryStamp): Promise<string[]> {
+export async function newStrangers(context: Context, before: MemoryBefore): Promise<string[]> {
   // Under the lock: who records writes to a segment first, and then to the journal.
   const found = context.disk.withLock(() => untilSettled(() => readSince(context, before)));
   // Mostly so; git is asked only about what looks strange.
   if (found.size === 0) return [];
-  const left = await dropCommitted(context, found);
+  const left = await dropCommitted(context, before, found);
   return TIERS.flatMap((tier) => {
     const [first, ...more] = left.filter((stranger) => stranger.tier === tier);
     if (!first) return [];

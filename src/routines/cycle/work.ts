@@ -10,8 +10,8 @@ import { type Evaluation, evaluate, type Ran } from './evaluation.js';
 import { runCommand, runInitScript, takeObservations, writeBriefing } from './execution.js';
 import { lookAgain, takeFacts } from './facts.js';
 import { type CycleRun, inStage, watchOf } from './stage.js';
-import { stampMemory } from './strangers.js';
 import { chooseTask } from './task.js';
+import { rememberMemory } from './witness.js';
 
 /** What a cycle came to before it is recorded. */
 export interface Work {
@@ -30,7 +30,7 @@ export async function workOn(run: CycleRun): Promise<Work> {
   const environment_valid = await prepare(run);
   const task = await choose(run);
   const before = takeFacts(run.context);
-  const memory = stampMemory(run.context);
+  const memory = await rememberMemory(run.context);
   const executed = await execute(run, environment_valid);
   run.context = lookAgain(run.context);
   const { trees, run: ended } = executed;

@@ -102,12 +102,14 @@ export async function invalidateKnowledge(
   });
 }
 
-/** By id, the start of it, or its words. */
+/** By its words, its id or that of the record that `memory log` shows, or the start of one. */
 function findKnown(context: Context, name: string): Proven {
   const known = [...readKnowledge(context).values()];
   const isId = /^[0-9a-f]{6,64}$/.test(name);
-  const found = known.filter(({ knowledge_id, pattern }) =>
-    isId ? knowledge_id.startsWith(name) : normalisePattern(pattern) === normalisePattern(name),
+  const found = known.filter(({ knowledge_id, record, pattern }) =>
+    isId
+      ? knowledge_id.startsWith(name) || record.startsWith(name)
+      : normalisePattern(pattern) === normalisePattern(name),
   );
   const [only] = found;
   if (only && found.length === 1) return only;

@@ -1,5 +1,6 @@
 import { recordId, TIERS } from '../../domain/ledger/ledger.js';
 import { redactedIn } from '../../domain/ledger/tombstone.js';
+import { readMark } from '../../store/cycle.js';
 import { readAnchors, writeAnchors } from '../../store/ledger/anchors.js';
 import { journalStamp, pruneJournal } from '../../store/ledger/journal.js';
 import { keepRedacted, redactedStamp } from '../../store/ledger/redacted.js';
@@ -62,9 +63,14 @@ function anchorsAfter({ disk }: Context, { git, settled }: Look) {
   return { ...anchors, history: git.head };
 }
 
-/** Not on a detached HEAD: whatever is committed there, no branch has it, and no anchor will miss it. */
-function prune({ layout }: Context, { scans, git }: Look, cut: Cut): void {
+/**
+ * Not on a detached HEAD: whatever is committed there, no branch has it, and no anchor will miss it. Not while a cycle is
+ * under way: it tells by the journal what forge wrote meanwhile.
+ */
+function prune({ disk, layout, world }: Context, { scans, git }: Look, cut: Cut): void {
   if (!git || git.branch === null || journalStamp(layout).stat !== cut.journal.stat) return;
+  const mark = readMark(disk);
+  if (mark && world.liveness(mark.holder) === 'alive') return;
   pruneJournal(layout, cut.journal.size, (bytes) => {
     const grave = redactedIn(bytes);
     const id = grave ?? recordId(bytes);

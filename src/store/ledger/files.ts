@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
-import { ForgeError } from '../../domain/error.js';
+import { dirname, join, sep } from 'node:path';
+import { corrupted, ForgeError, systemCode } from '../../domain/error.js';
 import type { Tier } from '../../domain/ledger/ledger.js';
 import { diskError, listFolder } from '../durable.js';
-import { fixedFile, type Layout, ledgerArchives, segmentFolder } from '../layout.js';
+import { FORGE_FOLDER, fixedFile, type Layout, ledgerArchives, segmentFolder, shown } from '../layout.js';
 import { type LineHandler, LineSplitter, type SpanHandler } from './line-splitter.js';
 
 /** A file that holds records: what it is now, so that a later look can tell whether it is still the same. */
@@ -22,7 +22,8 @@ export interface Container {
  */
 export function listContainers(layout: Layout, tier: Tier): Container[] {
   const folder = segmentFolder(layout, tier);
-  const segments = ledgerNames(folder).map((name) => describeContainer(join(folder, name)));
+  requireInside(layout, dirname(fixedFile(layout, tier)));
+  const segments = ledgerNames(layout, folder).map((name) => describeContainer(join(folder, name)));
   const fixed = describeContainer(fixedFile(layout, tier));
   return [fixed, ...segments].filter((container) => container !== null);
 }
@@ -36,7 +37,7 @@ export const MOVES = 10;
 /** The archives of all tiers. */
 export function listArchives(layout: Layout): Container[] {
   const folder = ledgerArchives(layout);
-  return ledgerNames(folder)
+  return ledgerNames(layout, folder)
     .map((name) => describeContainer(join(folder, name)))
     .filter((container) => container !== null);
 }
@@ -44,8 +45,28 @@ export function listArchives(layout: Layout): Container[] {
 export const archiveFileOf = (layout: Layout, sha256: string): string =>
   join(ledgerArchives(layout), `${sha256}.jsonl`);
 
-const ledgerNames = (folder: string): string[] =>
-  listFolder(folder).filter((name) => name.endsWith('.jsonl') && !name.startsWith('.'));
+function ledgerNames(layout: Layout, folder: string): string[] {
+  requireInside(layout, folder);
+  return listFolder(folder).filter((name) => name.endsWith('.jsonl') && !name.startsWith('.'));
+}
+
+/** A clone may bring a link along, or a command put one there: the ledgers are in `.forge/` itself, or nowhere. */
+function requireInside(layout: Layout, folder: string): void {
+  const real = realFolder(folder);
+  const top = join(realFolder(layout.root) ?? layout.root, FORGE_FOLDER);
+  if (real === null || real === top || real.startsWith(top + sep)) return;
+  const file = shown(layout, folder);
+  throw corrupted('file.outside', `${file} leads out of the .forge folder (to ${real}).`, { file });
+}
+
+function realFolder(path: string): string | null {
+  try {
+    return fs.realpathSync.native(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
+    throw diskError(error, path);
+  }
+}
 
 /** Null when there is no such file. */
 export function describeContainer(path: string): Container | null {

@@ -375,7 +375,7 @@ describe('forge recover --undo', () => {
     const before = files(project);
     const shim = projectAt(makeFolder());
     const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-    shim.write('git', `#!/bin/sh\ncase "$*" in *checkout-index*) exit 1;; esac\nexec ${git} "$@"\n`);
+    shim.write('git', `#!/bin/sh\ncase "$*" in *checkout-index*-u*) exit 1;; esac\nexec ${git} "$@"\n`);
     chmodSync(shim.path('git'), 0o755);
     const env = { PATH: `${shim.dir}:${process.env.PATH}` };
     const error = await forgeError(project, ['recover', '--yes'], { env });

@@ -129,14 +129,18 @@ export async function requireObjects(
   const paths = new Map([...write].map(([path, { oid }]) => [oid, path]));
   for (const { oid, path } of more) paths.set(oid, path);
   const missing: string[] = [];
+  const refuse = (what: string): never => {
+    const hint = `git fsck   or, in a partial clone, fetch what is missing: git diff --stat HEAD ${commit}`;
+    throw outside('recover.objects', `${what}; nothing was changed.`, { hint });
+  };
   const nothing = (): void => {};
-  await readBlobs(stream, paths.keys(), nothing, (oid) => missing.push(paths.get(oid) ?? oid));
-  if (missing.length === 0) return;
-  throw outside(
-    'recover.objects',
-    `git has not got ${missing.length === 1 ? 'a file' : `${missing.length} files`} that would be written, as ${oneLine(toText(missing[0] as string), 100)}; nothing was changed.`,
-    { hint: `git fsck   or, in a partial clone, fetch what is missing: git diff --stat HEAD ${commit}` },
+  await readBlobs(stream, paths.keys(), nothing, (oid) => missing.push(paths.get(oid) ?? oid)).catch(
+    (error: Error) => refuse(error.message),
   );
+  if (missing.length > 0)
+    refuse(
+      `git has not got ${missing.length === 1 ? 'a file' : `${missing.length} files`} that would be written, as ${oneLine(toText(missing[0] as string), 100)}`,
+    );
 }
 
 /** Exit 3 when somebody wrote one of the files, or staged something, since they were looked at. */

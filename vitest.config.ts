@@ -21,6 +21,7 @@ const LONG = [
   'cli/memory-purge',
   'cli/memory-redact',
   'cli/memory-set-back',
+  'cli/recover-ignored',
   'cli/recover-places',
   'cli/session-reverify',
   'docs/check-ledger',

@@ -116,9 +116,10 @@ const tooShallow = (range: string): Error =>
     hint: 'git fetch --unshallow   (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0")',
   });
 
-const notHere = ({ from, shown }: NamedStart): Error =>
+/** What a forced push replaced no ref leads to any more; by its id the big servers still give it. */
+const notHere = ({ from, rev, shown, isPushed }: NamedStart): Error =>
   outside('ci.start', `${from} names ${oneLine(shown, 80)}, which this clone does not have.`, {
-    hint: 'git fetch origin   or forge ci --range A..B',
+    hint: `git fetch origin${isPushed ? ` ${rev}` : ''}   or forge ci --range A..B`,
   });
 
 /** `12 commits in origin/main..HEAD (GITHUB_BASE_REF)`. */

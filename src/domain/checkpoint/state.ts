@@ -77,7 +77,10 @@ function judge(
     return { state: 'moved', why: 'its tag is a lightweight one now: somebody made it anew' };
   // Nothing says that there ever was another.
   if (!tag.isAnnotated)
-    return { state: 'unverified', why: 'its tag is a lightweight one: it was not made by forge, or made anew' };
+    return {
+      state: 'unverified',
+      why: 'its tag is a lightweight one: it was not made by forge, or made anew',
+    };
   if (!inTag)
     return { state: 'unverified', why: 'its tag holds no manifest: it was not made by forge, or made anew' };
   if (inTag.commit !== tag.commit)

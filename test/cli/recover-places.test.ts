@@ -356,8 +356,8 @@ describe('forge recover --undo', () => {
 
   it('GIT-06 an ignored file that stands where one comes back is newer work too', async () => {
     const project = await withCheckpoint();
-    project.write('.gitignore', '');
     project.write('kept.log', 'before\n');
+    project.git('add', '-f', 'kept.log');
     for (let i = 0; i < 30; i++) project.write(`junk/${i}`, 'x');
     const { backup_ref } = await recover(project);
     project.write('kept.log', 'since\n');

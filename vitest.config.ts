@@ -35,6 +35,7 @@ const LONG = [
   'cli/memory-redact',
   'cli/memory-redact-clones',
   'cli/memory-set-back',
+  'cli/recover-ignored',
   'cli/recover-left',
   'cli/recover-places',
   'cli/recover-undo',

@@ -9,8 +9,9 @@ export interface Divergence {
   behind: number;
   /** Tracked files that differ. */
   files: number;
-  insertions: number;
-  deletions: number;
+  /** Lines; null where git has not got a file of the checkpoint, as in a partial clone. */
+  insertions: number | null;
+  deletions: number | null;
   /** Files of the checkpoint that are gone. */
   deleted_files: number;
   untracked: number;

@@ -62,6 +62,19 @@ describe('forge ci: the range', () => {
     clone.git('switch', '-q', 'main');
     const gone = await ci(clone, [], githubEvent({ before: 'a'.repeat(40) }));
     expect([gone.exitCode, failed(gone)]).toEqual([6, ['commits outside', 'guard outside']]);
+    expect(JSON.stringify(gone)).toContain(`git fetch origin ${'a'.repeat(40)} `);
+  });
+
+  it('GIT-07 GitHub: a merge queue by its base, with all that it holds and nothing older', async () => {
+    const { clone, base, first } = await branched();
+    const queue = (base_sha: unknown) => githubEvent({ merge_group: { base_sha, head_sha: first } });
+    const from = 'GITHUB_EVENT_PATH (base_sha)';
+    expect(await seen(clone, queue(base))).toEqual([`${base.slice(0, 12)}..HEAD`, from, '2']);
+    expect(await seen(clone, queue(first))).toEqual([`${first.slice(0, 12)}..HEAD`, from, '1']);
+    // Unlike what a push replaced, the base of a queue is on a branch: without it nothing is known.
+    expect((await ci(clone, [], queue('b'.repeat(40)))).exitCode).toBe(6);
+    const env = { ...NOWHERE, ...queue('--all') };
+    expect(await forgeError(clone, ['ci'], { env })).toMatchObject({ exitCode: 2, code: 'ci.variable' });
   });
 
   it('GIT-07 GitLab: a merge request by its base, a push by what was there before', async () => {

@@ -39,8 +39,8 @@ describe('forge recover --undo', () => {
 
   it('GIT-06 an ignored file that stands where one comes back is newer work too', async () => {
     const project = await withCheckpoint();
-    project.write('.gitignore', '');
     project.write('kept.log', 'before\n');
+    project.git('add', '-f', 'kept.log');
     for (let i = 0; i < 30; i++) project.write(`junk/${i}`, 'x');
     const { backup_ref } = await recover(project);
     project.write('kept.log', 'since\n');
@@ -58,7 +58,7 @@ describe('forge recover --undo', () => {
     const before = files(project);
     const shim = projectAt(makeFolder());
     const git = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
-    shim.write('git', `#!/bin/sh\ncase "$*" in *checkout-index*) exit 1;; esac\nexec ${git} "$@"\n`);
+    shim.write('git', `#!/bin/sh\ncase "$*" in *checkout-index*-u*) exit 1;; esac\nexec ${git} "$@"\n`);
     chmodSync(shim.path('git'), 0o755);
     const env = { PATH: `${shim.dir}:${process.env.PATH}` };
     const error = await forgeError(project, ['recover', '--yes'], { env });

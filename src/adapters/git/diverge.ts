@@ -1,7 +1,7 @@
 import type { Divergence, Relation } from '../../domain/recover.js';
 import { toBytes, toText } from './bytes.js';
 import { withoutLocalFilters } from './commit.js';
-import { type Git, must } from './git.js';
+import { type Git, type GitResult, must } from './git.js';
 import { isShallow, operationInProgress } from './read.js';
 import type { Repository } from './repository.js';
 import { WorkTree } from './work-tree.js';
@@ -76,8 +76,8 @@ async function readHistory(git: Git, commit: string): Promise<History> {
 
 interface Changes {
   files: number;
-  insertions: number;
-  deletions: number;
+  insertions: number | null;
+  deletions: number | null;
   /** Paths that the commit has and git does not know now. */
   deleted: string[];
   paths: ReadonlySet<string>;
@@ -85,10 +85,19 @@ interface Changes {
 const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, deleted: [], paths: new Set() };
 
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
-  const form = ['diff', '--raw', '--numstat', '-z', '--no-renames', '--no-ext-diff', '--no-textconv'];
-  const plain = ['--no-color', '--no-relative', '--ignore-submodules=none', '-O/dev/null', commit];
-  const { code, stdout } = await git(['--no-literal-pathspecs', ...form, ...plain, ...outside(folder)]);
-  if (code !== 0) return NO_CHANGES;
+  const diff = async (...counts: string[]): Promise<GitResult> => {
+    const form = ['diff', '--raw', ...counts, '-z', '--no-renames', '--no-ext-diff', '--no-textconv'];
+    const plain = ['--no-color', '--no-relative', '--ignore-submodules=none', '-O/dev/null', commit];
+    return git(['--no-literal-pathspecs', ...form, ...plain, ...outside(folder)]);
+  };
+  const whole = await diff('--numstat');
+  if (whole.code === 0) return parseChanges(whole.stdout, true);
+  if ((await git(['cat-file', '-e', `${commit}^{commit}`])).code !== 0) return NO_CHANGES;
+  // Lines cannot be counted in a file that git has not got; that it is another one is known all the same.
+  return parseChanges(await must(() => diff(), ['diff']), false);
+}
+
+function parseChanges(stdout: string, isCounted: boolean): Changes {
   const words = stdout.split('\0').filter(Boolean);
   const raw: { state: string | undefined; path: string }[] = [];
   // Pairs of what changed and where; then a line of numbers for each.
@@ -103,8 +112,8 @@ async function readChanges(git: Git, commit: string, folder: string): Promise<Ch
   const deleted = raw.filter(({ state }) => state === 'D').map(({ path }) => path);
   return {
     files: raw.length,
-    insertions: sum(0),
-    deletions: sum(1),
+    insertions: isCounted ? sum(0) : null,
+    deletions: isCounted ? sum(1) : null,
     deleted,
     paths: new Set(raw.filter(({ state }) => state !== 'D').map(({ path }) => path)),
   };

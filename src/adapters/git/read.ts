@@ -80,10 +80,13 @@ export async function readBranch(repository: Repository, git: Git): Promise<stri
 
 const STATES: readonly (readonly [file: string, name: string])[] = [
   ['rebase-merge', 'a rebase'],
+  ['rebase-apply/applying', 'git am'],
   ['rebase-apply', 'a rebase'],
   ['MERGE_HEAD', 'a merge'],
   ['CHERRY_PICK_HEAD', 'a cherry-pick'],
   ['REVERT_HEAD', 'a revert'],
+  // Between two commits of a series there is no more than what is still to come.
+  ['sequencer/todo', 'a cherry-pick or revert'],
   ['BISECT_LOG', 'a bisect'],
 ];
 

@@ -20,7 +20,8 @@ export async function restoreTree(
   await git(['update-index', '--force-remove', '-z', '--stdin'], { env, input: old });
   const kept = await git(['ls-tree', '-r', '-z', '--full-tree', head, '--', folder]);
   await git(['update-index', '-z', '--index-info'], { env, input: kept });
-  const tree = (await git(['write-tree'], { env })).trim();
+  // A partial clone may lack some of its files; before any of them is written that is asked for.
+  const tree = (await git(['write-tree', '--missing-ok'], { env })).trim();
   const differing = async (from: string): Promise<string[]> =>
     words(await git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', from, tree]));
   const isInside = (path: string): boolean => path === folder || path.startsWith(`${folder}/`);

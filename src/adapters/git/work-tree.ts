@@ -39,6 +39,11 @@ export class WorkTree {
     return this.isFolder(dirname(path));
   }
 
+  /** Its own, with whatever is in it. */
+  holdsRepository(folder: string): boolean {
+    return fs.lstatSync(this.at(`${folder}/.git`), { throwIfNoEntry: false }) !== undefined;
+  }
+
   private isFolder(folder: string): boolean {
     if (folder === '.') return true;
     const known = this.folders.get(folder);
@@ -138,7 +143,7 @@ export class WorkTree {
   }
 }
 
-const nestedRepository = (folder: string): Error =>
+export const nestedRepository = (folder: string): Error =>
   refused('recover.repository', `${toText(folder)} is a repository of its own, and stands in the way.`, {
     hint: `move it elsewhere, then run the command again`,
   });

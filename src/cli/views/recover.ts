@@ -29,7 +29,9 @@ export function renderPlan({ checkpoint, divergence, decision, rules }: Recovery
     holds ? '' : `→ ${otherwise}`,
   ]);
   const more = [
-    `${plural(insertions, 'line')} added, ${deletions} removed`,
+    insertions === null
+      ? 'lines not counted: git has not got every file of the checkpoint'
+      : `${plural(insertions, 'line')} added, ${deletions} removed`,
     ...(behind > 0 ? [`${plural(behind, 'commit')} of the checkpoint missing here`] : []),
     ...(features_lost.length > 0 ? [`lost: ${features_lost.map((id) => oneLine(id, 60)).join(', ')}`] : []),
     ...(in_the_way.length > 0

@@ -73,8 +73,14 @@ function judge(
 ): Pick<Checkpoint, 'state' | 'why'> {
   if (file && !file.manifest) return { state: 'damaged', why: file.problem ?? 'its manifest cannot be read' };
   if (!tag) return withoutTag(name, file?.manifest as Manifest, isKnown);
-  if (!tag.isAnnotated)
+  if (!tag.isAnnotated && file)
     return { state: 'moved', why: 'its tag is a lightweight one now: somebody made it anew' };
+  // Nothing says that there ever was another.
+  if (!tag.isAnnotated)
+    return {
+      state: 'unverified',
+      why: 'its tag is a lightweight one: it was not made by forge, or made anew',
+    };
   if (!inTag)
     return { state: 'unverified', why: 'its tag holds no manifest: it was not made by forge, or made anew' };
   if (inTag.commit !== tag.commit)

@@ -18,9 +18,12 @@ export interface NamedStart {
 export function namedStart(env: Env, event: unknown, remote: string): NamedStart | null {
   switch (ciFormat(env)) {
     case 'github':
-      return env.GITHUB_BASE_REF
-        ? branchStart('GITHUB_BASE_REF', env.GITHUB_BASE_REF, remote)
-        : idStart('GITHUB_EVENT_PATH (before)', fieldOf(event, 'before'), true);
+      if (env.GITHUB_BASE_REF) return branchStart('GITHUB_BASE_REF', env.GITHUB_BASE_REF, remote);
+      return (
+        // Of a merge queue: one pull request or several, on what the branch will be by then.
+        idStart('GITHUB_EVENT_PATH (base_sha)', fieldOf(fieldOf(event, 'merge_group'), 'base_sha'), false) ??
+        idStart('GITHUB_EVENT_PATH (before)', fieldOf(event, 'before'), true)
+      );
     case 'gitlab':
       return (
         idStart('CI_MERGE_REQUEST_DIFF_BASE_SHA', env.CI_MERGE_REQUEST_DIFF_BASE_SHA, false) ??

@@ -67,11 +67,11 @@ async function choose(
   const start = named && (await commitAt(git, named.rev));
   if (named && start !== null) return since(head, start as string, named.shown, named.from);
   if (named && isShallow) throw tooShallow(`${named.shown}..HEAD`);
-  if (named && !named.isPushed) throw notHere(named);
+  if (named && !named.isPushed) throw notHere(named, remote);
   const fork = await forkPoint(git, head, defaultRefs(env, event, remote), isShallow);
   if (fork) return fork;
   // On the default branch itself nothing else says what a forced push replaced.
-  if (named) throw notHere(named);
+  if (named) throw notHere(named, remote);
   const parent = await commitAt(git, 'HEAD^1');
   return parent === null
     ? { range: [head], shown: 'HEAD', from: 'the last commit' }
@@ -124,9 +124,10 @@ const tooShallow = (range: string): Error =>
     hint: 'git fetch --unshallow   (GitHub: fetch-depth: 0; GitLab: GIT_DEPTH: "0")',
   });
 
-const notHere = ({ from, shown }: NamedStart): Error =>
+/** What a forced push replaced no ref leads to any more; by its id the big servers still give it. */
+const notHere = ({ from, rev, shown, isPushed }: NamedStart, remote: string): Error =>
   outside('ci.start', `${from} names ${oneLine(shown, 80)}, which this clone does not have.`, {
-    hint: 'git fetch   or forge ci --range A..B',
+    hint: `git fetch ${remote}${isPushed ? ` ${rev}` : ''}   or forge ci --range A..B`,
   });
 
 /** `12 commits in origin/main..HEAD (GITHUB_BASE_REF)`. */

@@ -215,7 +215,9 @@ export async function finishRecovery(context: Context): Promise<void> {
   await installGuard(context);
   removeOwnLock(place.repository.gitDir);
   await benchAt(context, place, async (bench) => {
-    const move = await planMove(bench, intent.tree, toBytes(place.folder));
+    // What was ignored before it began still is nobody's work.
+    const beside = [intent.backup ?? intent.head];
+    const move = await planMove(bench, intent.tree, toBytes(place.folder), beside);
     const ref = nameBackup(context);
     const subject = `Half-way through a ${intent.op} that was cut off`;
     const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();

@@ -1,7 +1,7 @@
 import { makeBackup } from '../../adapters/git/backup.js';
 import { type Bench, toBytes, toText } from '../../adapters/git/bytes.js';
 import { whyNoCommit } from '../../adapters/git/commit.js';
-import { isEmpty, type Move, planMove, requireUntouched } from '../../adapters/git/move.js';
+import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../../adapters/git/move.js';
 import { readBranch } from '../../adapters/git/read.js';
 import { commitTree, hasLeftOut, restoreTree } from '../../adapters/git/restore.js';
 import { issueOf, nameIn } from '../../domain/checkpoint/checkpoint.js';
@@ -40,6 +40,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
     const commit = await makeRestoreCommit(context, { bench, place, plan });
     const move = await planMove(bench, commit, toBytes(place.folder));
     if (isEmpty(move) && commit === head) return { backup_ref: null, commit: null };
+    await requireObjects(bench, move, { commit: target.commit.slice(0, 12) });
     tellLeft(context, move.left);
     const ref = nameBackup(context);
     const features = unproved(listFeatures(context).features, new Set(target.features_passing));
@@ -66,7 +67,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
       },
     });
     await finishMove(context, { place, bench, move }, intent);
-    tellRest(context, await planMove(bench, commit, toBytes(place.folder)));
+    tellRest(context, await planMove(bench, commit, toBytes(place.folder), [ref]));
     await tellDetached(context, place, commit);
     return { backup_ref: ref, commit: commit === head ? null : commit };
   });
@@ -133,18 +134,27 @@ function restoreMessage(context: Context, plan: RecoveryPlan): string {
 
 export function tellLeft({ warnings }: Context, left: readonly string[]): void {
   if (left.length === 0) return;
-  const named = left.slice(0, 5).map((path) => oneLine(toText(path), 100));
   warnings.push(
-    `Submodules and repositories inside this one were left as they are: ${named.join(', ')}${left.length > 5 ? ', …' : ''}. Look at: git status  and  git submodule update`,
+    `Submodules and repositories inside this one were left as they are: ${named(left)}. Look at: git status  and  git submodule update`,
   );
 }
 
-/** A filter or another program may make another file of what git wrote. */
-function tellRest({ warnings }: Context, { write, remove }: Move): void {
+/** The first of them. */
+const named = (paths: readonly string[]): string =>
+  [
+    ...paths.slice(0, 5).map((path) => oneLine(toText(path), 100)),
+    ...(paths.length > 5 ? [`and ${paths.length - 5} more`] : []),
+  ].join(', ');
+
+/** A filter or another program may make another file of what git wrote; the checkpoint may ignore less. */
+function tellRest({ warnings }: Context, { write, remove, spared }: Move): void {
   const rest = [...write.keys(), ...remove];
-  if (rest.length === 0) return;
-  const named = rest.slice(0, 5).map((path) => oneLine(toText(path), 100));
-  warnings.push(`Not as the checkpoint has it, by a filter or another program: ${named.join(', ')}.`);
+  if (rest.length > 0)
+    warnings.push(`Not as the checkpoint has it, by a filter or another program: ${named(rest)}.`);
+  if (spared.length > 0)
+    warnings.push(
+      `Left where they are, though the checkpoint's .gitignore does not name them: ${named(spared)}. Commit none of them by accident.`,
+    );
 }
 
 export async function tellDetached(

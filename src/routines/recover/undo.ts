@@ -2,7 +2,7 @@ import { makeBackup } from '../../adapters/git/backup.js';
 import { type Bench, toBytes } from '../../adapters/git/bytes.js';
 import { must } from '../../adapters/git/git.js';
 import { backupRef } from '../../adapters/git/kept.js';
-import { isEmpty, type Move, planMove, requireUntouched } from '../../adapters/git/move.js';
+import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../../adapters/git/move.js';
 import { commitTree, restoreTree } from '../../adapters/git/restore.js';
 import { formatCommitMessage } from '../../domain/commit/message.js';
 import { refused } from '../../domain/error.js';
@@ -45,6 +45,7 @@ export async function undoRollback(
     const isNewer = move.inTheWay.length > 0 || (await hasNewerWork(bench, place, { found, head }));
     if (isNewer && !found.isNamed) throw newerWork(found.backup.ref);
     const done = { undone: found.backup.ref, files: found.note.files.length };
+    await requireObjects(bench, move, { more: found.note.files, commit: found.backup.ref });
     if (context.disk.dryRun) return { ...done, commit: null, backup_ref: null, planned: true as const };
     const commit = await makeUndoCommit(context, { bench, place, head, found });
     const ref = isNewer ? nameBackup(context) : null;
@@ -96,7 +97,7 @@ async function hasNewerWork(
   { found, head }: { found: Found; head: string },
 ): Promise<boolean> {
   const own = toBytes(folder);
-  if (!isEmpty(await planMove(bench, head, own))) return true;
+  if (!isEmpty(await planMove(bench, head, own, [found.backup.commit]))) return true;
   const checkpoint = found.note.restored as string | undefined;
   if (checkpoint === undefined) return true;
   const form = ['diff-tree', '-r', '-z', '--name-only', '--no-renames', checkpoint, head];

@@ -133,6 +133,12 @@ describe('the state of a checkpoint', () => {
         true,
         'moved',
       ],
+      [
+        'a lightweight tag that no manifest speaks of',
+        { tag: { ...tag, isAnnotated: false, message: 'Subject\n' } },
+        true,
+        'unverified',
+      ],
       ['the tag was made by hand', { tag: { ...tag, message: 'Working\n' } }, true, 'unverified'],
       [
         'the tag was made anew without manifest',

@@ -9,7 +9,6 @@ import {
   fixedOf,
   HALT,
   HUMAN,
-  JOURNAL,
   linesOf,
   logOf,
   putLines,

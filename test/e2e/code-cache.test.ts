@@ -17,8 +17,8 @@ import { describe, expect, it } from 'vitest';
 import { BIN } from '../support/forge.js';
 import { makeFolder, run } from '../support/project.js';
 
-const SOURCE = 'process.stdout.write("from the source"), [() => {}]';
-const COMPILED = 'process.stdout.write("from the cache."), [() => {}]';
+const SOURCE = 'process.stdout.write("from the source"), ["build", () => {}]';
+const COMPILED = 'process.stdout.write("from the cache."), ["build", () => {}]';
 
 /** A package whose cache was made of another text of the same length, which is all of the text that V8 compares. */
 function makePackage() {

@@ -62,14 +62,8 @@ const DAILY = [
   // HEAD has moved: git is asked.
   ['start', ['hook', 'claude', 'session-start'], event('SessionStart')],
   [null, ['session', 'discard']],
-  // Of what none of these needs, what is asked for more often than the rest of it.
-  ...[
-    ['session', 'status'],
-    ['memory', 'verify'],
-    ['memory', 'log'],
-    ['doctor'],
-    ['feature', 'show', 'FORGE-001'],
-  ].map((args) => [REST, args]),
+  // Of all that none of these needs, the outline: what of it is used is compiled then.
+  [REST, ['session', 'status']],
 ];
 
 /** Which of the daily commands need which file of dist/cli: its name → theirs. `forge`: the path of bin/forge.js. */

@@ -36,11 +36,18 @@ const common = {
 };
 
 /**
- * The index of the guard's rules, made here so that no start has to. Needs all rules, of which a start needs none.
+ * `table`: the index of the guard's rules, made here so that no start has to. Needs all rules, of which a start needs none.
+ * `texts`: a text for each word that a rule looks behind.
  */
-async function guardTable() {
-  const { makeTableData } = await loadSources("export { makeTableData } from './src/domain/guard/table.ts';");
-  return JSON.stringify(JSON.stringify(makeTableData()));
+async function readGuard() {
+  const { makeTableData, guardRules } = await loadSources(
+    "export { guardRules, makeTableData } from './src/domain/guard/table.ts';",
+  );
+  const words = new Set(guardRules().flatMap(({ keywords }) => keywords ?? []));
+  return {
+    table: JSON.stringify(JSON.stringify(makeTableData())),
+    texts: [...words].map((word) => `${word} is a word.\n\nAnd\n\n`).join(''),
+  };
 }
 
 /** What went into each bundle. */
@@ -220,7 +227,7 @@ function writeGroups(modules, groups) {
  * First each module is a file of its own, and the daily commands show which ones they need; then those that the same
  * commands need become one file, and the commands leave there what V8 compiled for them.
  */
-async function buildCommandLine(table) {
+async function buildCommandLine(table, texts) {
   const modules = await splitCommandLine('bin', table);
   const server = await bundleWhole('mcp-server', {}, [withoutForms]);
   // Of the library it has what it uses, and nothing of the rest.
@@ -234,10 +241,10 @@ async function buildCommandLine(table) {
     ]);
   write((name) => [name]);
   const forge = join(draft, 'bin', 'forge.js');
-  const users = findUsers(forge);
+  const users = findUsers(forge, texts);
   write((name) => users.get(name === 'bin' ? 'main' : name) ?? []);
   // No other Node than this one would take them, and this one keeps its own.
-  if (!('enableCompileCache' in nodeModule)) writeCodeCaches(forge);
+  if (!('enableCompileCache' in nodeModule)) writeCodeCaches(forge, texts);
 }
 
 async function buildLibrary(table) {
@@ -255,9 +262,10 @@ async function buildLibrary(table) {
 }
 
 async function buildAll() {
-  const table = { FORGE_GUARD_TABLE: await guardTable() };
+  const guard = await readGuard();
+  const table = { FORGE_GUARD_TABLE: guard.table };
   await buildLibrary(table);
-  await buildCommandLine(table);
+  await buildCommandLine(table, guard.texts);
   writeFileSync(join(dist, 'LICENSES.txt'), collectLicences(root, metafiles));
   writeFileSync(join(dist, 'forge.1'), await manPage(version));
   if (!process.argv.includes('--no-types')) buildTypes(join(dist, 'types'));

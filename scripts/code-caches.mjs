@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const RECORDER = fileURLToPath(new URL('code-cache.cjs', import.meta.url));
+/** A first time is unlike all later ones. */
 const ROUNDS = 2;
 
 const MESSAGE = `[FORGE] Build
@@ -39,6 +40,10 @@ const AGENTS = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot'];
 const REST = 'rest';
 const SELDOM = ['cycle', 'end', 'record', REST];
 
+/** Whose file is read when a text needs a rule: it has what none of the others needs, and is small enough as it is. */
+const GUARD = 'guard';
+const TEXTS = 'texts.txt';
+
 /** One round: who runs it (null: it only prepares the next one), the command, what is on stdin. */
 const DAILY = [
   ['start', ['session', 'start', '--json']],
@@ -62,16 +67,21 @@ const DAILY = [
   // HEAD has moved: git is asked.
   ['start', ['hook', 'claude', 'session-start'], event('SessionStart')],
   [null, ['session', 'discard']],
+  [GUARD, ['guard', 'scan', TEXTS]],
   // Of all that none of these needs, the outline: what of it is used is compiled then.
   [REST, ['session', 'status']],
 ];
 
-/** Which of the daily commands need which file of dist/cli: its name → theirs. `forge`: the path of bin/forge.js. */
-export function findUsers(forge) {
+/**
+ * Which of the daily commands need which file of dist/cli: its name → theirs. `forge`: the path of bin/forge.js; `texts`:
+ * what the guard needs all its rules for, and finds nothing in.
+ */
+export function findUsers(forge, texts) {
   const users = new Map();
-  inProject(forge, (place) => {
+  inProject(forge, texts, (place) => {
     const log = join(place.env.HOME, 'loaded');
-    runDaily({ ...place, env: { ...place.env, RECORD_NAMES: log } });
+    for (let round = 0; round < ROUNDS; round++)
+      runDaily({ ...place, env: { ...place.env, RECORD_NAMES: log } });
     for (const line of readFileSync(log, 'utf8').trim().split('\n')) {
       const { user, files } = JSON.parse(line);
       if (user === REST) continue;
@@ -81,12 +91,12 @@ export function findUsers(forge) {
       }
     }
   });
+  for (const names of users.values()) if (names.size > 1) names.delete(GUARD);
   return users;
 }
 
-/** Several rounds: a first time is unlike all later ones. */
-export function writeCodeCaches(forge) {
-  inProject(forge, (place) => {
+export function writeCodeCaches(forge, texts) {
+  inProject(forge, texts, (place) => {
     for (let round = 0; round < ROUNDS; round++) runDaily(place);
   });
 }
@@ -102,7 +112,7 @@ function runDaily(place) {
 const recording = (env, user) => ({
   ...env,
   RECORD_USER: user,
-  ...(SELDOM.includes(user) ? { RECORD_ONLY: SELDOM.join('.') } : {}),
+  ...([...SELDOM, GUARD].includes(user) ? { RECORD_ONLY: SELDOM.join('.') } : {}),
 });
 
 function run(args, options) {
@@ -111,7 +121,7 @@ function run(args, options) {
 }
 
 /** `work` in a repository with a commit, a supervisor's key, a name for git, a feature. */
-function inProject(forge, work) {
+function inProject(forge, texts, work) {
   const scratch = mkdtempSync(join(tmpdir(), 'forge-build-'));
   try {
     const place = { forge, ...makePlace(scratch) };
@@ -119,6 +129,10 @@ function inProject(forge, work) {
     prepare('init', '--yes');
     prepare('supervisor', 'init');
     prepare('feature', 'add', 'FORGE-001', 'First');
+    prepare('knowledge', 'add', 'invariant', 'It is built');
+    prepare('session', 'start');
+    prepare('session', 'end', '--learned', 'what was learned', '--next', 'what is next');
+    writeFileSync(join(place.cwd, TEXTS), texts);
     work(place);
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -25,10 +25,10 @@ const group =
 
 /** Numbers by which a state knows a person. Company numbers are none. */
 export const NATIONAL_ID_GROUPS: readonly RuleGroup[] = [
-  group(americanIds),
-  group(westernIds),
-  group(southernIds),
-  group(northernIds),
-  group(asianIds),
+  group(() => americanIds()),
+  group(() => westernIds()),
+  group(() => southernIds()),
+  group(() => northernIds()),
+  group(() => asianIds()),
   group(() => [passport()]),
 ];

@@ -8,10 +8,10 @@ import type { RuleGroup } from './rule.js';
 
 /** What tells of a person: cards, accounts, ids, addresses and numbers. */
 export const PERSONAL_GROUPS: readonly RuleGroup[] = [
-  cardRules,
-  ibanRules,
+  () => cardRules(),
+  () => ibanRules(),
   ...NATIONAL_ID_GROUPS,
-  emailRules,
-  phoneRules,
-  networkRules,
+  () => emailRules(),
+  () => phoneRules(),
+  () => networkRules(),
 ];

@@ -23,7 +23,7 @@ const groupsFor = (owners: readonly string[]): readonly RuleGroup[] => [
   ...SECRET_GROUPS,
   ...PERSONAL_GROUPS,
   () => proprietaryRules(owners),
-  invisibleRules,
+  () => invisibleRules(),
 ];
 
 /** Vendors' rules that are known by form, then those known by a name beside them, then all others as they stand. */

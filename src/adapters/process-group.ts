@@ -72,23 +72,16 @@ export async function runGroup(argv: readonly string[], options: GroupOptions): 
 }
 
 function start([program = '', ...args]: readonly string[], { cwd, env }: GroupOptions): ChildProcess {
-  const watch = watchGroup();
-  try {
-    const child = spawn(program, args, {
-      cwd,
-      env,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // Its own group, so that what it started can be ended with it.
-      detached: process.platform !== 'win32',
-      windowsHide: true,
-    });
-    child.once(child.pid === undefined ? 'error' : 'exit', watch.stop);
-    if (child.pid !== undefined) watch.over(child.pid);
-    return child;
-  } catch (error) {
-    watch.stop();
-    throw error;
-  }
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // Its own group, so that what it started can be ended with it.
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  });
+  if (child.pid !== undefined) child.once('exit', watchGroup(child.pid));
+  return child;
 }
 
 /** Should it not be possible to say that it runs, it does not run. */

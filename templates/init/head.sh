@@ -96,7 +96,18 @@ trap 'rm -f -- "$kept/lock/$$"; rmdir -- "$kept/lock" 2>/dev/null' EXIT
 FORGE_INIT_RUN=$$
 export FORGE_INIT_RUN
 
-# step LABEL COMMAND…: says what it does; when it fails, one clear line with the end of what it printed.
+# Of what a step printed, the end; where it is long, its beginning too: some say there what is wrong, and at the end what they know.
+excerpt() {
+  lines=20
+  if [ "$(wc -l <"$kept/log")" -gt 20 ]; then
+    head -n 5 "$kept/log" | cut -c 1-300
+    echo …
+    lines=14
+  fi
+  tail -c 4000 "$kept/log" | tail -n "$lines"
+}
+
+# step LABEL COMMAND…: says what it does; when it fails, one clear line with a part of what it printed.
 step() {
   label=$1
   shift
@@ -106,7 +117,7 @@ step() {
   [ "$code" != "${harmless-}" ] || return 0
   {
     say "failed: $name: $label (exit $code; all it printed is in .forge/local/init/log)"
-    tail -c 4000 "$kept/log" | tail -n 20 | sed 's/^/  | /'
+    excerpt | sed 's/^/  | /'
   } >&2
   exit 1
 }

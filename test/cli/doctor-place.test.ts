@@ -97,6 +97,22 @@ describe('forge doctor, of what was left half-way', () => {
     ]);
   });
 
+  it('misses no file of the ledgers that was folded, and any whose record is nowhere', async () => {
+    const project = await makeForge();
+    for (const text of ['one', 'two']) await forgeJson(project, ['note', 'add', text]);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Notes');
+    await forgeJson(project, ['memory', 'fold']);
+    const notesFile = '.forge/memory/long-term/notes.jsonl';
+    const notes = project.read(notesFile);
+    const gone = async () => (await found(project)).filter((each) => each.includes('gone'));
+    expect(await gone()).toEqual([]);
+    project.write(notesFile, notes.split('\n').slice(0, -2).join('\n').concat('\n'));
+    expect(await gone()).toEqual([
+      expect.stringMatching(/^degraded: \d files? of .forge\/ that git has (is|are) gone/),
+    ]);
+  });
+
   it('tells of the ends of sessions, checkpoints and cycles that were cut off', async () => {
     const project = await makeForge();
     project.write('.git/forge/intent.json', '{}');
@@ -118,6 +134,13 @@ describe('forge doctor, of what was left half-way', () => {
     expect(await found(project)).toEqual([
       'degraded: 1 file of .forge/ that git has is gone: .forge/memory/long-term/architecture.md → git restore -- .forge/memory/long-term/architecture.md',
     ]);
+    // With two, what it says to type brings back these, and leaves what was changed since the commit.
+    rmSync(project.path('.forge/README.md'));
+    await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--test', 'true']);
+    const features = project.read(FEATURES);
+    const [symptom = ''] = await found(project);
+    run(project.dir, 'sh', ['-c', symptom.replace(/^.* → /, '')]);
+    expect([project.has('.forge/README.md'), project.read(FEATURES)]).toEqual([true, features]);
     project.git('restore', '.forge');
     await forgeJson(project, ['note', 'add', 'x']);
     expect(await found(project)).toEqual([

@@ -41,6 +41,17 @@ describe('looking at memory', () => {
     );
   });
 
+  it('LTM-04 nothing is said to be gone that was folded and is not committed yet', async () => {
+    const project = await makeForge();
+    await record(project);
+    commit(project);
+    await forgeJson(project, ['memory', 'fold']);
+    expect(project.git('status', '--short')).toContain(' D .forge/memory/execution.d/');
+    expect(await forgeJson(project, ['note', 'list'])).toMatchObject({ notes: [], warnings: [] });
+    const { stdout } = await runForge(project, ['memory', 'report']);
+    expect(stdout).toMatch(/^Memory report: 1 cycle\b/);
+  });
+
   it.each([
     ['all of memory', ['.forge/memory'], [7, 7]],
     ['the fixed file', [fixedOf('notes')], [1, 1]],

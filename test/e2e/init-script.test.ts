@@ -88,7 +88,7 @@ describe('init.sh', () => {
     });
   });
 
-  it('LAY-03 fails with one clear line and the end of the output, each time until it is mended', () => {
+  it('LAY-03 fails with one clear line, the beginning and the end of the output, each time until it is mended', () => {
     const project = initialised(makePlainProject(), {
       name: 'a',
       scripts: { test: `node -e "for (let i = 1; i < 99; i++) console.log('line ' + i); process.exit(3)"` },
@@ -100,7 +100,9 @@ describe('init.sh', () => {
       const [first, ...rest] = stderr.trimEnd().split('\n');
       expect(first).toMatch(/^init: failed: node: npm run test \(exit 3; .*\.forge\/local\/init\/log\)$/);
       expect(rest).toHaveLength(20);
-      expect(rest.join('\n')).toContain('  | line 98');
+      const shown = rest.join('\n');
+      expect(shown).toMatch(/ {2}\| line 1\n(?: {2}\| line .\n)* {2}\| …\n {2}\| line 8\d\n/);
+      expect(shown).toContain('  | line 98');
     }
     expect(project.read('.forge/local/init/log')).toContain('line 1\n');
     project.write('package.json', '{ "scripts": { "test": "node -e 0" } }');

@@ -1,4 +1,5 @@
 import { ForgeError } from '../../domain/error.js';
+import { LEFTHOOK_LOCAL } from '../../domain/git-hook/place.js';
 import { escapeControls, oneLine } from '../../domain/text.js';
 import type { HooksReport } from '../../index.js';
 import { type Call, type CommandSpec, command, type Group } from '../spec.js';
@@ -38,7 +39,8 @@ function render({ hooks, gone, beside, comment_char, asleep }: HooksReport, styl
     ({ name, scope, events, runs_forge }) =>
       `\n·  hook.${oneLine(name, 60)} (${scope} setting) has ${events.join(', ')} too: git 2.54 and newer run ${runs_forge ? 'forge twice' : 'both'}`,
   );
-  const shared = hooks.some(({ state, path }) => state === 'added' && !path.startsWith('.git/'))
+  const isShared = (path: string): boolean => !path.startsWith('.git/') && path !== LEFTHOOK_LOCAL;
+  const shared = hooks.some(({ state, path }) => state === 'added' && isShared(path))
     ? `\n\n${style.dim('forge’s block stands in files of the project: commit them, too.')}`
     : '';
   const later =

@@ -110,6 +110,9 @@ function describe(record: Record<string, unknown>): string {
   const { task_id, exit_code, count, knowledge_id, pattern, promoted, contested, reinstated } = record;
   const { classification, action, feature, text, message, reason } = record;
   const known = pattern ?? (knowledge_id === undefined ? undefined : String(knowledge_id).slice(0, 12));
+  const news = Object.entries({ promoted, contested, reinstated }).flatMap(([word, ids]) =>
+    Array.isArray(ids) && ids.length > 0 ? [`${ids.length} ${word}`] : [],
+  );
   const parts = [
     task_id,
     exit_code === undefined ? undefined : `exit ${exit_code}`,
@@ -117,9 +120,7 @@ function describe(record: Record<string, unknown>): string {
     action,
     feature,
     known,
-    ...Object.entries({ promoted, contested, reinstated }).map(([word, ids]) =>
-      Array.isArray(ids) && ids.length > 0 ? `${ids.length} ${word}` : undefined,
-    ),
+    ...(Array.isArray(promoted) && news.length === 0 ? ['nothing new'] : news),
     text,
     message,
     reason,

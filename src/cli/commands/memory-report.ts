@@ -34,8 +34,8 @@ const news = ({ promoted, contested, reinstated, governance_violations, regressi
 const exitOf = ({ exit_code }: Cycle): string => (exit_code === null ? 'stopped' : `exit ${exit_code}`);
 
 const title = ({ from, to, counts }: MemoryReport): string => {
-  const range = from === null && to === null ? '' : ` ${from ?? 'first'} to ${to ?? 'last'}`;
-  return `Memory report, cycles${range}: ${plural(counts.cycles, 'cycle')}`;
+  const range = from === null && to === null ? '' : `, cycles ${from ?? 'first'} to ${to ?? 'last'}`;
+  return `Memory report${range}: ${plural(counts.cycles, 'cycle')}`;
 };
 
 const classes = ({ by_classification }: MemoryReport): string =>

@@ -115,7 +115,10 @@ function checkHistory({ deleted, uncommitted }: LeftFacts): Symptom[] {
           `${plural(deleted.length, 'file')} of .forge/ that git has ${deleted.length === 1 ? 'is' : 'are'} gone: ${some(deleted)}`,
           'the files that were committed',
           'what stood in them is missed by whoever reads it',
-          `git restore -- ${deleted.length === 1 ? deleted[0] : '.forge'}`,
+          // Of nothing else: what changed since the commit stands in no commit.
+          deleted.length === 1
+            ? `git restore -- ${deleted[0]}`
+            : 'git ls-files -z --deleted -- .forge | xargs -0 git restore --',
         )),
     ...(uncommitted.length === 0
       ? []

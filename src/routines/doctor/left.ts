@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { writtenAt } from '../../adapters/file-system.js';
 import { changedFiles } from '../../adapters/git/commit.js';
+import type { Git } from '../../adapters/git/git.js';
+import { isLedger } from '../../adapters/git/raw.js';
 import { deletedFiles, isShallow, operationInProgress } from '../../adapters/git/read.js';
 import { indexMayKnow } from '../../adapters/git/state.js';
 import type { LeftFacts } from '../../domain/diagnosis/left.js';
@@ -17,6 +19,7 @@ import { lookAtLock } from '../../store/lock.js';
 import { valueOr } from '../attempt.js';
 import { isUnderWay, listIntents, readIntent } from '../checkpoint/intent.js';
 import { type Context, lockPolicy, readConfig } from '../context.js';
+import { goneLedgers } from '../memory/gone.js';
 import { judgeSeals } from '../memory/seals.js';
 import { readRunning } from '../session/running.js';
 
@@ -67,13 +70,21 @@ async function filesLeft(context: Context): Promise<Pick<LeftFacts, 'deleted' | 
   if (!git || !repository) return { deleted: [], uncommitted: [] };
   const folder = shownFrom(repository.root, layout.dir);
   const here = (path: string): string => shown(layout, join(repository.root, path));
-  const deleted = (await valueOr([], () => deletedFiles(git, folder))).map(here);
+  const deleted = (await valueOr([], () => missedFiles(context, git, folder))).map(here);
   const isRunning = (await valueOr(null, () => readRunning(context))) !== null;
   // Of a folder that git does not have yet, that is what has to be said.
   const isKept = indexMayKnow(repository, shownFrom(repository.root, configFile(layout)));
   if (isRunning || !isKept) return { deleted, uncommitted: [] };
   const changed = (await valueOr([], () => changedFiles(git, folder))).map(here);
   return { deleted, uncommitted: changed.filter((path) => path.endsWith('.jsonl')) };
+}
+
+/** A ledger's file that forge itself took away is missed by nobody. */
+async function missedFiles(context: Context, git: Git, folder: string): Promise<string[]> {
+  const deleted = await deletedFiles(git, folder);
+  if (!deleted.some(isLedger)) return deleted;
+  const gone = new Set(await goneLedgers(context));
+  return deleted.filter((path) => !isLedger(path) || gone.has(path));
 }
 
 async function lookAtSeals(context: Context): Promise<Pick<LeftFacts, 'unsealed' | 'unsound'>> {

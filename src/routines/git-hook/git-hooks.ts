@@ -114,9 +114,10 @@ function requireConsent(plans: readonly HookPlan[], into: readonly Manager[]): v
   const [first] = asked;
   if (!first) return;
   const owners = [...new Set(asked.map((plan) => plan.into))];
+  const paths = [...new Set(asked.map(({ path }) => path))];
   throw refused(
     'hooks.theirs',
-    `Nothing was installed: ${asked.map(({ path }) => path).join(', ')} would get a marked block of forge's.`,
+    `Nothing was installed: ${paths.join(', ')} would get a marked block of forge's.`,
     {
       hint: `forge hooks install ${owners.map((owner) => `--into ${owner}`).join(' ')}`,
       data: { hooks: plans.map(row), into: owners },

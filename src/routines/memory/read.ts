@@ -1,4 +1,3 @@
-import { changedMemory } from '../../adapters/git/memory.js';
 import { usage } from '../../domain/error.js';
 import { namesOf } from '../../domain/learning/proven.js';
 import {
@@ -10,7 +9,7 @@ import {
   type Tier,
 } from '../../domain/ledger/ledger.js';
 import { compareText, plural } from '../../domain/text.js';
-import { fixedFile, memoryFolder, shownFrom } from '../../store/layout.js';
+import { fixedFile } from '../../store/layout.js';
 import {
   type Container,
   eachLine,
@@ -24,6 +23,7 @@ import { Hiding } from '../../store/ledger/hidden.js';
 import type { SpanHandler } from '../../store/ledger/line-splitter.js';
 import { listTombstones } from '../../store/ledger/redact.js';
 import type { Context } from '../context.js';
+import { goneLedgers } from './gone.js';
 
 /** A record as readers get it. */
 export interface ReadRecord {
@@ -122,13 +122,10 @@ function containersOf({ layout }: Context, tier: Tier, archived: boolean): Conta
  * or a fixed file, which forge never removes, is not there.
  */
 export async function warnMissing(context: Context, tiers: readonly Tier[], isEmpty: boolean): Promise<void> {
-  const { disk, git, layout, repository, warnings } = context;
-  if (!git || !repository) return;
+  const { disk, layout, warnings } = context;
   if (!isEmpty && tiers.every((tier) => disk.exists(fixedFile(layout, tier)))) return;
-  const folder = shownFrom(repository.root, memoryFolder(layout));
   // Reading works where git does not.
-  const changed = await changedMemory(git, { repository, folder }).catch(() => []);
-  const gone = changed.filter(({ path, state }) => state === 'deleted' && path.endsWith('.jsonl')).length;
+  const { length: gone } = await goneLedgers(context).catch(() => []);
   if (gone > 0)
     warnings.push(
       `${plural(gone, 'memory file')} that git has ${gone === 1 ? 'is' : 'are'} missing here; more: forge memory verify`,

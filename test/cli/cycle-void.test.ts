@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { forgeJson } from '../support/forge.js';
+import { BIN, forgeJson } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { cycle, ready, sh, storedCycles } from './cycles.js';
+import { cycle, MARK, ready, sh, storedCycles } from './cycles.js';
 import { fixedOf, HUMAN, logOf, verify } from './memory.js';
 import { commitAll, copyTo, P, promote, recordAll, times } from './patterns.js';
 
@@ -110,5 +111,25 @@ describe('ten perfect cycles that a command wrote by hand', () => {
     const shown = (await logOf(project, 'evaluation')).map(({ record }) => record.classification);
     expect(shown.filter(Boolean)).toEqual(['SUCCESS', 'GOVERNANCE_VIOLATION']);
     expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('LTM-12 LTM-16 teach nothing where the command killed forge, and are found by the next cycle', async () => {
+    const project = await ready();
+    commitAll(project);
+    const kill = `kill -9 $(node -p 'require("./${MARK}").holder.pid')`;
+    const args = [BIN, 'cycle', ...sh(`${forgery()}; ${kill}`)];
+    expect(spawnSync(process.execPath, args, { cwd: project.dir }).signal).toBe('SIGKILL');
+    const { consolidation } = await recordAll(project, times(10, { pattern: 'something else' }));
+    expect(consolidation).toMatchObject({
+      ran: false,
+      waits: expect.stringContaining('forge cycle -- true'),
+    });
+    expect((await cycle(project, ['--task', 'A', ...sh('true')])).classification).toBe('SUCCESS');
+    const stored = (await storedCycles(project)).map(({ evaluation }) => evaluation);
+    expect(stored.filter(({ classification }) => classification !== 'SUCCESS')).toMatchObject([
+      { classification: 'GOVERNANCE_VIOLATION', governance_violations: VIOLATIONS },
+    ]);
+    expect(await saidOf(project)).toEqual({});
+    expect((await promote(project)).known).toMatchObject([{ pattern: 'something else' }]);
   });
 });

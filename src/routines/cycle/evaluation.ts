@@ -36,8 +36,8 @@ export interface Ran {
 export interface Evaluation {
   classification: Classification;
   violations: string[];
-  /** Records that somebody wrote by hand meanwhile. */
-  strangers: Stranger[];
+  /** Records that somebody wrote by hand meanwhile; null where nobody can tell. */
+  strangers: Stranger[] | null;
   regressions: string[];
   runs: BoundEvidence;
   /** Of features: all, and those that pass. */
@@ -76,7 +76,7 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   if (facts && end) violations.push(...findViolations(facts, end));
   if (judged) violations.push(...findFalse(ran.before, [facts, ...(end ? [end] : [])], judge));
   const strangers = await readStrangers(context, ran, notes);
-  violations.push(...describeStrangers(strangers));
+  violations.push(...describeStrangers(strangers ?? []));
   return {
     strangers,
     ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
@@ -173,12 +173,12 @@ async function readChanged(
 }
 
 /** LTM-12: what the command, or a test that it wrote, put into memory past forge. */
-async function readStrangers(context: Context, { memory }: Ran, notes: string[]): Promise<Stranger[]> {
+async function readStrangers(context: Context, { memory }: Ran, notes: string[]): Promise<Stranger[] | null> {
   try {
     return await newStrangers(context, memory);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     notes.push(`what was written to memory is not known: ${error.message}`);
-    return [];
+    return null;
   }
 }

@@ -4,6 +4,7 @@ import type { CycleMark } from '../../domain/cycle/mark.js';
 import type { MemoryError } from '../../domain/cycle/report.js';
 import { hasFailed } from '../../domain/cycle/verdict.js';
 import { ForgeError } from '../../domain/error.js';
+import { clearUnjudged } from '../../store/cycle.js';
 import { shownFrom } from '../../store/layout.js';
 import { type Context, readConfig, timestamp } from '../context.js';
 import { type RecordedCycle, recordCycle } from '../memory/record.js';
@@ -105,12 +106,15 @@ async function record(
   run: CycleRun,
   input: CycleInput,
   keep: CycleKeep | undefined,
-  strangers: readonly Stranger[],
+  strangers: readonly Stranger[] | null,
 ): Promise<RecordedCycle> {
   try {
     const { stages } = run;
     run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input, keep });
-    await voidStrangers(run.context, strangers, run.mark.key);
+    if (strangers) {
+      await voidStrangers(run.context, strangers, run.mark.key);
+      clearUnjudged(run.context.disk);
+    }
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;

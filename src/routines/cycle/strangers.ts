@@ -3,13 +3,14 @@ import { streamGit } from '../../adapters/git/git.js';
 import { findRecords } from '../../adapters/git/memory.js';
 import { parseLine, recordId, TIERS, type Tier } from '../../domain/ledger/ledger.js';
 import { plural } from '../../domain/text.js';
+import { readUnjudged } from '../../store/cycle.js';
 import { memoryFolder, shown, shownFrom } from '../../store/layout.js';
 import { type Container, scanContainer } from '../../store/ledger/files.js';
 import { journalStamp, readJournal } from '../../store/ledger/journal.js';
 import type { Context } from '../context.js';
 import { storeAudit, storeRecords, surroundings } from '../memory/ledger.js';
 import { untilSettled } from '../memory/read.js';
-import { containersOf, type MemoryBefore } from './witness.js';
+import { containersOf, heldCommits, type MemoryBefore } from './witness.js';
 
 /** A record that came to a file. */
 export interface Stranger {
@@ -23,7 +24,7 @@ export interface Stranger {
 function readSince(context: Context, before: MemoryBefore): Map<string, Stranger> {
   const found = new Map<string, Stranger>();
   for (const container of containersOf(context)) {
-    const was = before.files.get(container.path);
+    const was = before.files.get(shown(context.layout, container.path));
     if (was?.stat !== container.stat) readFrom(context, container, was?.size ?? 0, found);
   }
   const { layout } = context;
@@ -88,6 +89,23 @@ export const describeStrangers = (strangers: readonly Stranger[]): string[] =>
     const count = more.length + 1;
     return `${plural(count, 'record')} of the ${tier} ledger ${count === 1 ? 'was' : 'were'} not written by forge (${first.place})`;
   });
+
+/** What the command of a cycle wrote by hand whose forge was killed before it could look. */
+export interface Unseen {
+  key: string;
+  violations: string[];
+}
+
+/** Git and people went on since, so here whatever has been committed is let be. Null when all commands were looked at. */
+export async function judgeUnseen(context: Context): Promise<Unseen | null> {
+  const left = readUnjudged(context.disk);
+  if (!left) return null;
+  const files = new Map(Object.entries(left.files));
+  const commits = await heldCommits(context);
+  const strangers = await newStrangers(context, { files, journal: new Map(), anchors: null, commits });
+  await voidStrangers(context, strangers, left.key);
+  return { key: left.key, violations: describeStrangers(strangers) };
+}
 
 /** So many ids fit into a record. */
 const AT_ONCE = 10_000;

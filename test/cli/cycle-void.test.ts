@@ -59,6 +59,11 @@ const mergeFrom = (project: Project, other: Project): void => {
   project.git('merge', '-q', '--no-edit', 'FETCH_HEAD');
 };
 
+it('GOV-01 a task that is no feature is run, and says so: it may be a slip of the pen', async () => {
+  const result = await cycle(await ready(), ['--task', 'B', ...sh('true')]);
+  expect([result.task, result.warnings]).toEqual(['B', [expect.stringContaining('No feature is called B')]]);
+});
+
 describe('ten perfect cycles that a command wrote by hand', () => {
   it('LTM-06 LTM-12 LTM-18 teach nothing: not here, not after a commit, a merge elsewhere and a fold', async () => {
     const project = await ready();

@@ -42,6 +42,20 @@ describe('bad kinds of files', () => {
     }
   });
 
+  it('B-20 memory behind a link to another folder of .forge/ is neither intact nor written to: git would not see it', async () => {
+    const project = await makeForge();
+    renameSync(project.path('.forge/memory'), project.path('.forge/other'));
+    symlinkSync('other', project.path('.forge/memory'));
+    for (const args of [
+      ['memory', 'verify'],
+      ['note', 'add', 'x'],
+    ])
+      expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'file.outside' });
+    rmSync(project.path('.forge/memory'));
+    renameSync(project.path('.forge/other'), project.path('.forge/memory'));
+    expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
+  });
+
   it('B-20 a folder of .forge/ that leads out of it is not followed, neither to read nor to write', async () => {
     for (const [folder, args] of [
       ['memory', ['feature', 'add', 'A', 'a']],

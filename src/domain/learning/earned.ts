@@ -26,7 +26,7 @@ interface Claim {
 
 /** What is in the ledgers, whether it can still be read or not. */
 export interface Presence {
-  evaluation: { has(id: string): boolean };
+  evaluation: { has(id: string): boolean; isVoid(id: string): boolean };
   execution: { has(id: string): boolean };
   audit: { has(id: string): boolean };
   /** Of knowledge records: void, or reset. */
@@ -118,7 +118,7 @@ function flawOf(record: LedgerRecord, evidence: number): string | null {
     : null;
 }
 
-/** What was redacted was looked at when it was there; what is elsewhere nobody here has seen. */
+/** What was redacted was looked at when it was there; what is elsewhere nobody here has seen, and what is void shows nothing. */
 function weigh(claim: Claim, presence: Presence): { flaw: string | null; lack: string | null } {
   const { flaw, audit, isDecided, isRepeated, evidence, cycles } = claim;
   if (flaw !== null) return { flaw, lack: null };
@@ -131,13 +131,14 @@ function weigh(claim: Claim, presence: Presence): { flaw: string | null; lack: s
   let missing = 0;
   for (const id of evidence) {
     const cycle = cycles.get(id);
-    if (!cycles.has(id) && presence.evaluation.has(id)) shown.add(id);
+    if (presence.evaluation.isVoid(id)) missing++;
+    else if (!cycles.has(id) && presence.evaluation.has(id)) shown.add(id);
     else if (typeof cycle === 'string' && presence.execution.has(cycle)) shown.add(cycle);
     else if (typeof cycle === 'string' || !cycles.has(id)) missing++;
   }
   if (shown.size >= ENOUGH) return { flaw, lack: null };
   return missing > 0
-    ? { flaw, lack: `${plural(missing, 'evaluation')} that it names, or their cycles, are not here` }
+    ? { flaw, lack: `${plural(missing, 'evaluation')} that it names, or their cycles, are not here or void` }
     : { flaw: `its evidence is of ${plural(shown.size, 'cycle')}; ${ENOUGH} are needed`, lack: null };
 }
 

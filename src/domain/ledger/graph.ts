@@ -18,7 +18,7 @@ import {
   unauthorised,
   wrongTier,
 } from './problem.js';
-import { isManifest, isSettlement, Settlements } from './settlement.js';
+import { isManifest, isSettlement, Settlements, Voids } from './settlement.js';
 
 interface Pending {
   parent: string;
@@ -62,6 +62,8 @@ export class LedgerGraph {
   private readonly problems: (Problem & { id?: string })[] = [];
   private readonly beginnings: { ledger: string; index: number; place: Place }[] = [];
   private readonly settlements = new Settlements();
+  /** What settles something, until it is clear whether it is void itself. */
+  private readonly settling: { record: LedgerRecord; id: string }[] = [];
   private readonly converted = new ConvertedLines();
   private readonly tombstones: Tombstone[] = [];
   /** What this ledger says of its archives. */
@@ -138,7 +140,7 @@ export class LedgerGraph {
     this.noteLinks(record, index, place, lastGood);
     if (record.prev === null) this.beginnings.push({ ledger: record.ledger as string, index, place });
     if (record.actor === 'builder') this.problems.push({ ...unauthorised(place, lastGood), id });
-    if (isSettlement(record)) this.settle(record);
+    if (isSettlement(record)) this.settling.push({ record, id });
     if (isManifest(record)) this.manifests.push(record);
     this.onRecord(record, id, place, end);
   }
@@ -179,10 +181,13 @@ export class LedgerGraph {
     return { id: tombstone.redacted, line: place.line, offset: place.offset, n: tombstone.n };
   }
 
-  private settle(record: LedgerRecord): void {
-    const { lost, voided } = this.settlements.add(record);
-    for (const id of lost) this.table.mark(this.table.add(id), LOST);
-    for (const id of voided) this.table.mark(this.table.add(id), VOID);
+  private settle(): void {
+    const voids = new Voids();
+    for (const { record, id } of this.settling) voids.add(record, id);
+    for (const { record, id } of this.settling)
+      if (!voids.has(id))
+        for (const lost of this.settlements.add(record)) this.table.mark(this.table.add(lost), LOST);
+    for (const id of voids.list()) this.table.mark(this.table.add(id), VOID);
   }
 
   private addUnreadable(reason: string, bytes: Buffer, place: Place, last_good: LastGood): LastGood {
@@ -197,6 +202,7 @@ export class LedgerGraph {
 
   /** What stands here once every line was added. `missing` has consequences of unreadable lines in it too. */
   finish(): GraphResult {
+    this.settle();
     const unreadable = this.unreadable.filter((bytes) => !this.settlements.vouchFor(bytes));
     const missing: MissingParent[] = [];
     let unseen = 0;

@@ -1,4 +1,4 @@
-import type { LedgerRecord } from './ledger.js';
+import { isRecordId, type LedgerRecord } from './ledger.js';
 import type { ArchiveManifest, Digest } from './problem.js';
 
 /** Records that say how a finding was settled. */
@@ -12,7 +12,6 @@ export const isManifest = (record: LedgerRecord): record is LedgerRecord & Archi
 interface Settlement {
   bytes?: Digest[];
   lost?: string[];
-  voided?: string[];
   subject?: unknown;
 }
 
@@ -21,12 +20,12 @@ export class Settlements {
   private readonly vouched = new Set<string>();
   private readonly ledgers = new Set<string>();
 
-  /** The ids that it names as lost, and those that it declares void. */
-  add(record: LedgerRecord): { lost: string[]; voided: string[] } {
-    const { bytes = [], lost = [], voided = [], subject } = record as Settlement;
+  /** Returns the ids that it names as lost. */
+  add(record: LedgerRecord): string[] {
+    const { bytes = [], lost = [], subject } = record as Settlement;
     for (const digest of bytes) this.vouched.add(keyOf(digest));
     if (typeof subject === 'string') this.ledgers.add(subject);
-    return { lost, voided };
+    return lost;
   }
 
   /** Whether a repair vouches for bytes, wherever they stand. */
@@ -37,6 +36,36 @@ export class Settlements {
   /** Whether a ledger was adopted or dropped. */
   hasSettled(ledger: string): boolean {
     return this.ledgers.has(ledger);
+  }
+}
+
+/**
+ * What the repairs of a ledger declare void. One that is void itself declares nothing. Whoever names an id has seen its
+ * record, so no two name each other.
+ */
+export class Voids {
+  private readonly byId = new Map<string, string[]>();
+  private readonly known = new Map<string, boolean>();
+
+  /** A record of any kind, and its id. */
+  add(record: LedgerRecord, repair: string): void {
+    if (record.kind !== 'repair' || !Array.isArray(record.voided)) return;
+    this.known.clear();
+    for (const id of new Set(record.voided.filter(isRecordId)))
+      this.byId.set(id, [...(this.byId.get(id) ?? []), repair]);
+  }
+
+  has(id: string): boolean {
+    const found = this.known.get(id);
+    if (found !== undefined) return found;
+    const isVoid = (this.byId.get(id) ?? []).some((repair) => !this.has(repair));
+    this.known.set(id, isVoid);
+    return isVoid;
+  }
+
+  /** All ids that are void. */
+  list(): string[] {
+    return [...this.byId.keys()].filter((id) => this.has(id));
   }
 }
 

@@ -15,7 +15,7 @@ import type { Context } from '../context.js';
 import { requireMemory } from '../memory/integrity.js';
 import type { RunWatch } from './execution.js';
 import { type CycleFacts, takeFacts } from './facts.js';
-import { newStrangers } from './strangers.js';
+import { describeStrangers, newStrangers, type Stranger } from './strangers.js';
 import { type Judge, judgeTests } from './tests.js';
 import { type MemoryBefore, putBackWitness } from './witness.js';
 
@@ -36,6 +36,8 @@ export interface Ran {
 export interface Evaluation {
   classification: Classification;
   violations: string[];
+  /** Records that somebody wrote by hand meanwhile; null where nobody can tell. */
+  strangers: Stranger[] | null;
   regressions: string[];
   runs: BoundEvidence;
   /** Of features: all, and those that pass. */
@@ -73,8 +75,10 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   // The tests run what the command wrote.
   if (facts && end) violations.push(...findViolations(facts, end));
   if (judged) violations.push(...findFalse(ran.before, [facts, ...(end ? [end] : [])], judge));
-  violations.push(...(await readStrangers(context, ran, notes)));
+  const strangers = await readStrangers(context, ran, notes);
+  violations.push(...describeStrangers(strangers ?? []));
   return {
+    strangers,
     ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
     runs: boundEvidence(judge.evidence),
     files_changed: changed?.files.length ?? null,
@@ -169,12 +173,12 @@ async function readChanged(
 }
 
 /** LTM-12: what the command, or a test that it wrote, put into memory past forge. */
-async function readStrangers(context: Context, { memory }: Ran, notes: string[]): Promise<string[]> {
+async function readStrangers(context: Context, { memory }: Ran, notes: string[]): Promise<Stranger[] | null> {
   try {
     return await newStrangers(context, memory);
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     notes.push(`what was written to memory is not known: ${error.message}`);
-    return [];
+    return null;
   }
 }

@@ -11,10 +11,11 @@ import { ForgeError, refused } from '../../domain/error.js';
 import { judgeHolder, type Verdict } from '../../domain/session/holder.js';
 import { oneLine, plural } from '../../domain/text.js';
 import { makeToken } from '../../domain/token.js';
-import { clearMark, readMark, writeMark } from '../../store/cycle.js';
+import { clearMark, clearUnjudged, readMark, writeMark } from '../../store/cycle.js';
 import { type Context, readConfig, timestamp } from '../context.js';
 import { recordCycles } from '../memory/record.js';
 import type { KeepWatch } from './keep.js';
+import { judgeUnseen, type Unseen } from './strangers.js';
 
 /** Keys of the cycles that this very process runs. */
 const running = new Set<string>();
@@ -90,12 +91,26 @@ const heldBy = ({ holder, started_at, stage, task_id }: CycleMark, why: string):
  */
 export async function recordLeft(context: Context, mark: CycleMark, watch: KeepWatch): Promise<CycleMark> {
   const left = interruptedMarks(mark).filter(({ key }) => key !== mark.key);
-  if (left.length === 0) return { ...mark, left: undefined };
   for (const { command, key } of left) {
     if (command) endGroup(command);
     removeHandover(key);
   }
-  const inputs = left.map(interruptedInput);
+  const unseen = await judgeUnseen(context);
+  if (unseen) context.warnings.push(...unseen.violations);
+  if (left.length > 0) await recordEach(context, left, unseen, watch);
+  if (unseen) clearUnjudged(context.disk);
+  return left.length > 0 ? moveMark(context, mark, { left: undefined }) : { ...mark, left: undefined };
+}
+
+async function recordEach(
+  context: Context,
+  left: readonly CycleMark[],
+  unseen: Unseen | null,
+  watch: KeepWatch,
+): Promise<void> {
+  const inputs = left.map((each) =>
+    interruptedInput(each, unseen?.key === each.key ? unseen.violations : []),
+  );
   const { cycles } = await recordCycles(context, inputs);
   const fresh = cycles.flatMap(({ cycle, known }, i) =>
     known ? [] : [{ cycle, as: inputs[i]?.classification }],
@@ -107,7 +122,6 @@ export async function recordLeft(context: Context, mark: CycleMark, watch: KeepW
   }
   for (const [i, each] of left.entries())
     if (each.keep && cycles[i]) await (await import('./left.js')).keepLeft(context, each, cycles[i], watch);
-  return moveMark(context, mark, { left: undefined });
 }
 
 /** Says where the cycle is. */

@@ -4,12 +4,14 @@ import type { CycleMark } from '../../domain/cycle/mark.js';
 import type { MemoryError } from '../../domain/cycle/report.js';
 import { hasFailed } from '../../domain/cycle/verdict.js';
 import { ForgeError } from '../../domain/error.js';
+import { clearUnjudged } from '../../store/cycle.js';
 import { shownFrom } from '../../store/layout.js';
 import { type Context, readConfig, timestamp } from '../context.js';
 import { type RecordedCycle, recordCycle } from '../memory/record.js';
 import { guardLog, guardText } from './execution.js';
 import { moveMark } from './mark.js';
 import { type CycleRun, inStage } from './stage.js';
+import { type Stranger, voidStrangers } from './strangers.js';
 import type { Work } from './work.js';
 
 /** What became of the record. */
@@ -29,7 +31,7 @@ export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle
     try {
       const input = { ...(await describe(run, work)), stages };
       stored.keep = await planKeep(run.context, work);
-      stored.recorded = await record(run, input, stored.keep);
+      stored.recorded = await record(run, input, stored.keep, work.evaluation.strangers);
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
@@ -100,10 +102,19 @@ async function planKeep(context: Context, { evaluation, trees }: Work): Promise<
   }
 }
 
-async function record(run: CycleRun, input: CycleInput, keep: CycleKeep | undefined): Promise<RecordedCycle> {
+async function record(
+  run: CycleRun,
+  input: CycleInput,
+  keep: CycleKeep | undefined,
+  strangers: readonly Stranger[] | null,
+): Promise<RecordedCycle> {
   try {
     const { stages } = run;
     run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input, keep });
+    if (strangers) {
+      await voidStrangers(run.context, strangers, run.mark.key);
+      clearUnjudged(run.context.disk);
+    }
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;

@@ -16,8 +16,16 @@ export function chooseTask(
   wanted: string | undefined,
   features: readonly Feature[],
 ): ChosenTask {
-  if (wanted !== undefined) return { id: wanted, why: 'as asked for' };
+  if (wanted !== undefined) return asked(context, wanted, features);
   return focused(context, features) ?? following(context);
+}
+
+/** Work may have no feature; a slip of the pen is to be seen. */
+function asked({ warnings }: Context, id: string, features: readonly Feature[]): ChosenTask {
+  if (features.length === 0 || features.some((feature) => feature.id === id))
+    return { id, why: 'as asked for' };
+  warnings.push(`No feature is called ${id}: no tests judge this task. Features: forge feature list`);
+  return { id, why: 'as asked for; no feature is called that' };
 }
 
 function focused(context: Context, features: readonly Feature[]): ChosenTask | null {

@@ -3,7 +3,8 @@ import { ForgeError } from '../../domain/error.js';
 import { TIERS } from '../../domain/ledger/ledger.js';
 import { identify } from '../../domain/ledger/tombstone.js';
 import { plural } from '../../domain/text.js';
-import { anchorsFile, journalFile } from '../../store/layout.js';
+import { writeUnjudged } from '../../store/cycle.js';
+import { anchorsFile, journalFile, shown } from '../../store/layout.js';
 import { type Anchors, readAnchors, writeAnchors } from '../../store/ledger/anchors.js';
 import { type Container, listArchives, listContainers, readRange } from '../../store/ledger/files.js';
 import { appendJournal, journalStamp, readJournal } from '../../store/ledger/journal.js';
@@ -13,8 +14,8 @@ import { untilSettled } from '../memory/read.js';
 
 /** What bears witness to memory as it was before a command, where that cannot reach it. */
 export interface MemoryBefore {
-  /** The files of memory, by their paths. */
-  files: ReadonlyMap<string, Container>;
+  /** The files of memory, by their shown paths. */
+  files: ReadonlyMap<string, Pick<Container, 'size' | 'stat'>>;
   /** The lines of the journal, by the ids of their records. */
   journal: ReadonlyMap<string, Buffer>;
   /** Null where there were none. */
@@ -23,12 +24,20 @@ export interface MemoryBefore {
   commits: readonly string[] | null;
 }
 
-/** Takes no reading of the ledgers: they were verified just before. */
-export async function rememberMemory(context: Context): Promise<MemoryBefore> {
+/**
+ * Takes no reading of the ledgers: they were verified just before. The sizes of their files stay in the git dir too, should
+ * forge be killed before it looks again: until somebody does, nothing is consolidated.
+ */
+export async function rememberMemory(context: Context, key: string): Promise<MemoryBefore> {
   const { disk, layout } = context;
+  const files = untilSettled(
+    () => new Map(containersOf(context).map((each) => [shown(layout, each.path), each])),
+  );
+  const sizes = [...files].map(([file, { size, stat }]) => [file, { size, stat }] as const);
+  writeUnjudged(disk, { schema_version: '1.0', key, files: Object.fromEntries(sizes) });
   return {
     commits: await heldCommits(context),
-    files: untilSettled(() => new Map(containersOf(context).map((container) => [container.path, container]))),
+    files,
     journal: readLines(context),
     anchors: disk.exists(anchorsFile(layout)) ? readAnchors(disk) : null,
   };
@@ -39,7 +48,7 @@ export const containersOf = ({ layout }: Context): Container[] => [
   ...listArchives(layout),
 ];
 
-async function heldCommits({ git, repository }: Context): Promise<string[] | null> {
+export async function heldCommits({ git, repository }: Context): Promise<string[] | null> {
   if (!git || !repository) return null;
   try {
     return await listHeldCommits(git);

@@ -30,7 +30,7 @@ export async function workOn(run: CycleRun): Promise<Work> {
   const environment_valid = await prepare(run);
   const task = await choose(run);
   const before = takeFacts(run.context);
-  const memory = await rememberMemory(run.context);
+  const memory = await rememberMemory(run.context, (run.mark as CycleMark).key);
   const executed = await execute(run, environment_valid);
   run.context = lookAgain(run.context);
   const { trees, run: ended } = executed;

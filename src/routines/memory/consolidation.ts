@@ -2,6 +2,7 @@ import { countUncovered, type Plan, planConsolidation, WINDOW } from '../../doma
 import { coveredHeads, recordsOf } from '../../domain/learning/consolidation-record.js';
 import type { EvaluationTable } from '../../domain/learning/evaluation-table.js';
 import type { Identified } from '../../domain/learning/evidence.js';
+import { unjudgedFile } from '../../store/layout.js';
 import { type Around, tierHeads } from '../../store/ledger/ledger.js';
 import { readWindow, writeWindow } from '../../store/window.js';
 import type { Context } from '../context.js';
@@ -83,10 +84,12 @@ export function consolidateIfDue(
   return { ...nothingDone(uncovered, waits), assessment };
 }
 
-/** LTM-11, LTM-14: too much memory, or a human, holds consolidation back. Null when nothing does. */
+/** LTM-11, LTM-12, LTM-14: what a command may have written by hand, too much memory, or a human, holds consolidation back. Null when nothing does. */
 export function whyWaiting(context: Context): string | null {
   if (growthOf(liveBytes(context)) === 'paused')
     return 'memory has more than 100 MB; seal old cycles with: forge memory compact';
+  if (context.disk.exists(unjudgedFile(context.layout)))
+    return 'a cycle is under way, or was cut off before forge looked at what its command wrote; the next one does: forge cycle -- true';
   return readFreezes(context).length > 0
     ? 'it is frozen; a human ends that with: forge memory override unfreeze --reason "…"'
     : null;

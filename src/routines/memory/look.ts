@@ -1,6 +1,7 @@
 import { streamGit } from '../../adapters/git/git.js';
 import { findRecords, findSetBack, readBlobs, readRemovedLines } from '../../adapters/git/memory.js';
 import { EarnedPromotions } from '../../domain/learning/earned.js';
+import type { Identified } from '../../domain/learning/evidence.js';
 import { OpenBreaches } from '../../domain/ledger/breach.js';
 import { type MissingRecord, markOf, toFinding } from '../../domain/ledger/finding.js';
 import type { OnRecord } from '../../domain/ledger/graph.js';
@@ -17,6 +18,9 @@ import type { Cut } from './cut.js';
 import { addTo, judgeEarned, LOOKED_INTO, SCAN_ORDER } from './earned.js';
 import { fromTop, type GitFacts, gitFacts, type Look } from './facts.js';
 
+/** Audit records that say something of other records; those that are void do not. */
+const TELLING: ReadonlySet<string> = new Set(['breach', 'acknowledged', 'redacted']);
+
 export interface LookOptions {
   /** Bytes read so far, of all. */
   onProgress?: (read: number, total: number) => void;
@@ -32,12 +36,17 @@ export async function lookAtMemory(context: Context, cut: Cut, options: LookOpti
   const earned = new EarnedPromotions();
   /** The records that the audit ledger says were redacted. */
   const redacted = new Set<unknown>();
+  const audit: Identified[] = [];
   const scans = scanAll(context, cut, git, options, (record, id, place) => {
     addTo(earned, record, id, place);
-    if (record.tier === 'audit' && record.kind === 'redacted') redacted.add(record.subject);
-    if (record.tier === 'audit') breaches.add(record, id);
+    if (record.tier === 'audit' && TELLING.has(record.kind)) audit.push({ record, id });
     else if (record.tier === 'evaluation' && isRecordId(record.execution)) judged.push(record.execution);
   });
+  for (const { record, id } of audit)
+    if (!scans.audit.graph.isVoid(id)) {
+      if (record.kind === 'redacted') redacted.add(record.subject);
+      breaches.add(record, id);
+    }
   const { unproven, doubtful } = addUnearned(context, cut, scans, earned);
   const look: Look = {
     cut,

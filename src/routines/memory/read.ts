@@ -82,7 +82,7 @@ export function eachRecord(
     if (takeSpan(piece, start, end)) return;
     const line = piece.bytes.subarray(start, end);
     const parsed = parseLine(line.toString());
-    hiding.add(parsed);
+    hiding.add(parsed, line);
     if (parsed.kind === 'tombstone')
       take(parsed.tombstone.redacted, { ...parsed.tombstone, tier, kind: 'hidden' });
     else if (parsed.kind === 'record' && parsed.record.tier === tier) take(recordId(line), parsed.record);

@@ -1,5 +1,6 @@
 import type { Finding } from '../../domain/ledger/finding.js';
-import { byNumber, isRecordId, parseLine, recordId, TIERS, type Tier } from '../../domain/ledger/ledger.js';
+import { byNumber, parseLine, recordId, TIERS, type Tier } from '../../domain/ledger/ledger.js';
+import { Voids } from '../../domain/ledger/settlement.js';
 import { removedSeal } from '../../domain/seal/finding.js';
 import { SealGraph } from '../../domain/seal/graph.js';
 import {
@@ -53,8 +54,8 @@ const readLedgers = (context: Context): ReadSeals => untilSettled(() => readOnce
 function readOnce({ layout }: Context): ReadSeals {
   const graphs = Object.fromEntries(TIERS.map((tier) => [tier, new SealGraph()])) as ReadSeals['graphs'];
   const seals = new Map<string, StoredSeal>();
-  const retired = new Set<string>();
-  const voided = new Set<string>();
+  const retirements = new Map<string, string>();
+  const voids = new Voids();
   const containers = [...listArchives(layout), ...TIERS.flatMap((tier) => listContainers(layout, tier))];
   eachLine(containers, (bytes) => {
     const parsed = parseLine(bytes.toString('utf8'));
@@ -69,12 +70,12 @@ function readOnce({ layout }: Context): ReadSeals {
     graphs[record.tier].add(parsed, () => id);
     if (record.tier === 'audit' && record.kind === 'seal') seals.set(id, { id, record });
     if (record.kind === 'supervisor_key' && record.action === 'retired')
-      retired.add(String(record.public_key));
-    if (record.kind === 'repair' && Array.isArray(record.voided))
-      for (const one of record.voided) if (isRecordId(one)) voided.add(one);
+      retirements.set(id, String(record.public_key));
+    voids.add(record, id);
   });
-  const standing = [...seals.values()].filter(({ id }) => !voided.has(id));
+  const standing = [...seals.values()].filter(({ id }) => !voids.has(id));
   const inOrder = standing.sort((a, b) => byNumber({ n: a.record.n, id: a.id }, { n: b.record.n, id: b.id }));
+  const retired = new Set([...retirements].flatMap(([id, key]) => (voids.has(id) ? [] : key)));
   return { graphs, seals: inOrder, retired };
 }
 

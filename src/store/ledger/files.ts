@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { corrupted, ForgeError, systemCode } from '../../domain/error.js';
 import type { Tier } from '../../domain/ledger/ledger.js';
 import { diskError, listFolder } from '../durable.js';
@@ -50,12 +50,20 @@ function ledgerNames(layout: Layout, folder: string): string[] {
   return listFolder(folder).filter((name) => name.endsWith('.jsonl') && !name.startsWith('.'));
 }
 
-/** A clone may bring a link along, or a command put one there: the ledgers are in `.forge/` itself, or nowhere. */
+/**
+ * A clone may bring a link along, or a command put one there: the ledgers are in `.forge/` itself, or nowhere. Behind a link
+ * to another folder in there git sees none of their files.
+ */
 function requireInside(layout: Layout, folder: string): void {
   const real = realFolder(folder);
   const top = join(realFolder(layout.root) ?? layout.root, FORGE_FOLDER);
-  if (real === null || real === top || real.startsWith(top + sep)) return;
   const file = shown(layout, folder);
+  if (real === null || real === join(top, relative(layout.dir, folder))) return;
+  if (real === top || real.startsWith(top + sep))
+    throw corrupted('file.outside', `${file} is behind a link (to ${real}): git does not see its files.`, {
+      file,
+      hint: 'remove the link, and move the folder back to its place',
+    });
   throw corrupted('file.outside', `${file} leads out of the .forge folder (to ${real}).`, { file });
 }
 

@@ -1,6 +1,6 @@
-import { type ParsedLine, parseLine } from '../../domain/ledger/ledger.js';
+import { type LedgerRecord, type ParsedLine, parseLine, recordId } from '../../domain/ledger/ledger.js';
 import type { ArchiveManifest } from '../../domain/ledger/problem.js';
-import { isManifest } from '../../domain/ledger/settlement.js';
+import { isManifest, Voids } from '../../domain/ledger/settlement.js';
 import { identify } from '../../domain/ledger/tombstone.js';
 import type { Layout } from '../layout.js';
 import { archiveFileOf, type Container, describeContainer, eachLine, listArchives } from './files.js';
@@ -24,26 +24,48 @@ const HIDING = ['"redacted":"', '"kind":"repair"', '"kind":"drop"', '"ids_sha256
 /** Gathers what is not to be shown from parsed lines. Whatever is redacted anywhere here is shown nowhere. */
 export class Hiding {
   private readonly hidden: Hidden;
-  private readonly resets: ArchiveManifest[] = [];
+  private readonly voids = new Voids();
+  /** What hides whole ledgers or archives, until it is clear whether it is void itself. */
+  private readonly hiders: { record: LedgerRecord; id: string; isReset: boolean }[] = [];
 
   constructor(private readonly layout: Layout) {
     this.hidden = { ids: new Set(readRedacted(layout).keys()), reset: new Set(), ledgers: new Set() };
   }
 
-  add(parsed: ParsedLine): void {
-    const manifest = note(parsed, this.hidden);
-    if (manifest?.kind === 'reset') this.resets.push(manifest);
+  /** `inReset`: a line of an archive that was reset; what older archives hold is reset with it. */
+  add(parsed: ParsedLine, line: Uint8Array, inReset = false): void {
+    if (parsed.kind === 'tombstone') this.hidden.ids.add(parsed.tombstone.redacted);
+    if (parsed.kind !== 'record') return;
+    const { record } = parsed;
+    const { kind } = record;
+    if (kind === 'repair') this.voids.add(record, recordId(line));
+    const isReset = isManifest(record) && (inReset || kind === 'reset');
+    if (kind === 'drop' || isReset) this.hiders.push({ record, id: recordId(line), isReset });
   }
 
   /** Once every line was added. */
   finish(): Hidden {
-    const done = new Set<string>();
-    for (let manifest = this.resets.pop(); manifest; manifest = this.resets.pop())
-      if (!done.has(manifest.ids_sha256)) {
-        done.add(manifest.ids_sha256);
-        this.resets.push(...hideMembers(this.layout, manifest, this.hidden));
-      }
+    const done = new Set<unknown>();
+    // The list grows while archives that were reset are read.
+    for (const { record, id, isReset } of this.hiders) {
+      if (this.voids.has(id)) continue;
+      if (!isReset) this.hidden.ledgers.add(String(record.subject));
+      else if (!done.has(record.ids_sha256)) this.hideMembers(record as LedgerRecord & ArchiveManifest);
+      done.add(record.ids_sha256);
+    }
+    for (const id of this.voids.list()) this.hidden.ids.add(id);
     return this.hidden;
+  }
+
+  /** All that a reset sealed. */
+  private hideMembers(manifest: ArchiveManifest): void {
+    const file = findArchive(this.layout, manifest);
+    eachLine(file ? [file] : [], (bytes) => {
+      const id = identify(bytes);
+      this.hidden.ids.add(id);
+      this.hidden.reset.add(id);
+      if (mayHide(bytes)) this.add(parseLine(bytes.toString('utf8')), bytes, true);
+    });
   }
 }
 
@@ -51,37 +73,12 @@ export class Hiding {
 export function findHidden(layout: Layout, containers: readonly Container[]): Hidden {
   const hiding = new Hiding(layout);
   eachLine(containers, (bytes) => {
-    if (mayHide(bytes)) hiding.add(parseLine(bytes.toString('utf8')));
+    if (mayHide(bytes)) hiding.add(parseLine(bytes.toString('utf8')), bytes);
   });
   return hiding.finish();
 }
 
 const mayHide = (bytes: Buffer): boolean => HIDING.some((mark) => bytes.includes(mark));
-
-/** All that a reset sealed. The manifests of older archives among it: what these hold is reset with them. */
-function hideMembers(layout: Layout, manifest: ArchiveManifest, hidden: Hidden): ArchiveManifest[] {
-  const file = findArchive(layout, manifest);
-  const inner: ArchiveManifest[] = [];
-  eachLine(file ? [file] : [], (bytes) => {
-    const id = identify(bytes);
-    hidden.ids.add(id);
-    hidden.reset.add(id);
-    const older = mayHide(bytes) ? note(parseLine(bytes.toString('utf8')), hidden) : null;
-    if (older) inner.push(older);
-  });
-  return inner;
-}
-
-/** What a line hides, and the manifest that it is. */
-function note(parsed: ParsedLine, hidden: Hidden): (ArchiveManifest & { kind: string }) | null {
-  if (parsed.kind === 'tombstone') hidden.ids.add(parsed.tombstone.redacted);
-  if (parsed.kind !== 'record') return null;
-  const { record } = parsed;
-  const { kind, voided, subject } = record;
-  if (kind === 'repair' && Array.isArray(voided)) for (const id of voided) hidden.ids.add(id);
-  if (kind === 'drop' && typeof subject === 'string') hidden.ledgers.add(subject);
-  return isManifest(record) ? record : null;
-}
 
 /** The archive of a manifest: by its name, or by its ids once something in it was redacted and it has another name. */
 function findArchive(layout: Layout, manifest: ArchiveManifest): Container | null {

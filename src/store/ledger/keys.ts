@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { parseLine, recordId, type Tier } from '../../domain/ledger/ledger.js';
+import { Voids } from '../../domain/ledger/settlement.js';
 import { syncFolder } from '../durable.js';
 import type { Layout } from '../layout.js';
 import { unconfirmed } from './append.js';
@@ -16,17 +17,16 @@ export interface Keyed {
 const MARK = Buffer.from('"key":"');
 const VOIDED = Buffer.from('"voided":["');
 
-/** A record that somebody edited bears the key of the one that was put back. */
-function findVoided(layout: Layout, tier: Tier): Set<string> {
-  const voided = new Set<string>();
+/** A record that somebody edited bears the key of the one that was put back; one written by hand may bear any. */
+function findVoided(layout: Layout, tier: Tier): Voids {
+  const voids = new Voids();
   const line = (bytes: Buffer): void => {
     if (!bytes.includes(VOIDED)) return;
     const parsed = parseLine(bytes.toString('utf8'));
-    if (parsed.kind !== 'record' || parsed.record.kind !== 'repair') return;
-    for (const id of parsed.record.voided as string[]) voided.add(id);
+    if (parsed.kind === 'record') voids.add(parsed.record, recordId(bytes));
   };
   eachLine([...listContainers(layout, tier), ...listArchives(layout)], line);
-  return voided;
+  return voids;
 }
 
 /**
@@ -52,7 +52,7 @@ export function findKeyed(layout: Layout, tier: Tier, wanted: ReadonlySet<string
 
 function firstValid(
   bearers: readonly (Keyed & { key: string; path: string })[],
-  voided: ReadonlySet<string>,
+  voided: Voids,
 ): Map<string, Keyed> {
   const valid = bearers.filter(({ id }) => !voided.has(id));
   const found = new Map(valid.toReversed().map((bearer) => [bearer.key, bearer]));

@@ -159,8 +159,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     hooks: {
       install: bind('hooks', 'installHooks', 'settles'),
       uninstall: bind('hooks', 'uninstallHooks', 'settles'),
-      /** Refuses what `install` would refuse, and does no more. */
-      check: bind('hooks', 'checkHooks', 'reads'),
+      /** Refuses what `install` would refuse, and does no more; what a builder tries is recorded. */
+      check: bind('hooks', 'checkHooks', 'settles'),
       status: bind('hooks', 'hooksStatus', 'reads'),
     },
     guard: {

@@ -196,6 +196,26 @@ describe('what does not belong', () => {
     ]);
   });
 
+  it.each([
+    ['notes', { kind: 'repair', lost: 5, voided: {}, bytes: [null] }],
+    ['notes', { kind: 'repair', lost: [5, 'x'], voided: [null], bytes: 5 }],
+    ['evaluation', { kind: 'cycle', patterns: [null] }],
+    ['knowledge', { kind: 'consolidation', answered: [null], covers: 5 }],
+  ] as const)(
+    'B-35 a record of %s whose fields have no form of forge (%j) stops nobody',
+    async (tier, draft) => {
+      const project = await makeForge();
+      await putForeign(project, tier, [{ actor: 'supervisor', ...draft }]);
+      expect((await verify(project)).exitCode).toBe(0);
+      for (const args of [
+        ['session', 'start'],
+        ['memory', 'promote'],
+        ['memory', 'report'],
+      ])
+        expect((await runForge(project, args)).exitCode, args.join(' ')).toBe(0);
+    },
+  );
+
   it('B-36 what a builder wrote is memory.unauthorised; a repair declares it void', async () => {
     const project = await makeForge();
     await runForge(project, ['note', 'add', 'ours']);

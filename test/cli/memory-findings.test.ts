@@ -39,7 +39,6 @@ describe('line ends', () => {
     const { exitCode, problems } = await verify(project);
     expect([exitCode, problems.map(({ code, line }) => [code, line])]).toEqual([4, [['crlf', 1]]]);
     expect((await forgeError(project, ['note', 'add', 'c'])).code).toBe('memory.corrupted');
-    // It passes when the file is put right: nobody has to acknowledge anything.
     expect(project.has(HALT)).toBe(false);
     await typeHint(project, problems[0]?.hint ?? '');
     expect(project.read(file)).toBe(before);
@@ -173,8 +172,7 @@ describe('what does not belong', () => {
     const [one, two] = ['one', 'two'].map((root) => ledgerId('notes', root)) as [string, string];
     for (const id of [one, two])
       putLines(project, `.forge/memory/notes.d/${id.slice(0, 8)}.jsonl`, [genesisLine('notes', id)]);
-    const foreign = (await verify(project)).problems.map(({ ledger }) => ledger);
-    expect(foreign.sort()).toEqual([one, two].sort());
+    expect((await verify(project)).problems.map(({ ledger }) => ledger).sort()).toEqual([one, two].sort());
     const reason = ['--reason', 'r'];
     const before = await logOf(project, 'audit');
     expect(await forgeError(project, ['memory', 'adopt', one, 'feedfeed', ...reason], HUMAN)).toMatchObject({

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import { usage } from '../domain/error.js';
+import { usage, withHint } from '../domain/error.js';
 import { isGitHook } from '../domain/git-hook/shim.js';
 import { decodeInput, type Io } from './io.js';
 import { fitScreen, screenAt } from './screen.js';
@@ -60,6 +60,12 @@ async function run(io: Io): Promise<number> {
     },
   });
   if (!given) return 0;
+  return invoke(io, given).catch((error) => {
+    throw withHint(error, `${given.name} --help`);
+  });
+}
+
+async function invoke(io: Io, given: Invocation): Promise<number> {
   const { makeCall } = await import('./call.js');
   const { guardInput, redactInput } = await import('./input-guard.js');
   const invocation = given.flags.redact ? await redactInput(given) : given;
@@ -98,7 +104,10 @@ function folder(io: Io, dir: string | undefined): string {
   const wanted = dir ?? (io.env.FORGE_DIR || '.');
   const path = isAbsolute(wanted) ? wanted : resolve(currentFolder(io), wanted);
   const real = realFolder(path);
-  if (real === null) throw usage('folder.missing', `There is no folder ${path}.`);
+  if (real === null)
+    throw usage('folder.missing', `There is no folder ${path}.`, {
+      hint: 'mkdir -p FOLDER   or another one:   -C FOLDER',
+    });
   return basename(real) === '.forge' ? dirname(real) : real;
 }
 

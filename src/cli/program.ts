@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { usage } from '../domain/error.js';
+import { usage, withHint } from '../domain/error.js';
 import { parseWhole } from '../domain/input.js';
 import { GROUPS, type GroupEntry } from './groups.js';
 import { TOPICS } from './help/topics.js';
@@ -122,9 +122,17 @@ function describe(target: Command, spec: CommandSpec, found: Found): void {
     given.pop();
     const options = { ...self.optsWithGlobals(), ...(isUnasked(self) ? { input: false } : {}) };
     const args = given.flat().filter((word): word is string => typeof word === 'string');
-    found({ spec, args, options: numbers(spec, options), flags: flagsOf(options) });
+    const name = nameOf(self);
+    try {
+      found({ name, spec, args, options: numbers(spec, options), flags: flagsOf(options) });
+    } catch (error) {
+      throw withHint(error, `${name} --help`);
+    }
   });
 }
+
+const nameOf = (command: Command): string =>
+  command.parent ? `${nameOf(command.parent)} ${command.name()}` : command.name();
 
 /** `--no-input` before or behind the command: of two that were not given, the outer one's default would count. */
 function isUnasked(command: Command): boolean {

@@ -108,6 +108,8 @@ export function command<T>(spec: CommandSpec<T>): CommandSpec<never> {
 
 /** What argv asks for. */
 export interface Invocation {
+  /** `forge memory record` */
+  name: string;
   spec: CommandSpec;
   args: string[];
   options: Record<string, unknown>;

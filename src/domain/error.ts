@@ -88,6 +88,13 @@ export const corrupted = maker('corrupted');
 /** Git, the disk or another program failed: exit 6. */
 export const outside = maker('outside');
 
+/** A wrong call that says nothing of what to type next says this; any other error stays as it is. */
+export function withHint(error: unknown, hint: string): unknown {
+  if (!(error instanceof ForgeError) || error.kind !== 'usage' || error.hint !== undefined) return error;
+  const hinted = usage(error.code, error.message, { ...error.details, hint });
+  return Object.assign(hinted, { stack: error.stack });
+}
+
 /** The `code` of a Node system error ("ENOENT"), or undefined. */
 export function systemCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;

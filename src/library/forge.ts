@@ -97,7 +97,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       // What settles a halt has to work while it stands.
       restore: bind('repair', 'restoreMemory', 'settles'),
       repair: bind('repair', 'repairMemory', 'settles'),
-      settleLedger: bind('settle', 'settleLedger', 'settles'),
+      settleLedgers: bind('settle', 'settleLedgers', 'settles'),
       reset: bind('reset', 'resetTier'),
       redact: bind('redact', 'redactRecords', 'settles'),
       acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
@@ -159,6 +159,8 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     hooks: {
       install: bind('hooks', 'installHooks', 'settles'),
       uninstall: bind('hooks', 'uninstallHooks', 'settles'),
+      /** Refuses what `install` would refuse, and does no more; what a builder tries is recorded. */
+      check: bind('hooks', 'checkHooks', 'settles'),
       status: bind('hooks', 'hooksStatus', 'reads'),
     },
     guard: {

@@ -59,6 +59,7 @@ export type { Redaction } from '../routines/memory/redact.js';
 export type { Mended } from '../routines/memory/repair.js';
 export type { MemoryReport } from '../routines/memory/report.js';
 export type { Reset } from '../routines/memory/reset.js';
+export type { SettledLedger, SettledLedgers } from '../routines/memory/settle.js';
 export type { MemoryStats } from '../routines/memory/stats.js';
 export type { Integrity } from '../routines/memory/verify.js';
 export type { BackupList } from '../routines/recover/backups.js';

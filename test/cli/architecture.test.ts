@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ShownArchitecture } from '../../src/index.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
-import type { Project } from '../support/project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { makeForge, makePlainForge, snapshot } from './project.js';
 
@@ -36,6 +37,8 @@ async function written(text: string | Buffer): Promise<Project> {
 /** At a terminal, with this command as the editor. */
 const edit = (project: Project, editor: string, ...args: string[]) =>
   runForge(project, ['architecture', 'edit', ...args], { terminal: true, env: { GIT_EDITOR: editor } });
+
+const GIT = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
 
 const draftsOf = (project: Project): string[] =>
   project.has(DRAFTS) ? readdirSync(project.path(DRAFTS)) : [];
@@ -90,6 +93,20 @@ describe('forge architecture show', () => {
     });
     symlinkSync('/etc/passwd', project.path(FILE));
     expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({ exitCode: 4 });
+  });
+});
+
+describe('an editor without a shell', () => {
+  it('KNO-03 is named, and that sh is missing; git is there', async () => {
+    const project = await written(TEXT);
+    const programs = projectAt(makeFolder());
+    symlinkSync(GIT, programs.path('git'));
+    const env = { GIT_EDITOR: 'true', PATH: programs.dir };
+    const { stderr, exitCode } = await runForge(project, ['architecture', 'edit'], { terminal: true, env });
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('The editor (true) needs sh, which cannot be started');
+    expect(stderr).not.toContain('git was not found');
+    expect(draftsOf(project)).toEqual([]);
   });
 });
 

@@ -167,3 +167,16 @@ describe('bad arguments', () => {
     expect(project.has('x')).toBe(false);
   });
 });
+
+describe('a wrong call', () => {
+  it.each([
+    [['note', 'add', ''], 'text.empty', 'forge note add --help'],
+    [['loop', '--sleep', 'x'], 'number.invalid', 'forge loop --help'],
+    [['memory', 'record', 'nosuch.json'], 'file.unreadable', 'forge memory record --help'],
+    [['--color', 'red'], 'color.unknown', 'forge where --help'],
+    [['-C', 'nosuch', 'next'], 'folder.missing', 'mkdir -p FOLDER   or another one:   -C FOLDER'],
+  ])('B-01 %j says what to type next, where its message does not', async (args, code, hint) => {
+    const error = await forgeError(await makeForge(), args);
+    expect(error).toMatchObject({ exitCode: 2, code, hint });
+  });
+});

@@ -62,7 +62,10 @@ describe('bad surroundings', () => {
     expect(bash(project, 'forge progress add four <&- >&- 2>&-').exitCode).toBe(0);
     expect(texts(project)).toEqual(['one', 'two', 'three', 'four']);
     const nothing = bash(project, 'forge progress add - <&-');
-    expect(nothing).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^forge: .*empty\.\n$/) });
+    expect(nothing).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^forge: .*empty\.\n.*--help\n$/),
+    });
     expect(bash(project, 'forge feature import - <&-').exitCode).toBe(2);
     expect(bash(project, 'forge feature show nosuch 2>&-').exitCode).toBe(2);
     expect(texts(project)).toHaveLength(4);
@@ -109,7 +112,10 @@ describe('bad surroundings', () => {
       'forge feature import <(yes)',
     ]) {
       const { stderr } = bash(project, line);
-      expect([line, stderr]).toEqual([line, expect.stringMatching(/^forge: .*more than \d+ bytes.*\n$/)]);
+      expect([line, stderr]).toEqual([
+        line,
+        expect.stringMatching(/^forge: .*more than \d+ bytes.*\n.*--help\n$/),
+      ]);
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     // A file that is a pipe is fine as such.

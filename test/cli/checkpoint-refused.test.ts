@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson } from '../support/forge.js';
@@ -74,6 +75,23 @@ describe('forge checkpoint create', () => {
     const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', `echo ${secret}`]);
     expect(error.exitCode).toBe(5);
     expect(project.git('for-each-ref')).toBe(before);
+  });
+
+  it('GIT-05 a tag named checkpoint is in the way of all: nothing is run, and the hint makes room', async () => {
+    const project = await makeForge();
+    project.git('tag', '-a', 'checkpoint', '-m', 'mine');
+    const create = ['checkpoint', 'create', 'X', '--verify', 'true'];
+    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'touch ran']);
+    expect(error).toMatchObject({
+      exitCode: 3,
+      code: 'checkpoint.place',
+      message:
+        'No checkpoint can be made: git has a tag named checkpoint, and no tag below checkpoint/ beside it.',
+    });
+    expect(project.has('ran')).toBe(false);
+    execFileSync('sh', ['-c', (error.hint as string).replace('OTHER-NAME', 'mine')], { cwd: project.dir });
+    await forgeJson(project, create);
+    expect(project.git('tag').trim().split('\n')).toEqual(['checkpoint/X-v1', 'mine']);
   });
 
   it('GIT-05 without git it is refused', async () => {

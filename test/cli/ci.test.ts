@@ -236,9 +236,10 @@ describe('forge ci: each cause alone', () => {
       'ok',
     ]);
     project.git('tag', '-d', 'checkpoint/X-v1');
+    project.git('remote', 'add', 'upstream', '/nowhere');
     const report = await ci(project, ['--range', 'HEAD..HEAD']);
     expect([report.exitCode, failed(report)]).toEqual([1, ['checkpoints findings']]);
-    expect(report.checks[4]?.findings[0]?.fix).toMatch(/^git fetch origin tag /);
+    expect(report.checks[4]?.findings[0]?.fix).toMatch(/^git fetch upstream tag /);
   });
 
   it('GIT-07 all at once: all are told, and the gravest decides', async () => {

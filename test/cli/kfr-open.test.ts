@@ -36,6 +36,17 @@ describe('a question whose entry was taken out of kfr.json by something else tha
     expect((await runForge(project, END)).exitCode).toBe(0);
   });
 
+  it('KFR-09 KFR-02 a goal that another was put in the place of is back, and the file can still be read', async () => {
+    const project = await makeWorking();
+    await patch(project, [{ ...add('Goal', 'ship it'), requires_resolution: true }]);
+    rewrite(project, 'kfr-1', 'kfr-2');
+    rewrite(project, 'ship it', 'rest');
+    rewrite(project, '"requires_resolution": true', '"requires_resolution": false');
+    await patch(project, [add('Constraint', 'no more')]);
+    expect(textsOf(await list(project))).toEqual(['kfr-1 ship it', 'kfr-3 no more']);
+    expect(await forgeError(project, END)).toMatchObject({ exitCode: 3, code: 'kfr.gate' });
+  });
+
   it('KFR-09 SES-07 no new session begins over one that was cleaned away, and --resume takes it along', async () => {
     const project = await makeWorking('--goal', 'logout');
     await ask(project);

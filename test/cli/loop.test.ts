@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { openForge } from '../../src/index.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { loop, refusal, sh, statuses, storedCycles } from './cycles.js';
@@ -61,6 +62,21 @@ describe('forge loop', () => {
     expect(results.map((result) => statuses(result).sleep)).toEqual(['ok', 'skipped']);
     const timed = await loop(project, ['--max-time', '2', '--sleep', '5', '--', 'true']);
     expect([timed.results.length, timed.end.stopped_by, timed.exit]).toEqual([1, 'max_time', 0]);
+  });
+
+  it('GOV-02 tells a cycle before it sleeps, not after', async () => {
+    const project = await ready('A');
+    const told: string[] = [];
+    const options = { command: ['true'], max_cycles: 2, sleep_seconds: 1 };
+    await openForge(project.dir).loop(options, {
+      onCycle: (result) => told.push(`cycle, sleep ${statuses(result).sleep}`),
+      onStage: (name) => told.push(name),
+    });
+    expect(told.filter((word) => /sleep/.test(word))).toEqual([
+      'cycle, sleep ok',
+      'sleep',
+      'cycle, sleep skipped',
+    ]);
   });
 
   it('GOV-02 --resume goes on with the counts that are left; without it they begin anew', async () => {

@@ -1,7 +1,8 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { genesisLine, ledgerId, type Tier } from '../../src/domain/ledger/ledger.js';
+import { genesisLine, ledgerId } from '../../src/domain/ledger/ledger.js';
 import { planLines } from '../../src/domain/ledger/segment.js';
+import type { SettledLedgers } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { note, putForeign, RESTORED } from './findings.js';
@@ -38,7 +39,6 @@ describe('line ends', () => {
     const { exitCode, problems } = await verify(project);
     expect([exitCode, problems.map(({ code, line }) => [code, line])]).toEqual([4, [['crlf', 1]]]);
     expect((await forgeError(project, ['note', 'add', 'c'])).code).toBe('memory.corrupted');
-    // It passes when the file is put right: nobody has to acknowledge anything.
     expect(project.has(HALT)).toBe(false);
     await typeHint(project, problems[0]?.hint ?? '');
     expect(project.read(file)).toBe(before);
@@ -149,8 +149,8 @@ describe('what does not belong', () => {
         exitCode: 2,
         code: id === 'feedfeed' ? 'ledger.unknown' : 'ledger.id',
       });
-    const settled = await forgeJson<{ ledger: string; tiers: Tier[] }>(project, call, HUMAN);
-    expect(settled).toMatchObject({ ledger: other, tiers: ['notes'] });
+    const { audit, settled } = await forgeJson<SettledLedgers>(project, call, HUMAN);
+    expect(settled).toEqual([{ ledger: other, tiers: ['notes'], audit }]);
     expect(await verify(project)).toMatchObject(RESTORED);
     // Both have number 2, so their ids decide.
     expect((await texts(project)).sort()).toEqual(left);
@@ -166,6 +166,53 @@ describe('what does not belong', () => {
     expect((await texts(project)).sort()).toEqual(['more', ...left]);
     expect(await verify(project)).toMatchObject(RESTORED);
   });
+
+  it('B-35 several foreign ledgers are settled together, and none while one of the ids is wrong', async () => {
+    const project = await makeForge();
+    const [one, two] = ['one', 'two'].map((root) => ledgerId('notes', root)) as [string, string];
+    for (const id of [one, two])
+      putLines(project, `.forge/memory/notes.d/${id.slice(0, 8)}.jsonl`, [genesisLine('notes', id)]);
+    expect((await verify(project)).problems.map(({ ledger }) => ledger).sort()).toEqual([one, two].sort());
+    const reason = ['--reason', 'r'];
+    const before = await logOf(project, 'audit');
+    expect(await forgeError(project, ['memory', 'adopt', one, 'feedfeed', ...reason], HUMAN)).toMatchObject({
+      code: 'ledger.unknown',
+      message: expect.stringContaining('nothing was settled'),
+    });
+    expect(await logOf(project, 'audit')).toEqual(before);
+    const call = ['memory', 'adopt', one, two.slice(0, 12), one.slice(0, 6), ...reason];
+    const { audit, settled } = await forgeJson<SettledLedgers>(project, call, HUMAN);
+    expect(settled.map(({ ledger, tiers }) => [ledger, tiers])).toEqual([
+      [one, ['notes']],
+      [two, ['notes']],
+    ]);
+    expect(audit).toEqual(settled[1]?.audit);
+    expect(await verify(project)).toMatchObject(RESTORED);
+    expect((await logOf(project, 'audit')).slice(before.length).map(({ record }) => record.subject)).toEqual([
+      one,
+      two,
+    ]);
+  });
+
+  it.each([
+    ['notes', { kind: 'repair', lost: 5, voided: {}, bytes: [null] }],
+    ['notes', { kind: 'repair', lost: [5, 'x'], voided: [null], bytes: 5 }],
+    ['evaluation', { kind: 'cycle', patterns: [null] }],
+    ['knowledge', { kind: 'consolidation', answered: [null], covers: 5 }],
+  ] as const)(
+    'B-35 a record of %s whose fields have no form of forge (%j) stops nobody',
+    async (tier, draft) => {
+      const project = await makeForge();
+      await putForeign(project, tier, [{ actor: 'supervisor', ...draft }]);
+      expect((await verify(project)).exitCode).toBe(0);
+      for (const args of [
+        ['session', 'start'],
+        ['memory', 'promote'],
+        ['memory', 'report'],
+      ])
+        expect((await runForge(project, args)).exitCode, args.join(' ')).toBe(0);
+    },
+  );
 
   it('B-36 what a builder wrote is memory.unauthorised; a repair declares it void', async () => {
     const project = await makeForge();

@@ -49,12 +49,10 @@ describe('forge memory record', () => {
       project.write('cycle.json', JSON.stringify(INPUT));
       const call = ['memory', 'record', stdin === undefined ? 'cycle.json' : '-'];
       const answer = await forgeJson<Recorded>(project, call, stdin === undefined ? {} : { stdin });
-      expect(answer).toEqual({
-        cycle: 1,
-        execution: { id: expect.stringMatching(/^[0-9a-f]{64}$/), n: 2 },
-        evaluation: { id: expect.stringMatching(/^[0-9a-f]{64}$/), n: 2 },
-        consolidation: { ran: false, promoted: [], contested: [], reinstated: [], due_in: 9 },
-      });
+      const id = expect.stringMatching(/^[0-9a-f]{64}$/);
+      const cycle = { cycle: 1, execution: { id, n: 2 }, evaluation: { id, n: 2 } };
+      const consolidation = { ran: false, promoted: [], contested: [], reinstated: [], due_in: 9 };
+      expect(answer).toEqual({ ...cycle, consolidation, count: 1, records: [cycle] });
       await expectStored(project);
     }
   });
@@ -130,8 +128,16 @@ describe('forge memory record', () => {
       'many.jsonl',
     ]);
     expect([answer.count, answer.records.map(({ cycle }) => cycle)]).toEqual([3, [1, 2, 3]]);
-    expect((await cyclesOf(project)).map(({ record: { task_id } }) => task_id)).toEqual(['T1', 'T2', 'T3']);
-    expect(linesOf(project, segmentOf(project, 'evaluation'))).toHaveLength(3);
+    // The last one stands outside as well: of one cycle the answer has the same shape.
+    expect(answer).toMatchObject(answer.records[2] as Recorded);
+    const alone = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {
+      stdin: lines[0] as string,
+    });
+    expect(Object.keys(alone)).toEqual(Object.keys(answer));
+    expect(alone.records).toHaveLength(1);
+    const tasks = (await cyclesOf(project)).map(({ record: { task_id } }) => task_id);
+    expect(tasks).toEqual(['T1', 'T2', 'T3', 'T1']);
+    expect(linesOf(project, segmentOf(project, 'evaluation'))).toHaveLength(4);
     expect((await runForge(project, ['memory', 'record', '-'], { stdin: lines.join('\n') })).stdout).toMatch(
       /^3 cycles recorded \(0 of them known already\)/,
     );
@@ -141,7 +147,9 @@ describe('forge memory record', () => {
     const project = await makeForge();
     const first = await record(project, '--key', 'K', '--classification', 'SUCCESS');
     const again = await record(project, '--key', 'K', '--classification', 'SUCCESS');
-    expect(again).toEqual({ ...first, known: true });
+    const { cycle, execution, evaluation } = first;
+    const stored = { cycle, execution, evaluation, known: true };
+    expect(again).toMatchObject({ ...stored, count: 1, records: [stored] });
     const one = (key: string) => JSON.stringify({ task_id: 'B', exit_code: 0, idempotency_key: key });
     const stdin = [one('L'), one('K'), one('L')].join('\n');
     const { records } = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {

@@ -135,6 +135,23 @@ describe('what the pages name is there', () => {
     expect([...topics, ...hints].flatMap(named).filter((path) => !shipped(path))).toEqual([]);
     const dead = new Set(named(read('README.md')).filter((path) => !shipped(path)));
     expect([...dead].sort()).toEqual(['docs/benchmarks.md', 'docs/decisions', 'docs/requirements.md']);
+    // What a page of the package leads to and the package lacks is said to be elsewhere, beside it or at the top.
+    const isPacked = (path: string): boolean =>
+      shipped(path) ||
+      files.includes(path.split('/')[0] as string) ||
+      ['README.md', 'CHANGELOG.md'].includes(path);
+    const silent = [...markdownIn('docs').filter(shipped), 'README.md'].flatMap((page) => {
+      const paragraphs = prose(page).split(/\n\n+|\n(?=[|-] )/);
+      const says = (text = ''): boolean => /forge's\s+repository/.test(text);
+      if (says(paragraphs[1])) return [];
+      return paragraphs.flatMap((text) =>
+        [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)]
+          .map(([, path = '']) => relative(ROOT, join(ROOT, dirname(page), path)))
+          .filter((path) => !isPacked(path) && !says(text))
+          .map((path) => `${page}: ${path}`),
+      );
+    });
+    expect(silent).toEqual([]);
   });
 
   it('every setting, or code of an error, of the form table.key', () => {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix';
 import { type Git, must } from './git.js';
 
 /** A memory file that HEAD has, and that is not so in the working tree. Paths are from the worktree's top. */
@@ -28,11 +29,10 @@ export async function findSetBack(
   files: readonly ChangedFile[],
   midway: boolean,
 ): Promise<SetBack[]> {
-  if (files.length === 0) return [];
-  const paths = files.map(({ path }) => path);
+  const edited = new Set(files.flatMap(({ path, state }) => (state === 'edited' ? [path] : [])));
   const [staged, history] = await Promise.all([
-    midway ? readStaged(git, paths) : new Map<string, string>(),
-    readHistory(git, paths),
+    midway ? readStaged(git, edited) : new Map<string, string>(),
+    readHistory(git, edited),
   ]);
   return files.flatMap(({ path, state, found }): SetBack[] => {
     if (state === 'deleted') return [{ path, commit: null }];
@@ -42,30 +42,35 @@ export async function findSetBack(
   });
 }
 
+/** A command line does not hold the names of any number of files; of their folders there are few. */
+const foldersOf = (paths: ReadonlySet<string>): string[] => [...new Set([...paths].map(dirname))];
+
 /** Blobs in the index, by path; of a conflict none. */
-async function readStaged(git: Git, paths: readonly string[]): Promise<Map<string, string>> {
-  const entries = (await must(git, ['ls-files', '-s', '-z', '--full-name', '--', ...paths])).split('\0');
+async function readStaged(git: Git, paths: ReadonlySet<string>): Promise<Map<string, string>> {
+  if (paths.size === 0) return new Map();
+  const args = ['ls-files', '-s', '-z', '--full-name', '--', ...foldersOf(paths)];
   return new Map(
-    entries.flatMap((entry) => {
+    (await must(git, args)).split('\0').flatMap((entry) => {
       const [, oid, path] = /^\d+ ([0-9a-f]+) 0\t(.+)$/s.exec(entry) ?? [];
-      return oid !== undefined && path !== undefined ? [[path, oid] as const] : [];
+      return oid !== undefined && path !== undefined && paths.has(path) ? [[path, oid] as const] : [];
     }),
   );
 }
 
 /** The newest commit of each `path NUL blob` that ever was. */
-async function readHistory(git: Git, paths: readonly string[]): Promise<Map<string, string>> {
+async function readHistory(git: Git, paths: ReadonlySet<string>): Promise<Map<string, string>> {
+  if (paths.size === 0) return new Map();
   const format = ['--raw', '-z', '--no-abbrev', '--no-renames', '--format=%H', '--diff-merges=separate'];
   const args = ['log', '--all', '--full-history', '--no-follow', '--no-relative', ...format];
   const seen = new Map<string, string>();
   let commit = '';
   let oid = '';
-  for (const word of (await must(git, [...args, '--', ...paths])).split('\0')) {
+  for (const word of (await must(git, [...args, '--', ...foldersOf(paths)])).split('\0')) {
     const entry = word.trim();
     if (COMMIT.test(entry)) commit = entry;
     else if (entry.startsWith(':')) oid = entry.split(' ')[3] ?? '';
     else if (oid !== '') {
-      if (!seen.has(`${word}\0${oid}`)) seen.set(`${word}\0${oid}`, commit);
+      if (paths.has(word) && !seen.has(`${word}\0${oid}`)) seen.set(`${word}\0${oid}`, commit);
       oid = '';
     }
   }

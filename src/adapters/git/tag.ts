@@ -25,6 +25,9 @@ export async function listTags(git: Git, reachable = false): Promise<TagFacts[]>
   return tags;
 }
 
+export const hasTag = async (git: Git, name: string): Promise<boolean> =>
+  (await git(['rev-parse', '-q', '--verify', `refs/tags/${name}`])).code === 0;
+
 /** Names of those that HEAD leads to. */
 export async function reachableTags(git: Git): Promise<Set<string>> {
   const args = ['for-each-ref', '--merged=HEAD', '--format=%(refname:lstrip=3)', FOLDER];
@@ -58,7 +61,7 @@ export async function createTag(
   const args = ['tag', '--annotate', '--cleanup=verbatim', '--file=-', '--', tagOf(name), commit];
   const { code, stderr } = await git(args, { input: message });
   if (code === 0) return true;
-  if ((await git(['rev-parse', '-q', '--verify', `${FOLDER}/${name}`])).code === 0) return false;
+  if (await hasTag(git, tagOf(name))) return false;
   throw gitError(args, stderr);
 }
 

@@ -64,7 +64,7 @@ export async function openEditor(
       stdio: 'inherit',
       env: ownEnvironment(env),
     });
-    child.on('error', (error) => fail(cannotStart(error)));
+    child.on('error', (error) => fail(noShell(editor, error)));
     child.on('close', done);
   });
   if (status !== 0)
@@ -72,6 +72,12 @@ export async function openEditor(
       hint: hint ?? 'git config core.editor …  (another editor)',
     });
 }
+
+const noShell = (editor: string, error: Error): Error =>
+  outside('editor.shell', `The editor (${editor}) needs sh, which cannot be started: ${error.message}`, {
+    hint: 'put sh in PATH   or give the text another way: --help says how',
+    cause: error,
+  });
 
 const stopped = (): Error =>
   outside('git.stopped', 'git was ended: it took too long, or somebody stopped it.');

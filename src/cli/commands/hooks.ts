@@ -53,7 +53,7 @@ function render({ hooks, gone, beside, comment_char, asleep }: HooksReport, styl
 }
 
 interface InstallFlags {
-  into?: ('husky' | 'lefthook' | 'scripts')[];
+  into?: Owner[];
   commentChar?: boolean;
   prepare?: boolean;
 }
@@ -78,24 +78,35 @@ const install: CommandSpec<HooksReport> = {
   writes: true,
   confirms: true,
   run: async (call) => {
-    const { into = [], commentChar, prepare = false } = call.options as InstallFlags;
-    const wanted = { into, prepare, commentChar: commentChar ?? (await wantsCommentChar(call)) };
-    const { hooks } = call.forge();
-    try {
-      return await hooks.install(wanted);
-    } catch (error) {
-      const owners = await agreed(call, error);
-      if (owners.length === 0) throw error;
-      return await hooks.install({ ...wanted, into: [...into, ...owners] });
-    }
+    const { commentChar, ...wanted } = call.options as InstallFlags;
+    const { prepare = false } = wanted;
+    const into = await agreedOwners(call, { into: wanted.into ?? [], prepare });
+    return call.forge().hooks.install({
+      into,
+      prepare,
+      commentChar: commentChar ?? (await wantsCommentChar(call)),
+    });
   },
   render,
 };
 
-/** Whose files forge may add itself to, by the person's word. */
-async function agreed(call: Call, error: unknown): Promise<('husky' | 'lefthook' | 'scripts')[]> {
+type Owner = 'husky' | 'lefthook' | 'scripts';
+
+/** Whose files forge may add itself to: those that were named, and by the person's word those that it takes. */
+async function agreedOwners(call: Call, wanted: { into: Owner[]; prepare: boolean }): Promise<Owner[]> {
+  try {
+    await call.forge().hooks.check(wanted);
+    return wanted.into;
+  } catch (error) {
+    const owners = await agreed(call, error);
+    if (owners.length === 0) throw error;
+    return [...wanted.into, ...owners];
+  }
+}
+
+async function agreed(call: Call, error: unknown): Promise<Owner[]> {
   if (!(error instanceof ForgeError) || error.code !== 'hooks.theirs') return [];
-  const owners = (error.details.data?.into ?? []) as ('husky' | 'lefthook' | 'scripts')[];
+  const owners = (error.details.data?.into ?? []) as Owner[];
   if (call.flags.yes) return owners;
   if (!call.interactive) return [];
   const { confirm } = await import('../prompt.js');

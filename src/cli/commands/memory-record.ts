@@ -101,11 +101,17 @@ function readBoolean(word: unknown): boolean | undefined {
   );
 }
 
-type Recorded = RecordedCycle | { count: number; records: RecordedCycle[]; consolidation?: Consolidated };
+/** The last cycle, and all that were recorded: of one cycle the same shape as of many. */
+type Recorded = RecordedCycle & { count: number; records: RecordedCycle[] };
 
 async function record(call: Call, file: string | undefined): Promise<Recorded> {
-  const { memory } = call.forge();
-  if (file === undefined) return memory.record(await fromFlags(call));
+  const inputs = file === undefined ? [await fromFlags(call)] : await fromFile(call, file);
+  const { cycles, ...rest } = await call.forge().memory.recordMany(inputs);
+  const last = cycles.at(-1) as RecordedCycle;
+  return { ...last, ...rest, count: cycles.length, records: cycles };
+}
+
+async function fromFile(call: Call, file: string): Promise<CycleInput[]> {
   const extra = OPTIONS.map(({ flags }) => flags.split(' ')[0]?.slice(2) ?? '').find(
     (flag) => call.options[flag.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())] !== undefined,
   );
@@ -113,22 +119,16 @@ async function record(call: Call, file: string | undefined): Promise<Recorded> {
     throw usage('record.both', `A FILE says everything about its cycles; --${extra} goes without one.`, {
       field: extra,
     });
-  const inputs = await memory.parse(await call.file(file));
-  const { cycles, ...rest } = await memory.recordMany(inputs);
-  const [only] = cycles;
-  return only && inputs.length === 1
-    ? { ...only, ...rest }
-    : { count: cycles.length, records: cycles, ...rest };
+  return call.forge().memory.parse(await call.file(file));
 }
 
 function render(value: Recorded, style: Style): string {
   const learned = value.consolidation ? renderConsolidation(value.consolidation, style) : [];
-  if ('records' in value)
-    return [
-      `${value.count} cycles recorded (${value.records.filter(({ known }) => known).length} of them known already)`,
-      ...learned,
-    ].join('\n');
-  const { cycle, execution, evaluation, known } = value;
+  const { cycle, execution, evaluation, known, count, records } = value;
+  if (count > 1) {
+    const before = records.filter((one) => one.known).length;
+    return [`${count} cycles recorded (${before} of them known already)`, ...learned].join('\n');
+  }
   const parts = [
     `cycle ${style.strong(String(cycle))}${known ? ' (recorded before)' : ''}`,
     `execution ${style.dim(execution.id.slice(0, 12))}`,

@@ -1,5 +1,5 @@
 import { plural } from '../../domain/text.js';
-import type { Mended } from '../../index.js';
+import type { Mended, SettledLedgers } from '../../index.js';
 import { REASON, reasonOf } from '../reason.js';
 import { command } from '../spec.js';
 
@@ -20,27 +20,19 @@ function renderMended({ restored, repairs, audit, halted }: Mended): string {
   ].join('\n');
 }
 
-type Settled = { audit: { id: string; n: number }; ledger: string; tiers: string[] };
-
-const describe = ({ ledger, tiers, audit }: Settled): string =>
+const describe = ({ ledger, tiers, audit }: SettledLedgers['settled'][number]): string =>
   `settled ${ledger.slice(0, 12)}… (${tiers.join(', ')})  audit ${audit.id.slice(0, 12)}`;
 
 const settle = (how: 'adopt' | 'drop', summary: string) =>
-  command<Settled | { settled: Settled[] }>({
+  command<SettledLedgers>({
     name: how,
     args: ['<ledgers...>'],
     summary,
     example: `forge memory ${how} 3fa9c1d20b7e --reason "both sides ran init before the first commit"`,
     options: [REASON],
     writes: true,
-    run: async (call, ...ids) => {
-      const settled: Settled[] = [];
-      for (const id of ids)
-        settled.push(await call.forge().memory.settleLedger({ id, how, ...reasonOf(call) }));
-      const [only] = settled;
-      return only && settled.length === 1 ? only : { settled };
-    },
-    render: (value) => ('settled' in value ? value.settled : [value]).map(describe).join('\n'),
+    run: (call, ...ids) => call.forge().memory.settleLedgers({ ids, how, ...reasonOf(call) }),
+    render: ({ settled }) => settled.map(describe).join('\n'),
   });
 
 export const settling = [
@@ -62,6 +54,6 @@ export const settling = [
     run: (call) => call.forge().memory.repair(reasonOf(call)),
     render: renderMended,
   }),
-  settle('adopt', "Take a foreign ledger's records in (a human, with a reason)"),
-  settle('drop', "Show a foreign ledger's records no more (a human, with a reason)"),
+  settle('adopt', "Take foreign ledgers' records in (a human, with a reason)"),
+  settle('drop', "Show foreign ledgers' records no more (a human, with a reason)"),
 ];

@@ -7,8 +7,8 @@ export interface ConflictFacts {
   /** Where its first conflict stands; null where no marker does. */
   lines: { from: number; to: number } | null;
   /**
-   * forge can merge it; git merged it and left ids (`problem`) that stand twice; somebody merged it and git has not been told; it is a ledger; it belongs to this machine and should
-   * not be in git; or a person has to.
+   * forge can merge it; git merged it and left ids (`problem`) that stand twice; somebody merged it and git has not been
+   * told; it is a ledger; it belongs to this machine and should not be in git; or a person has to.
    */
   state: 'mergeable' | 'twice' | 'resolved' | 'ledger' | 'local' | 'hand';
   /** Why a person has to; of one that can be merged, why it does not look like it. */

@@ -28,7 +28,7 @@ export interface ProjectFacts {
 }
 
 const LEAST_NODE = '20.19';
-const LEAST_GIT = '2.30';
+const LEAST_GIT = '2.39';
 
 export function diagnose({ node, git, project }: Facts): Symptom[] {
   if ('message' in project) return [...checkNode(node), ...checkGit(git, false), ...checkFolder(project)];

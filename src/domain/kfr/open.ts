@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import type { Format } from '../document.js';
 import { openEntries } from './gate.js';
-import { Entry, type Kfr } from './kfr.js';
+import { closeEntries, Entry, isSingle, type Kfr } from './kfr.js';
 
 /** What requires resolution, noted a second time: `kfr.json` stands where whoever is held up by it can reach it. */
 const NotedOpen = z.looseObject({ schema_version: z.string(), session: z.string(), entries: z.array(Entry) });
@@ -22,5 +22,15 @@ export function withOpen(kfr: Kfr, noted: NotedOpen | null): Kfr {
   const lost = noted.entries.filter(({ id }) => !settled.has(id));
   if (lost.length === 0) return kfr;
   const ids = new Set(lost.map(({ id }) => id));
-  return { ...kfr, entries: [...kfr.entries.filter(({ id }) => !ids.has(id)), ...lost] };
+  const rest = { ...kfr, entries: kfr.entries.filter(({ id }) => !ids.has(id)) };
+  const made = makeRoom(rest, lost);
+  return { ...made, entries: [...made.entries, ...lost] };
+}
+
+/** Of a Goal or Plan there is one: what something else put in its place goes, or the file could not be read any more. */
+function makeRoom(kfr: Kfr, lost: readonly Entry[]): Kfr {
+  const singles = new Set(lost.map(({ kind }) => kind).filter(isSingle));
+  return kfr.entries
+    .filter(({ kind }) => singles.has(kind))
+    .reduce((left, { id, created_at }) => closeEntries(left, new Set([id]), 'replaced', created_at), kfr);
 }

@@ -1,7 +1,7 @@
 import { checkText, oneLine } from '../text.js';
 import { KINDS, type Kind, readKind } from './kfr.js';
 
-/** What an operation needs; the name before the `?` ones must be there. */
+/** The fields that an operation needs, and those that it takes besides. */
 const SHAPES = {
   replace: { needs: ['kind', 'text'], takes: ['requires_resolution'] },
   add: { needs: ['kind', 'text'], takes: ['requires_resolution'] },

@@ -18,7 +18,7 @@ export interface Coverage {
   last_cycle: number;
 }
 
-/** The records of one consolidation, in one batch: all of it or nothing.  */
+/** The records of one consolidation, in one batch: all of it or nothing. */
 export function recordsOf(plan: Plan, { covers, cycles, last_cycle }: Coverage): RecordBody[] {
   const ids = (entries: readonly { knowledge_id: string }[]): string[] =>
     entries.map(({ knowledge_id }) => knowledge_id);

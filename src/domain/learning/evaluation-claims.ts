@@ -18,9 +18,9 @@ export class Claims {
   /** Cycles show the same patterns again and again. */
   private readonly known = new Map<string, readonly number[]>();
 
-  /** Adds a row with the `patterns` of its record. */
-  add(patterns: readonly Record<string, unknown>[]): void {
-    for (const { pattern, scope, holds } of patterns)
+  /** Adds a row with the `patterns` of its record; it may come from anywhere: what has no such form says nothing. */
+  add(patterns: readonly (Record<string, unknown> | null)[]): void {
+    for (const { pattern, scope, holds } of patterns.map((entry) => entry ?? {}))
       if (typeof pattern === 'string' && typeof scope === 'string')
         this.claims.push(this.placeOf(scope, pattern) * 2 + (holds === false ? 0 : 1));
     this.starts.push(this.claims.length);

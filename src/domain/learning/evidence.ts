@@ -120,10 +120,10 @@ function contradict(entry: Weighed, row: number): void {
 /** Whether an evaluation record is evidence for a piece of knowledge, its cycle taken for granted. */
 export function isEvidenceFor(record: LedgerRecord, knowledge_id: string): boolean {
   if (record.kind !== 'cycle' || unmetBy(record) !== 0 || !Array.isArray(record.patterns)) return false;
-  const said = (record.patterns as Record<string, unknown>[]).filter(
-    ({ pattern, scope }) => knowledgeId(String(scope), String(pattern)) === knowledge_id,
+  const said = (record.patterns as (Record<string, unknown> | null)[]).filter(
+    (entry) => knowledgeId(String(entry?.scope), String(entry?.pattern)) === knowledge_id,
   );
-  return said.length > 0 && said.every(({ holds }) => holds !== false);
+  return said.length > 0 && said.every((entry) => entry?.holds !== false);
 }
 
 /** Which conditions a pattern fails; empty when it has earned its promotion (LTM-06). */

@@ -72,10 +72,10 @@ function applyTo(
   settled: ReadonlySet<string>,
 ): void {
   if (record.kind === 'consolidation') {
-    const answered = Array.isArray(record.answered) ? (record.answered as Record<string, unknown>[]) : [];
-    for (const { knowledge_id, contradicts } of answered)
-      for (const evaluation of textsOf(contradicts))
-        proven.get(String(knowledge_id))?.answered.add(evaluation);
+    const answered: unknown[] = Array.isArray(record.answered) ? record.answered : [];
+    for (const entry of answered as (Record<string, unknown> | null)[])
+      for (const evaluation of textsOf(entry?.contradicts))
+        proven.get(String(entry?.knowledge_id))?.answered.add(evaluation);
     return;
   }
   const entry = proven.get(String(record.knowledge_id));

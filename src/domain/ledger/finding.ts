@@ -50,6 +50,8 @@ export interface Finding {
   hint: string;
   /** True when the records are at hand and nobody edited anything: forge puts them back by itself. */
   restorable?: true;
+  /** The id of the ledger that is not ours. */
+  ledger?: string;
 }
 
 /** A record that the guard would refuse today. */

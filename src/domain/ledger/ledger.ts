@@ -6,6 +6,7 @@ export type Tier = (typeof TIERS)[number];
 
 /** A record's line, without its LF. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
+
 /** Lines as they were read, with a character for each byte. */
 export interface Piece {
   bytes: Buffer;

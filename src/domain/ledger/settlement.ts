@@ -9,23 +9,16 @@ export const isSettlement = ({ kind }: LedgerRecord): boolean => KINDS.has(kind)
 export const isManifest = (record: LedgerRecord): record is LedgerRecord & ArchiveManifest =>
   (record.kind === 'archive' || record.kind === 'reset') && typeof record.ids_sha256 === 'string';
 
-interface Settlement {
-  bytes?: Digest[];
-  lost?: string[];
-  subject?: unknown;
-}
-
 /** What repairs, adoptions and drops of a ledger say together (docs/format.md, "Repair"). */
 export class Settlements {
   private readonly vouched = new Set<string>();
   private readonly ledgers = new Set<string>();
 
-  /** Returns the ids that it names as lost. */
-  add(record: LedgerRecord): string[] {
-    const { bytes = [], lost = [], subject } = record as Settlement;
-    for (const digest of bytes) this.vouched.add(keyOf(digest));
+  /** Returns the ids that it names as lost. It may come from anywhere: what has no such form says nothing. */
+  add({ bytes, lost, subject }: LedgerRecord): string[] {
+    for (const digest of listOf(bytes)) if (isDigest(digest)) this.vouched.add(keyOf(digest));
     if (typeof subject === 'string') this.ledgers.add(subject);
-    return lost;
+    return listOf(lost).filter(isRecordId);
   }
 
   /** Whether a repair vouches for bytes, wherever they stand. */
@@ -68,5 +61,15 @@ export class Voids {
     return [...this.byId.keys()].filter((id) => this.has(id));
   }
 }
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+const isDigest = (value: unknown): value is Digest =>
+  typeof value === 'object' &&
+  value !== null &&
+  'length' in value &&
+  typeof value.length === 'number' &&
+  'sha256' in value &&
+  typeof value.sha256 === 'string';
 
 const keyOf = ({ length, sha256 }: Digest): string => `${length} ${sha256}`;

@@ -1,6 +1,7 @@
 import { plural } from '../text.js';
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+/** In ms. */
+export const [MINUTE, HOUR, DAY, WEEK] = [60_000, 3_600_000, 86_400_000, 7 * 86_400_000];
 
 /** How long something took or is past, in its largest unit, rounded down: `12 s`, `3 min`, `2 h`, `5 days`. */
 export function describeSpan(ms: number): string {

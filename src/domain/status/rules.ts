@@ -1,7 +1,7 @@
 import type { Problem } from '../diagnosis/symptom.js';
 import type { FeatureStatus } from '../feature/feature.js';
 import { oneLine, plural } from '../text.js';
-import { describeSpan, newestPast } from './age.js';
+import { describeSpan, MINUTE, newestPast, WEEK } from './age.js';
 import { green, type Remark, red, yellow } from './status.js';
 
 /** What could not be read is red, whatever it is: the message says where, the hint what to type. */
@@ -9,7 +9,6 @@ export const damaged = ({ message, hint }: Problem, fix?: string): Remark[] => [
   red(message.replace(/\.$/, ''), hint ?? fix),
 ];
 
-export const [MINUTE, HOUR, WEEK] = [60_000, 3_600_000, 7 * 86_400_000];
 const LEARN = 'forge knowledge add success "…" --context "…"   (or: forge session end --learned "…")';
 
 /** Of knowledge.json: when each of its entries was learned. Stale after more than seven days. */

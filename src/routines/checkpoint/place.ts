@@ -2,7 +2,9 @@ import { whyNoCommit } from '../../adapters/git/commit.js';
 import type { Git } from '../../adapters/git/git.js';
 import { readBranch } from '../../adapters/git/read.js';
 import type { Repository } from '../../adapters/git/repository.js';
+import { hasTag } from '../../adapters/git/tag.js';
 import { readTrees, type TreeReader, treeWithout } from '../../adapters/git/tree.js';
+import { TAG_FOLDER } from '../../domain/checkpoint/tag.js';
 import { refused, usage } from '../../domain/error.js';
 import { FEATURES } from '../../domain/feature/feature.js';
 import { checkId, isId } from '../../domain/id.js';
@@ -35,6 +37,11 @@ export async function requirePlace({ repository, git, layout, world }: Context):
   if (reason) throw notNow(reason);
   if (head === '') throw notNow('this branch has no commit yet', 'git add . && git commit');
   if (branch === null) throw notNow('HEAD is detached: no branch would hold it', 'git switch -c NAME');
+  if (await hasTag(git, TAG_FOLDER))
+    throw notNow(
+      `git has a tag named ${TAG_FOLDER}, and no tag below ${TAG_FOLDER}/ beside it`,
+      `git tag OTHER-NAME ${TAG_FOLDER} && git tag -d ${TAG_FOLDER}`,
+    );
   return { repository, git, branch, head, folder: shownFrom(repository.root, layout.dir) };
 }
 

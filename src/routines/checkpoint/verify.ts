@@ -1,5 +1,7 @@
+import { findRemote } from '../../adapters/git/remote.js';
 import { reachableTags } from '../../adapters/git/tag.js';
 import { treeWithout } from '../../adapters/git/tree.js';
+import { formatArgv } from '../../domain/argv.js';
 import { type CheckEvidence, type Manifest, nameIn } from '../../domain/checkpoint/checkpoint.js';
 import type { Checkpoint, CheckpointFinding, CheckpointState } from '../../domain/checkpoint/state.js';
 import { usage } from '../../domain/error.js';
@@ -31,7 +33,7 @@ export async function verifyCheckpoints(
 ): Promise<VerifiedCheckpoints> {
   await tryFinishCheckpoints(context);
   const chosen = input.run ? [await toRun(context, input.tag)] : await choose(context, input.tag);
-  const findings = chosen.flatMap(stateFinding);
+  const findings = await stateFindings(context, chosen);
   const good = chosen.filter(({ state }) => state === 'ok');
   for (const { manifest } of good) if (manifest) findings.push(...(await contentFindings(context, manifest)));
   findings.push(...(await ledgerFindings(context, good)));
@@ -52,19 +54,30 @@ async function toRun(context: Context, tag: string | undefined): Promise<Checkpo
   });
 }
 
-const REMEDIES: Record<Exclude<CheckpointState, 'ok'>, (name: string) => string> = {
-  moved: (name) =>
-    `git fetch origin +refs/tags/checkpoint/${name}:refs/tags/checkpoint/${name}  (from where it is right)`,
-  missing: (name) => `git fetch origin tag checkpoint/${name}`,
+const REMEDIES: Record<Exclude<CheckpointState, 'ok'>, (name: string, remote: string) => string> = {
+  moved: (name, remote) =>
+    `git fetch ${remote} +refs/tags/checkpoint/${name}:refs/tags/checkpoint/${name}  (from where it is right)`,
+  missing: (name, remote) => `git fetch ${remote} tag checkpoint/${name}`,
   tampered: (name) => `git log -p -- .forge/git/checkpoints/${name}.json`,
   unverified: () => 'forge checkpoint create',
   unknown: (name) => `git fetch --tags; else git rm .forge/git/checkpoints/${name}.json`,
   damaged: (name) => `git restore -SW .forge/git/checkpoints/${name}.json`,
 };
 
-function stateFinding({ name, tag, state, why }: Checkpoint): CheckpointFinding[] {
-  if (state === 'ok') return [];
-  return [{ code: state, tag, message: `${tag}: ${why}`, hint: REMEDIES[state](name) }];
+/** Of those that are not what they were. */
+async function stateFindings(
+  { repository, git }: Context,
+  checkpoints: readonly Checkpoint[],
+): Promise<CheckpointFinding[]> {
+  const bad = checkpoints.filter(({ state }) => state !== 'ok');
+  if (bad.length === 0) return [];
+  const found = repository && git ? await findRemote(repository, git) : null;
+  const remote = found === null ? 'REMOTE' : formatArgv([found]);
+  return bad.flatMap(({ name, tag, state, why }) =>
+    state === 'ok'
+      ? []
+      : [{ code: state, tag, message: `${tag}: ${why}`, hint: REMEDIES[state](name, remote) }],
+  );
 }
 
 /** What a manifest says of its commit, which somebody who made tag and manifest anew may have got wrong. */

@@ -91,9 +91,10 @@ async function goRound(loop: Loop): Promise<LoopResult> {
     try {
       const result = await oneCycle(loop);
       const after = (await whyStopAfter(loop, result)) ?? whyStop(loop, loop.input.sleep_seconds ?? 0);
-      if (!after) await sleepBetween(loop, result);
-      loop.watch.onCycle?.(result);
+      const seconds = after ? 0 : (loop.input.sleep_seconds ?? 0);
+      loop.watch.onCycle?.(seconds > 0 ? beforeSleep(result, seconds) : result);
       if (after) return finished(loop, after, result);
+      if (seconds > 0) await sleepBetween(loop, seconds);
     } catch (error) {
       loop.state = { ...loop.state, in_cycle: false };
       // The very first was refused: there was no loop.
@@ -137,16 +138,17 @@ async function whyStopAfter(loop: Loop, result: CycleResult): Promise<StopReason
     : null;
 }
 
-/** Its stage takes the place of the one that a single cycle leaves out. */
-async function sleepBetween({ input, watch }: Loop, result: CycleResult): Promise<void> {
-  const seconds = input.sleep_seconds ?? 0;
-  if (seconds === 0) return;
+/** It is told at once; its last stage, as long as it is to be, takes the place of the one that a single cycle leaves out. */
+function beforeSleep(result: CycleResult, seconds: number): CycleResult {
+  const sleep = { name: 'sleep', status: 'ok', duration_ms: seconds * 1000 } as const;
+  return { ...result, stages: [...result.stages.slice(0, -1), sleep] };
+}
+
+async function sleepBetween({ watch }: Loop, seconds: number): Promise<void> {
   watch.onStage?.('sleep');
   const started = elapsed();
   await pause(seconds * 1000, watch.finish);
-  const duration_ms = Math.round(elapsed() - started);
-  result.stages.splice(-1, 1, { name: 'sleep', status: 'ok', duration_ms });
-  watch.onStageEnd?.({ name: 'sleep', status: 'ok', duration_ms });
+  watch.onStageEnd?.({ name: 'sleep', status: 'ok', duration_ms: Math.round(elapsed() - started) });
 }
 
 function pause(ms: number, finish: AbortSignal | undefined): Promise<void> {

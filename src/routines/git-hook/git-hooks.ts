@@ -82,12 +82,7 @@ const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number]
  */
 export async function installHooks(context: Context, raw: HooksInput = {}): Promise<HooksReport> {
   const input = checkInput(HooksInput, raw);
-  requireSupervisor(context, 'config');
-  const scene = await lookAtHooks(context);
-  const plans = planHooks(scene.surroundings, input.prepare);
-  requireConsent(plans, input.into ?? []);
-  const changes = changesOf(scene, plans);
-  for (const { file } of changes) requireWritable(file);
+  const { scene, plans, changes } = await planInstall(context, input);
   const made = changes.filter(({ file }) => file.bytes === null).map(({ file }) => file.name);
   const wanted = input.commentChar === true && isFree(scene.settings.commentChar);
   writeHooks(scene, changes, {
@@ -98,6 +93,24 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   if (wanted && context.git && !context.disk.dryRun) await setCommentChar(context.git, OURS);
   const report = reportOf(scene, plans.map(row));
   return wanted ? { ...report, comment_char: OURS } : report;
+}
+
+/** Refuses what an installation would refuse; whoever asks a person anything asks this first. */
+export async function checkHooks(context: Context, raw: HooksInput = {}): Promise<void> {
+  await planInstall(context, checkInput(HooksInput, raw));
+}
+
+async function planInstall(
+  context: Context,
+  { into = [], prepare }: HooksInput,
+): Promise<{ scene: Scene; plans: HookPlan[]; changes: Change[] }> {
+  requireSupervisor(context, 'config');
+  const scene = await lookAtHooks(context);
+  const plans = planHooks(scene.surroundings, prepare);
+  requireConsent(plans, into);
+  const changes = changesOf(scene, plans);
+  for (const { file } of changes) requireWritable(file);
+  return { scene, plans, changes };
 }
 
 /** A value of the person's own stays, whatever it is. */

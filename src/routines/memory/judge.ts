@@ -130,7 +130,15 @@ function foreignLedgers(
       const place = ledgers.get(id) as Place;
       const message = `it begins another ${tier} ledger (${id}): another repository's, or one from before the histories met`;
       const hint = `forge memory adopt ${id.slice(0, 12)} --reason "…"  (its records belong here)  or  forge memory drop ${id.slice(0, 12)} --reason "…"`;
-      return { code: 'foreign_ledger', tier, ...place, message, last_good: null, hint } as Finding;
+      return {
+        code: 'foreign_ledger',
+        tier,
+        ...place,
+        message,
+        last_good: null,
+        hint,
+        ledger: id,
+      } as Finding;
     });
 }
 

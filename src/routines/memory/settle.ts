@@ -1,18 +1,33 @@
 import { usage } from '../../domain/error.js';
+import type { Finding } from '../../domain/ledger/finding.js';
 import type { Tier } from '../../domain/ledger/ledger.js';
 import { oneLine } from '../../domain/text.js';
 import type { Context } from '../context.js';
 import { requireDecision } from '../supervisor/human.js';
 import { inspectMemory } from './inspect.js';
 import { settleMemory } from './integrity.js';
-import { type RecordRef, storeAudit, storeRecords } from './ledger.js';
+import { type RecordRef, storeRecords } from './ledger.js';
 
-/** A foreign ledger's records belong here from now on (adopt), or are not shown any more (drop). */
-export async function settleLedger(
+export interface SettledLedger {
+  ledger: string;
+  /** Those that have records of it. */
+  tiers: Tier[];
+  audit: RecordRef;
+}
+
+export interface SettledLedgers {
+  /** The last one's. */
+  audit: RecordRef;
+  settled: SettledLedger[];
+}
+
+/** Foreign ledgers' records belong here from now on (adopt), or are not shown any more (drop). All of them, or none. */
+export async function settleLedgers(
   context: Context,
-  { id, how, reason }: { id: string; how: 'adopt' | 'drop'; reason?: string },
-): Promise<{ audit: RecordRef; ledger: string; tiers: Tier[] }> {
-  if (!/^[0-9a-f]{6,64}$/.test(id))
+  { ids, how, reason }: { ids: readonly string[]; how: 'adopt' | 'drop'; reason?: string },
+): Promise<SettledLedgers> {
+  const wrong = ids.length === 0 ? '' : ids.find((id) => !/^[0-9a-f]{6,64}$/.test(id));
+  if (wrong !== undefined)
     throw usage('ledger.id', 'A ledger is named by its id, or the first 6 or more of its 64 hex digits.', {
       hint: 'forge memory verify',
     });
@@ -21,29 +36,37 @@ export async function settleLedger(
     how === 'adopt' ? 'Adopting a ledger' : 'Dropping a ledger',
     reason,
   );
-  const { look, around, findings } = await inspectMemory(context, true);
-  const foreign = findings.filter(
-    ({ code, message }) => code === 'foreign_ledger' && message.includes(`(${id}`),
-  );
-  const ledgers = new Set(foreign.map(({ message }) => /\(([0-9a-f]{64})\)/.exec(message)?.[1] ?? ''));
-  const [ledger] = ledgers;
-  if (!look || ledger === undefined || ledgers.size > 1) throw unknownLedger(id, ledgers.size > 1);
-  const tiers = foreign.map(({ tier }) => tier);
-  for (const tier of tiers)
-    storeRecords(context, around, tier, [{ kind: how, subject: ledger, ...decision }], { despite: true });
-  const audit = storeAudit(
-    context,
-    around,
-    { kind: how === 'adopt' ? 'adopted' : 'dropped', subject: ledger, tiers, ...decision },
-    { despite: true },
-  );
+  const { around, findings } = await inspectMemory(context, true);
+  const ledgers = [...new Set(ids.map((id) => requireForeign(findings, id)))];
+  const settled = ledgers.map((ledger) => ({ ledger, tiers: tiersOf(findings, ledger) }));
+  const audits = context.disk.withLock(() => {
+    for (const tier of new Set(settled.flatMap(({ tiers }) => tiers))) {
+      const here = settled.filter(({ tiers }) => tiers.includes(tier));
+      const drafts = here.map(({ ledger }) => ({ kind: how, subject: ledger, ...decision }));
+      storeRecords(context, around, tier, drafts, { despite: true });
+    }
+    const kind = how === 'adopt' ? 'adopted' : 'dropped';
+    const drafts = settled.map(({ ledger, tiers }) => ({ kind, subject: ledger, tiers, ...decision }));
+    return storeRecords(context, around, 'audit', drafts, { despite: true });
+  });
   await settleMemory(context, 'all', true);
-  return { audit, ledger, tiers };
+  return {
+    audit: audits.at(-1) as RecordRef,
+    settled: settled.map((one, i) => ({ ...one, audit: audits[i] as RecordRef })),
+  };
 }
 
-function unknownLedger(id: string, several = false): Error {
-  const what = several ? 'means several foreign ledgers; give more digits' : 'names no foreign ledger here';
-  return usage('ledger.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, {
+/** The one foreign ledger that the digits mean. */
+function requireForeign(findings: readonly Finding[], id: string): string {
+  const meant = new Set(findings.flatMap(({ ledger }) => (ledger?.startsWith(id) ? [ledger] : [])));
+  const [ledger] = meant;
+  if (ledger !== undefined && meant.size === 1) return ledger;
+  const what =
+    meant.size > 1 ? 'means several foreign ledgers; give more digits' : 'names no foreign ledger here';
+  throw usage('ledger.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}; nothing was settled.`, {
     hint: 'forge memory verify',
   });
 }
+
+const tiersOf = (findings: readonly Finding[], wanted: string): Tier[] =>
+  findings.filter(({ ledger }) => ledger === wanted).map(({ tier }) => tier);

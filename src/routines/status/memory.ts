@@ -6,16 +6,8 @@ import { isDamage } from '../../domain/ledger/finding.js';
 import { selectNext } from '../../domain/next.js';
 import { entryTimes } from '../../domain/session/progress.js';
 import { sessionName } from '../../domain/session/session.js';
-import { nextBorder } from '../../domain/status/age.js';
-import {
-  damaged,
-  HOUR,
-  judgeFeatures,
-  judgeKnowledge,
-  judgeProgress,
-  MINUTE,
-  WEEK,
-} from '../../domain/status/rules.js';
+import { HOUR, MINUTE, nextBorder, WEEK } from '../../domain/status/age.js';
+import { damaged, judgeFeatures, judgeKnowledge, judgeProgress } from '../../domain/status/rules.js';
 import { type Remark, red, type Timed, yellow } from '../../domain/status/status.js';
 import { oneLine } from '../../domain/text.js';
 import { featuresFile, knowledgeFile, progressFile, shown } from '../../store/layout.js';

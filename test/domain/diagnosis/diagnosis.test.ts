@@ -34,7 +34,8 @@ describe('diagnose', () => {
 
   it.each<[Partial<Facts>, string[]]>([
     [{ node: '20.9.1' }, ['blocking: Node 20.9.1 → nvm install 22']],
-    [{ git: 'git version 2.29.9' }, ['degraded: git 2.29.9 → git --version']],
+    // The README asks for 2.39.
+    [{ git: 'git version 2.38.9' }, ['degraded: git 2.38.9 → git --version']],
     [{ git: 'hello' }, ['degraded: git says "hello" → git --version']],
     [{ git: null }, ['blocking: git was not found → git --version']],
     [

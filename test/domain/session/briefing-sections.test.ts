@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../../src/domain/feature/feature.js';
 import { cutBriefing } from '../../../src/domain/session/briefing.js';
-import { type BriefingData, briefingSections } from '../../../src/domain/session/briefing-sections.js';
+import type { BriefingData } from '../../../src/domain/session/briefing-items.js';
+import { briefingSections } from '../../../src/domain/session/briefing-sections.js';
 import { NO_FOCUS } from '../../../src/domain/session/focus.js';
 import type { ArchivedSession } from '../../../src/domain/session/session.js';
 

@@ -61,6 +61,15 @@ describe('the clock', () => {
     );
   });
 
+  it('B-67 set back to while the last session ran: the jump is said', async () => {
+    const project = await makeForge();
+    const world = fixedClock('2026-03-01T10:00:00.000Z');
+    await forgeJson(project, ['session', 'start'], { world });
+    world.set('2026-03-01T12:00:00.000Z');
+    await forgeJson(project, ['session', 'end', '--no-commit'], { world });
+    expect((await session(project, '2026-03-01T11:00:00.000Z', 'go on')).join()).toMatch(/^clock\.skew/);
+  });
+
   it('B-67 --resume latest and who comes first go by the counter, not by the date', async () => {
     const project = await makeForge();
     for (const at of AT.slice(0, 5)) await session(project, at, 'done');

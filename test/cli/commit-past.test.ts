@@ -91,4 +91,22 @@ describe('what went past the hooks', () => {
     project.git('commit', '-q', '--amend', '--no-verify', '--allow-empty', '-m', 'rewritten');
     expect((await again(project)).join()).toMatch(ONE);
   });
+
+  it('B-50 what was told is no news after a look at an older branch', async () => {
+    const project = await hooked();
+    project.git('switch', '-qc', 'old');
+    const commitAt = (date: string, subject: string) =>
+      run(project.dir, 'git', ['commit', '-q', '--no-verify', '--allow-empty', '-m', subject], {
+        env: { GIT_COMMITTER_DATE: date },
+      });
+    commitAt('2020-01-01T00:00:00Z', 'one');
+    project.git('switch', '-q', '-');
+    commitAt('2037-01-01T00:00:00Z', 'two');
+    commitAt('2037-01-02T00:00:00Z', '[FORGE] As it should be');
+    expect((await again(project)).join()).toMatch(ONE);
+    for (const branch of ['old', 'main']) {
+      project.git('switch', '-q', branch);
+      expect([branch, await again(project)]).toEqual([branch, []]);
+    }
+  });
 });

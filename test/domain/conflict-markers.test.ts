@@ -53,14 +53,35 @@ describe('progress of two sides', () => {
       log(
         '[22:00] begun',
         '[23:50] late',
-        '[00:10] ours',
         '[23:55] theirs',
         '        more of it',
+        '',
+        '=== 2026-03-02 ===',
+        '',
+        '[00:10] ours',
         '[00:20] end',
         '',
         'NEXT: stop',
       ),
     );
+  });
+
+  it('LAY-09 takes NEXT of whoever wrote last, past midnight and on another day as well', () => {
+    const early = log('[22:00] begun', '[23:55] early', '', 'NEXT: early');
+    const late = log('[22:00] begun', '', '=== 2026-03-02 ===', '', '[00:05] late', '', 'NEXT: late');
+    const merged = log(
+      ...['[22:00] begun', '[23:55] early', '', '=== 2026-03-02 ===', '', '[00:05] late', '', 'NEXT: late'],
+    );
+    expect(mergeProgress({ ours: early, theirs: late, base: null })?.text).toBe(merged);
+    expect(mergeProgress({ ours: late, theirs: early, base: null })?.text).toBe(merged);
+    const other = '=== FORGE Session 2026-03-02 ===\n\n[00:05] late\n\nNEXT: late\n';
+    expect(mergeProgress({ ours: other, theirs: early, base: null })?.text).toBe(merged);
+  });
+
+  it('LAY-09 is no line twice where the two sides have it in another order', () => {
+    const sides = [log('[10:00] p', '[10:00] q', '[10:01] z'), log('[10:00] q', '[10:00] p', '[10:01] z')];
+    for (const [ours, theirs] of [sides, sides.toReversed()] as [string, string][])
+      expect(mergeProgress({ ours, theirs, base: null })).toEqual({ text: ours, choices: [] });
   });
 
   it('LAY-09 is no line twice, none lost, and keeps what one line stood behind in the other', () => {
@@ -111,8 +132,11 @@ describe('progress of two sides', () => {
   });
 
   it('LAY-09 is left to a person where something else stands there', () => {
-    const [strange, whole] = [log('a word'), log('[10:00] x')];
-    expect(mergeProgress({ ours: strange, theirs: whole, base: null })).toBeNull();
-    expect(mergeProgress({ ours: whole, theirs: strange, base: null })).toBeNull();
+    const whole = log('[10:00] x');
+    for (const strange of [log('a word'), log('[24:00] no time of a day'), log('', '=== 2026-03-02 ===')]) {
+      expect(mergeProgress({ ours: strange, theirs: whole, base: null })).toBeNull();
+      expect(mergeProgress({ ours: whole, theirs: strange, base: null })).toBeNull();
+    }
+    expect(mergeProgress({ ours: '[10:00] x\n', theirs: '[10:00] x\n', base: null })).toBeNull();
   });
 });

@@ -1,71 +1,115 @@
-import { type Progress, parseProgress, writeProgress } from '../session/progress.js';
+import { entryTimes, parseProgress, writeProgress } from '../session/progress.js';
 import { type Choice, keyText } from './fields.js';
 import type { Sides } from './sides.js';
 
+interface Entry {
+  /** Minutes since 1970. */
+  at: number;
+  text: string;
+}
+
+interface Side {
+  entries: Entry[];
+  next: string | undefined;
+}
+
 /**
- * Both sides' lines, each once, by time; each side's own order stays, past midnight as well. Null where something stands
- * there that is no line of progress: it would be lost.
+ * Both sides' lines, each once, by day and time; each side's own order stays. Null where something stands there that is
+ * no line of progress, or a line of no day: it would be lost.
  */
 export function mergeProgress({ ours, theirs }: Sides<string>): { text: string; choices: Choice[] } | null {
-  if (!isWhole(ours) || !isWhole(theirs)) return null;
-  const [one, other] = [parseProgress(ours), parseProgress(theirs)];
-  const lines = interleave(one.lines, other.lines);
+  const [one, other] = [readSide(ours, theirs), readSide(theirs, ours)];
+  if (!one || !other) return null;
+  const entries = interleave(one.entries, other.entries);
   const next = later(one, other) ?? one.next ?? other.next;
-  const date = one.date ?? other.date;
-  const added = lines.length - one.lines.length;
+  const lines = [one, other].map((side) => side.entries.length) as [number, number];
   const choices: Choice[] = [
     {
       field: 'lines',
-      ours: one.lines.length,
-      theirs: other.lines.length,
-      value: lines.length,
-      why: `both: ${added} more than ours`,
+      ours: lines[0],
+      theirs: lines[1],
+      value: entries.length,
+      why: `both: ${entries.length - lines[0]} more than ours`,
     },
     { field: 'next', ours: one.next, theirs: other.next, value: next, why: 'of whoever wrote last' },
   ]
     .filter((choice) => choice.ours !== choice.theirs || choice.ours !== choice.value)
     .map((choice) => ({ id: null, ...choice }));
-  return { text: writeProgress({ date, lines, ...(next === undefined ? {} : { next }) }), choices };
+  return { text: writeProgress(entries, next), choices };
 }
 
-/** Nothing but what is read as progress. */
-function isWhole(text: string): boolean {
-  const kept = new Set(writeProgress(parseProgress(text)).split('\n'));
-  return text.split('\n').every((line) => kept.has(line.replace(/\r$/, '')));
+/** Null where the file holds more than what is read as progress. A file without a date is of the other's. */
+function readSide(text: string, other: string): Side | null {
+  const { lines, next } = parseProgress(text);
+  const times = entryTimes(text, parseProgress(other).date);
+  if (times.length !== lines.length) return null;
+  const entries = lines.map((line, i) => ({ at: times[i] as number, text: line.text }));
+  const kept = new Set(writeProgress(entries, next).split('\n'));
+  return text.split('\n').every((line) => kept.has(line.replace(/\r$/, ''))) ? { entries, next } : null;
 }
 
-function interleave(one: Progress['lines'], other: Progress['lines']): Progress['lines'] {
-  const [left, right] = [counted(one), counted(other)];
-  const made: Progress['lines'] = [];
-  let [i, j] = [0, 0];
-  const takeLeft = (): void => take(one[i++], left);
-  const takeRight = (): void => take(other[j++], right);
-  const take = (line: Progress['lines'][number] | undefined, rest: Map<string, number>): void => {
-    if (!line) return;
-    made.push(line);
-    rest.set(keyText(line), (rest.get(keyText(line)) ?? 0) - 1);
-  };
-  while (i < one.length && j < other.length) {
-    const [a, b] = [one[i] as Progress['lines'][number], other[j] as Progress['lines'][number]];
-    if (keyText(a) === keyText(b)) {
-      takeLeft();
-      right.set(keyText(b), (right.get(keyText(b)) ?? 0) - 1);
-      j++;
-    } else if ((right.get(keyText(a)) ?? 0) > 0 && !((left.get(keyText(b)) ?? 0) > 0)) takeRight();
-    else if ((left.get(keyText(b)) ?? 0) > 0 || a.time <= b.time) takeLeft();
-    else takeRight();
+function interleave(one: readonly Entry[], other: readonly Entry[]): Entry[] {
+  const [left, right] = [new Rest(one), new Rest(other)];
+  const made: Entry[] = [];
+  for (let [a, b] = [left.first(), right.first()]; a && b; [a, b] = [left.first(), right.first()]) {
+    const [aLater, bLater] = [right.has(a), left.has(b)];
+    const takeLeft = aLater === bLater ? a.at <= b.at : bLater;
+    const [from, to] = takeLeft ? [left, right] : [right, left];
+    const taken = from.take();
+    // What both have is said once, where the two sides have it in another order as well.
+    to.drop(taken);
+    made.push(taken);
   }
-  return [...made, ...one.slice(i), ...other.slice(j)];
+  return [...made, ...left.all(), ...right.all()];
 }
 
-/** How often each line is still to come. */
-function counted(lines: Progress['lines']): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of lines) counts.set(keyText(line), (counts.get(keyText(line)) ?? 0) + 1);
-  return counts;
+/** The entries of one side that are still to come. */
+class Rest {
+  private readonly counts = new Map<string, number>();
+  private readonly dropped = new Map<string, number>();
+  private position = 0;
+
+  constructor(private readonly entries: readonly Entry[]) {
+    for (const entry of entries) add(this.counts, entry, 1);
+  }
+
+  has(entry: Entry): boolean {
+    return (this.counts.get(keyText(entry)) ?? 0) > 0;
+  }
+
+  first(): Entry | undefined {
+    let entry = this.entries[this.position];
+    for (; entry && (this.dropped.get(keyText(entry)) ?? 0) > 0; entry = this.entries[++this.position])
+      add(this.dropped, entry, -1);
+    return entry;
+  }
+
+  take(): Entry {
+    const entry = this.first() as Entry;
+    this.position++;
+    add(this.counts, entry, -1);
+    return entry;
+  }
+
+  /** One that is like it, wherever it stands. */
+  drop(entry: Entry): void {
+    if (!this.has(entry)) return;
+    add(this.counts, entry, -1);
+    add(this.dropped, entry, 1);
+  }
+
+  all(): Entry[] {
+    const left: Entry[] = [];
+    while (this.first()) left.push(this.take());
+    return left;
+  }
 }
 
-function later(one: Progress, other: Progress): string | undefined {
-  const time = ({ lines }: Progress): string => lines.at(-1)?.time ?? '';
+function add(counts: Map<string, number>, entry: Entry, count: number): void {
+  counts.set(keyText(entry), (counts.get(keyText(entry)) ?? 0) + count);
+}
+
+function later(one: Side, other: Side): string | undefined {
+  const time = ({ entries }: Side): number => entries.at(-1)?.at ?? 0;
   return time(other) > time(one) ? other.next : one.next;
 }

@@ -27,6 +27,7 @@ export interface Progress {
 const hourMinute = (at: Date): string => at.toISOString().slice(11, 16);
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 const sessionHeader = (at: Date): string => `=== FORGE Session ${dayOf(at)} ===\n\n`;
+const dayHeader = (at: Date): string => `\n=== ${dayOf(at)} ===\n\n`;
 const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`);
 
 /** A new session's file. */
@@ -51,23 +52,25 @@ export function addEntry(file: string, at: Date, text: string, checkpoint = fals
 function dayBefore(body: string, at: Date): string {
   const last = body.split('\n').reduce((day, line) => DAY.exec(line)?.[1] ?? day, '');
   if (last === dayOf(at)) return '';
-  const gap = body === '' ? '' : '\n';
-  return gap + (last === '' ? sessionHeader(at) : `=== ${dayOf(at)} ===\n\n`);
+  if (last !== '') return dayHeader(at);
+  return (body === '' ? '' : '\n') + sessionHeader(at);
 }
 
 const HALF_A_DAY = 12 * 60;
+const dayMinutes = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 60_000;
 
 /**
  * When each entry was written, in minutes since 1970, in the order of the file. Within one day of the file the clock
- * may have passed midnight (a file of an older forge); a smaller step back is a clock that was set.
+ * may have passed midnight (a file of an older forge); a smaller step back is a clock that was set. Entries that no day
+ * stands above are of `date`; without one they are left out.
  */
-export function entryTimes(file: string): number[] {
+export function entryTimes(file: string, date?: string | null): number[] {
   const times: number[] = [];
-  let day = Number.NaN;
+  let day = dayMinutes(date ?? '');
   let last = 0;
   for (const line of split(file).body.split('\n')) {
-    const date = DAY.exec(line)?.[1];
-    if (date !== undefined) [day, last] = [Date.parse(`${date}T00:00:00Z`) / 60_000, 0];
+    const begun = DAY.exec(line)?.[1];
+    if (begun !== undefined) [day, last] = [dayMinutes(begun), 0];
     const [hours, minutes] = (STAMP.exec(line)?.[1] ?? '').split(':').map(Number);
     if (minutes === undefined || Number.isNaN(day)) continue;
     const time = (hours ?? 0) * 60 + minutes;
@@ -95,11 +98,18 @@ export function parseProgress(file: string): Progress {
   return { date, lines, ...(next === undefined ? {} : { next }) };
 }
 
-/** The other way round, of a session's file. */
-export function writeProgress({ date, lines, next }: Progress): string {
-  const header = date === null ? '' : `=== FORGE Session ${date} ===\n\n`;
-  const body = lines.map(({ time, text }) => `[${time}] ${indented(text, INDENT)}\n`).join('');
-  return join(`${header}${body}`, next);
+/** A session's file of entries, `at` in minutes since 1970, with a line where another day begins. */
+export function writeProgress(entries: readonly { at: number; text: string }[], next?: string): string {
+  let body = '';
+  let last = '';
+  for (const { at, text } of entries) {
+    const date = new Date(at * 60_000);
+    if (last === '') body = sessionHeader(date);
+    else if (last !== dayOf(date)) body += dayHeader(date);
+    last = dayOf(date);
+    body += formatEntry(date, text);
+  }
+  return join(body, next);
 }
 
 interface Parts {

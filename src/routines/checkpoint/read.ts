@@ -15,7 +15,7 @@ import {
   type TagFacts,
 } from '../../domain/checkpoint/state.js';
 import { decodeDocument } from '../../domain/document.js';
-import { ForgeError, refused, usage } from '../../domain/error.js';
+import { ForgeError, usage } from '../../domain/error.js';
 import { checkpointFile, checkpointsFolder } from '../../store/layout.js';
 import type { Context } from '../context.js';
 
@@ -57,14 +57,6 @@ export async function requireCheckpoint(context: Context, tag: string): Promise<
   const twin = all.find((checkpoint) => checkpoint.name.toLowerCase() === name.toLowerCase());
   throw usage('checkpoint.unknown', `There is no checkpoint ${tagOf(name)}.`, {
     hint: twin ? `Did you mean ${twin.name}?` : 'forge checkpoint list',
-  });
-}
-
-/** Only one that is what it was: exit 3 with what is wrong with it. */
-export function requireOk(checkpoint: Checkpoint): Manifest {
-  if (checkpoint.state === 'ok' && checkpoint.manifest) return checkpoint.manifest;
-  throw refused('checkpoint.bad', `${checkpoint.tag} cannot be relied on: ${checkpoint.why}.`, {
-    hint: `forge checkpoint verify ${checkpoint.name}`,
   });
 }
 

@@ -13,7 +13,7 @@ import type { Context } from '../context.js';
 import { inspectMemory } from '../memory/inspect.js';
 import { recordsLacking } from './anchors.js';
 import { tryFinishCheckpoints } from './finish.js';
-import { latestCheckpoint, readCheckpoints, requireCheckpoint, requireOk } from './read.js';
+import { latestCheckpoint, readCheckpoints, requireCheckpoint } from './read.js';
 import { runAgain } from './rerun.js';
 import type { CheckpointWatch } from './run.js';
 
@@ -38,8 +38,9 @@ export async function verifyCheckpoints(
   for (const { manifest } of good) if (manifest) findings.push(...(await contentFindings(context, manifest)));
   findings.push(...(await ledgerFindings(context, good)));
   const checkpoints = chosen.map(({ tag }) => tag);
-  if (!input.run || findings.length > 0) return { checkpoints, findings };
-  const again = await runAgain(context, requireOk(chosen[0] as Checkpoint), watch);
+  const manifest = good[0]?.manifest;
+  if (!input.run || findings.length > 0 || !manifest) return { checkpoints, findings };
+  const again = await runAgain(context, manifest, watch);
   return { checkpoints, ...again };
 }
 

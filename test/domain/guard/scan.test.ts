@@ -145,5 +145,14 @@ describe('a match that is none', () => {
   it('B-105 outside of the basic plane is passed over: the flag of England', () => {
     const flag = `\u{1f3f4}${[...'gbeng'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')}\u{e007f}`;
     expect(scanText(`${flag} won ${flag}${flag}`, guardRules())).toEqual([]);
+    // Counted, so that it fails where it would go on for ever.
+    let seen = 0;
+    const refused = rule('flag', [], /(?<secret>\u{1f3f4})/gu, {
+      accept: () => {
+        if (++seen > 10) throw new Error('the same match again');
+        return false;
+      },
+    });
+    expect(scanText(`${flag} won ${flag}`, [refused])).toEqual([]);
   });
 });

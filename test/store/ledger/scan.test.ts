@@ -94,8 +94,11 @@ describe('the records with a key', () => {
     const live = planned(['a', 'b', 'a']);
     const sealed = planned(['c']);
     segment(textOf(live));
+    const nested = planLines('execution', live.tip, null, [{ kind: 'cycle', of: { key: 'inner' } }]);
+    segment(textOf(nested), 'solo-2.jsonl');
     archive(textOf(sealed));
     const found = findKeyed(layout, 'execution', new Set(['a', 'c', 'inner', 'unknown']));
+    expect([...found.keys()].sort()).toEqual(['a', 'c']);
     expect(Object.fromEntries(found)).toMatchObject({
       a: { id: live.lines[0]?.id, n: 2 },
       c: { id: sealed.lines[0]?.id, n: 2 },

@@ -7,16 +7,21 @@ const LONG = [
   'cli/checkpoint-refused',
   'cli/checkpoint-show',
   'cli/checkpoint-verify',
+  'cli/ci',
   'cli/clock',
+  'cli/commit-past',
   'cli/cycle',
   'cli/cycle-claims',
   'cli/cycle-command',
   'cli/cycle-keep',
+  'cli/cycle-mark',
   'cli/cycle-strangers',
+  'cli/cycle-void',
   'cli/doctor-fix',
   'cli/doctor-fix-left',
   'cli/doctor-fix-merges',
   'cli/doctor-place',
+  'cli/guard-commands',
   'cli/help-examples',
   'cli/init-proposals',
   'cli/init-renewed',
@@ -34,7 +39,9 @@ const LONG = [
   'cli/memory-purge',
   'cli/memory-redact',
   'cli/memory-redact-clones',
+  'cli/memory-reset',
   'cli/memory-set-back',
+  'cli/recover',
   'cli/recover-ignored',
   'cli/recover-left',
   'cli/recover-places',
@@ -51,6 +58,7 @@ const LONG = [
   'e2e/checkpoint-kills',
   'e2e/commit-clean-up',
   'e2e/completion',
+  'e2e/concurrency',
   'e2e/conflict-kills',
   'e2e/crash',
   'e2e/cycle',
@@ -60,6 +68,7 @@ const LONG = [
   'e2e/git-hooks',
   'e2e/git-hooks-beside',
   'e2e/git-hooks-flows',
+  'e2e/git-hooks-places',
   'e2e/git-hooks-prepare',
   'e2e/git-hooks-push',
   'e2e/git-hooks-stops',
@@ -94,10 +103,11 @@ const LONG = [
   'mcp/interrupted',
   'mcp/poisoned',
   'mcp/secrets',
+  'mcp/session',
   'mcp/wire',
 ];
 /** These do a little in `npm test`, and much there. */
-const BOTH = ['adapters/process-group', 'e2e/concurrency', 'e2e/ledger-*', 'e2e/recover-walk'];
+const BOTH = ['adapters/process-group', 'e2e/ledger-*', 'e2e/recover-walk'];
 
 const files = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 const soak = process.env.FORGE_SOAK !== undefined;

@@ -121,7 +121,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: 'forks',
-    // Both cores: most tests wait for git and for processes.
-    maxWorkers: 3,
+    // Twice the cores of a small machine: most tests wait for git and for processes.
+    maxWorkers: 4,
   },
 });

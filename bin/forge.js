@@ -60,7 +60,7 @@ function functionsOf(file, read) {
     if (Array.isArray(functions)) {
       build ??= functions[0];
       if (functions[0] === build) return functions;
-      why = `${path} is of another build`;
+      why = `${path} is of another build, which was put there meanwhile`;
     }
   } catch (error) {
     if (error.code === 'MODULE_NOT_FOUND') why = `${path} is missing`;

@@ -27,8 +27,11 @@ const build = (home: string): Promise<[number | null, string]> =>
     child.on('close', (code) => done([code, said]));
   });
 
+/** All of one build is used, or nothing is done. */
+const REPLACED = /^forge: (?:forge is incomplete; .* is of another build|The guard could not be loaded)/;
+
 describe('a build', () => {
-  it('disturbs neither who uses what was built before nor a second build, and leaves only dist/', async () => {
+  it('leaves who runs forge meanwhile with one build or with a line that says so, and only dist/', async () => {
     const home = makeCheckout();
     // A build that was killed; no process has this number.
     mkdirSync(join(home, '.build-99999999', 'dist'), { recursive: true });
@@ -51,7 +54,11 @@ describe('a build', () => {
       [0, ''],
     ]);
     expect(tries.length).toBeGreaterThan(3);
-    expect(tries.filter((said) => JSON.stringify(said) !== JSON.stringify(right))).toEqual([]);
+    // Only who started right before the new one took its place can meet both.
+    const others = tries.filter((said) => JSON.stringify(said) !== JSON.stringify(right));
+    expect(others.length).toBeLessThanOrEqual(2);
+    for (const said of others)
+      expect(said).toMatchObject({ exitCode: 6, stdout: '', stderr: expect.stringMatching(REPLACED) });
     expect(forge()).toEqual(right);
     expect(readdirSync(home)).toEqual(before);
     // What V8 compiled is for a Node that does not keep that itself.

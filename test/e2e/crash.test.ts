@@ -4,7 +4,17 @@ import { systemWorld } from '../../src/index.js';
 import { BIN, forgeJson } from '../support/forge.js';
 import { changedPaths, type Project } from '../support/project.js';
 import type { Listed, Started } from './agents.js';
-import { abandon, expectEachOnce, expectWhole, isSoak, killAfter, kills, limit, measure } from './kills.js';
+import {
+  abandon,
+  expectEachOnce,
+  expectWhole,
+  isFar,
+  isSoak,
+  killAfter,
+  kills,
+  limit,
+  measure,
+} from './kills.js';
 import type { Ended } from './typed.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
@@ -113,7 +123,7 @@ async function settled(project: Project): Promise<void> {
 }
 
 /** The moments between which the disk differs; the rest is for the long run. */
-const CALLS = ['rename', ...(isSoak ? ['link', 'unlink', 'mkdir', 'fsync'] : [])];
+const CALLS = ['rename', ...(isSoak ? ['unlink'] : []), ...(isFar ? ['link', 'mkdir', 'fsync'] : [])];
 const hasStrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /** Runs the binary and has the kernel end it at the n-th of these system calls; false when it makes fewer. */

@@ -8,6 +8,8 @@ const share = Number(process.env.FORGE_SOAK ?? 0);
 
 /** The long run: FORGE_SOAK=1 is all of it, 0.1 a tenth. */
 export const isSoak = share > 0;
+/** Enough of it that what takes minutes is worth them. */
+export const isFar = share >= 0.1;
 
 /** How often: a few in every run, many in the long one. */
 export const kills = (quick: number, soak: number): number =>

@@ -61,9 +61,8 @@ const ofSession = (session: string | null, kfr: Kfr, noted: NotedOpen | null): K
 
 /** Without it the KFR says alone what is open. */
 function readOpen({ disk, layout }: Context): NotedOpen | null {
-  const nothing = null as NotedOpen | null;
   try {
-    return disk.readDocument(NOTED_OPEN, openFile(layout), nothing as NotedOpen).value;
+    return disk.readDocument(NOTED_OPEN, openFile(layout), null).value;
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'corrupted') return null;
     throw error;

@@ -22,7 +22,9 @@ export interface Container {
  */
 export function listContainers(layout: Layout, tier: Tier): Container[] {
   const folder = segmentFolder(layout, tier);
-  requireInside(layout, dirname(fixedFile(layout, tier)));
+  const fixedFolder = dirname(fixedFile(layout, tier));
+  // Where it lies above the segments it is looked at with them.
+  if (!folder.startsWith(fixedFolder + sep)) requireInside(layout, fixedFolder);
   const segments = ledgerNames(layout, folder).map((name) => describeContainer(join(folder, name)));
   const fixed = describeContainer(fixedFile(layout, tier));
   return [fixed, ...segments].filter((container) => container !== null);
@@ -52,19 +54,38 @@ function ledgerNames(layout: Layout, folder: string): string[] {
 
 /**
  * A clone may bring a link along, or a command put one there: the ledgers are in `.forge/` itself, or nowhere. Behind a link
- * to another folder in there git sees none of their files.
+ * to another folder in there git sees none of their files. Every start asks this of every ledger, so only the folders
+ * below the project's are looked at.
  */
 function requireInside(layout: Layout, folder: string): void {
+  let at = layout.dir;
+  for (const name of ['', ...relative(layout.dir, folder).split(sep)]) {
+    at = join(at, name);
+    const stat = lookAt(at);
+    if (stat?.isSymbolicLink()) refuseLink(layout, folder);
+    if (!stat?.isDirectory()) return;
+  }
+}
+
+function refuseLink(layout: Layout, folder: string): void {
   const real = realFolder(folder);
   const top = join(realFolder(layout.root) ?? layout.root, FORGE_FOLDER);
   const file = shown(layout, folder);
-  if (real === null || real === join(top, relative(layout.dir, folder))) return;
+  if (real === null) return;
   if (real === top || real.startsWith(top + sep))
     throw corrupted('file.outside', `${file} is behind a link (to ${real}): git does not see its files.`, {
       file,
       hint: 'remove the link, and move the folder back to its place',
     });
   throw corrupted('file.outside', `${file} leads out of the .forge folder (to ${real}).`, { file });
+}
+
+function lookAt(path: string): fs.Stats | undefined {
+  try {
+    return fs.lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw diskError(error, path);
+  }
 }
 
 function realFolder(path: string): string | null {

@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { decodeDocument, encodeDocument, type Format } from '../domain/document.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
 import type { Approval } from '../domain/trust.js';
-import { makeFolder, readPlain, replaceFiles } from './durable.js';
+import { makeFolder, PRIVATE, readPlain, replaceFiles } from './durable.js';
 import { type LockPolicy, withLock } from './lock.js';
 
 const Approvals = z.looseObject({
@@ -39,12 +39,12 @@ export function addApprovals(
   added: readonly Approval[],
   policy: LockPolicy,
 ): void {
+  makeFolder(dirname(path), PRIVATE);
   withLock(join(dirname(path), 'lock'), policy, () => {
     const before = readApprovals(path, identity);
     const known = new Set(before.approvals.map(({ digest }) => digest));
     const fresh = added.filter(({ digest }) => !known.has(digest));
     if (fresh.length === 0) return;
-    makeFolder(dirname(path));
     const after: Approvals = { ...before, approvals: [...before.approvals, ...fresh] };
     replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
   });

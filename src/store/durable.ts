@@ -107,7 +107,10 @@ function checkPlain(stat: fs.Stats, path: string, max: number): void {
 export interface Write {
   path: string;
   bytes: Buffer;
-  mode?: number;
+  /** Mode of a new file, before the umask; default 0o666. */
+  mode?: number | undefined;
+  /** Exact mode of a person's file that is replaced. */
+  keepMode?: number | undefined;
 }
 
 /**
@@ -134,12 +137,11 @@ export function replaceFiles(writes: readonly Write[], beforeRename: () => void 
 }
 
 /** The bytes under a temporary name in the same folder, fsynced. */
-function writeDraft({ path, bytes, mode }: Write): string {
+function writeDraft({ path, bytes, mode = 0o666, keepMode }: Write): string {
   const draft = join(dirname(path), `.${basename(path)}.${makeToken(12)}.tmp`);
   try {
-    writeNew(draft, bytes, mode ?? 0o666);
-    // What was asked for, whatever this process takes from new files.
-    if (mode !== undefined) fs.chmodSync(draft, mode);
+    writeNew(draft, bytes, keepMode === undefined ? mode : 0o600);
+    if (keepMode !== undefined) fs.chmodSync(draft, keepMode);
     return draft;
   } catch (error) {
     fs.rmSync(draft, { force: true });
@@ -222,11 +224,14 @@ export function createFile(path: string, bytes: Buffer): boolean {
   return true;
 }
 
-/** Makes a folder and its parents; durable on return, or what is put into it would go with it. */
-export function makeFolder(path: string): void {
+/** Mode of a folder that only this person may enter. */
+export const PRIVATE = 0o700;
+
+/** Makes a folder and its missing parents. Durable on return, so that a crash cannot take files made in it. */
+export function makeFolder(path: string, mode = 0o777): void {
   let first: string | undefined;
   try {
-    first = fs.mkdirSync(path, { recursive: true });
+    first = fs.mkdirSync(path, { recursive: true, mode });
   } catch (error) {
     throw diskError(reasonForNoFolder(error, path), path);
   }

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { decodeDocument, encodeDocument, type Format } from '../domain/document.js';
 import { MAX_STATE_BYTES } from '../domain/json.js';
 import { formatPinnedSeals, MAX_SEALS, type Pins, parsePinnedSeals } from '../domain/seal/supervisor.js';
-import { makeFolder, readPlain, replaceFiles } from './durable.js';
+import { makeFolder, PRIVATE, readPlain, replaceFiles } from './durable.js';
 import { type LockPolicy, withLock } from './lock.js';
 
 const Stored = z.looseObject({
@@ -47,6 +47,7 @@ export function updatePins(
   policy: LockPolicy,
   change: (pins: Pins) => Pins,
 ): void {
+  makeFolder(dirname(path), PRIVATE);
   withLock(join(dirname(path), 'lock'), policy, () => {
     const stored = readKeys(path, identity);
     const before: Pins = { keys: stored.keys, ...readSeals(path) };
@@ -60,7 +61,6 @@ export function updatePins(
         : [{ path: sealsFile(path), bytes: Buffer.from(formatPinnedSeals(after)), mode: 0o600 }]),
     ];
     if (writes.length === 0) return;
-    makeFolder(dirname(path));
     replaceFiles(writes);
   });
 }

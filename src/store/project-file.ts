@@ -134,6 +134,8 @@ function mayWrite(path: string): boolean {
 export interface Replacement {
   file: ProjectFile;
   bytes: Buffer | null;
+  /** Mode of a new file, before the umask. */
+  mode?: number | undefined;
 }
 
 /** What a kill left beside these files. */
@@ -143,8 +145,8 @@ export const removeDraftsOf = (files: readonly ProjectFile[]): void => {
 
 /** Each is whole or as before, with its mode. A file that someone changed since it was read: exit 3, none is touched. */
 export function replaceProjectFiles(replacements: readonly Replacement[]): void {
-  const writes = replacements.flatMap(({ file: { path, mode }, bytes }) =>
-    bytes ? [{ path, bytes, ...(mode === undefined ? {} : { mode }) }] : [],
+  const writes = replacements.flatMap(({ file, bytes, mode }) =>
+    bytes ? [{ path: file.path, bytes, mode, keepMode: file.mode }] : [],
   );
   for (const { path } of writes) makeFolder(dirname(path));
   replaceFiles(writes, () => replacements.forEach(requireUnchanged));

@@ -11,9 +11,9 @@ import {
   ALL_HOOKS,
   block,
   type GitHook,
+  newHook,
   runtimeOf,
   script,
-  shim,
   withBlock,
   withoutBlock,
 } from '../../src/domain/git-hook/shim.js';
@@ -36,7 +36,7 @@ const plan = (file: Partial<HookFile>, more?: Partial<Surroundings>) =>
 
 describe('planHooks', () => {
   it('GIT-03 B-46 makes its own file in the git dir alone: from elsewhere it would not find its script', () => {
-    expect(plan({})).toMatchObject({ state: 'new', text: shim('commit-msg') });
+    expect(plan({})).toMatchObject({ state: 'new', text: newHook('commit-msg') });
     expect(plan({ owner: 'repository' })).toMatchObject({ state: 'added', into: 'scripts' });
     expect(plan({ owner: 'others' })).toMatchObject({ state: 'refused', text: null });
   });
@@ -47,7 +47,7 @@ describe('planHooks', () => {
       why: expect.stringContaining('not executable'),
       fix: expect.stringContaining('chmod +x .git/hooks/x'),
     });
-    expect(plan({ text: shim('commit-msg'), isRun: false })).toMatchObject({ state: 'renewed' });
+    expect(plan({ text: newHook('commit-msg'), isRun: false })).toMatchObject({ state: 'refused' });
   });
 
   it('GIT-03 B-46 what is refused is installed once its lines were added by hand', () => {

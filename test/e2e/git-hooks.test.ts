@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { snapshot } from '../cli/project.js';
 import { BIN, runBinary } from '../support/forge.js';
-import { changedPaths, makeFolder, run } from '../support/project.js';
+import { changedPaths, makeFolder, projectAt, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { commit, forge, hookFiles, MESSAGE, makeCommitted } from './hooks.js';
 
@@ -32,6 +32,32 @@ describe('forge hooks in a plain repository', () => {
     const dry = forge(project, 'hooks', 'uninstall', '--dry-run').stderr;
     expect(dry).toMatch(/5 files would change: \.git\/hooks\/commit-msg, /);
     forge(project, 'hooks', 'uninstall');
+    expect(hookFiles(project)).toEqual(before);
+  });
+
+  it('GIT-03 keeps and runs lines that a person added to a hook that forge made', () => {
+    const project = makeCommitted();
+    const hook = '.git/hooks/commit-msg';
+    forge(project, 'hooks', 'install');
+    project.write(hook, `${project.read(hook)}echo checked by me >&2\n`);
+    const first = project.read(hook);
+    expect(commit(project).stderr).toBe('checked by me\n');
+    expect(commit(project, {}, 'no protocol').exitCode).toBe(1);
+    forge(project, 'hooks', 'install');
+    expect(project.read(hook)).toBe(first);
+    forge(project, 'hooks', 'uninstall');
+    expect(project.read(hook)).toBe('#!/bin/sh\necho checked by me >&2\n');
+    expect(commit(project, {}, 'no protocol')).toMatchObject({ exitCode: 0, stderr: 'checked by me\n' });
+    expect(project.has('.git/hooks/pre-push')).toBe(false);
+  });
+
+  it('GIT-03 a linked worktree takes out what the main one installed', () => {
+    const project = makeCommitted();
+    const before = hookFiles(project);
+    forge(project, 'hooks', 'install');
+    const side = projectAt(makeFolder());
+    project.git('worktree', 'add', '-q', '-b', 'side', side.path('tree'));
+    forge({ dir: side.path('tree') }, 'hooks', 'uninstall');
     expect(hookFiles(project)).toEqual(before);
   });
 

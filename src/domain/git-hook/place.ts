@@ -1,4 +1,4 @@
-import { block, GIT_HOOKS, type GitHook, isShim, PREPARE, shim, withBlock, withoutBlock } from './shim.js';
+import { block, GIT_HOOKS, type GitHook, hasBlock, newHook, PREPARE, SHEBANG, withBlock } from './shim.js';
 
 /** Who runs the hooks of a repository; forge adds itself to what is somebody else's only when it was asked to. */
 export const MANAGERS = ['husky', 'lefthook', 'scripts'] as const;
@@ -72,10 +72,6 @@ function planHook(hook: GitHook, { hooksPath, files, lefthookLocal }: Surroundin
   const { path, text, owner, isRun } = files[hook];
   const keep = { hook, path, text: null, into: null };
   if (hooksPath && !hooksPath.isThere) return refuseNoFolder(hooksPath, keep);
-  if (owner === 'git' && text !== null && isShim(text))
-    return text === shim(hook) && isRun
-      ? { ...keep, state: 'installed' }
-      : { ...keep, state: 'renewed', text: shim(hook) };
   if (text !== null && !isRun)
     return {
       ...keep,
@@ -84,9 +80,9 @@ function planHook(hook: GitHook, { hooksPath, files, lefthookLocal }: Surroundin
       fix: `chmod +x ${path}   or remove it; then: forge hooks install`,
     };
   if (owner === 'others') return planOthers(hooksPath, text, keep);
-  if (text === null && owner === 'git') return { ...keep, state: 'new', text: shim(hook) };
+  if (text === null && owner === 'git') return { ...keep, state: 'new', text: newHook(hook) };
   if (text !== null && isLefthook(text)) return planLefthook(hook, lefthookLocal, keep);
-  return planBlock(hook, text, hooksPath !== null && isHusky(hooksPath.value), keep);
+  return planBlock(text, hooksPath !== null && isHusky(hooksPath.value), owner, keep);
 }
 
 const refuseNoFolder = ({ value, scope }: { value: string; scope: string }, keep: Keep): HookPlan => ({
@@ -112,9 +108,9 @@ function planOthers(hooksPath: Surroundings['hooksPath'], text: string | null, k
   return refuse(`${way}, which belongs to more than this repository`, keep);
 }
 
-function planBlock(hook: GitHook, text: string | null, husky: boolean, keep: Keep): HookPlan {
-  const added = withBlock(text ?? (husky ? '' : '#!/bin/sh\n'), hook);
-  const isOurs = text !== null && withoutBlock(text) !== text;
+function planBlock(text: string | null, husky: boolean, owner: HookFile['owner'], keep: Keep): HookPlan {
+  const added = withBlock(text ?? (husky ? '' : SHEBANG), keep.hook, owner === 'git');
+  const isOurs = text !== null && hasBlock(text);
   if (added === text || (!isOurs && isByHand(text))) return { ...keep, state: 'installed' };
   if (added === null) return refuse(`${keep.path} is no shell script`, keep);
   return {

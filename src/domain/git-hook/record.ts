@@ -4,7 +4,7 @@ import type { Format } from '../document.js';
 /** What `forge hooks install` did in a repository, so that uninstall leaves no trace. Machine-local. */
 export const HooksRecord = z.looseObject({
   schema_version: z.string(),
-  /** Files that were not there before, from the top folder of the repository or of its git dir. */
+  /** Files that were not there before, from the top folder of the repository, or from its git dir. */
   made: z.array(z.string()),
   /** Set by forge; what stood there before, or null. Absent: forge did not touch it. */
   comment_char: z.optional(z.looseObject({ before: z.nullable(z.string()) })),

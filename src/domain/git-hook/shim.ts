@@ -19,31 +19,19 @@ export interface Runtime {
  */
 export const SHIM_EXITS = { problems: 101, secret: 105 } as const;
 
-/** The mark by which a hook file of forge's own is told. */
-export const MARK = '# forge hook: "forge hooks uninstall" removes this file, FORGE_HOOKS=0 skips it.';
-
-/**
- * The file that git runs: it names the hook, and goes on in the one script that all of them share, which lies in the git
- * dir beside the folder of hooks. Found from where this file is: the repository may be moved.
- */
-export const shim = (hook: GitHook): string => `#!/bin/sh
-${MARK}
-forge_hook=${hook}
-forge_script="\${0%/*}/../forge/hook"
-[ -f "$forge_script" ] && . "$forge_script"
-exit 0
-`;
-
 const BEGIN = '# >>> forge >>> "forge hooks uninstall" removes these lines, FORGE_HOOKS=0 skips them.';
 const END = '# <<< forge <<<';
 
 /**
- * The same, for a hook file that is somebody else's and is shared: it finds the script by git, and passes where forge is not
- * installed. What git says on stdin is there again for those who come after.
+ * The lines that run forge from a hook file. In git's own folder of hooks (`isOwnFolder`) they find the script beside that
+ * folder, which saves a process; elsewhere git names its place. They pass where forge is not installed, and hand on
+ * what git says on stdin to the lines after them.
  */
-export const block = (hook: GitHook): string =>
+export const block = (hook: GitHook, isOwnFolder = false): string =>
   markedLines([
-    'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
+    isOwnFolder
+      ? `forge_script="\${0%/*}/../forge/hook"`
+      : 'forge_script="$(git rev-parse --git-common-dir 2>/dev/null)/forge/hook"',
     ...(hook === 'pre-push' ? PUSH_LINES : [line(hook)]),
   ]);
 
@@ -90,7 +78,8 @@ export function runtimeOf(text: string): Runtime | null {
 export const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
 
 const SCRIPT = `[ "\${FORGE_HOOKS-}" = 0 ] && exit 0
-if [ -z "\${forge_hook-}" ]; then forge_hook=$1; shift; fi
+forge_hook=$1
+shift
 forge_git=\${GIT_DIR:-.git}
 case $forge_hook in
   post-*) if [ -d "$forge_git/rebase-merge" ] || [ -d "$forge_git/rebase-apply" ]; then exit 0; fi ;;
@@ -181,9 +170,6 @@ esac
 exit 0
 `;
 
-/** A hook file of forge's own, of any version. */
-export const isShim = (text: string): boolean => text.split('\n')[1]?.startsWith('# forge hook: ') ?? false;
-
 /** Wherever it lies, by `env` or not, with whatever flags. */
 const SHELL =
   /^#![ \t]*(?:\S*\/env[ \t]+(?:-\S+[ \t]+)*|\S*\/)(?:busybox[ \t]+)?(?:a|ba|da|k|mk|z)?sh(?:\s|$)/;
@@ -192,14 +178,23 @@ const SHELL =
  * Somebody's hook with the block behind its first line, so that an \`exit\` or \`exec\` further down does not keep it from
  * being run; null for what is no shell script. A file without a first line for the system (husky's) is one.
  */
-export function withBlock(text: string, hook: GitHook): string | null {
+export function withBlock(text: string, hook: GitHook, isOwnFolder = false): string | null {
   const plain = withoutBlock(text);
+  const lines = block(hook, isOwnFolder);
   if (plain.includes('\0')) return null;
-  if (!plain.startsWith('#!')) return `${block(hook)}${plain}`;
+  if (!plain.startsWith('#!')) return `${lines}${plain}`;
   const end = plain.indexOf('\n') + 1;
   if (end === 0 || !SHELL.test(plain)) return null;
-  return `${plain.slice(0, end)}${block(hook)}${plain.slice(end)}`;
+  return `${plain.slice(0, end)}${lines}${plain.slice(end)}`;
 }
+
+export const SHEBANG = '#!/bin/sh\n';
+
+/** A hook file that forge makes. A person may add lines to it. */
+export const newHook = (hook: GitHook): string => `${SHEBANG}${block(hook, true)}`;
+
+/** The file runs forge by lines that forge added. */
+export const hasBlock = (text: string): boolean => withoutBlock(text) !== text;
 
 /** Somebody's hook as it was. */
 export function withoutBlock(text: string): string {

@@ -7,7 +7,14 @@ import { MANIFEST, type Manifest, NO_MANIFEST } from '../../domain/agent/manifes
 import { decodeDocument, encodeDocument, firstInvalidByte } from '../../domain/document.js';
 import { type ForgeError, refused } from '../../domain/error.js';
 import { lineAt, MAX_STATE_BYTES } from '../../domain/json.js';
-import { makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from '../../store/durable.js';
+import {
+  makeFolder,
+  PRIVATE,
+  readPlain,
+  removeDrafts,
+  removePath,
+  replaceFiles,
+} from '../../store/durable.js';
 import { layoutOf, userWiringFile, wiringFile } from '../../store/layout.js';
 import { withLock } from '../../store/lock.js';
 import { type ProjectFile, readProjectFile } from '../../store/project-file.js';
@@ -55,7 +62,11 @@ export function userPlace(
   const top = homeFolder(world.env);
   const manifest = userWiringFile(stateHome(world.env), top);
   const lock = join(dirname(manifest), 'lock');
-  const locked = <T>(work: () => T): T => (dryRun ? work() : withLock(lock, lockPolicy(world), work));
+  const locked = <T>(work: () => T): T => {
+    if (dryRun) return work();
+    makeFolder(dirname(lock), PRIVATE);
+    return withLock(lock, lockPolicy(world), work);
+  };
   return { top, isUser: true, manifest, dryRun, warn, locked, note };
 }
 

@@ -18,7 +18,7 @@ import {
   type Surroundings,
 } from '../../domain/git-hook/place.js';
 import { HOOKS_RECORD, type HooksRecord, NO_HOOKS } from '../../domain/git-hook/record.js';
-import { ALL_HOOKS, type GitHook, isShim } from '../../domain/git-hook/shim.js';
+import { ALL_HOOKS, type GitHook, hasBlock } from '../../domain/git-hook/shim.js';
 import { hooksRecordFile, shownFrom } from '../../store/layout.js';
 import { type ProjectFile, readProjectFile } from '../../store/project-file.js';
 import type { Context } from '../context.js';
@@ -96,7 +96,7 @@ function requireHome({ repository, git }: Context): { repository: Repository; gi
 const leftBehind = ({ commonDir }: Repository, { hooksPath }: HookSettings): ProjectFile[] =>
   (hooksPath ? ALL_HOOKS : [])
     .map((hook) => readProjectFile(commonDir, `hooks/${hook}`, true))
-    .filter(({ bytes }) => bytes !== null && isShim(textOf(bytes)));
+    .filter(({ bytes }) => bytes !== null && hasBlock(textOf(bytes)));
 
 /** Each byte is a character: what others wrote need not be UTF-8, and stays as it is. */
 export const textOf = (bytes: Buffer): string => bytes.toString('latin1');

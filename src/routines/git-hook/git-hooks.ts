@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { missingOf, type ScopedSetting, setCommentChar } from '../../adapters/git/hooks.js';
+import {
+  isWithin,
+  missingOf,
+  realFolder,
+  type ScopedSetting,
+  setCommentChar,
+} from '../../adapters/git/hooks.js';
 import { runtime } from '../../adapters/templates.js';
 import { encodeDocument } from '../../domain/document.js';
 import { refused } from '../../domain/error.js';
@@ -18,14 +24,14 @@ import type { HooksRecord } from '../../domain/git-hook/record.js';
 import {
   type GitHook,
   isGitHook,
-  isShim,
   markedLines,
   runtimeOf,
+  SHEBANG,
   script,
   withoutBlock,
 } from '../../domain/git-hook/shim.js';
 import { checkInput } from '../../domain/input.js';
-import { hookScript, hooksRecordFile } from '../../store/layout.js';
+import { hookScript, hooksRecordFile, shownFrom } from '../../store/layout.js';
 import { type ProjectFile, replaceProjectFiles, requireWritable } from '../../store/project-file.js';
 import { type Context, requireSupervisor } from '../context.js';
 import { bytesOf, lookAtHooks, type Scene, textOf } from './git-hooks-look.js';
@@ -83,7 +89,7 @@ const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number]
 export async function installHooks(context: Context, raw: HooksInput = {}): Promise<HooksReport> {
   const input = checkInput(HooksInput, raw);
   const { scene, plans, changes } = await planInstall(context, input);
-  const made = changes.filter(({ file }) => file.bytes === null).map(({ file }) => file.name);
+  const made = changes.filter(({ file }) => file.bytes === null).map(({ file }) => madeName(scene, file));
   const wanted = input.commentChar === true && isFree(scene.settings.commentChar);
   writeHooks(scene, changes, {
     ...scene.record,
@@ -141,6 +147,7 @@ function requireConsent(plans: readonly HookPlan[], into: readonly Manager[]): v
 interface Change {
   file: ProjectFile;
   bytes: Buffer | null;
+  mode?: number;
 }
 
 /** One a file: lefthook's takes the lines of several hooks. */
@@ -155,9 +162,8 @@ function changesOf(scene: Scene, plans: readonly HookPlan[]): Change[] {
   }
   return [...texts].map(([path, text]) => {
     const file = files.get(path) as ProjectFile;
-    const isOurs = ![LEFTHOOK_LOCAL, scene.exclude].includes(path) && (file.bytes === null || isShim(text));
-    const mode = isOurs ? 0o755 : file.mode;
-    return { file: { ...file, mode }, bytes: bytesOf(text) };
+    const isHook = ![LEFTHOOK_LOCAL, scene.exclude].includes(path);
+    return { file, bytes: bytesOf(text), ...(isHook ? { mode: 0o777 } : {}) };
   });
 }
 
@@ -216,14 +222,19 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
 const isOthers = ({ surroundings }: Scene, name: string): boolean =>
   Object.values(surroundings.files).some(({ path, owner }) => path === name && owner === 'others');
 
+/** The name of a file that forge made: in the git dir, the same from every worktree. */
+function madeName({ repository }: Scene, { name, path }: ProjectFile): string {
+  const common = realFolder(repository.commonDir);
+  return isWithin(common, path) ? shownFrom(common, path) : name;
+}
+
 function removal(file: ProjectFile, scene: Scene): Change[] {
   const { made } = scene.record;
   if (file.bytes === null || isOthers(scene, file.name)) return [];
   const text = textOf(file.bytes);
-  if (isShim(text)) return [{ file, bytes: null }];
   const rest = LEFTHOOK_LOCALS.includes(file.name) ? withoutLefthookEntries(text) : withoutBlock(text);
   if (rest === text) return [];
-  const isEmpty = ['', '#!/bin/sh\n'].includes(rest) && made.includes(file.name);
+  const isEmpty = ['', SHEBANG].includes(rest) && made.includes(madeName(scene, file));
   return [{ file, bytes: isEmpty ? null : bytesOf(rest) }];
 }
 

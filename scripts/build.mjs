@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { findUsers, writeCodeCaches } from './code-caches.mjs';
@@ -87,7 +87,7 @@ const lazyBuiltins = {
     const filter = new RegExp(`^(node:)?(${Object.keys(LAZY).join('|')})$`);
     // In ours and in what is always loaded; a library that is loaded on use may have the real ones.
     onResolve({ filter }, ({ path, importer, kind }) =>
-      /[\\/](src|node_modules[\\/]commander)[\\/]/.test(importer)
+      /^(src|node_modules[\\/]commander)[\\/]/.test(relative(root, importer))
         ? {
             path: path.replace('node:', ''),
             namespace: kind === 'require-call' ? 'lazy-require' : 'lazy-import',
@@ -141,7 +141,8 @@ const withoutEffects = {
   name: 'without-effects',
   setup({ onResolve, resolve }) {
     onResolve({ filter: /^\.{1,2}\/.*\.js$/ }, async ({ path, pluginData, ...rest }) => {
-      if (pluginData === 'resolved' || !/[\\/]src[\\/]/.test(`${rest.resolveDir}/`)) return undefined;
+      if (pluginData === 'resolved' || !/^src([\\/]|$)/.test(relative(root, rest.resolveDir)))
+        return undefined;
       const { kind, importer, resolveDir } = rest;
       const found = await resolve(path, { kind, importer, resolveDir, pluginData: 'resolved' });
       return { ...found, sideEffects: false };

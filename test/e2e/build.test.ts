@@ -17,6 +17,18 @@ function makeCheckout(): string {
   return home;
 }
 
+/** A checkout with its own copy of the packages that a build needs, below a path that looks like parts of its own. */
+function makeAwkwardCheckout(): string {
+  const home = join(makeFolder(), 'node_modules', 'src', 'a b', 'forge');
+  for (const part of PARTS.filter((name) => name !== 'dist'))
+    cpSync(join(root, part), join(home, part), { recursive: true });
+  const unused =
+    /^(\.cache|\.vite|@biomejs|@typescript|typescript|@oxc.*|@rolldown|rolldown|vite|vitest|lightningcss.*)$/;
+  for (const name of readdirSync(join(root, 'node_modules')).filter((name) => !unused.test(name)))
+    cpSync(join(root, 'node_modules', name), join(home, 'node_modules', name), { recursive: true });
+  return home;
+}
+
 const build = (home: string): Promise<[number | null, string]> =>
   new Promise((done) => {
     const child = spawn(process.execPath, [join(home, 'scripts/build.mjs'), '--no-types'], { cwd: home });
@@ -65,6 +77,13 @@ describe('a build', () => {
     const built = readdirSync(join(home, 'dist'), { recursive: true, encoding: 'utf8' });
     const keepsOwn = 'enableCompileCache' in nodeModule;
     expect(built.filter((name) => name.endsWith('main.v8')).length).toBe(keepsOwn ? 0 : 1);
+  });
+
+  it('works below folders named node_modules, src and "a b"', async () => {
+    const home = makeAwkwardCheckout();
+    expect(await build(home)).toEqual([0, '']);
+    const { stdout, exitCode } = run(home, process.execPath, [join(home, 'bin/forge.js'), '--version']);
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^\d/)]);
   });
 
   it('that fails leaves what was built before', async () => {

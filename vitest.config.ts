@@ -84,6 +84,7 @@ const LONG = [
   'e2e/ledger-limits-process',
   'e2e/ledger-power',
   'e2e/ledger-writers',
+  'e2e/modes',
   'e2e/odd-names',
   'e2e/opencode-plugin',
   'e2e/recover-kills',

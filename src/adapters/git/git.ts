@@ -75,7 +75,8 @@ export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
 export function gitAtOnce(cwd: string, env: NodeJS.ProcessEnv): Git {
   return async (args, options = {}) => {
     const { status, stdout, stderr, error } = spawnSync('git', commandLine(args), {
-      ...processOptions({ cwd, timeout: 60_000, ...options }, env),
+      ...processOptions({ cwd, ...options }, env),
+      timeout: options.timeout ?? 60_000,
       input: options.input ?? '',
       encoding: 'utf8',
       maxBuffer: Number.POSITIVE_INFINITY,
@@ -133,13 +134,12 @@ const commandLine = (args: readonly string[]): string[] => [
 const processOptions = (options: StreamOptions & { cwd: string }, env: NodeJS.ProcessEnv) => ({
   cwd: options.cwd,
   env: cleanEnvironment(env, options.env),
-  timeout: options.timeout,
   windowsHide: true,
 });
 
 function startGit(
   args: readonly string[],
-  options: StreamOptions & { cwd: string },
+  options: StreamOptions & { cwd: string; timeout: number },
   env: NodeJS.ProcessEnv,
 ): ChildProcess {
   const child = spawn('git', commandLine(args), {
@@ -147,6 +147,9 @@ function startGit(
     // No pipe that nothing is written to: each costs a session start a millisecond.
     stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  // Not spawn's own `timeout`: Node keeps that timer, and forge with it, when there is no git program.
+  const timer = setTimeout(() => child.kill(), options.timeout);
+  for (const end of ['exit', 'error']) child.once(end, () => clearTimeout(timer));
   // A git that ends without reading its input has said why by then.
   child.stdin?.on('error', () => {});
   child.stdin?.end(options.input);

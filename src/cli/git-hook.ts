@@ -49,7 +49,7 @@ const world = (io: Io) => io.world ?? systemWorld(io.env, false);
 async function judgeMessage(io: Io, file: string): Promise<Verdict> {
   const checked = await hookedMessage(io.cwd(), world(io), file);
   if (!checked) return FINE;
-  const { problems, enforce, unread } = checked;
+  const { problems, enforce, unread, isCut } = checked;
   const isSecret = problems.some(({ rule }) => rule === 'secret');
   const said = unread === null ? [] : [`forge: only secrets were looked for: ${oneLine(unread, 300)}`];
   if (problems.length === 0 || (enforce === 'off' && !isSecret)) return { lines: said, refusal: null };
@@ -58,7 +58,7 @@ async function judgeMessage(io: Io, file: string): Promise<Verdict> {
     ...said,
     `forge: the message ${isSecret ? 'holds what must not be kept' : 'does not follow the protocol'}${refused ? '; nothing was committed' : ''}`,
     ...problems.flatMap(problemLines),
-    ...(refused ? [ways(pathFor(io, file))] : []),
+    ...(refused ? [ways(pathFor(io, file), isCut)] : []),
   ];
   return { lines, refusal: !refused ? null : isSecret ? 'secret' : 'problems' };
 }
@@ -68,9 +68,9 @@ const problemLines = ({ line, message, fix }: CheckedCommit['problems'][number])
   ...fix.split('\n').map((text, i) => `    ${i === 0 ? '→' : ' '} ${oneLine(text, 200)}`),
 ];
 
-/** The text is not lost: git keeps it in the file. */
-const ways = (file: string): string =>
-  `  Your text is kept: git commit -e -F ${file}   forge commit writes one for you; --no-verify goes past all hooks`;
+/** Git keeps the text in the file. Without `-v` it would also store the diff below a scissors line. */
+const ways = (file: string, isCut: boolean): string =>
+  `  Your text is kept: git commit ${isCut ? '-v ' : ''}-e -F ${file}   forge commit writes one for you; --no-verify goes past all hooks`;
 
 /** Git runs its hooks at the top, and the person may be in a folder below. */
 function pathFor({ env, cwd }: Io, file: string): string {

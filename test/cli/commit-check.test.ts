@@ -51,6 +51,23 @@ describe('forge commit check FILE', () => {
     ]);
   });
 
+  it('LTM-13 GIT-01 neither judges nor guards what git cuts off below the scissors line', async () => {
+    const project = makeRepository();
+    const scissors = `# ${'-'.repeat(24)} >8 ${'-'.repeat(24)}\n`;
+    const diff = `${scissors}-token = ${SECRET}\n ## Why\n`;
+    expect(await checkJson(project, ['-'], `${GOOD}${diff}`)).toMatchObject({ ok: true, exitCode: 0 });
+    const leak = `${GOOD.replace('key insight', SECRET)}${diff}`;
+    expect(await checkJson(project, ['-'], leak)).toMatchObject({
+      exitCode: 5,
+      commits: [{ subject: '…', problems: [{ rule: 'secret', line: 10 }] }],
+    });
+    project.git('config', 'core.commentChar', ';');
+    expect(await checkJson(project, ['-'], `${GOOD}${diff}`)).toMatchObject({ exitCode: 5 });
+    expect(await checkJson(project, ['-'], `${GOOD}${diff.replace('#', ';')}`)).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
   it('GIT-01 knows features, and the settings of config.toml', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'login', 'Login works']);

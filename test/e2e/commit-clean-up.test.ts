@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { checkMessage, type MessageState } from '../../src/domain/commit/check.js';
-import { cleanMessage, cleanupOf, textOf } from '../../src/domain/commit/clean.js';
+import { aboveScissors, cleanMessage, cleanupOf, textOf } from '../../src/domain/commit/clean.js';
 import { makeRules } from '../../src/domain/commit/rules.js';
 import { MESSAGE } from '../support/message.js';
 import { makeRepository, type Project, run } from '../support/project.js';
@@ -134,7 +134,8 @@ describe.each(Object.entries(SETTINGS))('what commit-msg is handed, with %s', (_
   const cleanup = cleanupOf(settings['commit.cleanup']);
 
   it.each(Object.entries(FLOWS))('GIT-01 is judged as git stores it: %s', (name, flow) => {
-    const { raw, stored } = walk(flow, settings);
+    const { raw: file, stored } = walk(flow, settings);
+    const raw = aboveScissors(file, comment);
     const right = passes(Buffer.from(stored), { stored: true });
     // A pick goes its own way, whatever commit.cleanup says: one of the reasons why it is exempt.
     if (cleanup && /with a conflict, /.test(name)) {

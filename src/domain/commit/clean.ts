@@ -17,15 +17,26 @@ export interface CleanMessage {
 
 export const DEFAULT_COMMENT = '#';
 const DASHES = '-'.repeat(24);
+const SCISSORS = ` ${DASHES} >8 ${DASHES}`;
 /** Those that git tries for `core.commentChar=auto`. */
 const AUTO = '#;@!$%^&|:';
 const HEADING_LIKE = /^## +(What|Why|Memory|Backtrace)$/;
+
+/**
+ * What git keeps of a message file with `commit -v` or `cleanup=scissors`: all above its scissors line. The rest is a diff,
+ * which may well remove a secret. Like git: the exact line only, the first one, and with a line feed at its end.
+ */
+export function aboveScissors(file: Buffer, comment = DEFAULT_COMMENT): Buffer {
+  const line = `${comment}${SCISSORS}\n`;
+  if (file.indexOf(line) === 0) return file.subarray(0, 0);
+  const feed = file.indexOf(`\n${line}`);
+  return feed < 0 ? file : file.subarray(0, feed + 1);
+}
 
 export function cleanMessage(text: string, cleanup: Cleanup, comment = DEFAULT_COMMENT): CleanMessage {
   if (cleanup === 'verbatim') return asItStands(text);
   const message = { lines: [] as string[], numbers: [] as number[], dropped: [] as CleanMessage['dropped'] };
   const mark = markOf(text, comment);
-  const scissors = `${mark} ${DASHES} >8 ${DASHES}`;
   let blanks = 0;
   // By hand: what 5 MB of line feeds leave need not be held.
   for (let start = 0, number = 1; start < text.length; number++) {
@@ -33,7 +44,6 @@ export function cleanMessage(text: string, cleanup: Cleanup, comment = DEFAULT_C
     const end = feed < 0 ? text.length : feed;
     const line = withoutEnd(text, start, end);
     start = end + 1;
-    if (line === scissors) break;
     if (cleanup === 'strip' && line.startsWith(mark)) {
       if (HEADING_LIKE.test(line)) message.dropped.push({ line: number, text: line });
     } else if (line === '') blanks++;
@@ -65,7 +75,7 @@ export function hasComments(text: string, comment = DEFAULT_COMMENT): boolean {
 }
 
 /** What git's remarks begin with. */
-export const markOf = (text: string, comment: string): string =>
+export const markOf = (text: string, comment = DEFAULT_COMMENT): string =>
   comment === 'auto' ? guessComment(text) : comment;
 
 function keep(
@@ -88,7 +98,7 @@ const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || cod
 
 /** Git wrote its remarks at the end, with a character that begins no line of the message it had. */
 function guessComment(text: string): string {
-  const cut = text.indexOf(` ${DASHES} >8 ${DASHES}`);
+  const cut = text.indexOf(SCISSORS);
   const before = cut > 0 ? (text[cut - 1] as string) : '';
   if (before !== '' && AUTO.includes(before)) return before;
   const last = text.slice(text.trimEnd().lastIndexOf('\n') + 1)[0] ?? '';

@@ -3,7 +3,7 @@ import { operationOf, type Range, readMessageSettings, readMessages } from '../.
 import { type Found, findForge, findRepository } from '../../adapters/git/repository.js';
 import type { World } from '../../adapters/world.js';
 import { type CheckedMessage, checkMessage, type MessageState } from '../../domain/commit/check.js';
-import { cleanupOf } from '../../domain/commit/clean.js';
+import { aboveScissors, cleanupOf, markOf } from '../../domain/commit/clean.js';
 import type { Exemption } from '../../domain/commit/exempt.js';
 import {
   type CommitRules,
@@ -53,9 +53,10 @@ export async function checkCommits(
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const rules = found ? rulesHere(contextAt(found.root, repository, world, true)) : makeRules();
-  const { range, message } = input;
-  if (message !== undefined) {
-    const state = repository ? await stateOf(repository, world, input.file) : {};
+  const { range } = input;
+  if (input.message !== undefined) {
+    const state = repository ? await stateOf(repository, world, input.message, input.file) : {};
+    const message = aboveScissors(input.message, state.comment);
     return conclude([guarded(message, checkMessage(message, rules, state), await loadGuard(world.env))]);
   }
   if (!repository)
@@ -109,12 +110,14 @@ export const idHere = (context: Context, id: string): string => (rulesHere(conte
 export async function stateOf(
   repository: NonNullable<Found['repository']>,
   world: World,
+  message: Buffer,
   file = '',
 ): Promise<MessageState> {
   const settings = await readMessageSettings(gitIn(repository.root, world.env), world.env);
   const isGits = file.startsWith(`${repository.gitDir}/`);
   return {
-    comment: settings.comment,
+    // Resolve "auto" in the whole file: git's own lines may stand only below the scissors line.
+    comment: markOf(message.toString('latin1'), settings.comment),
     cleanup: cleanupOf(settings.cleanup),
     encoding: settings.encoding,
     operation: isGits ? operationOf(repository) : undefined,

@@ -2,7 +2,7 @@ import { type GitFile, readGitFile } from '../../adapters/git/file.js';
 import { findGuarded } from '../../adapters/git/repository.js';
 import type { World } from '../../adapters/world.js';
 import { type CheckedMessage, checkMessage, type MessageState } from '../../domain/commit/check.js';
-import { protectHeadings } from '../../domain/commit/clean.js';
+import { aboveScissors, protectHeadings } from '../../domain/commit/clean.js';
 import { makeRules } from '../../domain/commit/rules.js';
 import {
   type CheckedCommit,
@@ -20,6 +20,8 @@ import { type Guard, loadGuard } from '../guard/guard.js';
 export interface HookedMessage extends CheckedCommit, Pick<Enforcement, 'enforce' | 'unread'> {
   /** The headings were moved in by a space: git would have taken them for its own remarks. */
   isProtected: boolean;
+  /** The file goes on below a scissors line, where git cuts it with `-v` again. */
+  isCut: boolean;
 }
 
 /**
@@ -37,18 +39,21 @@ export async function checkHookedMessage(
   const context = contextAt(found.root, found.repository, world, true);
   const wanted = enforcementHere(context);
   // The guard is loaded while git reads its settings.
-  const asked = found.repository ? stateOf(found.repository, world, file.path) : Promise.resolve({});
+  const asked = found.repository
+    ? stateOf(found.repository, world, file.bytes, file.path)
+    : Promise.resolve({});
   const [state, guard]: [MessageState, Guard] = await Promise.all([asked, loadGuard(world.env)]);
-  const checked = judge(context, file.bytes, state, wanted);
+  // Without an editor git writes no scissors line, and stores one that stands in the text.
+  const message = isEdited(world) ? aboveScissors(file.bytes, state.comment) : file.bytes;
+  const checked = judge(context, message, state, wanted);
   // Nothing but git's remarks: who closes the editor on them wants no commit, and git says so.
-  const isLeft =
-    isEdited(world) && checkMessage(file.bytes, makeRules(), { ...state, cleanup: 'strip' }).empty;
+  const isLeft = isEdited(world) && checkMessage(message, makeRules(), { ...state, cleanup: 'strip' }).empty;
   if (checked.empty || isLeft) return null;
-  const judged = guarded(file.bytes, checked, guard);
+  const judged = guarded(message, checked, guard);
   const isSafe = judged.problems.length > 0 || !(state.operation || (checked.fragile && isEdited(world)));
   const isProtected = !isSafe && protect(file, state.comment);
   const { enforce, unread } = wanted;
-  return { ...judged, enforce, unread, isProtected };
+  return { ...judged, enforce, unread, isProtected, isCut: message.length < file.bytes.length };
 }
 
 /** The list of features is read for an id that is no issue's. */

@@ -5,7 +5,7 @@ import { findForge } from '../../adapters/git/repository.js';
 import { readStagedFiles } from '../../adapters/git/staged.js';
 import type { World } from '../../adapters/world.js';
 import { checkMessage } from '../../domain/commit/check.js';
-import { cleanupOf, DEFAULT_COMMENT, markOf, protectHeadings } from '../../domain/commit/clean.js';
+import { aboveScissors, cleanupOf, markOf, protectHeadings } from '../../domain/commit/clean.js';
 import { composeMessage } from '../../domain/commit/compose.js';
 import { formatCommitMessage } from '../../domain/commit/message.js';
 import { makeRules } from '../../domain/commit/rules.js';
@@ -26,8 +26,10 @@ export async function prepareMessage(from: string, world: World, path: string): 
   const file = readGitFile(from, path);
   const git = gitIn(repository.root, world.env);
   const settings = await readMessageSettings(git, world.env);
-  const { comment = DEFAULT_COMMENT, encoding = 'utf-8' } = settings;
-  const isEmpty = checkMessage(file.bytes, makeRules(), { comment, cleanup: 'strip' }).empty;
+  const { encoding = 'utf-8' } = settings;
+  const comment = markOf(file.bytes.toString('latin1'), settings.comment);
+  const message = aboveScissors(file.bytes, comment);
+  const isEmpty = checkMessage(message, makeRules(), { comment, cleanup: 'strip' }).empty;
   if (!isEmpty || !/^utf-?8$/i.test(encoding)) return false;
   const draft = await draftOf(contextAt(root, repository, world, true), inHook(git, world.env));
   const before = file.bytes.toString('utf8');
@@ -35,7 +37,7 @@ export async function prepareMessage(from: string, world: World, path: string): 
   const isStripped = (cleanupOf(settings.cleanup) ?? 'strip') === 'strip';
   file.replace(
     isStripped
-      ? `${protectHeadings(draft, comment)}\n${markOf(before, comment)} ${REMARK}\n${before.replace(/^\n/, '')}`
+      ? `${protectHeadings(draft, comment)}\n${comment} ${REMARK}\n${before.replace(/^\n/, '')}`
       : `${draft}${before}`,
   );
   return true;

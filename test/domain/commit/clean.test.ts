@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  aboveScissors,
   type Cleanup,
   cleanMessage,
   cleanupOf,
+  markOf,
   protectHeadings,
   textOf,
 } from '../../../src/domain/commit/clean.js';
@@ -50,23 +52,42 @@ describe('a message as git stores it', () => {
     }
   });
 
-  it('GIT-01 ends at the scissors, whatever stands below', () => {
-    const text = `one\n\n## What\n# ${SCISSORS}\n# Do not modify\ndiff --git a/x b/x\n+## Why\n`;
-    expect(clean(text, 'strip')).toBe('one\n');
-    expect(clean(text, 'whitespace')).toBe('one\n\n## What\n');
-    expect(clean(text.replace(`# ${SCISSORS}`, `; ${SCISSORS}`), 'whitespace', ';')).toBe('one\n\n## What\n');
-    expect(clean(text.replaceAll('\n', '\r\n'), 'whitespace')).toBe('one\n\n## What\n');
-    expect(clean(`${SCISSORS}\none\n`, 'whitespace')).toBe(`${SCISSORS}\none\n`);
-    expect(clean(text, 'verbatim')).toBe(text);
+  it.each([
+    ['git commit -v', `one\n\n# ${SCISSORS}\ndiff --git a/x b/x\n+two\n`, '#'],
+    ['another comment character', `one\n# ${SCISSORS}\n; ${SCISSORS}\ntwo\n`, ';'],
+    ['two scissors lines', `one\n# ${SCISSORS}\ntwo\n# ${SCISSORS}\nthree\n`, '#'],
+    ['the first line', `# ${SCISSORS}\none\n# ${SCISSORS}\n`, '#'],
+    ['nothing in front of it', `one\n${SCISSORS}\ntwo\n`, '#'],
+    ['a blank in front of it', `one\n # ${SCISSORS}\ntwo\n`, '#'],
+    ['a blank behind it', `one\n# ${SCISSORS} \ntwo\n`, '#'],
+    ['carriage returns', `one\r\n# ${SCISSORS}\r\ntwo\r\n`, '#'],
+    ['no line feed at its end', `one\n# ${SCISSORS}`, '#'],
+    ['not UTF-8', `\xfcber\n# ${SCISSORS}\ntwo\n`, '#'],
+  ])('GIT-01 LTM-13 cuts at the scissors line where git does: %s', (_name, text, comment) => {
+    const project = makeRepository();
+    project.write('message', Buffer.from(text, 'latin1'));
+    const args = [
+      '-c',
+      `core.commentChar=${comment}`,
+      '-c',
+      'i18n.commitEncoding=ISO-8859-1',
+      'commit',
+      '-qv',
+    ];
+    project.git(...args, '--allow-empty', '--allow-empty-message', '--cleanup=verbatim', '-F', 'message');
+    const commit = run(project.dir, 'sh', ['-c', 'git cat-file commit HEAD | base64']).stdout;
+    const stored = Buffer.from(commit, 'base64').toString('latin1');
+    const cut = aboveScissors(Buffer.from(text, 'latin1'), comment).toString('latin1');
+    expect(cut).toBe(stored.slice(stored.indexOf('\n\n') + 2));
   });
 
   it('GIT-01 core.commentChar=auto: the character of what git wrote below', () => {
     expect(clean('one\n\n## What\n; Please enter\n;\n', 'strip', 'auto')).toBe('one\n\n## What\n');
-    expect(clean(`one\n## What\n; ${SCISSORS}\nx\n`, 'strip', 'auto')).toBe('one\n## What\n');
+    expect(markOf(`one\n## What\n; ${SCISSORS}\nx\n`, 'auto')).toBe(';');
     expect(clean('one\n\n## What\n- x\n', 'strip', 'auto')).toBe('one\n\n- x\n');
     expect(clean('', 'strip', 'auto')).toBe('\n');
     // No such character: not git's line.
-    expect(clean(`one\n\nx ${SCISSORS}\nxy\n`, 'strip', 'auto')).toBe(`one\n\nx ${SCISSORS}\nxy\n`);
+    expect(markOf(`one\n\nx ${SCISSORS}\nxy\n`, 'auto')).toBe('#');
   });
 
   it('GIT-01 a comment mark of several characters is one', () => {

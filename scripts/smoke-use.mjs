@@ -111,10 +111,10 @@ export function useLibrary(person, consumer, name) {
   }
 }
 
-/** The package's one command goes by the package's name as well. */
-export function useNpx(person, consumer, name, version) {
-  const said = run(person, 'npx', ['--no', '--offline', name, '--version'], consumer);
-  check(said === `${version}\n`, `npx ${name} --version prints ${said}`);
+/** As a project that depends on forge starts it. */
+export function useNpx(person, consumer, version) {
+  const said = run(person, 'npx', ['--no-install', 'forge', '--version'], consumer);
+  check(said === `${version}\n`, `npx --no-install forge --version prints ${said}`);
 }
 
 const INITIALIZE = {

@@ -50,7 +50,7 @@ function useOn(label, folder, tarballs) {
   );
   step(`${on}: npx, library and server work with nothing else installed`, () =>
     use.alone(join(consumer, 'node_modules'), dependencies, () => {
-      use.useNpx(person, consumer, name, version);
+      use.useNpx(person, consumer, version);
       use.useLibrary(person, consumer, name);
       use.useServer(person, consumer, version);
     }),

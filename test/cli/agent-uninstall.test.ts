@@ -37,15 +37,15 @@ describe('forge agent uninstall', () => {
     const file = project.json<{ version: number; hooks: Record<string, unknown[]> }>(COPILOT);
     file.hooks.sessionStart?.push(own);
     project.write(COPILOT, JSON.stringify(file));
-    await forgeJson(project, ['agent', 'install', 'copilot', '--command', 'npx forge']);
-    expect(project.read(COPILOT)).toContain('npx forge hook copilot');
+    await forgeJson(project, ['agent', 'install', 'copilot', '--command', 'npx --no-install forge']);
+    expect(project.read(COPILOT)).toContain('npx --no-install forge hook copilot');
     await forgeJson(project, ['agent', 'uninstall', 'copilot']);
     expect(project.json(COPILOT)).toEqual({ version: 1, hooks: { sessionStart: [own] } });
   });
 
   it('AGT-01 a teammate who cloned has no notes, and still takes out what was wired', async () => {
     const project = await withSettings();
-    await install(project, '--command', 'npx forge', '--instructions');
+    await install(project, '--command', 'npx --no-install forge', '--instructions');
     project.git('add', '.');
     project.git('commit', '-q', '-m', 'Wire');
     const clone = projectAt(makeFolder());
@@ -73,7 +73,7 @@ describe('forge agent uninstall', () => {
     const project = await makeForge();
     await install(project);
     project.write(MANIFEST, project.read(MANIFEST).replace('"1.0"', '"9.0"'));
-    expect(await refusal(project, '--command', 'npx forge')).toMatchObject({
+    expect(await refusal(project, '--command', 'npx --no-install forge')).toMatchObject({
       exitCode: 3,
       code: 'file.newer',
     });

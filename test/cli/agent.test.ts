@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { WiringChange, WiringStatus } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -85,12 +85,12 @@ describe('forge agent install', () => {
   it('AGT-01 with another command replaces its own entries, and uninstall still gives the very bytes', async () => {
     const project = await withSettings();
     await install(project);
-    await install(project, '--command', 'npx forge');
+    await install(project, '--command', 'npx --no-install forge');
     const text = project.read(SETTINGS);
-    expect(text).toContain('"npx forge hook claude stop"');
+    expect(text).toContain('"npx --no-install forge hook claude stop"');
     expect(text).not.toContain('"forge hook');
     expect(project.json('.mcp.json')).toMatchObject({
-      mcpServers: { forge: { command: 'npx', args: ['forge', 'mcp'] } },
+      mcpServers: { forge: { command: 'npx', args: ['--no-install', 'forge', 'mcp'] } },
     });
     // Without the word it stays as it was wired.
     expect((await install(project)).files.every(({ change }) => change === 'unchanged')).toBe(true);
@@ -190,7 +190,7 @@ describe('forge agent status', () => {
       { path: SETTINGS, state: 'wired' },
       { path: '.mcp.json', state: 'wired' },
     ]);
-    expect(await status(project, '--command', 'npx forge')).toMatchObject({
+    expect(await status(project, '--command', 'npx --no-install forge')).toMatchObject({
       state: 'wired',
       files: [
         { path: SETTINGS, state: 'other_command', command: 'forge' },
@@ -209,6 +209,17 @@ describe('forge agent status', () => {
       state: 'unreadable',
       problem: '.mcp.json:2: it is no JSON (value expected).',
     });
+  });
+
+  it('AGT-01 recognizes the npx without --no-install that earlier versions proposed', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'opencode', '--command', 'npx forge']);
+    for (const file of ['opencode.json', MANIFEST]) rmSync(project.path(file));
+    const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status', 'opencode']);
+    expect(agents[0]?.files).toMatchObject([
+      { state: 'other_command', command: 'npx forge' },
+      { state: 'missing' },
+    ]);
   });
 
   it('AGT-01 is short and aligned, without an agent all of them', async () => {

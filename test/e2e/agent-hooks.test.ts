@@ -54,7 +54,7 @@ describe('hooks of an agent, as it runs them', () => {
     project.write('node_modules/.bin/forge', `#!/bin/sh\nexec ${FORGE} "$@"\n`);
     chmodSync(join(project.dir, 'node_modules/.bin/forge'), 0o755);
     const input = JSON.stringify(payload('claude', 'session-start', { cwd: project.dir }));
-    const line = 'npx --offline forge hook claude session-start';
+    const line = 'npx --no-install forge hook claude session-start';
     expect(run(project.dir, 'sh', ['-c', line], { input }).stdout).toContain('FORGE briefing, ');
     expect(project.json(SESSION)).toMatchObject({ holder: { pid: process.pid } });
   });

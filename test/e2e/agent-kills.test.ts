@@ -9,7 +9,7 @@ import type { Project } from '../support/project.js';
 const SETTINGS = '.claude/settings.json';
 const MINE = '{\r\n  // mine\r\n  "model": "x",\r\n}';
 const INSTALL = ['agent', 'install', 'claude', '--instructions'];
-const OTHERWISE = [...INSTALL, '--command', 'npx forge'];
+const OTHERWISE = [...INSTALL, '--command', 'npx --no-install forge'];
 const UNINSTALL = ['agent', 'uninstall', 'claude'];
 
 /** All but what git keeps for itself. */

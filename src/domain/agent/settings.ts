@@ -37,7 +37,7 @@ export const startOf = (command: string): string => command.replace(/ hook .*/s,
 
 /**
  * The program that a hook names by its path, for `/opt/forge.js hook …` and `node /opt/forge.js hook …`. Null for
- * `forge` and `npx forge`, which others find, and for what a shell has to complete.
+ * `forge` and `npx --no-install forge`, which others find, and for what a shell has to complete.
  */
 export function programIn(command: string): string | null {
   const word = /(?:"([^"]*)"|'([^']*)'|(\S+))$/.exec(startOf(command))?.slice(1).find(Boolean) ?? '';

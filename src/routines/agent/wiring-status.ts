@@ -86,7 +86,9 @@ class Look {
       asked.has(name) || (state !== 'missing' && state !== 'unreadable');
     const seen = this.seeAll(wish).filter(isShown);
     const commands = new Set(seen.flatMap((file) => file.commands));
-    const others = [...commands, 'forge', 'npx forge'].filter((command) => command !== wish.command);
+    // Without --no-install npx starts a package of others where forge is not installed. Earlier versions wired that.
+    const known = ['forge', ...['npx', 'npx --no-install'].map((npx) => `${npx} forge`)];
+    const others = [...commands, ...known].filter((command) => command !== wish.command);
     const files = seen.map((file) => this.judge(file, wish, others));
     const own = files.filter((_, at) => seen[at]?.isOwn === true);
     const isAbsent = own.every(({ state }) => state === 'missing' || state === 'unreadable');

@@ -138,7 +138,7 @@ function checkCommand(command: string): void {
     `--command: found ${JSON.stringify(oneLine(command, 60))}, allowed: words without quotes, the last one forge.`,
     {
       field: 'command',
-      hint: '--command "npx forge"',
+      hint: '--command "npx --no-install forge"',
     },
   );
 }

@@ -84,9 +84,9 @@ describe('forge in a file of settings', () => {
     fc.assert(
       fc.property(settings, fc.boolean(), ({ text, value }, isNoted) => {
         const old = [
-          item('claude', 'Stop', 'npx forge'),
-          item('claude', 'Gone', 'npx forge'),
-          member('claude', 'npx forge'),
+          item('claude', 'Stop', 'npx --no-install forge'),
+          item('claude', 'Gone', 'npx --no-install forge'),
+          member('claude', 'npx --no-install forge'),
         ];
         const before = install(text, old);
         const after = install(before.text, PARTS, isNoted ? before.record : null);

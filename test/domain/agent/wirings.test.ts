@@ -5,7 +5,7 @@ import { cursorWiring } from '../../../src/domain/agent/wirings/cursor.js';
 import { opencodeWiring } from '../../../src/domain/agent/wirings/opencode.js';
 
 const HERE = { command: 'forge', isUser: false };
-const HOME = { command: 'npx forge', isUser: true };
+const HOME = { command: 'npx --no-install forge', isUser: true };
 const filesOf = (fixtures: Fixture[]) => [...new Set(fixtures.map(({ file }) => file))];
 const textOf = (fixtures: Fixture[], file: string): string => {
   const found = fixtures.find((fixture) => fixture.kind === 'file' && fixture.file === file);
@@ -61,7 +61,7 @@ describe('how Copilot is wired', () => {
   it('AGT-01 lies elsewhere in a home, and names the program apart from its words', () => {
     const fixtures = copilotWiring.fixtures(HOME);
     expect(filesOf(fixtures)).toEqual(['.copilot/hooks/forge.json', '.copilot/mcp-config.json']);
-    const value = { type: 'local', command: 'npx', args: ['forge', 'mcp'], tools: ['*'] };
+    const value = { type: 'local', command: 'npx', args: ['--no-install', 'forge', 'mcp'], tools: ['*'] };
     expect(fixtures.at(-1)).toMatchObject({ path: ['mcpServers', 'forge'], value });
   });
 });

@@ -117,9 +117,9 @@ describe('agents that share files', () => {
   it('AGT-01 what they share says what the last install said', async () => {
     const project = await rig();
     change(project, true, ['claude']);
-    change(project, true, ['copilot'], { command: 'npx forge' });
+    change(project, true, ['copilot'], { command: 'npx --no-install forge' });
     expect(project.json('.mcp.json')).toEqual({
-      mcpServers: { forge: { command: 'npx', args: ['forge', 'mcp'] } },
+      mcpServers: { forge: { command: 'npx', args: ['--no-install', 'forge', 'mcp'] } },
     });
     change(project, false, ['copilot']);
     expect(project.json('.mcp.json')).toEqual({ mcpServers: { forge: { command: 'forge', args: ['mcp'] } } });
@@ -162,7 +162,7 @@ describe('every agent that forge knows how to wire', () => {
         const project = await makeForge();
         const place = { ...placeOf(project), isUser };
         const before = snapshot(project.dir);
-        const wish = { agents: [name], command: 'npx forge', instructions: true };
+        const wish = { agents: [name], command: 'npx --no-install forge', instructions: true };
         changeWiring(place, wirings, { ...wish, isInstall: true });
         rmSync(project.path('.git/forge/wiring.json'));
         const again = changeWiring(place, wirings, { ...wish, isInstall: true });

@@ -1,6 +1,7 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeFolder, makePlainProject, makeRepository } from '../support/project.js';
+import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { create } from './checkpoints.js';
 import { ci, cloneOf, commit, failed, GOOD, messages, NOWHERE, ready, text } from './ci.js';
@@ -93,13 +94,38 @@ describe('forge ci', () => {
     async (system) => {
       const { stdout, exitCode } = await runForge(makePlainProject(), ['ci', '--template', system]);
       expect(exitCode).toBe(0);
-      for (const words of [
-        'forge ci --junit forge-ci.xml',
-        'npm install --global forge-memory',
-        /fetch-depth: 0|GIT_DEPTH: "0"/,
-      ])
+      for (const words of ['forge ci --junit forge-ci.xml', /fetch-depth: 0|GIT_DEPTH: "0"/])
         expect(stdout).toMatch(words);
       expect(stdout).not.toContain('\t');
+    },
+  );
+
+  it.each([
+    ['github', /run: \|\n([^]*?)\n +env:/],
+    ['gitlab', /before_script:\n([^]*?)\n +script:/],
+  ])(
+    'GIT-07 the pipeline for %s puts forge on the PATH, built from the revision that is set',
+    async (system, step) => {
+      const { stdout } = await runForge(makePlainProject(), ['ci', '--template', system]);
+      const [temp, prefix] = [makeFolder(), makeFolder()];
+      const lines = (step.exec(stdout)?.[1] ?? '').replace(/^ +(- )?/gm, '').replaceAll('/tmp/', `${temp}/`);
+      const forge = makeRepository();
+      const manifest = { name: 'forge-memory', version: '1.0.0', bin: { forge: 'built.sh' } };
+      const lock = { ...manifest, lockfileVersion: 3, packages: { '': manifest } };
+      const scripts = { build: 'printf "#!/bin/sh\\necho linked" >built.sh' };
+      forge.write('package.json', JSON.stringify({ ...manifest, scripts }));
+      forge.write('package-lock.json', JSON.stringify(lock));
+      const FORGE_REVISION = commit(forge);
+      forge.write('package.json', '{}');
+      commit(forge);
+
+      const npm = { npm_config_prefix: prefix, npm_config_offline: 'true', npm_config_audit: 'false' };
+      const env = { ...npm, RUNNER_TEMP: temp, FORGE_REPOSITORY: forge.dir, FORGE_REVISION };
+      expect(run(temp, 'sh', ['-ec', lines], { env })).toMatchObject({ exitCode: 0 });
+      expect(run(temp, join(prefix, 'bin/forge'), []).stdout).toBe('linked\n');
+      const unset = run(temp, 'sh', ['-ec', lines], { env: { ...env, FORGE_REPOSITORY: '' } });
+      expect(unset.exitCode).not.toBe(0);
+      expect(unset.stderr).toContain('FORGE_REPOSITORY: is not set');
     },
   );
 });

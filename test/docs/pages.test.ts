@@ -34,6 +34,9 @@ const source = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8
   .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
   .join('\n');
 const scripts = readFileSync(join(ROOT, 'package.json'), 'utf8');
+const pipelines = ['github.yml', 'gitlab-ci.yml']
+  .map((name) => readFileSync(join(ROOT, 'templates/ci', name), 'utf8'))
+  .join('\n');
 /** What is written as a setting or an error's code would be, and is another program's or a finding's. */
 const OTHERS = ['commit.template', 'memory.unauthorised'];
 /** What looks like a command and is none: the text that a seal signs, and what a shell's script asks. */
@@ -175,7 +178,9 @@ describe('what the pages name is there', () => {
     const wrong = PAGES.flatMap((page) =>
       spansOf(page).flatMap((span) =>
         [
-          ...(span.match(/\bFORGE_[A-Z_]+\b/g) ?? []).filter((name) => !`${source}${scripts}`.includes(name)),
+          ...(span.match(/\bFORGE_[A-Z_]+\b/g) ?? []).filter(
+            (name) => !`${source}${scripts}${pipelines}`.includes(name),
+          ),
           ...[...span.matchAll(/^forge help ([a-z]\S*)/g)]
             .map(([, topic = '']) => topic)
             .filter((t) => !topics.has(t)),

@@ -67,7 +67,8 @@ function functionsOf(file, read) {
     else if (error.code) why = error.message;
     else if (!(error instanceof SyntaxError)) throw error;
   }
-  const what = 'forge is incomplete; npm install -g forge-memory puts back what is missing';
+  const what =
+    'forge is incomplete; npm ci && npm run build in your clone of forge puts back what is missing';
   throw Object.assign(new Error(`${what}: ${why}`), { code: 'ENOENT' });
 }
 

@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { outside } from '../domain/error.js';
 import type { ScriptPieces } from '../domain/init/script.js';
 import { TOOLCHAINS } from '../domain/init/stack.js';
+import { REBUILD_HINT } from '../domain/install-hint.js';
 
 /** A file that `forge init` brings, path relative to `.forge/`. */
 export interface Template {
@@ -20,7 +21,7 @@ function packageFolder(): string {
   while (!existsSync(join(folder, 'templates', 'forge'))) {
     if (dirname(folder) === folder)
       throw outside('package.incomplete', 'forge is incomplete: its templates folder is missing.', {
-        hint: 'npm install -g forge-memory',
+        hint: REBUILD_HINT,
       });
     folder = dirname(folder);
   }

@@ -9,6 +9,7 @@ import {
   type TableName,
   tableSchema,
 } from './settings.js';
+import { UPDATE_HINT } from './install-hint.js';
 import { oneLine } from './text.js';
 import { lineOfKey, readToml, TomlProblem } from './toml.js';
 
@@ -44,7 +45,7 @@ export function decodeConfig(text: string, file: string): LoadedConfig {
       `${file} has format ${raw.schema_version}; this forge knows 1 and leaves it untouched.`,
       {
         file,
-        hint: 'Update forge: npm install -g forge-memory@latest',
+        hint: UPDATE_HINT,
       },
     );
   const config = decodeTables(raw, (issue) => badSetting(issue, raw, text, file));

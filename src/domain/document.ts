@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini';
 import { conflictLines } from './conflict/sides.js';
 import { corrupted, type ForgeError, refused } from './error.js';
+import { UPDATE_HINT } from './install-hint.js';
 import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from './json.js';
 import { oneLine } from './text.js';
 
@@ -72,7 +73,7 @@ export function decodeDocument<T>(format: Format<T>, bytes: Buffer, file: string
 const newer = (file: string, found: string, known: string): ForgeError =>
   refused('file.newer', `${file} has format ${found}; this forge knows ${known} and leaves it untouched.`, {
     file,
-    hint: 'Update forge: npm install -g forge-memory@latest',
+    hint: UPDATE_HINT,
   });
 
 function parseState(text: string, file: string): Record<string, unknown> {

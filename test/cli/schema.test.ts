@@ -96,7 +96,7 @@ describe('formats', () => {
       project.write(path, text);
       const error = await forgeError(project, command);
       expect([path, error.exitCode, error.code, error.file]).toEqual([path, 3, 'file.newer', path]);
-      expect(error.hint).toMatch(/npm install/);
+      expect(error.hint).toMatch(/^Update forge: git pull /);
       expect(project.read(path)).toBe(text);
       expect((await runForge(project, ['init'])).exitCode).toBe(0);
       expect(project.read(path)).toBe(text);

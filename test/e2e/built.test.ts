@@ -172,7 +172,7 @@ describe('the built command line', () => {
           '',
           expect.stringMatching(
             new RegExp(
-              `^forge: forge is incomplete; npm install [^\\n]*${name.replace('.', '\\.')}[^\\n]*\\n$`,
+              `^forge: forge is incomplete; npm ci && npm run build [^\\n]*${name.replace('.', '\\.')}[^\\n]*\\n$`,
             ),
           ),
         ]);
@@ -200,7 +200,7 @@ describe('the built command line', () => {
     const { exitCode, stderr } = start(join(home, 'bin/forge.js'), ['help', 'kfr']);
     expect([exitCode, stderr]).toEqual([
       6,
-      'forge: forge is incomplete: its templates folder is missing.\n  → npm install -g forge-memory\n',
+      'forge: forge is incomplete: its templates folder is missing.\n  → npm ci && npm run build   (in your clone of forge)\n',
     ]);
   });
 

@@ -1,5 +1,6 @@
 import { type SwitchedOff, startOf } from '../agent/settings.js';
 import type { AgentStatus } from '../agent/status.js';
+import { LINK_HINT } from '../install-hint.js';
 import { advisory, blocking, degraded, type Symptom } from './symptom.js';
 
 /** A program as it was found: the package it belongs to, as far as that is known. */
@@ -25,7 +26,7 @@ export interface AgentFacts {
 export interface AgentSight {
   /** As `forge agent status` has it. */
   status: AgentStatus;
-  /** The hooks that call forge, and what they start; null: nothing that is there. Of `npx forge` it is unknown. */
+  /** The hooks that call forge, and what they start; null: nothing that is there. Of `npx --no-install forge` it is unknown. */
   hooks: { file: string; command: string; program: Program | 'unknown' | null }[];
   /** The file in which its MCP server should stand, and does not. */
   serverMissing: string | null;
@@ -69,11 +70,10 @@ const nothingWired = (): Symptom[] =>
 /** What forge installs says `forge`, which is whatever the PATH of the agent has. */
 function checkOnPath({ onPath, self, agents }: AgentFacts): Symptom[] {
   const expected = `forge ${self.version} on the PATH`;
-  const command = `npm install -g ${self.name}@${self.version}`;
   if (!agents.some(({ hooks, plugin }) => plugin !== null || hooks.length === 0 || hooks.some(isBare)))
     return [];
   if (!onPath)
-    return blocking('there is no forge on the PATH', expected, 'no hook and no MCP server starts', command);
+    return blocking('there is no forge on the PATH', expected, 'no hook and no MCP server starts', LINK_HINT);
   const { path, name, version } = onPath;
   // A version manager's own program stands for many.
   if (name === null)
@@ -84,9 +84,14 @@ function checkOnPath({ onPath, self, agents }: AgentFacts): Symptom[] {
       `${path} --version`,
     );
   if (name !== self.name)
-    return blocking(`${path} is of the package ${name}`, expected, 'hooks start that instead', command);
+    return blocking(`${path} is of the package ${name}`, expected, 'hooks start that instead', LINK_HINT);
   if (version === null || version === self.version) return [];
-  return advisory(`${path} is forge ${version}`, expected, 'agents use another version than you do', command);
+  return advisory(
+    `${path} is forge ${version}`,
+    expected,
+    'agents use another version than you do',
+    LINK_HINT,
+  );
 }
 
 const isBare = ({ command }: { command: string }): boolean => startOf(command) === 'forge';

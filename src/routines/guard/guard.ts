@@ -5,6 +5,7 @@ import type { Found } from '../../domain/guard/document.js';
 import type { Field } from '../../domain/guard/fields.js';
 import { CRITICAL, type HaltOn, isCritical, placeholderOf } from '../../domain/guard/policy.js';
 import type { GuardClass, Hit } from '../../domain/guard/rule.js';
+import { REBUILD_HINT } from '../../domain/install-hint.js';
 import { configFile, sessionFile, shown } from '../../store/layout.js';
 import { readSalt } from '../../store/ledger/salt.js';
 import { type Context, readConfig } from '../context.js';
@@ -45,7 +46,7 @@ export async function loadGuard(env: Env): Promise<Guard> {
     };
   } catch (cause) {
     throw outside('guard.unavailable', 'The guard could not be loaded; nothing was written.', {
-      hint: 'npm install -g forge-memory  (puts back what is missing)',
+      hint: REBUILD_HINT,
       cause,
     });
   }

@@ -154,10 +154,10 @@ describe('diagnoseAgents', () => {
   });
 
   it.each<[Partial<AgentFacts>, string[]]>([
-    [{ onPath: null }, ['blocking: there is no forge on the PATH → npm install -g forge-memory@1.2.0']],
+    [{ onPath: null }, ['blocking: there is no forge on the PATH → npm link   (in your clone of forge)']],
     [
       { onPath: { ...HERE, name: 'foundry' } },
-      ['blocking: /bin/forge is of the package foundry → npm install -g forge-memory@1.2.0'],
+      ['blocking: /bin/forge is of the package foundry → npm link   (in your clone of forge)'],
     ],
     [
       { onPath: { ...HERE, name: null } },
@@ -165,7 +165,7 @@ describe('diagnoseAgents', () => {
     ],
     [
       { onPath: { ...HERE, version: '1.1.0' } },
-      ['advisory: /bin/forge is forge 1.1.0 → npm install -g forge-memory@1.2.0'],
+      ['advisory: /bin/forge is forge 1.1.0 → npm link   (in your clone of forge)'],
     ],
     [{ onPath: { ...HERE, version: null } }, []],
     // One that needs the PATH is enough: a bare hook, a server alone, a plugin.
@@ -310,7 +310,7 @@ describe('what is read of an agent', () => {
 
   it.each([
     ['forge hook claude stop', null],
-    ['npx forge hook claude stop', null],
+    ['npx --no-install forge hook claude stop', null],
     ['"$CLAUDE_PROJECT_DIR"/bin/forge hook claude stop', null],
     ['/opt/forge hook claude stop', '/opt/forge'],
     ['node /opt/forge.js hook claude stop', '/opt/forge.js'],

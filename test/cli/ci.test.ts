@@ -101,8 +101,8 @@ describe('forge ci', () => {
   );
 
   it.each([
-    ['github', /run: \|\n([^]*?)\n +env:/],
-    ['gitlab', /before_script:\n([^]*?)\n +script:/],
+    ['github', /run: \|\n([\s\S]*?)\n +env:/],
+    ['gitlab', /before_script:\n([\s\S]*?)\n +script:/],
   ])(
     'GIT-07 the pipeline for %s puts forge on the PATH, built from the revision that is set',
     async (system, step) => {

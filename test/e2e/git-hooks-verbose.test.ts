@@ -43,7 +43,9 @@ it.each<[string, Record<string, string>]>([
   expect(refused.stderr).toContain('git commit -v -e -F .git/COMMIT_EDITMSG');
   expect(commitInEditor(project, MESSAGE, '-v')).toMatchObject({ exitCode: 0, stderr: '' });
   // The editor got the secret, below the scissors line; git stored neither.
-  expect(project.read('.git/joined')).toMatch(new RegExp(`^\\S ${SCISSORS}\n[^]*-token = ${SECRET}`, 'm'));
+  expect(project.read('.git/joined')).toMatch(
+    new RegExp(`^\\S ${SCISSORS}\n[\\s\\S]*-token = ${SECRET}`, 'm'),
+  );
   const stored = project.git('log', '-1', '--format=%B');
   expect([stored.includes('It was asked for.'), stored.includes(SCISSORS)]).toEqual([true, false]);
 });

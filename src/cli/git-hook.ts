@@ -1,7 +1,15 @@
 import { resolve } from 'node:path';
+import { toForgeError } from '../domain/error.js';
 import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from '../domain/git-hook/shim.js';
 import { oneLine, plural } from '../domain/text.js';
-import { type CheckedCommit, hookedMessage, hookedPush, preparedMessage, systemWorld } from '../index.js';
+import {
+  type CheckedCommit,
+  type HookedPush,
+  hookedMessage,
+  hookedPush,
+  preparedMessage,
+  systemWorld,
+} from '../index.js';
 import type { Io } from './io.js';
 
 /** ms. Whoever waits longer curses; then nothing is checked, and that is said. */
@@ -29,7 +37,6 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
     return io.env.FORGE_SHIM === '1' ? SHIM_EXITS[refusal] : refusal === 'secret' ? 5 : 1;
   } catch (error) {
     const { maskError } = await import('./input-guard.js');
-    const { toForgeError } = await import('./report.js');
     const { message } = await maskError(toForgeError(error));
     io.stderr.write(`forge: ${nothing}: ${oneLine(message, 300)}\n`);
     return 0;
@@ -85,7 +92,7 @@ async function judgePush(io: Io, remote: string): Promise<Verdict> {
   const refs = (await io.stdin.read()).toString('utf8');
   const found = await hookedPush(io.cwd(), world(io), { remote, refs });
   if (!found) return FINE;
-  const { commits, secrets, memory, enforce, unread } = found;
+  const { commits, secrets, memory, enforce, failed } = found;
   const isWrong = commits.length > 0 && enforce === 'block';
   const refusal = secrets.length > 0 ? 'secret' : isWrong || memory !== null ? 'problems' : null;
   const held = [
@@ -94,7 +101,7 @@ async function judgePush(io: Io, remote: string): Promise<Verdict> {
     ]),
     ...shortened(commits, 'commit', commitLines),
   ];
-  const said = unread === null ? [] : [`forge: messages were not looked at: ${oneLine(unread, 300)}`];
+  const said = await Promise.all(failed.map(failedLine));
   if (held.length === 0 && memory === null) return { lines: said, refusal: null };
   const what =
     held.length > 0 ? 'what the commits hold has to be put right' : 'memory has to be settled first';
@@ -111,6 +118,18 @@ async function judgePush(io: Io, remote: string): Promise<Verdict> {
   ];
   return { lines, refusal };
 }
+
+/** An error may quote what it failed on. */
+async function failedLine({ check, why }: HookedPush['failed'][number]): Promise<string> {
+  const { maskText } = await import('./input-guard.js');
+  return `forge: ${NOT_CHECKED[check]}: ${oneLine(await maskText(why), 300)}`;
+}
+
+const NOT_CHECKED = {
+  secrets: 'secrets were not looked for',
+  messages: 'messages were not looked at',
+  memory: 'memory was not looked at',
+} as const;
 
 const shortened = <T>(all: readonly T[], what: string, linesOf: (one: T) => string[]): string[] => [
   ...all.slice(0, MAX_SHOWN).flatMap(linesOf),

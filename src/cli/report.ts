@@ -1,4 +1,4 @@
-import { ForgeError, systemCode } from '../domain/error.js';
+import { toForgeError } from '../domain/error.js';
 import { escapeControls } from '../domain/text.js';
 import { maskError, maskText } from './input-guard.js';
 import type { Io } from './io.js';
@@ -20,25 +20,4 @@ export async function report(error: unknown, io: Io, json: boolean): Promise<num
       write(`forge ${version()}, Node ${process.versions.node}, ${process.platform}\n`);
   }
   return known.exit;
-}
-
-export function toForgeError(error: unknown): ForgeError {
-  if (error instanceof ForgeError) return error;
-  const name = (error as Error)?.name;
-  if (name === 'ExitPromptError' || name === 'AbortPromptError')
-    return new ForgeError('interrupted', 'interrupted', 'Interrupted; nothing was changed.');
-  const code = systemCode(error);
-  if (code && /^E[A-Z]+$/.test(code))
-    return new ForgeError('outside', `disk.${code.toLowerCase()}`, (error as Error).message, {
-      cause: error,
-    });
-  return new ForgeError(
-    'bug',
-    'bug',
-    `This is a bug in forge: ${(error as Error)?.message ?? String(error)}`,
-    {
-      hint: 'Please report it with the lines below.',
-      cause: error,
-    },
-  );
 }

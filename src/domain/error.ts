@@ -100,3 +100,25 @@ export function systemCode(error: unknown): string | undefined {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === 'string' ? code : undefined;
 }
+
+/** Every thrown value as an error that can be reported: an unexpected one is a bug. */
+export function toForgeError(error: unknown): ForgeError {
+  if (error instanceof ForgeError) return error;
+  const name = (error as Error)?.name;
+  if (name === 'ExitPromptError' || name === 'AbortPromptError')
+    return new ForgeError('interrupted', 'interrupted', 'Interrupted; nothing was changed.');
+  const code = systemCode(error);
+  if (code && /^E[A-Z]+$/.test(code))
+    return new ForgeError('outside', `disk.${code.toLowerCase()}`, (error as Error).message, {
+      cause: error,
+    });
+  return new ForgeError(
+    'bug',
+    'bug',
+    `This is a bug in forge: ${(error as Error)?.message ?? String(error)}`,
+    {
+      hint: 'Please report it with the lines below.',
+      cause: error,
+    },
+  );
+}

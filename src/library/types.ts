@@ -40,6 +40,7 @@ export type { Fix, Fixed, FixPlan } from '../routines/doctor/fix.js';
 export type { FeatureEdit, FeatureInput, FeatureList } from '../routines/feature/feature.js';
 export type { FeatureResult, VerifyWatch } from '../routines/feature/verify.js';
 export type { HooksInput, HooksReport } from '../routines/git-hook/git-hooks.js';
+export type { HookedPush } from '../routines/git-hook/push-hook.js';
 export type { GuardFinding } from '../routines/guard/guard.js';
 export type { Scan, ScanInput } from '../routines/guard/scan.js';
 export type { InitInput, InitResult } from '../routines/init/init.js';

@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ciExit } from '../../src/domain/ci/ci.js';
+import { openForge } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -249,6 +251,20 @@ describe('forge ci: each cause alone', () => {
     const { digest } = await forgeJson<{ digest: string }>(clone, ['trust', '--show']);
     expect((await ci(clone, ['--run'], { FORGE_TRUST: digest })).exitCode).toBe(1);
     expect((await ci(clone)).exitCode).toBe(0);
+  });
+
+  it('GIT-07 LTM-13 a check that fails by a bug of forge does not hide a secret that another found', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node -e 0']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    project.write('key.txt', `${SAMPLES.secret()}\n`);
+    commit(project);
+    const onStart = (): never => {
+      throw new TypeError('not a function');
+    };
+    const report = await openForge(project.dir).ci({ run: true }, { onStart });
+    expect([ciExit(report), failed(report)]).toEqual([5, ['guard secret', 'features outside']]);
+    expect(messages(report).at(-1)).toBe('This is a bug in forge: not a function');
   });
 
   it('GIT-07 a checkpoint that is not what it was exits 1', async () => {

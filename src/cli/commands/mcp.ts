@@ -1,8 +1,8 @@
+import { toForgeError } from '../../domain/error.js';
 import { isBelowBuilder, isBuilder } from '../../domain/role.js';
 import { openForge, toolInputs } from '../../index.js';
 import type { Host } from '../../mcp/host.js';
 import { maskError, refuseFields } from '../input-guard.js';
-import { toForgeError } from '../report.js';
 import { type Call, command, type Group } from '../spec.js';
 import { version } from '../version.js';
 

@@ -10,7 +10,7 @@ import {
   skipped,
 } from '../../domain/ci/ci.js';
 import { junit } from '../../domain/ci/junit.js';
-import { ForgeError, outside, systemCode, usage } from '../../domain/error.js';
+import { ForgeError, outside, toForgeError, usage } from '../../domain/error.js';
 import { makeFolder, replaceFiles } from '../../store/durable.js';
 import type { Context } from '../context.js';
 import type { LookOptions } from '../memory/look.js';
@@ -46,7 +46,7 @@ export async function checkAll(
   watch: CiWatch = {},
 ): Promise<CiReport> {
   if (input.junit !== undefined) checkPlace(context, input.junit);
-  const range = await findRange(context, input.range).catch((error) => unlessKnown(error));
+  const range = await findRange(context, input.range).catch((error) => unlessUsage(error));
   const looks = looksOf(context, range, input, watch);
   const checks: CiCheck[] = [];
   for (const [i, name] of CI_CHECKS.entries()) {
@@ -101,30 +101,26 @@ function memoryWatch({ onProgress, signal }: CiWatch): LookOptions {
 }
 
 /** Of what is wrong with a range, a wrong word is the caller's; all else is told by the checks that need one. */
-function unlessKnown(error: unknown): ForgeError {
-  if (error instanceof ForgeError && error.kind === 'outside') return error;
-  throw error;
+function unlessUsage(thrown: unknown): ForgeError {
+  const error = toForgeError(thrown);
+  if (error.kind === 'usage') throw error;
+  return error;
 }
 
 /** What keeps one check from looking is a finding of that check, and no reason to leave out the others. */
 async function faultOf(context: Context, thrown: unknown, signal?: AbortSignal): Promise<Looked> {
   if (signal?.aborted) throw stopped();
-  const error = await withRescue(context, asForgeError(thrown));
-  const cause = CI_CAUSES.find((kind) => error instanceof ForgeError && error.kind === kind);
-  if (!(error instanceof ForgeError) || cause === undefined) throw error;
+  const error = toForgeError(await withRescue(context, toForgeError(thrown)));
+  // A bug of forge is no reason to lose what the other checks find.
+  const cause = CI_CAUSES.find((kind) => error.kind === kind) ?? 'outside';
   const { file, line } = error.details;
-  const fix = error.hint === undefined ? {} : { fix: error.hint };
+  const fix = error.hint === undefined || error.kind === 'bug' ? {} : { fix: error.hint };
   const finding = { message: error.message, ...fix, ...fromTop(context, file, line) };
   return looked('could not be looked at', [finding], cause);
 }
 
 const stopped = (): Error =>
   new ForgeError('interrupted', 'interrupted', 'Interrupted; not everything was looked at.');
-
-const asForgeError = (error: unknown): unknown =>
-  !(error instanceof ForgeError) && /^E[A-Z]+$/.test(systemCode(error) ?? '')
-    ? outside('disk.failed', (error as Error).message, { cause: error })
-    : error;
 
 /** No file of a pipeline's belongs where memory and git are kept, whoever names it. */
 function checkPlace({ layout, repository }: Context, path: string): void {

@@ -13,7 +13,7 @@ import {
   NO_ISSUE,
   type Problem,
 } from '../../domain/commit/rules.js';
-import { ForgeError, usage } from '../../domain/error.js';
+import { toForgeError, usage } from '../../domain/error.js';
 import { FEATURES } from '../../domain/feature/feature.js';
 import { featuresFile } from '../../store/layout.js';
 import { type Context, contextAt, readConfig } from '../context.js';
@@ -99,10 +99,7 @@ export function enforcementHere(context: Context): Enforcement {
   }
 }
 
-export function whyUnread(error: unknown): string {
-  if (error instanceof ForgeError) return error.message;
-  throw error;
-}
+export const whyUnread = (error: unknown): string => toForgeError(error).message;
 
 /** An id that a commit of forge's own may bear: a checkpoint may be called otherwise. */
 export const idHere = (context: Context, id: string): string => (rulesHere(context).isId(id) ? id : NO_ISSUE);

@@ -13,21 +13,23 @@ import {
 } from '../commit/check.js';
 import { type Context, contextAt } from '../context.js';
 import { type Scan, scanTree } from '../guard/scan.js';
-import { requireMemory } from '../memory/integrity.js';
+import { requireUndamaged } from '../memory/integrity.js';
 
 /** What is wrong with what is about to be pushed. */
-export interface HookedPush extends Pick<Enforcement, 'enforce' | 'unread'> {
+export interface HookedPush extends Pick<Enforcement, 'enforce'> {
+  secrets: Scan['findings'];
   /** Those that do not follow the protocol. */
   commits: CheckedCommit[];
-  secrets: Scan['findings'];
   /** What is wrong with memory; null: nothing. */
   memory: string | null;
+  /** The checks that failed, and why. What the others found counts. */
+  failed: { check: 'secrets' | 'messages' | 'memory'; why: string }[];
 }
 
 /**
  * The `pre-push` hook: the commits that the remote lacks, what they add, and memory itself. This is the gate: `commit-msg`
  * runs for neither picks nor reverts, nor with `--no-verify`. `refs`: what git says on stdin. Null where there is nothing to
- * look at.
+ * check. Writes nothing: records that left the working tree are put back by the next command that writes memory.
  */
 export async function checkHookedPush(
   from: string,
@@ -38,20 +40,29 @@ export async function checkHookedPush(
   if (!found?.repository) return null;
   const git = gitIn(found.repository.root, world.env);
   const pushed = parsePushed(refs);
-  const range = await newCommits(git, remote, pushed);
-  if (range.length === 0) return null;
-  const context = contextAt(found.root, found.repository, world, false);
+  const range = newCommits(git, remote, pushed);
+  // If git cannot list them, the check that needs them reports it.
+  if ((await range.catch(() => null))?.length === 0) return null;
+  const context = contextAt(found.root, found.repository, world, true);
   const { enforce, unread } = enforcementHere(context);
-  const fresh = enforce === 'off' ? [] : await newCommits(git, null, pushed);
-  const judged = await judge(git, context, fresh).catch((error: unknown) => whyUnread(error));
-  const [commits, why] = typeof judged === 'string' ? [[], judged] : [judged, unread];
-  const { findings } = await scanTree(from, world, { range });
+  const failed: HookedPush['failed'] = unread === null ? [] : [{ check: 'messages', why: unread }];
+  const attempt = <T>(
+    check: 'secrets' | 'messages' | 'memory',
+    work: () => Promise<T>,
+    none: T,
+  ): Promise<T> =>
+    work().catch((error: unknown) => {
+      failed.push({ check, why: whyUnread(error) });
+      return none;
+    });
+  const scan = async () => scanTree(from, world, { range: await range, readOnly: true });
+  const fresh = async () => (enforce === 'off' ? [] : newCommits(git, null, pushed));
   return {
     enforce,
-    unread: why,
-    commits,
-    secrets: findings,
-    memory: await damage(() => requireMemory(context)),
+    secrets: await attempt('secrets', async () => (await scan()).findings, []),
+    commits: await attempt('messages', async () => judge(git, context, await fresh()), []),
+    memory: await attempt('memory', () => damageOf(context), null),
+    failed,
   };
 }
 
@@ -73,9 +84,9 @@ async function judge(git: Git, context: Context, range: readonly string[]): Prom
   return wrong.filter(({ sha = '' }) => bound.has(sha));
 }
 
-async function damage(look: () => Promise<unknown>): Promise<string | null> {
+async function damageOf(context: Context): Promise<string | null> {
   try {
-    await look();
+    await requireUndamaged(context);
     return null;
   } catch (error) {
     if (error instanceof ForgeError && error.kind === 'corrupted') return error.message;

@@ -19,6 +19,8 @@ export interface ScanInput {
   range?: string | readonly string[];
   /** Every class in every file. Default: in files outside of `.forge/` only what would halt memory. */
   all?: boolean;
+  /** Make no key for the fingerprints where there is none yet. */
+  readOnly?: boolean;
 }
 
 export interface ScanWatch {
@@ -45,7 +47,7 @@ export async function scanTree(
     throw usage('scan.way', 'PATH, --staged and --range exclude each other.', {
       hint: 'forge guard scan --help',
     });
-  const place = { ...placeOf(from, world), guard: await loadGuard(world.env) };
+  const place = { ...placeOf(from, world, input.readOnly ?? false), guard: await loadGuard(world.env) };
   if (input.staged) return scanChange(place, input, (take) => readStaged(place.stream(), take));
   const { range } = input;
   if (range !== undefined) return scanChange(place, input, (take) => readRange(place.stream(), range, take));
@@ -60,12 +62,12 @@ interface Place {
   stream(): ReturnType<typeof streamGit>;
 }
 
-function placeOf(from: string, world: World): Omit<Place, 'guard'> {
+function placeOf(from: string, world: World, readOnly: boolean): Omit<Place, 'guard'> {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const root = repository?.root ?? found?.root ?? from;
   // Where there is neither git nor forge nothing is kept, not even a key for the fingerprints.
-  const context = contextAt(found?.root ?? root, repository, world, !found && !repository);
+  const context = contextAt(found?.root ?? root, repository, world, readOnly || (!found && !repository));
   const stream = (): ReturnType<typeof streamGit> => {
     if (repository) return streamGit(root, world.env);
     throw usage('scan.no_git', `${from} is in no git repository.`, { hint: 'forge guard scan PATH' });

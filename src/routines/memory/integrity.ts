@@ -146,13 +146,29 @@ export async function requireMemory(
       notes: inspection.notes,
       unproven: inspection.unproven,
     };
-  throw corrupted('memory.corrupted', `${describeFinding(first)}.`, {
+  throw damaged(first, inspection.findings);
+}
+
+/**
+ * The same for a caller that must not write: nothing is put back, halted or remembered. Records that forge can put back by
+ * itself are no damage.
+ */
+export async function requireUndamaged(context: Context): Promise<void> {
+  refuseHalted(context.disk);
+  const { findings, look } = await inspectMemory(context, false);
+  const first = findings.find((finding) => isDamage(finding) && !finding.restorable);
+  if (first) throw damaged(first, findings);
+  const breach = look?.breaches[0];
+  if (breach) throw corrupted('memory.corrupted', `Nobody has acknowledged: ${breach.reason}.`);
+}
+
+const damaged = (first: Finding, problems: readonly Finding[]): Error =>
+  corrupted('memory.corrupted', `${describeFinding(first)}.`, {
     file: first.file || undefined,
     line: first.line || undefined,
     offset: first.offset,
     hint: PASSING.has(first.code)
       ? first.hint
       : 'forge memory verify  (says what it means and what a human can run)',
-    data: { problems: inspection.findings },
+    data: { problems },
   });
-}

@@ -1,19 +1,18 @@
-import { writeFileSync } from 'node:fs';
 import { formatSessionName, nextNumber } from '../domain/session/session.js';
 import { makeToken } from '../domain/token.js';
-import { makeFolder, readPlain } from './durable.js';
+import { makeFolder, readPlain, removeDrafts, replaceFiles } from './durable.js';
 import { type Layout, sessionIdsFile, sessionIdsLock } from './layout.js';
 import { type LockPolicy, withLock } from './lock.js';
 
-/** What has been given out, per date, and the counter over all. Can be rebuilt: other clones count anyway. */
+/** What has been given out, per date, and the counter over all. */
 interface Given {
   seq: number;
   numbers: Record<string, number>;
-  /** The newest ids, newest last: the clock may have been set back, so their dates do not tell. */
+  /** The newest ids, newest last. A session counts only if its id is here: a clone can bring any other. */
   last?: string[];
 }
 
-const LAST = 20;
+const LAST = 1000;
 
 export interface NewSessionId {
   id: string;
@@ -64,13 +63,10 @@ function readGiven(layout: Layout): Given {
   return { seq: 0, numbers: {} };
 }
 
-/**
- * In place and not synced: it can be rebuilt, and a session start should not wait for the disk. Padded to what stood
- * there, so that a shorter text leaves no old end behind. The caller holds the lock.
- */
+/** Durable before the session is written: a crash must not make that a session of another clone. The caller holds the lock. */
 function writeGiven(layout: Layout, given: Given): void {
   makeFolder(layout.shared);
   const path = sessionIdsFile(layout);
-  const before = readPlain(path, MAX_GIVEN_BYTES)?.length ?? 0;
-  writeFileSync(path, `${JSON.stringify(given).padEnd(before - 1)}\n`, { flag: before === 0 ? 'w' : 'r+' });
+  removeDrafts(path);
+  replaceFiles([{ path, bytes: Buffer.from(`${JSON.stringify(given)}\n`) }]);
 }

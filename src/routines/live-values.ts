@@ -15,6 +15,7 @@ import {
 } from '../store/layout.js';
 import type { Context } from './context.js';
 import { archivedIds, displayId } from './session/archive.js';
+import { isOwnSession, ownSessions } from './session/running.js';
 
 /** An id or a name that exists here, and what it stands for. */
 export interface LiveValue {
@@ -52,9 +53,10 @@ export async function liveValues(
 const SOURCES = {
   feature: (context) => listed(context, featuresFile, 'features', 'id', ({ name, status }) => [status, name]),
   issue: (context) => listed(context, activeIssuesFile, 'issues', 'linear_id', ({ title }) => [title]),
-  kfr: (context) => listed(context, kfrFile, 'entries', 'id', ({ kind, text }) => [kind, text]),
+  kfr: entries,
   session: (context) => [...running(context), ...archived(context)],
-  interrupted: (context) => archived(context).filter(({ note }) => note.startsWith('interrupted')),
+  interrupted: (context) =>
+    archived(context, ownSessions(context)).filter(({ note }) => note.startsWith('interrupted')),
   checkpoint,
   backup: ({ repository }) =>
     repository ? refNames(repository, 'refs/forge/backup').toReversed().map(bare) : [],
@@ -97,15 +99,23 @@ const noteOf = (parts: readonly unknown[]): string =>
 
 function running(context: Context): LiveValue[] {
   const { id } = readLoose(context, sessionFile(context.layout));
-  return typeof id === 'string' ? [{ value: displayId(context, id), note: 'running' }] : [];
+  const isOwn = typeof id === 'string' && isOwnSession(context, id);
+  return isOwn ? [{ value: displayId(context, id), note: 'running' }] : [];
+}
+
+function entries(context: Context): LiveValue[] {
+  const { session } = readLoose(context, kfrFile(context.layout));
+  const isOwn = typeof session === 'string' && isOwnSession(context, session);
+  return isOwn ? listed(context, kfrFile, 'entries', 'id', ({ kind, text }) => [kind, text]) : [];
 }
 
 /** Newest first; under the ids that lists show. */
-function archived(context: Context): LiveValue[] {
+function archived(context: Context, isOffered: (id: string) => boolean = () => true): LiveValue[] {
   const ids = archivedIds(context);
   const twins = new Map<string, number>();
   for (const id of ids) twins.set(sessionName(id), (twins.get(sessionName(id)) ?? 0) + 1);
-  return ids.toReversed().map((id, i) => ({
+  const offered = ids.toReversed().filter(isOffered);
+  return offered.map((id, i) => ({
     value: twins.get(sessionName(id)) === 1 ? sessionName(id) : id,
     note: i < DESCRIBED ? describeSession(context, id) : '',
   }));

@@ -76,6 +76,9 @@ export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');
 export const kfrFile = within('memory', 'short-term', 'kfr.json');
 export const sessionFile = within('memory', 'short-term', 'session.json');
+/** What a clone or a commit brought as the running session. */
+export const foreignFolder = ({ dir }: Layout, id: string): string =>
+  join(dir, 'memory', 'short-term', `foreign-${id}`);
 export const sessionsFolder = within('memory', 'sessions');
 export const activeIssuesFile = within('linear', 'active.json');
 

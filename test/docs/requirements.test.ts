@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 const landed: string[] = [
   ...range('LAY', 1, 9),
   ...range('SES', 1, 11),
+  'SES-13',
   ...range('FEA', 1, 4),
   'KNO-01',
   'KNO-02',

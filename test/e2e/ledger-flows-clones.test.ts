@@ -162,8 +162,9 @@ describe('clones', () => {
   it('LTM-17 two machines with the same session id merge', async () => {
     const [one, two] = await twoClones();
     const { id } = one.json<{ id: string }>(SESSION);
-    const session = JSON.parse(readFileSync(two.path(SESSION), 'utf8'));
-    writeFileSync(two.path(SESSION), JSON.stringify({ ...session, id }));
+    const other = two.json<{ id: string }>(SESSION).id;
+    for (const file of [SESSION, '.git/forge/session-ids.json'])
+      writeFileSync(two.path(file), readFileSync(two.path(file), 'utf8').replace(other, id));
     const ids = [...(await work(one)), ...(await work(two, false))];
     expect(segments(two, 'notes')[0]).toContain(id);
     two.git(...PULLS.pull);

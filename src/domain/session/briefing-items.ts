@@ -13,6 +13,8 @@ export interface BriefingData {
   /** The running session's NEXT line. */
   next: string | null;
   last: ArchivedSession | null;
+  /** The last one was not started in this clone: it cannot be resumed. */
+  isLastForeign?: boolean;
   /** Whose NEXT counts, when that is not the last one's. */
   said?: ArchivedSession | null;
   features: readonly Feature[];
@@ -43,13 +45,13 @@ export function focusItems(focus: Focus): string[] {
   return items;
 }
 
-export function nextItems({ next, last, said: handover = last }: BriefingData): string[] {
+export function nextItems({ next, last, isLastForeign, said: handover = last }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
   if (!last) return [];
   const name = sessionName(last.id);
   const step = handover?.next ?? null;
   const said = step === null ? [] : [`${escapeControls(step)} (from ${sessionName(handover?.id ?? '')})`];
-  if (last.status !== 'interrupted' || last.resumed_by) return said;
+  if (last.status !== 'interrupted' || last.resumed_by || isLastForeign) return said;
   return [...said, `Session ${name} was interrupted: forge session start --resume ${name}`];
 }
 

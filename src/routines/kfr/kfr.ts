@@ -23,7 +23,7 @@ import { makeToken } from '../../domain/token.js';
 import type { Write } from '../../store/durable.js';
 import { kfrFile, openFile } from '../../store/layout.js';
 import { type Context, readConfig, timestamp } from '../context.js';
-import { readRunning, requireRunning } from '../session/running.js';
+import { isOwnSession, readRunning, requireRunning } from '../session/running.js';
 
 /** The KFR as it stands, and what it takes of a prompt (tokens, the header left out). */
 export interface KfrList {
@@ -54,7 +54,11 @@ export function readKfrFile(context: Context): Kfr {
   return session !== undefined && session === noted?.session ? ofSession(session, kfr, noted) : kfr;
 }
 
-const readFile = ({ disk, layout }: Context): Kfr => disk.readDocument(KFR, kfrFile(layout), NO_KFR).value;
+/** A file that a clone or a commit brought is no working memory. */
+function readFile(context: Context): Kfr {
+  const kfr = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR).value;
+  return kfr.session !== null && isOwnSession(context, kfr.session) ? kfr : NO_KFR;
+}
 
 const ofSession = (session: string | null, kfr: Kfr, noted: NotedOpen | null): Kfr =>
   withOpen(kfr.session === session ? kfr : { ...NO_KFR, session }, noted);

@@ -1,5 +1,6 @@
+import { basename, join } from 'node:path';
 import { encodeDocument } from '../../domain/document.js';
-import { usage } from '../../domain/error.js';
+import { refused, usage } from '../../domain/error.js';
 import { formatJson } from '../../domain/json.js';
 import { KFR, type Kfr, NO_KFR } from '../../domain/kfr/kfr.js';
 import { NO_FOCUS } from '../../domain/session/focus.js';
@@ -18,14 +19,17 @@ import {
   archiveFile,
   archiveFolder,
   focusFile,
+  foreignFolder,
   kfrFile,
   openFile,
   progressFile,
   sessionFile,
   sessionsFolder,
+  shown,
 } from '../../store/layout.js';
 import { lastGiven } from '../../store/session-ids.js';
 import type { Context } from '../context.js';
+import { describeForeign, isOwnSession, ownSessions, readForeign } from './running.js';
 
 /** The files of a session's archive beside session.json. */
 export interface ArchiveFiles {
@@ -95,14 +99,39 @@ export function writeArchive(context: Context, session: ArchivedSession, files: 
 }
 
 /** Back to "no session", once the archive stands. The record goes last: with its archive there, it runs no more. */
-export function clearShortTerm({ disk, layout }: Context): void {
+export function clearShortTerm(context: Context): void {
+  const { disk, layout } = context;
+  disk.remove(openFile(layout));
+  clearFolder(context);
+}
+
+function clearFolder({ disk, layout }: Context): void {
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(NO_SESSION_TEXT) },
     { path: focusFile(layout), bytes: encodeDocument(NO_FOCUS) },
   ]);
   disk.remove(kfrFile(layout));
-  disk.remove(openFile(layout));
   disk.remove(sessionFile(layout));
+}
+
+/**
+ * Moves the files of a session of another clone out of the way of a session start, byte for byte; false where there are
+ * none. Open entries of a session of this clone stay noted. The caller holds the lock.
+ */
+export function keepForeign(context: Context): boolean {
+  const { disk, layout } = context;
+  const foreign = readForeign(context);
+  if (!foreign) return false;
+  const folder = foreignFolder(layout, foreign.id);
+  for (const path of [sessionFile(layout), kfrFile(layout), progressFile(layout), focusFile(layout)]) {
+    const bytes = disk.read(path);
+    if (bytes) disk.replaceMoved(join(folder, basename(path)), bytes);
+  }
+  clearFolder(context);
+  context.warnings.push(
+    `${describeForeign(foreign)} and does not count; its files are kept in ${shown(layout, folder)}.`,
+  );
+  return true;
 }
 
 /** The one of that shown or stored id, read alone: what is wrong with another one does not matter. Exit 2 for none. */
@@ -111,16 +140,22 @@ export function requireArchive(context: Context, wanted: string): ArchivedSessio
   return readArchive(context, matchSession(ids, wanted).id);
 }
 
-/** The archive to resume: an id, or `latest`; null when `latest` finds none. */
-const findResumable = (context: Context, wanted: string): ArchivedSession | null =>
-  wanted === 'latest'
-    ? (resumable(readArchives(context, RESUMABLE))[0] ?? null)
-    : requireArchive(context, wanted);
+/** The archive to resume: an id, or `latest`, which prefers those of this clone; null when `latest` finds none. */
+function findResumable(context: Context, wanted: string): ArchivedSession | null {
+  if (wanted !== 'latest') return requireArchive(context, wanted);
+  const isOwn = ownSessions(context);
+  const found = resumable(readArchives(context, RESUMABLE));
+  return found.find(({ id }) => isOwn(id)) ?? found[0] ?? null;
+}
 
-/** The same; exit 2 for none, and for one that was not interrupted. */
+/** The same; exit 2 for none, and for one that was not interrupted; exit 3 for one of another clone. */
 export function requireResumable(context: Context, wanted: string): ArchivedSession {
   const session = findResumable(context, wanted);
-  if (session?.status === 'interrupted') return session;
+  if (session?.status === 'interrupted' && isOwnSession(context, session.id)) return session;
+  if (session?.status === 'interrupted')
+    throw refused('session.foreign', `${describeForeign(session)} and cannot be resumed here.`, {
+      hint: `forge session show ${sessionName(session.id)}  (what it did, and its working memory)`,
+    });
   if (!session)
     throw usage('session.none_to_resume', 'No interrupted session is waiting to be resumed.', {
       hint: 'forge session list',

@@ -23,7 +23,7 @@ import { readKnowledge } from '../memory/earned.js';
 import { readIssues } from '../memory/investigation.js';
 import { recentArchives } from './archive.js';
 import { readProgressText } from './progress.js';
-import { readRunning } from './running.js';
+import { isOwnSession, readRunning } from './running.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
@@ -39,6 +39,7 @@ export interface Memory {
   issues: Unit[];
   commits: Commit[];
   last: ArchivedSession | null;
+  isLastForeign: boolean;
   /** The last that said what comes next, or that ended without a word: one that was cut off takes nothing back. */
   said: ArchivedSession | null;
   /** What architecture.md says must hold. */
@@ -56,12 +57,14 @@ export function readState(context: Context): Omit<Memory, 'commits' | 'architect
   const features = disk.requireDocument(FEATURES, featuresFile(layout));
   const issues = readIssues(context);
   const recent = recentArchives(context);
+  const last = recent.at(-1) ?? null;
   return {
     knowledge: knowledge.value,
     proven: [...readKnowledge(context).values()],
     features: believe(context, features.value.features),
     issues: issues.issues,
-    last: recent.at(-1) ?? null,
+    last,
+    isLastForeign: last !== null && !isOwnSession(context, last.id),
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     checked: [knowledge, features, issues]
       .filter(({ bytes }) => bytes !== null)

@@ -7,7 +7,7 @@ import { plural } from '../../domain/text.js';
 import { sessionFile } from '../../store/layout.js';
 import { type Context, readConfig } from '../context.js';
 import { readKfr } from '../kfr/kfr.js';
-import { clearShortTerm, requireResumable } from './archive.js';
+import { clearShortTerm, keepForeign, requireResumable } from './archive.js';
 import { type Around, allocate, createSession } from './create.js';
 import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
 import { readProgressText } from './progress.js';
@@ -36,8 +36,13 @@ export function openSession(
     const settled = settleRunning(context, running, input);
     if (typeof settled === 'string') return { running: takePlace(context, running, settled), state: settled };
     left = settled;
-  } else if (isLeftBehind(context)) clearShortTerm(context);
-  else left = archiveLeft(context, input.resume, () => allocate(context));
+  } else {
+    const isKept = keepForeign(context);
+    if (isLeftBehind(context)) clearShortTerm(context);
+    // A dry run has moved nothing.
+    else if (!(isKept && context.disk.dryRun))
+      left = archiveLeft(context, input.resume, () => allocate(context));
+  }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const resumed = input.resume === undefined ? null : findResumed(context, input.resume, left);
   return { running: createSession(context, input.goal, around, resumed), state: 'started' };

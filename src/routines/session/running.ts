@@ -5,12 +5,31 @@ import { RUNNING_SESSION, type RunningSession, sessionName } from '../../domain/
 import { oneLine } from '../../domain/text.js';
 import { listConversations } from '../../store/conversations.js';
 import { archiveFolder, sessionFile } from '../../store/layout.js';
+import { lastGiven } from '../../store/session-ids.js';
 import { type Context, readConfig } from '../context.js';
 
 /** The session recorded as running in this worktree, whoever holds it; null when there is none. */
 export function readRunning(context: Context): RunningSession | null {
   const record = readRecord(context);
-  return record && isArchived(context, record) ? null : record;
+  return record && isOwnSession(context, record.id) && !isArchived(context, record) ? record : null;
+}
+
+/**
+ * Tells the sessions that were started in this clone, in any worktree. Their files prove nothing: a clone or a commit can
+ * bring files of any session. Without git nothing can.
+ */
+export function ownSessions({ layout, repository }: Context): (id: string) => boolean {
+  if (repository === null) return () => true;
+  const given = new Set(lastGiven(layout));
+  return (id) => given.has(id);
+}
+
+export const isOwnSession = (context: Context, id: string): boolean => ownSessions(context)(id);
+
+/** A session that is recorded as running here and was not started in this clone; null when there is none. */
+export function readForeign(context: Context): RunningSession | null {
+  const record = readRecord(context);
+  return record && !isOwnSession(context, record.id) ? record : null;
 }
 
 /** True when a crash between archiving and clearing left the short-term files of an archived session behind. */
@@ -27,15 +46,23 @@ const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean 
 
 /** For commands that write to it: not in a copy of its folder, which would end it under the same id. */
 export function requireRunning(context: Context): RunningSession {
+  const hint = 'forge session start';
   const running = readRunning(context);
-  if (!running) throw refused('session.none', 'No session is running.', { hint: 'forge session start' });
+  if (!running) {
+    const foreign = readForeign(context);
+    const why = foreign ? ` ${describeForeign(foreign)}.` : '';
+    throw refused('session.none', `No session is running.${why}`, { hint });
+  }
   if (isHere(context, running)) return running;
   throw refused(
     'session.elsewhere',
-    `Session ${sessionName(running.id)} was started in ${running.root}; this folder is a copy, or was moved.`,
-    { hint: 'forge session start' },
+    `Session ${sessionName(running.id)} was started in another folder; this one is a copy, or was moved.`,
+    { hint },
   );
 }
+
+export const describeForeign = ({ id }: { id: string }): string =>
+  `Session ${sessionName(id)} was not started in this clone`;
 
 /** Not in a copy of its folder. */
 const isHere = ({ layout, disk }: Context, { root, inode }: RunningSession): boolean =>
@@ -56,8 +83,7 @@ export function holderHere({ world, layout }: Context): Holder {
 /** Whether the running session is ours, someone else's, or was left behind. */
 export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
   const { world, lastActivity } = context;
-  if (!isHere(context, running))
-    return { state: 'interrupted', why: `the folder was copied from ${running.root}` };
+  if (!isHere(context, running)) return { state: 'interrupted', why: 'the folder was copied or moved' };
   const joined = running.joined ?? [];
   const me = holderHere(context);
   // The same process may have begun another conversation: it was told that the first one ended.

@@ -26,7 +26,7 @@ import {
 } from './archive.js';
 import { shortTermFiles } from './interruption.js';
 import { readProgressText } from './progress.js';
-import { judgeRunning, readRunning } from './running.js';
+import { isOwnSession, judgeRunning, readRunning } from './running.js';
 
 /** One row of `session list`. */
 export interface SessionRow {
@@ -165,8 +165,9 @@ function discardArchived(context: Context, wanted: string | undefined): string {
       `Session ${sessionName(found.id)} was ${found.status}; there is nothing to discard.`,
       { hint: 'forge session list' },
     );
-  // Once it was resumed, its working memory went on in another session, and was settled there.
-  if (found.resumed_by === undefined)
+  // Once it was resumed, its working memory went on in another session, and was settled there. A session of another clone
+  // cannot be resumed, so its working memory cannot be settled here.
+  if (found.resumed_by === undefined && isOwnSession(context, found.id))
     requireResolved(
       readArchivedKfr(context, found.id),
       `Session ${sessionName(found.id)} cannot be discarded`,

@@ -13,7 +13,7 @@ import { readKfr } from '../kfr/kfr.js';
 import { describePause, mentionedPauses } from '../recover/pause.js';
 import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
-import { readRunning } from '../session/running.js';
+import { ownSessions, readRunning } from '../session/running.js';
 import { readStatus } from './status.js';
 
 /** `forge` alone: where you stand, and the three most useful next commands. */
@@ -102,7 +102,8 @@ class Broken {
 }
 
 function suggest(context: Context, running: boolean, features: readonly Feature[]): string[] {
-  const interrupted = resumable(recentArchives(context))[0];
+  const isOwn = ownSessions(context);
+  const interrupted = resumable(recentArchives(context)).find(({ id }) => isOwn(id));
   const { task } = nextTask(context);
   const commands = [
     ...(features.length === 0

@@ -112,6 +112,8 @@ const BOTH = ['adapters/process-group', 'e2e/ledger-*', 'e2e/recover-walk'];
 
 const files = (names: readonly string[]): string[] => names.map((name) => `test/${name}.test.ts`);
 const soak = process.env.FORGE_SOAK !== undefined;
+/** Milliseconds. Some tests of the long run take many minutes each. */
+const HANG = soak ? 14_400_000 : 600_000;
 
 export default defineConfig({
   test: {
@@ -119,8 +121,10 @@ export default defineConfig({
     exclude: soak ? [] : files(LONG),
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/sealed.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // They only end a hang: no test depends on speed.
+    testTimeout: HANG,
+    hookTimeout: HANG,
+    expect: { poll: { timeout: 300_000, interval: 20 } },
     pool: 'forks',
     // Twice the cores of a small machine: most tests wait for git and for processes.
     maxWorkers: 4,

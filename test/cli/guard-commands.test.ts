@@ -69,6 +69,5 @@ describe('every command that takes text', () => {
       const records = await logOf(project, 'audit');
       expect(records.filter(({ kind }) => kind === 'breach').length).toBeGreaterThan(0);
     },
-    60_000,
   );
 });

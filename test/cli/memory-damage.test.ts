@@ -239,7 +239,6 @@ describe('the findings of forge memory verify', () => {
       const again = await record(project, '--key', second?.record.key as string);
       expect(again).toMatchObject({ execution: { id: second?.id }, known: true });
     },
-    20_000,
   );
 
   it.each(IN_FIXED)(
@@ -261,6 +260,5 @@ describe('the findings of forge memory verify', () => {
       const said = (await logOf(project, 'audit')).map(({ record }) => record);
       expect(said).toContainEqual(expect.objectContaining({ by: 'terminal', reason: 'because' }));
     },
-    20_000,
   );
 });

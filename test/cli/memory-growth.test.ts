@@ -48,41 +48,35 @@ describe('the growth of memory', () => {
     ],
     [100_000_000, /^! Memory has 100 MB: consolidation is paused.*forge memory compact$/m, 'red', 'paused'],
     [101_000_000, /^! Memory has 101 MB: consolidation is paused.*forge memory compact$/m, 'red', 'paused'],
-  ])(
-    'B-66 at %i bytes recording goes on, and says what is due',
-    async (bytes, warning, color, growth) => {
-      const project = await makePlainForge();
-      fill(project, bytes);
-      for (let i = 0; i < 2; i++) {
-        const { exitCode, stderr } = await runForge(project, [
-          'memory',
-          'record',
-          '--task',
-          'A',
-          '--exit-code',
-          '0',
-        ]);
-        expect([exitCode, stderr]).toEqual([0, warning === null ? '' : expect.stringMatching(warning)]);
-      }
-      const warnings = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'governance_warning');
-      expect(warnings.map(({ record: { code } }) => code)).toEqual(
-        growth === 'paused' ? ['memory.size'] : [],
-      );
-      const stats = await forgeJson<{ color: string; growth: string; next: string[]; status: string }>(
-        project,
-        ['memory', 'stats'],
-      );
-      expect(stats).toMatchObject({
-        color,
-        growth,
-        status: 'intact',
-        next: growth === 'normal' ? [] : ['forge memory compact'],
-      });
-      const { stdout } = await runForge(project, ['memory', 'stats']);
-      expect(stdout.includes('consolidation is paused')).toBe(growth === 'paused');
-    },
-    20_000,
-  );
+  ])('B-66 at %i bytes recording goes on, and says what is due', async (bytes, warning, color, growth) => {
+    const project = await makePlainForge();
+    fill(project, bytes);
+    for (let i = 0; i < 2; i++) {
+      const { exitCode, stderr } = await runForge(project, [
+        'memory',
+        'record',
+        '--task',
+        'A',
+        '--exit-code',
+        '0',
+      ]);
+      expect([exitCode, stderr]).toEqual([0, warning === null ? '' : expect.stringMatching(warning)]);
+    }
+    const warnings = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'governance_warning');
+    expect(warnings.map(({ record: { code } }) => code)).toEqual(growth === 'paused' ? ['memory.size'] : []);
+    const stats = await forgeJson<{ color: string; growth: string; next: string[]; status: string }>(
+      project,
+      ['memory', 'stats'],
+    );
+    expect(stats).toMatchObject({
+      color,
+      growth,
+      status: 'intact',
+      next: growth === 'normal' ? [] : ['forge memory compact'],
+    });
+    const { stdout } = await runForge(project, ['memory', 'stats']);
+    expect(stdout.includes('consolidation is paused')).toBe(growth === 'paused');
+  });
 
   it('B-66 a sparse file of 500 MB is named and not read into memory', async () => {
     const project = await makeForge();
@@ -114,7 +108,7 @@ describe('the growth of memory', () => {
       code: 'consolidation.waits',
       message: expect.stringContaining('100 MB'),
     });
-  }, 20_000);
+  });
 
   it('LTM-11 a batch that crosses the limit is warned of once more after a compaction', async () => {
     const project = await makePlainForge();
@@ -125,5 +119,5 @@ describe('the growth of memory', () => {
     await record(project);
     const kinds = (await logOf(project, 'audit')).map(({ kind }) => kind);
     expect(kinds).toEqual(['governance_warning', 'compacted', 'governance_warning']);
-  }, 20_000);
+  });
 });

@@ -91,7 +91,7 @@ describe('forge memory compact', () => {
     const second = await forgeJson<Compacted>(project, ['memory', 'compact']);
     expect([second.archived, readdirSync(project.path(ARCHIVE)).length]).toEqual([10, 2]);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
-  }, 60_000);
+  });
 
   it("LTM-10 is done by a session's end, which needs nobody for it", async () => {
     const project = await makeForge();
@@ -105,7 +105,7 @@ describe('forge memory compact', () => {
       /^\.forge\/memory\/archive\/[0-9a-f]{64}\.jsonl$/m,
     );
     expect(await verify(project)).toMatchObject({ status: 'intact', tiers: { 0: { records: 1103 } } });
-  }, 20_000);
+  });
 
   it('LTM-10 seals an archive that a kill left without its record', async () => {
     const project = await makeForge();
@@ -122,7 +122,7 @@ describe('forge memory compact', () => {
     });
     expect(linesOf(project, fixedOf('execution')).join('\n')).toContain(`"archive":"${archive}"`);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
-  }, 60_000);
+  });
 
   it('LTM-10 is done on the default branch, by whoever may write memory', async () => {
     const project = await makeForge();

@@ -153,7 +153,7 @@ describe('forge memory redact', () => {
     const { problems, exitCode } = await verify(project);
     expect(exitCode).toBe(4);
     expect(problems.map(({ code }) => code)).toContain('archive');
-  }, 60_000);
+  });
 
   it('LTM-19 is refused for what holds the ledger together, and to whoever is no human', async () => {
     const project = await makeForge();

@@ -180,7 +180,7 @@ describe('forge memory override reset', () => {
     await record(project);
     await forgeJson(project, ['memory', 'compact']);
     await expectIntact(project, 'execution');
-  }, 60_000);
+  });
 
   it('LTM-14 is refused for the audit ledger, elsewhere than on the default branch, and to whoever is no human', async () => {
     const project = await makeForge();

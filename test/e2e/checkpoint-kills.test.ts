@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { check, create, fileOf, statesOf } from '../cli/checkpoints.js';
 import { verify } from '../cli/memory.js';
 import { type Call, hasShim, hasStrace, runFaulty, strikeCall, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
-import { kills, limit } from './kills.js';
+import { kills } from './kills.js';
 import { makeForgeRepository, typed } from './typed.js';
 
 /*
@@ -53,8 +53,6 @@ const sample = (all: readonly Call[], size: number): Call[] => {
   const step = Math.max(1, Math.floor(all.length / kills(size, all.length)));
   return all.filter((_, i) => i % step === 0);
 };
-
-vi.setConfig({ testTimeout: 4 * limit });
 
 describe.skipIf(!hasStrace)('a kill while a checkpoint is made', () => {
   it('B-108 GIT-05 leaves none, or one that the next look completes', async () => {

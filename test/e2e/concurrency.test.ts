@@ -3,11 +3,11 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { BIN, startBinary } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { Agent, type Listed } from './agents.js';
-import { expectWhole, kills, limit } from './kills.js';
+import { expectWhole, kills } from './kills.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
 const LIBRARY = pathToFileURL(join(dirname(dirname(BIN)), 'dist', 'index.js')).href;
@@ -50,9 +50,6 @@ function addedLines(text: string): string[] {
 
 const ordered = (lines: readonly string[], name: string): number[] =>
   lines.filter((line) => line.startsWith(`${name} `)).map((line) => Number(line.split(' ')[1]));
-
-// The long run takes minutes.
-vi.setConfig({ testTimeout: limit });
 
 describe('many writers', () => {
   it('SES-09 SES-04 keeps 1,000 lines of two processes, none torn, each in its order', async () => {

@@ -1,20 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import { BIN, forgeJson } from '../support/forge.js';
 import { changedPaths, type Project } from '../support/project.js';
 import type { Listed, Started } from './agents.js';
-import {
-  abandon,
-  expectEachOnce,
-  expectWhole,
-  isFar,
-  isSoak,
-  killAfter,
-  kills,
-  limit,
-  measure,
-} from './kills.js';
+import { abandon, expectEachOnce, expectWhole, isFar, isSoak, killAfter, kills, measure } from './kills.js';
 import type { Ended } from './typed.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
@@ -85,9 +75,6 @@ function striker(project: Project, time: number): Striker {
   };
   return Object.assign(strike, { killed: () => killed });
 }
-
-// The long run takes minutes.
-vi.setConfig({ testTimeout: limit });
 
 describe('a kill at any moment', () => {
   it('SES-07 of session start loses nothing, leaves nothing half done and blocks nobody', async () => {

@@ -81,7 +81,7 @@ describe('a governed loop', () => {
     const log = await runForge(project, ['memory', 'log', '--tier', 'knowledge']);
     expect(log.stdout).toContain('ask before deleting');
     expect((await verify(project)).status).toBe('intact');
-  }, 120_000);
+  });
 
   it('GOV-02 LTM-16 survives kill -9 at any moment: each cycle is recorded once, and the next loop goes on', async () => {
     const project = await makeWork(8);
@@ -106,5 +106,5 @@ describe('a governed loop', () => {
     expect(await forgeJson(project, ['feature', 'verify', '--all'])).toMatchObject({
       results: expect.arrayContaining([expect.objectContaining({ id: 'F-8', status: 'passing' })]),
     });
-  }, 120_000);
+  });
 });

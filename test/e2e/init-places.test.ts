@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { differences, snapshot } from '../cli/project.js';
 import {
   canMount,
@@ -20,10 +20,8 @@ import {
   projectAt,
   run,
 } from '../support/project.js';
-import { kills, limit } from './kills.js';
+import { kills } from './kills.js';
 import { typed, typedError, typedJson } from './typed.js';
-
-vi.setConfig({ testTimeout: limit });
 
 interface Init {
   root: string;

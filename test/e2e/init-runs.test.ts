@@ -134,7 +134,6 @@ describe('init.sh for python', () => {
         ]);
       }
     },
-    60_000,
   );
 
   it.skipIf(!hasTool('python3', ['-c', 'import ensurepip, venv']))(

@@ -1,15 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type KfrList, type Note, systemWorld } from '../../src/index.js';
 import { KFR } from '../cli/kfrs.js';
 import { verify } from '../cli/memory.js';
 import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
 import { BIN, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { abandon, kills, limit } from './kills.js';
+import { abandon, kills } from './kills.js';
 import { makeForgeRepository, typed, typedError, typedJson } from './typed.js';
-
-vi.setConfig({ testTimeout: 2 * limit });
 
 /** The holder of what this process does is itself, as it is of the binary's. */
 const ME = { world: { holder: () => systemWorld(process.env, false).self() } };

@@ -15,9 +15,6 @@ export const isFar = share >= 0.1;
 export const kills = (quick: number, soak: number): number =>
   isSoak ? Math.max(quick, Math.ceil(soak * share)) : quick;
 
-/** A test's time limit, ms. */
-export const limit = isSoak ? 3_600_000 : 60_000;
-
 /** Figures of the long run. */
 export function report(what: string): void {
   if (isSoak) process.stderr.write(`soak: ${what}\n`);

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type Call,
   type Ended,
@@ -10,7 +10,7 @@ import {
 } from '../support/faults.js';
 import { runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { isSoak, kills, limit, report } from './kills.js';
+import { isSoak, kills, report } from './kills.js';
 import { countKeys, expectIntact, expectKept, foundRecords, recordArgs, settleTorn } from './memory-truth.js';
 import { makeForgeRepository, typed } from './typed.js';
 
@@ -115,8 +115,6 @@ const HOWS = ['error=EIO', 'error=ENOSPC', 'error=EINTR', 'error=EROFS', 'signal
 const CASES = Object.keys(RIGS).flatMap((name, i) =>
   HOWS.map((how, j) => [how, name as keyof typeof RIGS, i + 2 * j] as const),
 );
-
-vi.setConfig({ testTimeout: limit });
 
 describe.skipIf(!hasStrace)('memory record, when one of its system calls goes wrong', () => {
   it.each(CASES)('LTM-16 B-61 B-62 B-63 %s, with %s', async (how, name, offset) => {

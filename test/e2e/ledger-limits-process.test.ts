@@ -1,13 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { canMount, type Ended, onSmallDisk, start } from '../support/faults.js';
 import { BIN } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { limit } from './kills.js';
 import { begun, contents, errorOf, expectWorksAgain, record } from './limits.js';
 import { expectIntact } from './memory-truth.js';
 import { makeForgeRepository, typed } from './typed.js';
-
-vi.setConfig({ testTimeout: limit });
 
 /** `forge` with the shell's limits. */
 const limited = (project: Project, limits: string, key: string): Ended =>

@@ -1,17 +1,15 @@
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Fault, hasShim, hasStrace, runFaulty, strike, traceCalls } from '../support/faults.js';
 import { type FailedForge, forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { kills, limit } from './kills.js';
+import { kills } from './kills.js';
 import { begun, contents, errorOf, expectWorksAgain, record, segments } from './limits.js';
 import { countKeys, expectIntact, expectKept, recordArgs, verify } from './memory-truth.js';
 import { makeForgeRepository, typed } from './typed.js';
 
 const failing = (project: Project, key: string, fault: Fault): FailedForge =>
   errorOf(runFaulty(project.dir, record(key), fault));
-
-vi.setConfig({ testTimeout: limit });
 
 describe.skipIf(!hasShim)('a disk that becomes full', () => {
   it.each(['execution', 'evaluation'])(

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemWorld, type World } from '../../src/index.js';
 import { CrashDisk, type State } from '../support/crash-states.js';
 import { hasStrace, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { kills, limit, report } from './kills.js';
+import { kills, report } from './kills.js';
 import { countKeys, foundRecords, recordArgs } from './memory-truth.js';
 import { makeForgeRepository, typed } from './typed.js';
 
@@ -129,8 +129,6 @@ function begun(): Project {
 }
 
 const acknowledged = ['first', 'second'];
-
-vi.setConfig({ testTimeout: limit });
 
 describe.skipIf(!hasStrace)('when the power fails', () => {
   it('LTM-16 LTM-03 B-33 while a record is appended to open segments', async () => {

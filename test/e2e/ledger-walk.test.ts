@@ -17,6 +17,5 @@ describe('memory on a random walk through git', () => {
       await walk.run(operations);
       if (soak) process.stderr.write(`seed ${seed}: ${JSON.stringify(walk.tally)}\n`);
     },
-    600_000,
   );
 });

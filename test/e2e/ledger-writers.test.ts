@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { self } from '../../src/adapters/process.js';
 import { type Ended, hasShim, runFaulty, shimEnv } from '../support/faults.js';
 import { type FailedForge, forgeJson, runForge, startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
-import { kills, limit, report } from './kills.js';
+import { kills, report } from './kills.js';
 import { expectIntact, expectKept, foundRecords, recordArgs, settleTorn } from './memory-truth.js';
 import { killWriter, startLibraryWriter, startShellWriter, type Writer } from './memory-writers.js';
 import { makeForgeRepository, typed } from './typed.js';
@@ -34,8 +34,6 @@ function begun(): Project {
   typed(project, recordArgs('first'));
   return project;
 }
-
-vi.setConfig({ testTimeout: limit });
 
 describe('many writers of memory', () => {
   it('B-52 LTM-16 32 appends at once are all stored once, in one whole chain', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { breakThings, differsFrom, files, staged, withCheckpoint } from '../cli/recovery.js';
 import { runBinary } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
-import { kills, limit, report } from './kills.js';
+import { kills, report } from './kills.js';
 
 const CHECKPOINT = 'checkpoint/APP-1-v1';
 const INTENT = '.git/forge/recover.json';
@@ -75,68 +75,60 @@ function expectWhole(project: Project, before: { files: object; staged: string }
 }
 
 describe('kills of a rollback', () => {
-  it(
-    'GIT-06 ended at any call of git, it is completed by the next command, or has not begun; nothing is lost',
-    async () => {
-      const broken = await withCheckpoint();
-      await breakThings(broken);
-      const before = { files: files(broken), staged: staged(broken) };
-      const killer = makeKiller();
-      const whole = copyOf(broken);
-      expect(runBinary(whole.dir, ['recover', '--yes'], { env: killer.env(0, 'after') }).exitCode).toBe(0);
-      const calls = killer.calls();
-      const seen = { begun: 0, 'not begun': 0 };
-      for (const n of places(calls))
-        for (const when of ['before', 'after'] as const) {
-          const project = copyOf(broken);
-          runBinary(project.dir, ['recover', '--yes'], { env: killer.env(n, when) });
-          seen[expectWhole(project, before)]++;
-        }
-      report(`kills of a rollback: ${calls.length} calls of git, ${JSON.stringify(seen)}`);
-      expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
-    },
-    limit,
-  );
+  it('GIT-06 ended at any call of git, it is completed by the next command, or has not begun; nothing is lost', async () => {
+    const broken = await withCheckpoint();
+    await breakThings(broken);
+    const before = { files: files(broken), staged: staged(broken) };
+    const killer = makeKiller();
+    const whole = copyOf(broken);
+    expect(runBinary(whole.dir, ['recover', '--yes'], { env: killer.env(0, 'after') }).exitCode).toBe(0);
+    const calls = killer.calls();
+    const seen = { begun: 0, 'not begun': 0 };
+    for (const n of places(calls))
+      for (const when of ['before', 'after'] as const) {
+        const project = copyOf(broken);
+        runBinary(project.dir, ['recover', '--yes'], { env: killer.env(n, when) });
+        seen[expectWhole(project, before)]++;
+      }
+    report(`kills of a rollback: ${calls.length} calls of git, ${JSON.stringify(seen)}`);
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+  });
 
-  it(
-    'GIT-06 ended at any call of git, undoing is completed by the next command, or has not begun',
-    async () => {
-      const broken = await withCheckpoint();
-      await breakThings(broken);
-      const before = { files: files(broken), staged: staged(broken) };
-      expect(runBinary(broken.dir, ['recover', '--yes']).exitCode).toBe(0);
-      const rolled = { files: files(broken), staged: staged(broken) };
-      const killer = makeKiller();
-      const args = ['recover', '--undo', '--yes'];
-      expect(runBinary(copyOf(broken).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(3);
-      const place = broken.path('.git');
-      // A copy is another worktree: it is done here, and the folder put back each time.
-      const kept = makeFolder();
-      execFileSync('cp', ['-a', `${broken.dir}/.`, kept]);
-      const putBack = (): void => {
-        execFileSync('sh', [
-          '-c',
-          'find "$1" -mindepth 1 -delete && cp -a "$2/." "$1"',
-          'sh',
-          broken.dir,
-          kept,
-        ]);
-      };
-      expect(runBinary(broken.dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(0);
-      const calls = killer.calls();
-      for (const n of places(calls))
-        for (const when of ['before', 'after'] as const) {
-          putBack();
-          runBinary(broken.dir, args, { env: killer.env(n, when) });
-          runBinary(broken.dir, ['session', 'start', '--json']);
-          expect(existsSync(join(place, 'forge/recover.json'))).toBe(false);
-          const now = { files: files(broken), staged: staged(broken) };
-          expect([before, rolled]).toContainEqual(now);
-        }
-      report(`kills of an undoing: ${calls.length} calls of git`);
-    },
-    limit,
-  );
+  it('GIT-06 ended at any call of git, undoing is completed by the next command, or has not begun', async () => {
+    const broken = await withCheckpoint();
+    await breakThings(broken);
+    const before = { files: files(broken), staged: staged(broken) };
+    expect(runBinary(broken.dir, ['recover', '--yes']).exitCode).toBe(0);
+    const rolled = { files: files(broken), staged: staged(broken) };
+    const killer = makeKiller();
+    const args = ['recover', '--undo', '--yes'];
+    expect(runBinary(copyOf(broken).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(3);
+    const place = broken.path('.git');
+    // A copy is another worktree: it is done here, and the folder put back each time.
+    const kept = makeFolder();
+    execFileSync('cp', ['-a', `${broken.dir}/.`, kept]);
+    const putBack = (): void => {
+      execFileSync('sh', [
+        '-c',
+        'find "$1" -mindepth 1 -delete && cp -a "$2/." "$1"',
+        'sh',
+        broken.dir,
+        kept,
+      ]);
+    };
+    expect(runBinary(broken.dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(0);
+    const calls = killer.calls();
+    for (const n of places(calls))
+      for (const when of ['before', 'after'] as const) {
+        putBack();
+        runBinary(broken.dir, args, { env: killer.env(n, when) });
+        runBinary(broken.dir, ['session', 'start', '--json']);
+        expect(existsSync(join(place, 'forge/recover.json'))).toBe(false);
+        const now = { files: files(broken), staged: staged(broken) };
+        expect([before, rolled]).toContainEqual(now);
+      }
+    report(`kills of an undoing: ${calls.length} calls of git`);
+  });
 
   it('GIT-06 a lock that the rollback left is taken away; one of another git is not', async () => {
     const project = await withCheckpoint();

@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/domain/ledger/ledger.js';
 import { linesOf, logOf, makeKey, nameKey, verify } from '../cli/memory.js';
 import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
-import { kills, limit } from './kills.js';
+import { kills } from './kills.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
 /*
@@ -76,8 +76,6 @@ const sample = (all: readonly Call[], size: number): Call[] => {
   const step = Math.max(1, Math.floor(all.length / kills(size, all.length)));
   return all.filter((_, i) => i % step === 0);
 };
-
-vi.setConfig({ testTimeout: 4 * limit });
 
 describe.skipIf(!hasStrace)('a kill in the middle', () => {
   it('LTM-19 of a redaction leaves nothing damaged, and running it again completes it', async () => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { BIN } from './forge.js';
-import { makeFolder } from './project.js';
+import { HANG, makeFolder } from './project.js';
 
 /**
  * Pages whose ```console blocks are one session at a terminal: a line that begins with `$ ` is typed, lines with `> ` go on
@@ -51,7 +51,7 @@ export function type(commands: readonly string[], place: { cwd: string; env: Nod
     ...place,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 120_000,
+    timeout: HANG,
   });
   if (error) throw error;
   const shown = stdout.replaceAll('\r\n', '\n').replace(TAKEN_BACK, '').replaceAll(place.cwd, '/home/ada');

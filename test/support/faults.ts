@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { BIN } from './forge.js';
-import type { Project } from './project.js';
+import { HANG, type Project } from './project.js';
 
 /** Where faults come from: the kernel's answers changed by strace, the C library's by a shim, and mounts. */
 const works = (program: string, args: string[]): boolean => spawnSync(program, args).status === 0;
@@ -100,7 +100,7 @@ export function start(
     cwd: dir,
     encoding: 'utf8',
     env: { ...process.env, ...env },
-    timeout: 60_000,
+    timeout: HANG,
   });
   return { exitCode: status, signal, stdout, stderr };
 }

@@ -81,6 +81,9 @@ export function changedPaths(project: Project): string[] {
   return project.git('status', '--porcelain', '--untracked-files=all').split('\n').filter(Boolean);
 }
 
+/** Ends a process that hangs, ms. A slow one has time enough. */
+export const HANG = 600_000;
+
 /** Runs a program to its end; never throws. */
 export function run(
   dir: string,
@@ -93,7 +96,7 @@ export function run(
     encoding: 'utf8',
     input: options.input ?? '',
     env: { ...process.env, ...options.env },
-    timeout: 60_000,
+    timeout: HANG,
   });
   return { exitCode: status, signal, stdout, stderr };
 }

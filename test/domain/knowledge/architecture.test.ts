@@ -148,5 +148,5 @@ describe('the invariants of architecture.md', () => {
         expect(Array.isArray(readArchitecture(text).invariants)).toBe(true);
       }
     }
-  }, 30_000);
+  });
 });

@@ -109,8 +109,7 @@ describe('invisible characters', () => {
     'a',
     '\u200f',
   ])('LTM-13 takes time in proportion to a text of nothing but %j', (piece) => {
-    const start = performance.now();
-    findAll(INVISIBLE_RULES, piece.repeat(160_000 / piece.length));
-    expect(performance.now() - start).toBeLessThan(1500);
+    // A quadratic pattern needs longer for this than a test may take.
+    expect(findAll(INVISIBLE_RULES, piece.repeat(600_000))).toBeInstanceOf(Array);
   });
 });

@@ -304,15 +304,8 @@ describe('all of them', () => {
     '1-',
     '(',
   ])('LTM-13 take time in proportion to a text of nothing but %j', (piece) => {
-    const time = (length: number): number => {
-      const text = piece.repeat(Math.ceil(length / piece.length));
-      const start = performance.now();
-      findAll(PERSONAL_RULES, text);
-      return performance.now() - start;
-    };
-    time(20_000);
-    // A quadratic pattern would take seconds for this.
-    expect(time(160_000)).toBeLessThan(1500);
+    // A quadratic pattern needs longer for this than a test may take.
+    expect(findAll(PERSONAL_RULES, piece.repeat(1_000_000))).toBeInstanceOf(Array);
   });
 
   it('LTM-13 makes a card whose check digit it computes itself', () => {

@@ -114,9 +114,8 @@ describe('headers', () => {
     'A & ',
     'this file is ',
   ])('LTM-13 takes time in proportion to a text of nothing but %j', (piece) => {
-    const start = performance.now();
-    findAll(PROPRIETARY_RULES, piece.repeat(160_000 / piece.length));
-    expect(performance.now() - start).toBeLessThan(1500);
+    // A quadratic pattern needs longer for this than a test may take.
+    expect(findAll(PROPRIETARY_RULES, piece.repeat(1_000_000))).toBeInstanceOf(Array);
   });
 });
 
@@ -233,10 +232,9 @@ describe('long code', () => {
   it.each(['a', '(', '{', ' ', 'a(', 'const a ', '\n', 'a.', '"', 'if (', 'x = ', '<a '])(
     'LTM-13 takes time in proportion to a text of nothing but %j',
     (piece) => {
-      const start = performance.now();
-      findLongCode(piece.repeat(160_000 / piece.length));
-      findLongCode(`${piece.repeat(200)}\n`.repeat(800));
-      expect(performance.now() - start).toBeLessThan(1500);
+      // What is quadratic needs longer for these than a test may take.
+      expect(findLongCode(piece.repeat(1_000_000))).toBeNull();
+      expect(() => findLongCode(`${piece.repeat(5)}\n`.repeat(500_000))).not.toThrow();
     },
   );
 });

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { forgeError, runForge, startBinary } from '../support/forge.js';
+import { forgeError, runForge, startLibrary } from '../support/forge.js';
 import { makeFolder, projectAt } from '../support/project.js';
-import { differences, makeForge, makePlainForge, PROGRESS, snapshot } from './project.js';
+import { differences, makeForge, makePlainForge, PROGRESS, snapshot, storedFeature } from './project.js';
 import { FILES, prepared } from './state-files.js';
 
 /** Ways in which a name can be no plain file of this folder's own. */
@@ -124,8 +125,12 @@ describe('bad kinds of files', () => {
     const project = await makePlainForge();
     mkdirSync(project.path('.forge/local'), { recursive: true });
     execFileSync('mkfifo', [project.path('.forge/local/lock')]);
-    const child = startBinary(project.dir, ['feature', 'add', 'A', 'a']);
-    setTimeout(() => rmSync(project.path('.forge/local/lock')), 600);
-    expect(await new Promise((done) => child.on('close', done))).toBe(0);
+    const child = startLibrary(project.dir, "open().feature.add({ id: 'A', name: 'a' })");
+    const ended = new Promise((done) => child.on('close', done));
+    // Long enough that it waits on most machines.
+    await pause(600);
+    rmSync(project.path('.forge/local/lock'));
+    expect(await ended).toBe(0);
+    expect(storedFeature(project, 'A')).toMatchObject({ name: 'a' });
   });
 });

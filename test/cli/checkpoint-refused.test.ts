@@ -11,14 +11,15 @@ describe('forge checkpoint create', () => {
   it('GIT-05 a failing, missing or slow command refuses with exit 1, and leaves nothing', async () => {
     const project = await makeForge();
     await record(project);
-    project.write(CONFIG, project.read(CONFIG).replace('#timeout_seconds = 600', 'timeout_seconds = 1'));
+    const config = project.read(CONFIG);
     const before = gitState(project);
-    for (const [command, message] of [
+    for (const [command, message, seconds = 600] of [
       ['false', /^false: exit code 1; no checkpoint was made\.$/],
       ['no-such-program', /not found/],
-      ['sleep 30', /stopped after 1 s/],
+      ['sleep 1000', /stopped after 1 s/, 1],
       ['node -e "process.kill(process.pid)"', /ended by a signal/],
     ] as const) {
+      project.write(CONFIG, config.replace('#timeout_seconds = 600', `timeout_seconds = ${seconds}`));
       const args = ['checkpoint', 'create', 'X', '--verify', 'true', '--verify', command];
       const error = await forgeError(project, args);
       expect([command, error.exitCode, error.code]).toEqual([command, 1, 'checkpoint.failed']);

@@ -126,7 +126,7 @@ describe('what a command says of features', () => {
     await decide('C');
     const script = 'touch started; while ! test -f go; do sleep 0.02; done; touch done';
     const running = cycle(project, ['--task', 'A', ...sh(script)]);
-    await expect.poll(() => project.has('started'), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => project.has('started')).toBe(true);
     await decide('D');
     project.write('go', '');
     const result = await running;

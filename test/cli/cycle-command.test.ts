@@ -72,7 +72,7 @@ describe('forge cycle', () => {
 
   it('B-92 ends a command when its time is up', async () => {
     const project = await ready();
-    const result = await cycle(project, ['--timeout', '1', '--', 'sleep', '30']);
+    const result = await cycle(project, ['--timeout', '1', '--', 'sleep', '1000']);
     expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
     expect(noteOf(result, 'execution')).toBe('sleep: stopped after 1 s');
   });

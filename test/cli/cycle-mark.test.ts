@@ -77,7 +77,7 @@ describe('the mark of a cycle', () => {
     ['another start', (pid) => ({ ...identify(pid), started: '1' })],
   ])('GOV-01 ends no process that it names by %s', async (_, command) => {
     const project = await makeForge();
-    const bystander = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+    const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
     await once(bystander, 'spawn');
     const pid = bystander.pid as number;
     try {
@@ -93,7 +93,7 @@ describe('the mark of a cycle', () => {
 
   it('GOV-01 ends the very process that it names, with its group', async () => {
     const project = await makeForge();
-    const command = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' });
+    const command = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
     await once(command, 'spawn');
     const ended = once(command, 'exit');
     leaveMark(project, { command: identify(command.pid as number) });

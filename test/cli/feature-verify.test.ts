@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
@@ -147,26 +146,22 @@ describe('forge feature verify', () => {
   it('FEA-02 stops at the time limit and takes the whole process group along', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'features.timeout_seconds', '1']);
-    await add(project, 'A', "sh -c 'sleep 61 & echo $! >child; wait'");
-    const started = performance.now();
+    await add(project, 'A', "sh -c 'sleep 1000 & echo $! >child; wait'");
     const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A', '--json']);
     expect(exitCode).toBe(1);
-    expect(performance.now() - started).toBeLessThan(10_000);
     expect((JSON.parse(stdout) as { results: Result[] }).results[0]).toMatchObject({
       status: 'failing',
       exit_code: null,
       failure: 'stopped after 1 s',
     });
-    expect(await isGone(project.read('child'))).toBe(true);
+    await expect.poll(() => isGone(project.read('child'))).toBe(true);
   });
 
   it('FEA-02 does not wait for what a test leaves running, and ends it', async () => {
     const project = await makeForge();
-    await add(project, 'A', "sh -c 'sleep 61 & echo $! >child; exit 0'");
-    const started = performance.now();
+    await add(project, 'A', "sh -c 'sleep 1000 & echo $! >child; exit 0'");
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
-    expect(performance.now() - started).toBeLessThan(10_000);
-    expect(await isGone(project.read('child'))).toBe(true);
+    await expect.poll(() => isGone(project.read('child'))).toBe(true);
   });
 
   it('FEA-02 streams the output to stderr while the test runs, whole characters only', async () => {
@@ -187,11 +182,7 @@ describe('forge feature verify', () => {
   });
 });
 
-async function isGone(pid: string): Promise<boolean> {
-  for (let i = 0; i < 50; i++) {
-    const path = `/proc/${pid.trim()}/stat`;
-    if (!existsSync(path) || / Z /.test(readFileSync(path, 'utf8'))) return true;
-    await pause(20);
-  }
-  return false;
+function isGone(pid: string): boolean {
+  const path = `/proc/${pid.trim()}/stat`;
+  return !existsSync(path) || / Z /.test(readFileSync(path, 'utf8'));
 }

@@ -117,7 +117,6 @@ describe('looking at memory', () => {
       code: 'note.unknown',
       message: `"${twice}" means 2 notes.`,
     });
-    const started = performance.now();
     const { records } = await forgeJson<{ records: { n: number }[] }>(project, [
       'memory',
       'log',
@@ -125,7 +124,6 @@ describe('looking at memory', () => {
       '2',
     ]);
     expect(records.map(({ n }) => n)).toEqual([12_000, 12_001]);
-    expect(performance.now() - started).toBeLessThan(3000);
   });
 
   it('LTM-11 stats: how much of what, and what to do', async () => {

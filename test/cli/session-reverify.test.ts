@@ -105,13 +105,14 @@ describe('forge session start --reverify', () => {
 
   it('SES-11 stops when the time is up: what was cut off or not begun stays as it was, and is named', async () => {
     const project = await passing('A', 'B', 'C');
-    await forgeJson(project, ['feature', 'edit', 'B', '--test', "sh -c 'test ! -e slow || exec sleep 61'"]);
+    await forgeJson(project, ['feature', 'edit', 'B', '--test', "sh -c 'test ! -e slow || exec sleep 1000'"]);
     await forgeJson(project, ['feature', 'verify', 'B'], {
       world: { now: () => new Date(Date.UTC(2026, 0, 1, 0, 0, 1)) },
     });
     const before = storedFeature(project, 'B');
     project.write('slow', '');
-    await set(project, 'reverify_seconds', 2);
+    // Room for the test of A on a slow machine.
+    await set(project, 'reverify_seconds', 10);
     // A test that prints much: the garbage collector must not take the limit.
     const collector = setInterval(collectGarbage, 100);
     const { reverified, warnings } = await start(project, '--reverify', '3').finally(() =>
@@ -122,7 +123,7 @@ describe('forge session start --reverify', () => {
       { id: 'B', code: 'time' },
       { id: 'C', code: 'time' },
     ]);
-    expect(warnings).toEqual(['Not verified again, the time was up (2 s): B, C. They stay as they were.']);
+    expect(warnings).toEqual(['Not verified again, the time was up (10 s): B, C. They stay as they were.']);
     expect(storedFeature(project, 'B')).toEqual(before);
     expect(runsOf(project)).toEqual(['A']);
   });
@@ -138,10 +139,11 @@ describe('forge session start --reverify', () => {
     const project = await passing('A', 'B');
     // Each waits for the other; alone it gives up.
     const meets =
-      "sh -c 'test -e apart || exit 0; touch $$.here; for i in $(seq 100); do set -- *.here; [ $# -gt 1 ] && exit 0; sleep 0.1; done; exit 1'";
+      "sh -c 'test -e apart || exit 0; touch $$.here; for i in $(seq 3000); do set -- *.here; [ $# -gt 1 ] && exit 0; sleep 0.1; done; exit 1'";
     await replaceTests(project, ['A', 'B'], meets);
     project.write('apart', '');
     await set(project, 'reverify_at_once', 2);
+    await set(project, 'reverify_seconds', 3600);
     expect((await start(project, '--reverify', '2')).reverified).toMatchObject({
       regressed: [],
       not_run: [],

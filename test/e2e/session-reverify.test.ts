@@ -18,6 +18,7 @@ function hanging(): Project {
   typed(project, ['feature', 'add', 'A', 'First', '--test', 'test ! -e broken']);
   typed(project, ['feature', 'add', 'B', 'Second', '--test', 'sh b.sh']);
   typed(project, ['feature', 'verify', 'A', 'B']);
+  typed(project, ['config', 'set', 'session.reverify_seconds', '3600']);
   project.write('hang', '');
   return project;
 }
@@ -27,7 +28,7 @@ const isThere = (project: Project, file: string): boolean =>
 
 /** Until the test of B runs. */
 async function begun(project: Project): Promise<void> {
-  await expect.poll(() => isThere(project, 'main.pid'), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isThere(project, 'main.pid')).toBe(true);
 }
 
 /** A zombie is gone: nobody may be there to collect it. */
@@ -41,7 +42,7 @@ function isAlive(pid: number): boolean {
 
 async function expectGone(project: Project): Promise<void> {
   for (const file of ['main.pid', 'child.pid'])
-    await expect.poll(() => isAlive(Number(project.read(file))), { timeout: 5000 }).toBe(false);
+    await expect.poll(() => isAlive(Number(project.read(file)))).toBe(false);
 }
 
 const statusOf = (project: Project, id: string): unknown =>
@@ -101,7 +102,8 @@ describe("session start --reverify from an agent's hook", () => {
     const { stdout, exitCode } = runBinary(project.dir, ['hook', 'claude', 'session-start'], { input });
     const told = JSON.parse(stdout).hookSpecificOutput.additionalContext;
     expect([exitCode, told]).toEqual([0, expect.stringMatching(/^FORGE briefing/)]);
-    expect(told).toContain('! Not verified again, the time was up (4 s): B. They stay as they were.');
+    // On a slow machine the first is cut off as well.
+    expect(told).toMatch(/! Not verified again, the time was up \(4 s\): (A, )?B\. They stay as they were\./);
     expect(statusOf(project, 'B')).toBe('passing');
   });
 });

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { main } from '../../src/cli/main.js';
 import type { Holder } from '../../src/domain/session/holder.js';
 import { systemWorld, type World } from '../../src/index.js';
-import { type Project, run } from './project.js';
+import { HANG, type Project, run } from './project.js';
 
 export interface Outcome {
   stdout: string;
@@ -120,5 +121,20 @@ export function startBinary(dir: string, args: readonly string[], env: NodeJS.Pr
     cwd: dir,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+const LIBRARY = pathToFileURL(join(dirname(dirname(BIN)), 'dist', 'index.js')).href;
+
+/**
+ * The built library in a process of its own, in whose script `open()` opens the project. It waits for others that write as
+ * long as it takes, which the binary does for five seconds: a busy machine may need longer.
+ */
+export function startLibrary(dir: string, script: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
+  const open = `() => openForge(${JSON.stringify(dir)}, { patience: ${HANG} })`;
+  const text = `const { openForge } = await import(${JSON.stringify(LIBRARY)}); const open = ${open}; ${script}`;
+  return spawn(process.execPath, ['--input-type=module', '-e', text], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
 }

@@ -1,29 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { BIN, startBinary } from '../support/forge.js';
+import { startBinary, startLibrary } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';
 import { Agent, type Listed } from './agents.js';
 import { expectWhole, kills } from './kills.js';
 import { makeForgeRepository, typed, typedJson } from './typed.js';
 
-const LIBRARY = pathToFileURL(join(dirname(dirname(BIN)), 'dist', 'index.js')).href;
 const PROGRESS = '.forge/memory/short-term/progress.txt';
 
 /** A process of its own that adds lines with the library until it is ended, and prints each that is acknowledged. */
 function startWriter(project: Project, name: string, count: number): ChildProcess {
   const script = `
-    const { openForge } = await import(${JSON.stringify(LIBRARY)});
     for (let n = 0; n < ${count}; n++) {
-      await openForge(${JSON.stringify(project.dir)}).progress.add({ text: '${name} ' + n + ' ' + 'x'.repeat(n % 90) });
+      await open().progress.add({ text: '${name} ' + n + ' ' + 'x'.repeat(n % 90) });
       process.stdout.write('${name} ' + n + '\\n');
     }`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = startLibrary(project.dir, script);
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }
@@ -116,14 +111,13 @@ describe('readers during writes', () => {
     await new Promise((ready) => writer.stdout?.once('data', ready));
 
     let [last, reads] = [0, 0];
-    for (const end = performance.now() + 700; performance.now() < end; reads++) {
+    for (; reads < 300 || last < 100; reads++) {
       const numbers = ordered(addedLines(project.read(PROGRESS)), 'ada');
       expect(numbers).toEqual([...Array(numbers.length).keys()]);
       expect(numbers.length).toBeGreaterThanOrEqual(last);
       last = numbers.length;
       if (reads % 20 === 0) await pause(1);
     }
-    expect(reads).toBeGreaterThan(20);
     for (let n = 0; n < 5; n++) {
       const shown = typedJson<{ lines: { text: string }[] }>(project, ['progress', 'show']);
       expect(shown.lines.length).toBeGreaterThanOrEqual(last);
@@ -145,7 +139,7 @@ describe('readers during writes', () => {
 
     let seen = 0;
     // A slow machine ends its first sessions late.
-    for (let n = 0; n < 12 || (seen < 2 && n < 200); n++) {
+    for (let n = 0; n < 12 || seen < 2; n++) {
       const reader = startBinary(project.dir, ['session', 'list', '--json']);
       let stdout = '';
       reader.stdout?.on('data', (chunk: Buffer) => {
@@ -159,7 +153,6 @@ describe('readers during writes', () => {
     }
     writeFileSync(stop, '');
     await churn;
-    expect(seen).toBeGreaterThan(1);
     expectWhole(project);
   });
 });

@@ -1,13 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { BIN } from '../support/forge.js';
+import { BIN, startLibrary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 
 /** Processes that record at the same time, and what each of them was told is stored. */
-
-const LIBRARY = pathToFileURL(join(dirname(dirname(BIN)), 'dist', 'index.js')).href;
 
 export interface Writer {
   child: ChildProcess;
@@ -41,25 +37,25 @@ function watch(child: ChildProcess): Writer {
 /** Records with the library until it has stored `count` cycles or is ended; some of them are large. */
 export function startLibraryWriter(project: Project, name: string, count: number, large = 0): Writer {
   const script = `
-    const { openForge } = await import(${JSON.stringify(LIBRARY)});
     const { writeSync } = await import('node:fs');
     for (let n = 0; n < ${count}; n++) {
       const idempotency_key = '${name}-' + n;
       const task_id = n % 5 === 4 ? 'x'.repeat(${large + 1}) : 'T-' + n;
-      await openForge(${JSON.stringify(project.dir)}).memory.record({ task_id, exit_code: 0, classification: 'SUCCESS', idempotency_key });
+      await open().memory.record({ task_id, exit_code: 0, classification: 'SUCCESS', idempotency_key });
       writeSync(1, idempotency_key + '\\n');
     }`;
-  return watch(
-    spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] }),
-  );
+  return watch(startLibrary(project.dir, script));
 }
 
-/** A shell that calls the binary for each cycle, in a process group of its own. */
+/** A shell that calls the binary for each cycle, again where others held the lock too long, in a process group of its own. */
 export function startShellWriter(project: Project, name: string, count: number): Writer {
   const script = `
     i=0
     while [ $i -lt ${count} ]; do
-      "$0" "$1" memory record --task T-$i --exit-code 0 --classification SUCCESS --key ${name}-$i --quiet >/dev/null || exit 1
+      set -- "$1" memory record --task T-$i --exit-code 0 --classification SUCCESS --key ${name}-$i
+      until said=$("$0" "$@" --quiet --json 2>&1); do
+        case $said in *lock.held*) ;; *) echo "$said" >&2; exit 1 ;; esac
+      done
       echo ${name}-$i
       i=$((i+1))
     done`;

@@ -3,13 +3,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type GroupOptions, runGroup } from '../../src/adapters/process-group.js';
-import { makeFolder } from '../support/project.js';
+import { HANG, makeFolder } from '../support/project.js';
 
 const env = { PATH: process.env.PATH as string };
 const options = (cwd: string, change: Partial<GroupOptions> = {}): GroupOptions => ({
   cwd,
   env,
-  timeoutMs: 20_000,
+  timeoutMs: HANG,
   ...change,
 });
 const shell = (script: string): string[] => ['sh', '-c', script];
@@ -26,14 +26,6 @@ function isGone(pid: number): boolean {
 /** Numbers that a script wrote into `pids`. */
 const pidsIn = (folder: string): number[] =>
   readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
-
-async function until(check: () => boolean, ms = 8000): Promise<boolean> {
-  for (const end = performance.now() + ms; performance.now() < end; ) {
-    if (check()) return true;
-    await new Promise((done) => setTimeout(done, 20));
-  }
-  return check();
-}
 
 describe('runGroup', () => {
   it('keeps the exit code, the end of the output and the digest of all of it', async () => {
@@ -78,14 +70,13 @@ describe('runGroup', () => {
 
   it('B-92 ends at the time limit what ignores SIGTERM and forks, all of it', async () => {
     const folder = makeFolder();
-    const script = `trap '' TERM; echo $$ >> pids; sh -c "trap '' TERM; echo \\$\\$ >> pids; while :; do sleep 1; done" & (sh -c 'echo $$ >> pids; sleep 60' &) ; while :; do sleep 1; done`;
+    const script = `trap '' TERM; echo $$ >> pids; sh -c "trap '' TERM; echo \\$\\$ >> pids; while :; do sleep 1; done" & (sh -c 'echo $$ >> pids; sleep 1000' &) ; while :; do sleep 1; done`;
     const run = await runGroup(shell(script), options(folder, { timeoutMs: 500 }));
     expect(run).toMatchObject({ exit_code: null, ended: 'stopped after 0.5 s' });
     expect(run.duration_ms).toBeGreaterThan(5000);
-    expect(run.duration_ms).toBeLessThan(9000);
     const pids = pidsIn(folder);
     expect(pids.length).toBe(3);
-    expect(await until(() => pids.every(isGone))).toBe(true);
+    await expect.poll(() => pids.every(isGone)).toBe(true);
   });
 
   it('B-92 gives a command that listens to SIGTERM the time to put things right', async () => {
@@ -101,11 +92,12 @@ describe('runGroup', () => {
   it('B-92 is not held by what left the group and keeps the pipe open', async () => {
     const folder = makeFolder();
     const run = await runGroup(
-      shell('setsid sh -c "echo \\$\\$ > pids; sleep 30" & sleep 0.2; echo done'),
+      shell(
+        'setsid sh -c "echo \\$\\$ > pids; sleep 1000" & while ! test -s pids; do sleep 0.02; done; echo done',
+      ),
       options(folder),
     );
     expect(run).toMatchObject({ exit_code: 0, output: { tail: 'done\n' } });
-    expect(run.duration_ms).toBeLessThan(5000);
     for (const pid of pidsIn(folder)) process.kill(pid, 'SIGKILL');
   });
 
@@ -118,11 +110,10 @@ describe('runGroup', () => {
     };
     const before = process.memoryUsage().rss;
     const command = ['head', '-c', String(megabytes * 2 ** 20), '/dev/zero'];
-    const run = await runGroup(command, options(makeFolder(), { timeoutMs: 120_000, onOutput }));
+    const run = await runGroup(command, options(makeFolder(), { onOutput }));
     expect([run.exit_code, run.output.bytes]).toEqual([0, megabytes * 2 ** 20]);
     expect(shown).toBeLessThan(2 ** 21);
     expect(samples).toBeLessThan(run.duration_ms / 150 + 2);
-    expect(run.duration_ms).toBeLessThan(megabytes * 30 + 2000);
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 2 ** 20);
   });
 });

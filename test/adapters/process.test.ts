@@ -13,7 +13,7 @@ describe('processes above this one', () => {
     expect(isBelow({ ...parent, host: 'another' })).toBe(false);
     // What is above all says nothing, but in a container, where it may be an agent.
     expect(isBelow(identify(1))).toBe(identify(1).host.includes('/'));
-    const child = spawn('sleep', ['5']);
+    const child = spawn('sleep', ['1000']);
     await once(child, 'spawn');
     expect(isBelow(identify(child.pid as number))).toBe(false);
     child.kill();

@@ -5,7 +5,7 @@ import { allocateSessionId } from '../../src/store/session-ids.js';
 
 /** What the tests start as processes of their own: node child.mjs VERB PATH [WORD]. */
 const [verb, path = '', word = ''] = process.argv.slice(2);
-const policy = { me: self, liveness, waitMs: 30_000 };
+const policy = { me: self, liveness, waitMs: 300_000 };
 
 if (verb === 'count')
   for (let i = 0; i < Number(word); i++)

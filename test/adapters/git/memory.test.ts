@@ -1,4 +1,5 @@
-import { chmodSync, symlinkSync, utimesSync } from 'node:fs';
+import { chmodSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { streamGit } from '../../../src/adapters/git/git.js';
 import {
@@ -46,8 +47,10 @@ describe('git read as a stream', () => {
     const { dir } = makeMemory();
     const missing = streamGit(dir, { PATH: makeFolder() });
     await expect(missing(['version'], () => {})).rejects.toMatchObject({ code: 'git.missing', exit: 6 });
-    const slow = ['-c', 'alias.slow=!sleep 1', 'slow'];
-    const late = streamGit(dir, process.env)(slow, () => {}, { timeout: 50 });
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'git'), '#!/bin/sh\nexec sleep 1000\n', { mode: 0o755 });
+    const slow = streamGit(dir, { PATH: `${folder}:${process.env.PATH}` });
+    const late = slow(['version'], () => {}, { timeout: 50 });
     await expect(late).rejects.toMatchObject({ code: 'git.timeout', exit: 6 });
   });
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeForge } from '../cli/project.js';
 import { BIN, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
@@ -28,23 +28,19 @@ function runs(pid: number): boolean {
 
 /** A feature whose test starts a child of its own and says both process ids in a file. */
 async function withLongTest(project: Project): Promise<() => Promise<number[]>> {
-  const script = `sleep 300 & echo "$$ $!" > pids; wait`;
+  const script = `sleep 1000 & echo "$$ $!" > pids; wait`;
   project.write('long.sh', script);
   await forgeJson(project, ['feature', 'add', 'LONG', 'takes long', '--test', 'sh long.sh']);
   await runForge(project, ['trust', '--yes'], { terminal: true });
-  return () =>
-    vi.waitFor(
-      () => {
-        const found = project.read('pids').trim().split(' ').map(Number);
-        expect(found.filter(runs)).toHaveLength(2);
-        return found;
-      },
-      { timeout: 20_000, interval: 20 },
-    );
+  const pids = (): number[] =>
+    project.has('pids') ? project.read('pids').trim().split(' ').map(Number) : [];
+  return async () => {
+    await expect.poll(() => pids().filter(runs)).toHaveLength(2);
+    return pids();
+  };
 }
 
-const gone = (pids: readonly number[]): Promise<void> =>
-  vi.waitFor(() => expect(pids.filter(runs)).toEqual([]), { timeout: 15_000, interval: 20 });
+const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(runs)).toEqual([]);
 
 describe('a call that is cancelled', () => {
   it('B-82 ends the test with all that it started, and records nothing', async () => {
@@ -106,7 +102,7 @@ describe('many calls at once', () => {
       }),
     );
     wire.write(`${calls.join('\n')}\n`);
-    await vi.waitFor(() => expect(wire.messages.length).toBeGreaterThanOrEqual(3001), { timeout: 50_000 });
+    await expect.poll(() => wire.messages.length).toBeGreaterThanOrEqual(3001);
     const refused = wire.messages.filter(({ error }) => error !== undefined);
     const answered = wire.messages.filter(({ result }) => result?.content !== undefined);
     expect(refused.length + answered.length).toBe(3000);
@@ -173,11 +169,7 @@ describe('a client that dies', () => {
       }));
       const client = startClient(project, calls);
       const pid = await serverOf(client);
-      if (ms > 0)
-        await vi.waitFor(() => expect(project.read(PROGRESS)).toContain('line'), {
-          timeout: 20_000,
-          interval: 2,
-        });
+      if (ms > 0) await expect.poll(() => project.read(PROGRESS), { interval: 2 }).toContain('line');
       await pause(ms);
       client.kill('SIGKILL');
       await gone([pid]);

@@ -4,7 +4,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 import { makeForge } from '../cli/project.js';
 import { BIN, forgeJson } from '../support/forge.js';
-import type { Project } from '../support/project.js';
+import { HANG, type Project } from '../support/project.js';
 
 /** What an answer of a tool has in both protocols. */
 export interface ToolAnswer {
@@ -38,10 +38,13 @@ export async function connect(
     env: variables(env),
     stderr: 'inherit',
   });
-  await client.connect(transport);
+  await client.connect(transport, { timeout: HANG });
   onTestFinished(() => client.close());
   const call = async (name: string, given: object = {}): Promise<ToolAnswer> =>
-    (await client.callTool({ name, arguments: given as Record<string, unknown> })) as unknown as ToolAnswer;
+    (await client.callTool(
+      { name, arguments: given as Record<string, unknown> },
+      { timeout: HANG },
+    )) as unknown as ToolAnswer;
   return { client, call };
 }
 

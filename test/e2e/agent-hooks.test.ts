@@ -102,10 +102,8 @@ describe('hooks of an agent, as it runs them', () => {
       stream.on('data', (chunk) => {
         out += chunk;
       });
-    const begun = Date.now();
     const [code, signal] = await once(child, 'close');
     expect([code, signal, out]).toEqual([null, 'SIGKILL', '']);
-    expect(Date.now() - begun).toBeLessThan(3000);
   });
 
   it('AGT-01 an input that stays open behind the payload is no reason to wait', async () => {

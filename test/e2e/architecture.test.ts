@@ -60,7 +60,7 @@ describe.skipIf(process.platform !== 'linux')('forge architecture edit at a term
 
   it('KNO-03 of two at the same time one is told, and neither text is lost', async () => {
     const { project, place } = withEditor(
-      'touch "$1.open"; for i in $(seq 100); do set -- "$1" .git/forge/edit/*.open; [ $# -gt 2 ] && break; sleep 0.1; done\necho "- by $$" >>"$1"; sleep 0.3\n',
+      'touch "$1.open"; for i in $(seq 3000); do set -- "$1" .git/forge/edit/*.open; [ $# -gt 2 ] && break; sleep 0.1; done\necho "- by $$" >>"$1"; sleep 0.3\n',
     );
     const both = await Promise.all([1, 2].map(() => atTerminal(place, ['architecture', 'edit'])));
     expect(both.map(({ exitCode }) => exitCode).sort()).toEqual([0, 3]);

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordId } from '../../src/domain/ledger/ledger.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../cli/checkpoints.js';
 import { verify } from '../cli/memory.js';
-import { BIN, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
 import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
 import { makeForgeRepository } from './typed.js';
 
@@ -166,27 +164,22 @@ describe('kinds of repositories', () => {
   });
 });
 
-const LIBRARY = pathToFileURL(join(dirname(dirname(BIN)), 'dist', 'index.js')).href;
-
 /** A process of its own that records cycles until it is ended. */
 async function startRecorder(project: Project): Promise<() => Promise<void>> {
   const script = `
-    const { openForge } = await import(${JSON.stringify(LIBRARY)});
-    const forge = openForge(${JSON.stringify(project.dir)});
+    const forge = open();
     const input = { task_id: 'A', exit_code: 0, started_at: '2026-01-01T00:00:00Z', finished_at: '2026-01-01T00:00:01Z', classification: 'SUCCESS' };
     let on = true;
     process.on('SIGTERM', () => { on = false; });
     process.stdout.write('on');
     while (on) {
       await forge.memory.record(input);
-      await new Promise((done) => setTimeout(done, 1));
+      await new Promise((done) => setTimeout(done, 20));
     }`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = startLibrary(project.dir, script);
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = new Promise<void>((done) => child.on('close', () => done()));
-  await once(child.stdout, 'data');
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
   return () => {
     child.kill('SIGTERM');
     return ended;

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { runBinary } from '../support/forge.js';
 import { makeFolder, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
@@ -48,9 +48,14 @@ describe('every way to a commit, with the hooks installed', () => {
     const { project } = flow;
     // A git that never answers stands in front of the real one, for what the hook asks alone.
     const folder = makeFolder();
-    writeFileSync(join(folder, 'git'), '#!/bin/sh\nsleep 30\n', { mode: 0o755 });
+    writeFileSync(join(folder, 'git'), `#!/bin/sh\necho $$ >>'${folder}/pids'\nexec sleep 1000\n`, {
+      mode: 0o755,
+    });
+    onTestFinished(() => {
+      for (const pid of readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n'))
+        process.kill(Number(pid));
+    });
     project.write('.git/COMMIT_EDITMSG', 'no protocol\n');
-    const begun = Date.now();
     const slow = runBinary(project.dir, ['hook', 'commit-msg', '.git/COMMIT_EDITMSG'], {
       env: { PATH: `${folder}:${process.env.PATH}` },
     });
@@ -58,7 +63,6 @@ describe('every way to a commit, with the hooks installed', () => {
       exitCode: 0,
       stderr: 'forge: commit-msg took longer than 10 s; nothing was checked\n',
     });
-    expect(Date.now() - begun).toBeLessThan(15_000);
 
     const script = project.path('.git/forge/hook');
     const killed = readFileSync(script, 'utf8').replace(

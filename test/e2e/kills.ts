@@ -2,7 +2,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { startBinary } from '../support/forge.js';
-import type { Project } from '../support/project.js';
+import { HANG, type Project } from '../support/project.js';
 
 const share = Number(process.env.FORGE_SOAK ?? 0);
 
@@ -35,7 +35,7 @@ export function killAfter(project: Project, args: readonly string[], ms: number)
 /** How long the command takes here and now, ms. */
 export async function measure(project: Project, args: readonly string[]): Promise<number> {
   const begin = performance.now();
-  expect(await killAfter(project, args, 60_000)).toBe(false);
+  expect(await killAfter(project, args, HANG)).toBe(false);
   return performance.now() - begin;
 }
 

@@ -15,15 +15,21 @@ const RECORD = ['memory', 'record', '--task', 'T-1', '--exit-code', '0', '--clas
  * Processes of their own that record one cycle after the other, and what they acknowledged. Where git takes files away
  * all the time a command may give up (exit 4 or 6): nothing is acknowledged then, and nothing halts.
  */
-async function appendThere({ dir, has, read }: Desk, count: number, mayRefuse = false): Promise<string[]> {
+async function appendThere(
+  { dir, has, read }: Desk,
+  count: number,
+  { mayRefuse = false, isEnough = (): boolean => true } = {},
+): Promise<string[]> {
   const ids: string[] = [];
-  while (ids.length < 2 * count) {
+  while (ids.length < 2 * count || !isEnough()) {
     const child = startBinary(dir, [...RECORD, '--signal', 'tests=pass', '--json']);
     const [out, said] = await Promise.all([
       text(child.stdout as NodeJS.ReadableStream),
       text(child.stderr as NodeJS.ReadableStream),
       once(child, 'close'),
     ]);
+    // The other one may hold the lock for longer than it waits on a slow machine.
+    if (said.includes('lock.held')) continue;
     expect(mayRefuse ? [0, 4, 6] : [0], said).toContain(child.exitCode);
     expect(has('.git/forge/halt.json') ? read('.git/forge/halt.json') : '').toBe('');
     if (child.exitCode !== 0) continue;
@@ -49,11 +55,12 @@ describe('git and readers while others append', () => {
     const desk = await makeDesk();
     await desk.start();
     let verified = 0;
-    const ids = await meanwhile([appendThere(desk, 4), appendThere(desk, 4)], async () => {
+    const isEnough = (): boolean => verified > 2;
+    const writers = [1, 2].map(() => appendThere(desk, 4, { isEnough }));
+    const ids = await meanwhile(writers, async () => {
       expect(await desk.verify()).toMatchObject({ status: 'intact', problems: [], restored: [] });
       verified++;
     });
-    expect(verified).toBeGreaterThan(2);
     await expectSettled(desk, ids);
     expect(await restoredHere(desk)).toBe(0);
   });
@@ -68,7 +75,8 @@ describe('git and readers while others append', () => {
       () => desk.git('gc', '-q'),
     ];
     let turn = 0;
-    const ids = await meanwhile([appendThere(desk, 4, true), appendThere(desk, 4, true)], async () => {
+    const writers = [1, 2].map(() => appendThere(desk, 4, { mayRefuse: true }));
+    const ids = await meanwhile(writers, async () => {
       acts[turn++ % acts.length]?.();
       await new Promise((done) => setTimeout(done, 100));
     });

@@ -38,7 +38,7 @@ export async function onScreen(
   const script = join(folder, 'run.sh');
   writeFileSync(
     script,
-    `${settings.join('\n')}\ncd ${quoted(dir)}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 60\n`,
+    `${settings.join('\n')}\ncd ${quoted(dir)}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 1000\n`,
   );
   // UTF-8 whatever the locale of the command: the terminal itself can show all.
   tmux(socket, '-u', 'new-session', '-d', '-x', String(columns), '-y', '200', `sh ${quoted(script)}`);

@@ -116,12 +116,13 @@ describe('forge status --short as a process', () => {
 
   it('VIS-01 the age of an entry turns the colour although no file changes', async () => {
     const project = await makeForge();
+    const before = Date.now();
     await forgeJson(project, ['session', 'start']);
     await pause();
     expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●●●◐●\n'));
     const memory = project.json<{ until: number }>('.git/forge/prompt.json');
-    const minutes = (memory.until - Date.now()) / 60_000;
-    expect([minutes > 58, minutes <= 61]).toEqual([true, true]);
+    const minutes = (since: number): number => (memory.until - since) / 60_000;
+    expect([minutes(before) > 58, minutes(Date.now()) <= 61]).toEqual([true, true]);
     project.write(
       '.git/forge/prompt.json',
       JSON.stringify({ ...memory, until: Date.now() - 1, task: 'OLD' }),

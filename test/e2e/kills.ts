@@ -20,7 +20,7 @@ export function report(what: string): void {
   if (isSoak) process.stderr.write(`soak: ${what}\n`);
 }
 
-/** Starts the binary and ends it by SIGKILL after that many milliseconds; true when it was still at work. */
+/** Starts the binary and ends it by SIGKILL after so many milliseconds; true when it was still at work. */
 export function killAfter(project: Project, args: readonly string[], ms: number): Promise<boolean> {
   const child = startBinary(project.dir, args);
   const timer = setTimeout(() => child.kill('SIGKILL'), ms);

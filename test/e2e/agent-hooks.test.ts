@@ -4,7 +4,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { payload } from '../cli/agent-hooks.js';
-import { BIN, runBinary } from '../support/forge.js';
+import { BIN, runBinary, SLOW_MOTION } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import { makeForgeRepository } from './typed.js';
 
@@ -15,6 +15,7 @@ const FORGE = `'${process.execPath}' '${BIN}'`;
 const hook = (project: Project, event: string, name = event) =>
   run(project.dir, 'sh', ['-c', `${FORGE} hook claude ${event}; exit $?`], {
     input: JSON.stringify(payload('claude', name, { cwd: project.dir })),
+    env: SLOW_MOTION,
   });
 
 /** Processes with numbers of their own, as in a container; not every machine lets one make them. */

@@ -5,7 +5,7 @@ import type { AgentName } from '../../src/domain/agent/event.js';
 import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
 import { payload } from '../cli/agent-hooks.js';
 import { snapshot } from '../cli/project.js';
-import { BIN } from '../support/forge.js';
+import { BIN, SLOW_MOTION } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import { makeForgeRepository } from './typed.js';
 
@@ -67,7 +67,7 @@ describe('forge agent install all', () => {
     (name, { file, start, compact, stop }) => {
       const project = makeForgeRepository();
       const agent = name as AgentName;
-      const env = { PATH: pathWithForge() };
+      const env = { ...SLOW_MOTION, PATH: pathWithForge() };
       const sh = (command: string, input = '') => run(project.dir, 'sh', ['-c', command], { input, env });
       const before = snapshot(project.dir);
       expect(sh('forge agent install all')).toMatchObject({ exitCode: 0, stderr: '' });

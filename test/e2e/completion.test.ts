@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeForge, putFeatures } from '../cli/project.js';
-import { forgeJson, runBinary } from '../support/forge.js';
+import { forgeJson, runBinary, SLOW_MOTION } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { has, INTERACTIVE, typeInto } from '../support/terminal.js';
 
@@ -133,7 +133,7 @@ describe('completion at a terminal', () => {
     const { stdout } = spawnSync('fish', ['--no-config', '-c', script], {
       cwd: project.dir,
       encoding: 'utf8',
-      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+      env: { ...process.env, ...SLOW_MOTION, PATH: `${bin}:${process.env.PATH}` },
     });
     expect(stdout).toBe('feature\tKeep the feature list; verify features by their tests\n');
   });

@@ -2,8 +2,8 @@ import { chmodSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { opencodePlugin } from '../../src/domain/agent/wirings/opencode-plugin.js';
-import { BIN } from '../support/forge.js';
-import { makePlainProject, type Project } from '../support/project.js';
+import { BIN, SLOW_MOTION } from '../support/forge.js';
+import { HANG, makePlainProject, type Project } from '../support/project.js';
 import { makeForgeRepository, typed } from './typed.js';
 
 interface Prompt {
@@ -12,10 +12,16 @@ interface Prompt {
 }
 type Work = (input: object, output?: object) => Promise<void>;
 
+// The plugin hands its own environment to forge.
+Object.assign(process.env, SLOW_MOTION);
+
 /** The plugin as opencode 1.x loads it, with the built forge, and a client that keeps what it is asked. */
 async function load(project: Project, command = `${process.execPath} ${BIN}`) {
   const file = project.path('.opencode/plugins/forge.mjs');
-  project.write('.opencode/plugins/forge.mjs', opencodePlugin(command));
+  // On a slow machine, too, forge answers before either of them has no more patience.
+  const text = opencodePlugin(command).replace('PATIENCE[event] ?? 4500', String(HANG));
+  expect(text).toContain(`}, ${HANG});`);
+  project.write('.opencode/plugins/forge.mjs', text);
   const { default: plugin, Forge } = await import(pathToFileURL(file).href);
   expect(plugin).toEqual({ id: 'forge', setup: expect.any(Function), server: Forge });
   const prompts: Prompt[] = [];

@@ -106,6 +106,11 @@ export interface FailedForge {
 
 export const BIN = fileURLToPath(new URL('../../bin/forge.js', import.meta.url));
 
+/** For `env`: the limits that forge sets itself, such as two seconds for a completion, come a hundred times later. */
+export const SLOW_MOTION = {
+  NODE_OPTIONS: `--require ${JSON.stringify(fileURLToPath(new URL('slow-motion.cjs', import.meta.url)))}`,
+};
+
 /** The built binary as a process of its own. */
 export function runBinary(
   dir: string,

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BIN } from './forge.js';
-import { makeFolder, type Project } from './project.js';
+import { BIN, SLOW_MOTION } from './forge.js';
+import { HANG, makeFolder, type Project } from './project.js';
 
 /** Whether the system has a program. */
 export const has = (program: string): boolean =>
@@ -55,6 +55,7 @@ export async function typeInto(
     cwd: project.dir,
     env: {
       ...process.env,
+      ...SLOW_MOTION,
       PATH: `${bin}:${process.env.PATH}`,
       HOME: place,
       XDG_CONFIG_HOME: place,
@@ -76,7 +77,7 @@ export async function typeInto(
       .map((words) => words.split('\0').slice(0, -1));
   const send = async (keys: string, count: number): Promise<void> => {
     child.stdin.write(keys);
-    for (const end = Date.now() + 30_000; read().length < count; )
+    for (const end = Date.now() + HANG / 2; read().length < count; )
       if (Date.now() > end) throw new Error(`${argv[0]} did not run ${JSON.stringify(keys)}:\n${screen}`);
       else await new Promise((done) => setTimeout(done, 20));
   };

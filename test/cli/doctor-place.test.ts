@@ -18,6 +18,7 @@ import {
   makeFolder,
   makePlainProject,
   makeRepository,
+  pathWithoutForge,
   type Project,
   projectAt,
   run,
@@ -200,7 +201,7 @@ describe('forge doctor, of programs', () => {
   it('tells of several versions on the PATH, and of hooks that start another one, starting none', async () => {
     const project = await makeForge();
     const [old, new_] = [install('0.0.1'), install('9.9.9')];
-    const env = { PATH: `${old}:${new_}:/usr/bin:/bin` };
+    const env = { PATH: `${old}:${new_}:${pathWithoutForge()}` };
     expect((await found(project, { env }))[0]).toMatch(
       /^advisory: several versions of forge are on the PATH: \S+ \(0\.0\.1\), \S+ \(9\.9\.9\) → which -a forge$/,
     );

@@ -1,10 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claudeHooks } from '../../src/domain/agent/wirings/claude.js';
 import type { Diagnosis } from '../../src/index.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
-import { makeFolder, makePlainProject, makeRepository, type Project } from '../support/project.js';
+import {
+  makeFolder,
+  makePlainProject,
+  makeRepository,
+  pathWithoutForge,
+  type Project,
+} from '../support/project.js';
 import { HALT } from './memory.js';
 import { CONFIG, differences, makeForge, makePlainForge, snapshot } from './project.js';
 
@@ -137,12 +143,8 @@ function wire(project: Project, command = 'forge'): void {
 function pathWith(make: (file: string) => void): RunOptions {
   const folder = makeFolder();
   make(join(folder, 'forge'));
-  // Without a forge that this machine may have.
-  const others = (process.env.PATH ?? '').split(':').filter((path) => !existsSync(join(path, 'forge')));
-  return { env: { PATH: [folder, ...others].join(':') } };
+  return { env: { PATH: `${folder}:${pathWithoutForge()}` } };
 }
-
-const linked = (): RunOptions => pathWith((file) => symlinkSync(BIN, file));
 
 function writeProgram(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
@@ -154,13 +156,13 @@ describe('forge doctor --agent', () => {
   it('AGT-01 finds nothing where Claude Code reaches this forge', async () => {
     const project = await makeForge();
     wire(project);
-    expect(await doctor(project, ['--agent'], linked())).toEqual({ exitCode: 0, found: [], commands: [] });
+    expect(await doctor(project, ['--agent'])).toEqual({ exitCode: 0, found: [], commands: [] });
   });
 
   it('AGT-01 finds nothing where forge itself wired them all', async () => {
     const project = await makeForge();
     await forgeJson(project, ['agent', 'install', 'all']);
-    expect(await doctor(project, ['--agent'], linked())).toMatchObject({ exitCode: 0, found: [] });
+    expect(await doctor(project, ['--agent'])).toMatchObject({ exitCode: 0, found: [] });
   });
 
   it('AGT-01 says how to begin; an agent that is asked for has to be wired', async () => {
@@ -169,7 +171,7 @@ describe('forge doctor --agent', () => {
       exitCode: 0,
       found: ['advisory: no agent is wired here'],
     });
-    expect(await doctor(project, ['--agent', 'claude'], linked())).toMatchObject({
+    expect(await doctor(project, ['--agent', 'claude'])).toMatchObject({
       exitCode: 1,
       found: ['blocking: Claude Code is not wired'],
       commands: ['forge agent install claude'],
@@ -227,8 +229,7 @@ describe('forge doctor --agent', () => {
 
   it('AGT-01 finds what is missing, damaged or turned off', async () => {
     const project = await makeForge();
-    const options = linked();
-    const found = async (): Promise<string[]> => (await doctor(project, ['--agent'], options)).found;
+    const found = async (): Promise<string[]> => (await doctor(project, ['--agent'])).found;
     wire(project);
     project.write(SERVERS, '{}');
     expect(await found()).toEqual(['degraded: no MCP server "forge" in .mcp.json']);
@@ -252,7 +253,7 @@ describe('forge doctor --agent', () => {
   it('AGT-01 looks at home, where the plugin and hooks for all projects are', async () => {
     const project = await makeForge();
     const home = makeFolder();
-    const env = { ...linked().env, HOME: home };
+    const env = { HOME: home };
     const put = (settings: object): void => {
       mkdirSync(join(home, '.claude'), { recursive: true });
       writeFileSync(join(home, SETTINGS), JSON.stringify(settings));
@@ -276,7 +277,7 @@ describe('forge doctor --agent', () => {
     const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
     const log = [`${ago(30)} claude stop: disk.full`, `${ago(1)} claude session-start: lock.busy`];
     project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
-    const { found, commands, exitCode } = await doctor(project, ['--agent'], linked());
+    const { found, commands, exitCode } = await doctor(project, ['--agent']);
     expect(found).toEqual([
       expect.stringMatching(/^degraded: \d of what this project would run is not approved$/),
       'degraded: hooks failed lately: session-start: lock.busy',

@@ -1,12 +1,10 @@
-import { symlinkSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AgentName } from '../../src/domain/agent/event.js';
 import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
 import { payload } from '../cli/agent-hooks.js';
 import { snapshot } from '../cli/project.js';
-import { BIN, SLOW_MOTION } from '../support/forge.js';
-import { makeFolder, type Project, run } from '../support/project.js';
+import { SLOW_MOTION } from '../support/forge.js';
+import { type Project, run } from '../support/project.js';
 import { makeForgeRepository } from './typed.js';
 
 /** Where each agent that runs commands looks for them, and what its payloads of these moments are called. */
@@ -50,13 +48,6 @@ function commandFor(project: Project, file: string, event: string): string {
   return found[0] as string;
 }
 
-/** A folder with `forge` in it, before all others in PATH. */
-function pathWithForge(): string {
-  const folder = makeFolder();
-  symlinkSync(BIN, join(folder, 'forge'));
-  return `${folder}${delimiter}${process.env.PATH}`;
-}
-
 const EVENTS: Record<string, string> = {
   'session-start-compact': 'session-start',
 };
@@ -67,8 +58,8 @@ describe('forge agent install all', () => {
     (name, { file, start, compact, stop }) => {
       const project = makeForgeRepository();
       const agent = name as AgentName;
-      const env = { ...SLOW_MOTION, PATH: pathWithForge() };
-      const sh = (command: string, input = '') => run(project.dir, 'sh', ['-c', command], { input, env });
+      const sh = (command: string, input = '') =>
+        run(project.dir, 'sh', ['-c', command], { input, env: SLOW_MOTION });
       const before = snapshot(project.dir);
       expect(sh('forge agent install all')).toMatchObject({ exitCode: 0, stderr: '' });
       const call = (fixture: string) => {

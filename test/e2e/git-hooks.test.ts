@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { snapshot } from '../cli/project.js';
 import { BIN, runBinary } from '../support/forge.js';
-import { changedPaths, makeFolder, projectAt, run } from '../support/project.js';
+import { changedPaths, makeFolder, pathWithoutForge, projectAt, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 import { commit, forge, hookFiles, MESSAGE, makeCommitted } from './hooks.js';
 
@@ -115,10 +115,10 @@ describe('forge hooks in a plain repository', () => {
     forge(project, 'hooks', 'install');
     const script = join(project.dir, '.git/forge/hook');
     writeFileSync(script, readFileSync(script, 'utf8').replace(BIN, '/nowhere/forge.js'));
-    const gone = commit(project, { PATH: '/usr/bin:/bin' });
+    const gone = commit(project, { PATH: pathWithoutForge() });
     expect(gone).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^forge: not found, .*\n$/) });
     writeFileSync(script, readFileSync(script, 'utf8').replace(process.execPath, '/nowhere/node'));
-    expect(commit(project, { PATH: '/usr/bin:/bin' })).toMatchObject({
+    expect(commit(project, { PATH: pathWithoutForge() })).toMatchObject({
       exitCode: 0,
       stderr: expect.stringMatching(/^forge: not found, .*\n$/),
     });

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 
 /** A folder of a test's own, gone when the test has finished. The real path: macOS links its temp folder. */
@@ -83,6 +83,10 @@ export function changedPaths(project: Project): string[] {
 
 /** Ends a process that hangs, ms. A slow one has time enough. */
 export const HANG = 600_000;
+
+/** The tests' PATH without the forge that stands first in it (sealed.ts). */
+export const pathWithoutForge = (): string =>
+  (process.env.PATH ?? '').split(delimiter).slice(1).join(delimiter);
 
 /** Runs a program to its end; never throws. */
 export function run(

@@ -1,11 +1,21 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 
 /**
- * No test sees this machine's home, git configuration or tokens: each test file has a home of its own, a git that is
- * set up the same way everywhere, and nothing else in its environment.
+ * No test sees this machine's home, git configuration, tokens or forge: each test file has a home of its own, a git that is
+ * set up the same way everywhere, this checkout's forge on its PATH, and nothing else in its environment.
  */
 const home = mkdtempSync(join(tmpdir(), 'forge-home-'));
 mkdirSync(join(home, 'state'));
@@ -21,11 +31,30 @@ writeFileSync(
   ].join('\n'),
 );
 
+/** First on PATH, as if it was installed, for other users of the machine as well: this checkout's forge and the tests' Node. */
+const programs = mkdtempSync(join(tmpdir(), 'forge-path-'));
+chmodSync(programs, 0o755);
+symlinkSync(fileURLToPath(new URL('../../bin/forge.js', import.meta.url)), join(programs, 'forge'));
+symlinkSync(process.execPath, join(programs, 'node'));
+
+/** The folder itself, or one with all that is in it but a forge. */
+function withoutForge(folder: string, index: number): string {
+  if (!existsSync(join(folder, 'forge'))) return folder;
+  const others = join(programs, String(index));
+  mkdirSync(others);
+  for (const name of readdirSync(folder).filter((name) => name !== 'forge'))
+    symlinkSync(join(folder, name), join(others, name));
+  return others;
+}
+
+const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
+
 const KEPT = ['PATH', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'FORGE_SOAK'];
 for (const name of Object.keys(process.env))
   if (!KEPT.includes(name) && !name.startsWith('VITEST') && name !== 'NODE_ENV') delete process.env[name];
 Object.assign(process.env, {
   HOME: home,
+  PATH: [programs, ...folders.map(withoutForge)].join(delimiter),
   XDG_STATE_HOME: join(home, 'state'),
   GIT_CONFIG_NOSYSTEM: '1',
   LANG: 'C.UTF-8',
@@ -33,4 +62,6 @@ Object.assign(process.env, {
   NO_COLOR: '1',
 });
 
-afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+afterAll(() => {
+  for (const folder of [home, programs]) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});

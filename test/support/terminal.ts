@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { BIN, SLOW_MOTION } from './forge.js';
+import { SLOW_MOTION } from './forge.js';
 import { HANG, makeFolder, type Project } from './project.js';
 
 /** Whether the system has a program. */
@@ -44,7 +44,6 @@ export async function typeInto(
   const kept = join(place, 'kept');
   const bin = join(place, 'bin');
   mkdirSync(bin);
-  symlinkSync(BIN, join(bin, 'forge'));
   writeFileSync(
     join(bin, 'keep'),
     `#!/bin/sh\nfor word; do printf '%s\\0' "$word"; done >> '${kept}'\nprintf '\\n\\0' >> '${kept}'\n`,

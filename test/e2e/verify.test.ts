@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runBinary, startBinary } from '../support/forge.js';
@@ -43,6 +44,15 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Waits until a forge in the background has shown a text on stderr. */
+async function shows(forge: ChildProcess | undefined, text: string): Promise<void> {
+  let shown = '';
+  forge?.stderr?.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  await expect.poll(() => shown).toContain(text);
 }
 
 describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
@@ -130,13 +140,14 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
   });
 
   it('B-92 is ended with its children when forge is killed by SIGKILL, and nobody else is', async () => {
-    const script = 'sleep 1000 & echo $! >child.pid\necho $$ >main.pid\nsleep 1000\n';
+    const script = 'sleep 1000 & echo $! >child.pid\necho $$ >main.pid\necho ready\nsleep 1000\n';
     const [killed, other] = [makeFeature(script), makeFeature(script)];
     const [child, beside] = [killed, other].map(({ dir }) => startBinary(dir, ['feature', 'verify', 'F-1']));
     onTestFinished(() => void beside?.kill('SIGTERM'));
-    const isRunning = (project: Project): boolean =>
-      project.has('main.pid') && isAlive(Number(project.read('main.pid')));
-    await expect.poll(() => isRunning(killed) && isRunning(other)).toBe(true);
+    const isRunning = (project: Project): boolean => isAlive(Number(project.read('main.pid')));
+    // What a forge shows, it already watches.
+    await Promise.all([child, beside].map((forge) => shows(forge, 'ready')));
+    expect([isRunning(killed), isRunning(other)]).toEqual([true, true]);
 
     child?.kill('SIGKILL');
 

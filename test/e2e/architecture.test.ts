@@ -41,7 +41,7 @@ describe.skipIf(process.platform !== 'linux')('forge architecture edit at a term
     const { project, place } = withEditor('echo "- two" >>"$1"\nkill -9 $(cat .git/forge.pid)\nsleep 0.2\n');
     const child = spawn(
       'script',
-      ['-qec', `echo $$ >.git/forge.pid; exec ${process.execPath} ${BIN} architecture edit`, '/dev/null'],
+      ['-qec', `echo $$ >.git/forge.pid; exec "${process.execPath}" "${BIN}" architecture edit`, '/dev/null'],
       {
         cwd: project.dir,
         env: { ...process.env, ...place.env, SHELL: '/bin/sh', TERM: 'xterm' },

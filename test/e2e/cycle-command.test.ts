@@ -45,7 +45,7 @@ describe('what the command does to forge', () => {
   it('B-07 its writes to memory are refused, whatever it asks for; progress, focus and verify are its to use', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
-    const forge = `${process.execPath} ${BIN}`;
+    const forge = `"${process.execPath}" "${BIN}"`;
     const script = [
       `${forge} memory record --task A --exit-code 0; echo "record $?"`,
       `${forge} knowledge add invariant x; echo "knowledge $?"`,
@@ -63,7 +63,7 @@ describe('what the command does to forge', () => {
   });
 
   it('B-07 nor are those of what it left for the tests and init.sh to run', async () => {
-    const call = `${process.execPath} ${BIN} memory record --task X --exit-code 0`;
+    const call = `"${process.execPath}" "${BIN}" memory record --task X --exit-code 0`;
     const project = await ready(`sh -c '${call}; test $? = 3 && test -f done'`);
     project.write('.forge/init.sh', `#!/bin/sh\n${call}\ntest $? = 3\n`);
     await trust(project);
@@ -75,7 +75,7 @@ describe('what the command does to forge', () => {
   it('GOV-01 a breach that the audit ledger got while it ran is its own: GOVERNANCE_VIOLATION', async () => {
     const project = await ready();
     await forgeJson(project, ['session', 'start']);
-    const script = `touch done; ${process.execPath} ${BIN} progress add 'ask bob@corp-mail.org'; exit 0`;
+    const script = `touch done; "${process.execPath}" "${BIN}" progress add 'ask bob@corp-mail.org'; exit 0`;
     const { stdout, exitCode } = runBinary(project.dir, ['cycle', '--json', ...sh(script)]);
     const { classification, report } = JSON.parse(stdout) as Record<
       string,
@@ -91,7 +91,7 @@ describe('what the command does to forge', () => {
   it('B-92 a flood of output is read to its end, and does not fill the record', async () => {
     const project = await ready();
     const bytes = isSoak ? 2 ** 30 : 2 ** 25;
-    const command = `ulimit -v unlimited; exec ${process.execPath} ${BIN} cycle -q -- head -c ${bytes} /dev/zero`;
+    const command = `ulimit -v unlimited; exec "${process.execPath}" "${BIN}" cycle -q -- head -c ${bytes} /dev/zero`;
     const { status } = spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: HANG });
     expect(status).toBe(1);
     expect((await storedCycles(project))[0]?.execution).toMatchObject({ exit_code: 0, log: { bytes } });
@@ -99,7 +99,7 @@ describe('what the command does to forge', () => {
 
   it('B-09 stdin closed, and nobody who reads what it says: it is recorded all the same', async () => {
     const project = await ready();
-    const command = `${process.execPath} ${BIN} cycle -- sh -c 'exec 0<&-; yes | head -c 3000000; touch done' 0<&- 2>&1 | true`;
+    const command = `"${process.execPath}" "${BIN}" cycle -- sh -c 'exec 0<&-; yes | head -c 3000000; touch done' 0<&- 2>&1 | true`;
     spawnSync('sh', ['-c', command], { cwd: project.dir, timeout: HANG });
     expect((await storedCycles(project))[0]?.evaluation.classification).toBe('SUCCESS');
   });

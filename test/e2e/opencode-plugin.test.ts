@@ -16,7 +16,7 @@ type Work = (input: object, output?: object) => Promise<void>;
 Object.assign(process.env, SLOW_MOTION);
 
 /** The plugin as opencode 1.x loads it, with the built forge, and a client that keeps what it is asked. */
-async function load(project: Project, command = `${process.execPath} ${BIN}`) {
+async function load(project: Project, command = 'forge') {
   const file = project.path('.opencode/plugins/forge.mjs');
   // On a slow machine, too, forge answers before either of them has no more patience.
   const text = opencodePlugin(command).replace('PATIENCE[event] ?? 4500', String(HANG));
@@ -178,12 +178,7 @@ describe("forge's plugin for opencode, with the built forge", () => {
     const project = makePlainProject();
     project.write('bad', '#!/bin/sh\nprintf "%s" "{not json"\nexit 3\n');
     chmodSync(project.path('bad'), 0o755);
-    for (const command of [
-      'no-such-forge',
-      project.path('bad'),
-      project.path(''),
-      `${process.execPath} ${BIN}`,
-    ]) {
+    for (const command of ['no-such-forge', project.path('bad'), project.path(''), 'forge']) {
       const { system, message, compacting, tool, event, prompts } = await load(project, command);
       expect(await system()).toHaveLength(1);
       expect(await message('Hello')).toHaveLength(1);

@@ -160,15 +160,15 @@ describe('forge status --short as a process', () => {
     expect(short(elsewhere)).toMatchObject({ stdout: '', stderr: '', exitCode: 0 });
     expect(short(elsewhere, { FORGE_DIR: project.dir }).stdout).toBe('forge ●●●◐●\n');
     for (const command of ['status --short', 'status', '', '--version']) {
-      const piped = `node ${BIN} ${command} | true; echo "\${PIPESTATUS[0]}"`;
+      const piped = `node "${BIN}" ${command} | true; echo "\${PIPESTATUS[0]}"`;
       expect(run(project.dir, 'bash', ['-c', piped])).toMatchObject({ stdout: '0\n', stderr: '' });
     }
     // On Linux, a disk that is full.
     for (const command of existsSync('/dev/full') ? ['status --short', 'status', '--version'] : []) {
-      const full = run(project.dir, 'bash', ['-c', `node ${BIN} ${command} > /dev/full`]);
+      const full = run(project.dir, 'bash', ['-c', `node "${BIN}" ${command} > /dev/full`]);
       expect([command, full.exitCode, full.stderr.split('\n').length]).toEqual([command, 6, 2]);
     }
-    const gone = `mkdir x && cd x && rmdir ../x && node ${BIN} status --short`;
+    const gone = `mkdir x && cd x && rmdir ../x && node "${BIN}" status --short`;
     expect(run(elsewhere.dir, 'bash', ['-c', gone]).exitCode).toBe(2);
   });
 

@@ -217,7 +217,7 @@ describe('forge doctor --agent', () => {
 
   it('AGT-01 knows whether the program of a hook is there', async () => {
     const project = await makeForge();
-    const start = `node "${BIN}"`;
+    const start = `node '${BIN}'`;
     wire(project, start);
     expect((await doctor(project, ['--agent'])).found).toEqual([]);
     wire(project, '/gone/forge');

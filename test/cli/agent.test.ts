@@ -211,7 +211,7 @@ describe('forge agent status', () => {
     });
   });
 
-  it('AGT-01 recognizes the npx without --no-install that earlier versions proposed', async () => {
+  it('AGT-01 recognizes npx without --no-install, which a person may have wired', async () => {
     const project = await makeForge();
     await forgeJson(project, ['agent', 'install', 'opencode', '--command', 'npx forge']);
     for (const file of ['opencode.json', MANIFEST]) rmSync(project.path(file));

@@ -145,7 +145,7 @@ describe.skipIf(process.platform !== 'linux')('a test that misbehaves', () => {
     const [child, beside] = [killed, other].map(({ dir }) => startBinary(dir, ['feature', 'verify', 'F-1']));
     onTestFinished(() => void beside?.kill('SIGTERM'));
     const isRunning = (project: Project): boolean => isAlive(Number(project.read('main.pid')));
-    // What a forge shows, it already watches.
+    // forge watches the group before it can show any output.
     await Promise.all([child, beside].map((forge) => shows(forge, 'ready')));
     expect([isRunning(killed), isRunning(other)]).toEqual([true, true]);
 

@@ -23,8 +23,8 @@ const AUTO = '#;@!$%^&|:';
 const HEADING_LIKE = /^## +(What|Why|Memory|Backtrace)$/;
 
 /**
- * What git keeps of a message file with `commit -v` or `cleanup=scissors`: all above its scissors line. The rest is a diff,
- * which may well remove a secret. Like git: the exact line only, the first one, and with a line feed at its end.
+ * What git keeps of a message file with `commit -v` or `cleanup=scissors`: the part above its scissors line. The rest is a
+ * diff, which may remove a secret. Like git, match only the exact line, only the first one, and only with a line feed.
  */
 export function aboveScissors(file: Buffer, comment = DEFAULT_COMMENT): Buffer {
   const line = `${comment}${SCISSORS}\n`;

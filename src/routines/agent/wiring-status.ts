@@ -86,7 +86,7 @@ class Look {
       asked.has(name) || (state !== 'missing' && state !== 'unreadable');
     const seen = this.seeAll(wish).filter(isShown);
     const commands = new Set(seen.flatMap((file) => file.commands));
-    // Without --no-install npx starts a package of others where forge is not installed. Earlier versions wired that.
+    // Without --no-install, npx may run an unrelated package. Recognize it anyway: a person may have wired it.
     const known = ['forge', ...['npx', 'npx --no-install'].map((npx) => `${npx} forge`)];
     const others = [...commands, ...known].filter((command) => command !== wish.command);
     const files = seen.map((file) => this.judge(file, wish, others));

@@ -43,7 +43,7 @@ export async function checkHookedMessage(
     ? stateOf(found.repository, world, file.bytes, file.path)
     : Promise.resolve({});
   const [state, guard]: [MessageState, Guard] = await Promise.all([asked, loadGuard(world.env)]);
-  // Without an editor git writes no scissors line, and stores one that stands in the text.
+  // Without an editor, git writes no scissors line and stores one that is part of the text.
   const message = isEdited(world) ? aboveScissors(file.bytes, state.comment) : file.bytes;
   const checked = judge(context, message, state, wanted);
   // Nothing but git's remarks: who closes the editor on them wants no commit, and git says so.

@@ -19,7 +19,7 @@ export interface ScanInput {
   range?: string | readonly string[];
   /** Every class in every file. Default: in files outside of `.forge/` only what would halt memory. */
   all?: boolean;
-  /** Make no key for the fingerprints where there is none yet. */
+  /** Do not create the fingerprint key if it is missing. */
   readOnly?: boolean;
 }
 

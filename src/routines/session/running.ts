@@ -26,7 +26,7 @@ export function ownSessions({ layout, repository }: Context): (id: string) => bo
 
 export const isOwnSession = (context: Context, id: string): boolean => ownSessions(context)(id);
 
-/** A session that is recorded as running here and was not started in this clone; null when there is none. */
+/** The session recorded as running here that another clone started, or null. */
 export function readForeign(context: Context): RunningSession | null {
   const record = readRecord(context);
   return record && !isOwnSession(context, record.id) ? record : null;

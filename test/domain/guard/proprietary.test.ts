@@ -232,7 +232,7 @@ describe('long code', () => {
   it.each(['a', '(', '{', ' ', 'a(', 'const a ', '\n', 'a.', '"', 'if (', 'x = ', '<a '])(
     'LTM-13 takes time in proportion to a text of nothing but %j',
     (piece) => {
-      // What is quadratic needs longer for these than a test may take.
+      // A quadratic pattern would exceed the test timeout on these.
       expect(findLongCode(piece.repeat(1_000_000))).toBeNull();
       expect(() => findLongCode(`${piece.repeat(5)}\n`.repeat(500_000))).not.toThrow();
     },

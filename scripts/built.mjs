@@ -1,7 +1,6 @@
 // Builds dist/ when it is missing or older than what it is made from.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
-import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,13 +9,9 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The command line as its users start it. */
 export const FORGE = join(ROOT, 'bin', 'forge.js');
 
-/** Where the build leaves what V8 compiled, which fits this very Node alone; null for a Node that keeps its own. */
-const keepsOwn = 'enableCompileCache' in nodeModule;
-export const CACHES = keepsOwn ? null : nodeModule.createRequire(import.meta.url)(FORGE).caches;
-
 /** `types`: the type declarations have to be there too, which the tests' own build leaves out. */
 export function ensureBuilt({ types = false } = {}) {
-  const made = [CACHES ? join(CACHES, 'main.v8') : join(ROOT, 'dist', 'cli', 'main.cjs')];
+  const made = [join(ROOT, 'dist', 'cli', 'full.cjs')];
   if (types) made.push(join(ROOT, 'dist', 'types', 'index.d.ts'));
   const sources = newest(join(ROOT, 'src'));
   if (made.every((path) => existsSync(path) && statSync(path).mtimeMs > sources)) return;

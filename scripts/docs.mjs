@@ -19,11 +19,11 @@ const SOURCES = `
   export { ABOUT } from './src/cli/help/about.ts';
   export { TOPICS } from './src/cli/help/topics.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
-  export { guardRules } from './src/domain/guard/table.ts';
-  export { claudeHooks } from './src/domain/agent/wirings/claude.ts';
-  export { geminiHooks, geminiServer } from './src/domain/agent/wirings/gemini.ts';
-  export { copilotWiring } from './src/domain/agent/wirings/copilot.ts';
-  export { opencodeWiring } from './src/domain/agent/wirings/opencode.ts';`;
+  export { guardRules } from './src/guard/table.ts';
+  export { claudeHooks } from './src/agent/wirings/claude.ts';
+  export { geminiHooks, geminiServer } from './src/agent/wirings/gemini.ts';
+  export { copilotWiring } from './src/agent/wirings/copilot.ts';
+  export { opencodeWiring } from './src/agent/wirings/opencode.ts';`;
 
 /** Every group with its commands; `full` is what a person types after "forge". */
 async function readGroups({ GROUPS }) {

@@ -1,4 +1,4 @@
-import { escapeControls, plural } from '../domain/text.js';
+import { escapeControls, plural } from '../core/text.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
 import { makeInput } from './input.js';
 import type { Io } from './io.js';

@@ -1,5 +1,5 @@
-import { ForgeError, usage } from '../domain/error.js';
-import type { Field } from '../domain/guard/fields.js';
+import { ForgeError, usage } from '../core/error.js';
+import type { Field } from '../guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './spec.js';
 

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { usage } from '../domain/error.js';
+import { usage } from '../core/error.js';
 import { textGuard } from '../index.js';
 import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
 import type { Call, Invocation } from './spec.js';

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { ForgeError } from '../domain/error.js';
+import { ForgeError } from '../core/error.js';
 import type { World } from '../index.js';
 
 export interface Output {
@@ -46,7 +46,7 @@ export function checkSize(bytes: Buffer, name: string): Buffer {
 /** Decodes what came by stdin or file: exit 2 with the byte offset of what is no UTF-8. */
 export async function decodeInput(bytes: Buffer, name: string): Promise<string> {
   checkSize(bytes, name);
-  const { decodeUtf8 } = await import('../domain/document.js');
+  const { decodeUtf8 } = await import('../core/schema.js');
   try {
     return decodeUtf8(bytes, name);
   } catch (error) {

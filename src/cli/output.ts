@@ -1,11 +1,11 @@
-import { usage } from '../domain/error.js';
-import { escapeControls } from '../domain/text.js';
+import { usage } from '../core/error.js';
+import { escapeControls } from '../core/text.js';
+import { makeCycleView } from '../cycle/render.js';
 import type { Io } from './io.js';
 import { makeProgressBar, type ProgressBar } from './progress-bar.js';
 import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
 import type { Call, Invocation } from './spec.js';
 import { makeStyle, type Style, wantsColour } from './style.js';
-import { makeCycleView } from './views/cycle.js';
 
 export interface Output
   extends Pick<Call, 'say' | 'stream' | 'progress' | 'cycleView' | 'print' | 'onScreen' | 'style'> {

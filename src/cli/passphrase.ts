@@ -1,4 +1,4 @@
-import { ForgeError, usage } from '../domain/error.js';
+import { ForgeError, usage } from '../core/error.js';
 import type { Call, OptionSpec } from './spec.js';
 
 export const PASSPHRASE_STDIN: OptionSpec = {

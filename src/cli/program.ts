@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { usage, withHint } from '../domain/error.js';
-import { parseWhole } from '../domain/input.js';
+import { usage, withHint } from '../core/error.js';
+import { parseWhole } from '../core/schema.js';
 import { GROUPS, type GroupEntry } from './groups.js';
 import { TOPICS } from './help/topics.js';
 import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';

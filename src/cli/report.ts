@@ -1,5 +1,5 @@
-import { toForgeError } from '../domain/error.js';
-import { escapeControls } from '../domain/text.js';
+import { toForgeError } from '../core/error.js';
+import { escapeControls } from '../core/text.js';
 import { maskError, maskText } from './input-guard.js';
 import type { Io } from './io.js';
 import { fitScreen, screenAt } from './screen.js';

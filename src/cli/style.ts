@@ -1,5 +1,5 @@
-import { describeAge } from '../domain/status/age.js';
-import { escapeControls } from '../domain/text.js';
+import { escapeControls } from '../core/text.js';
+import { describeAge } from '../status/age.js';
 import { displayWidth } from './screen.js';
 
 /** Colours by meaning. Without colour every function returns its text. */

@@ -1,13 +1,14 @@
 /** What needs no open `.forge/`, or makes one. */
-import { type Context, openContext } from '../routines/context.js';
-import type { Scan } from '../routines/guard/scan.js';
-import { type ForgeOptions, worldOf } from './options.js';
-import { type Routines, routines } from './parts.js';
+
+import type { Scan } from '../guard/scan-tree.js';
+import { type Context, openContext } from '../project/project.js';
+import { type ForgeOptions, worldOf } from './forge.js';
+import { type Routines, routines } from './routines.js';
 
 /** Creates or repairs `.forge/` in the project that `dir` is in (LAY-01, LAY-02). */
 export async function initForge(
   dir: string,
-  input: import('../routines/init/init.js').InitInput = {},
+  input: import('../init/init.js').InitInput = {},
   options: ForgeOptions = {},
 ) {
   const { initialise } = await routines.init();
@@ -29,7 +30,7 @@ export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'w
 /** What is wrong with the set-up, and what to type; works without a `.forge/`, and while memory is halted. */
 export async function findSymptoms(
   dir: string,
-  input: import('../routines/doctor/doctor.js').DoctorInput = {},
+  input: import('../doctor/doctor.js').DoctorInput = {},
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
   const world = worldOf(options);
@@ -42,7 +43,7 @@ export async function findSymptoms(
  */
 export async function liveValues(
   dir: string,
-  kind: import('../routines/live-values.js').LiveKind,
+  kind: import('./live-values.js').LiveKind,
   before: readonly string[] = [],
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
@@ -56,15 +57,10 @@ export async function liveValues(
   return await (await routines.values()).liveValues(context, kind, before);
 }
 
-/** `status({ brief: true })` as the last one remembered it, for a prompt; null where that does not suffice (VIS-01). */
-export const promptStatus = async (
-  ...args: Parameters<typeof import('../routines/status/brief.js')['promptStatus']>
-) => (await import('../routines/status/brief.js')).promptStatus(...args);
-
 /** What could be put right without a human's judgement, and how (LAY-09). Changes nothing. */
 export async function planFixes(
   dir: string,
-  input: import('../routines/doctor/doctor.js').DoctorInput = {},
+  input: import('../doctor/doctor.js').DoctorInput = {},
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
   return (await routines.doctorFix()).planFixes(dir, worldOf(options), input);
@@ -73,7 +69,7 @@ export async function planFixes(
 /** Puts it right, as far as it was agreed to, and says what is wrong still. A fix that fails keeps no other from being made. */
 export async function applyFixes(
   dir: string,
-  input: import('../routines/doctor/fix.js').FixInput = {},
+  input: import('../doctor/fix.js').FixInput = {},
   options: Pick<ForgeOptions, 'world' | 'dryRun'> = {},
 ) {
   const world = worldOf(options);
@@ -123,7 +119,7 @@ export async function checkCommits(...args: Parameters<Routines['commitCheck']['
 
 /** What the tools of the MCP server take. */
 export async function toolInputs() {
-  const { checkToolInput, toolSchemas } = await import('../routines/tool-input.js');
+  const { checkToolInput, toolSchemas } = await import('./tool-input.js');
   return { schemas: toolSchemas(), check: checkToolInput };
 }
 

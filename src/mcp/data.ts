@@ -1,5 +1,4 @@
-import { escapeControls } from '../domain/text.js';
-import { makeToken } from '../domain/token.js';
+import { escapeControls, makeToken } from '../core/text.js';
 
 /** AGT-04: what memory says, as data between two marks that nobody can have written. */
 export function asData(source: string, value: unknown): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { unreliable, unreliableFileSystem } from '../../src/adapters/file-system.js';
+import { unreliable, unreliableFileSystem } from '../../src/core/file-system.js';
 import { makeForgeRepository, typed } from '../e2e/typed.js';
 import { hasShim, runFaulty } from '../support/faults.js';
 import { runForge } from '../support/forge.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type GroupOptions, runGroup } from '../../src/adapters/process-group.js';
+import { type GroupOptions, runGroup } from '../../src/core/process-group.js';
 import { HANG, makeFolder } from '../support/project.js';
 
 const env = { PATH: process.env.PATH as string };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { identify, isBelow } from '../../src/adapters/process.js';
+import { identify, isBelow } from '../../src/core/process-identity.js';
 
 describe('processes above this one', () => {
   it('AGT-01 SES-07 a process is below those that started it, and below nothing else', async () => {

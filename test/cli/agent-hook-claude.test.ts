@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
 import { openForge } from '../../src/index.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { agent, forgeJson } from '../support/forge.js';
 import { claude, contextOf, GOAL, QUESTION, SILENT, sessionOf, talking } from './agent-hooks.js';
 import { at } from './agents.js';

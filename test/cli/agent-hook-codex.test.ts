@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { codex as adapter } from '../../src/domain/agent/codex.js';
-import { MAX_CONTEXT } from '../../src/domain/agent/event.js';
-import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
+import { codex as adapter } from '../../src/agent/codex.js';
+import { MAX_CONTEXT } from '../../src/agent/event.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { type Outcome, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { blockOf, contextOf, hook, payload } from './agent-hooks.js';

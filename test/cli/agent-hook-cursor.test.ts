@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cursorWiring } from '../../src/domain/agent/wirings/cursor.js';
+import { cursorWiring } from '../../src/agent/wirings/cursor.js';
 import type { Outcome, RunOptions } from '../support/forge.js';
 import { makePlainProject, type Project } from '../support/project.js';
 import { claude, hook, payload } from './agent-hooks.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { gemini as adapter } from '../../src/domain/agent/gemini.js';
-import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
+import { gemini as adapter } from '../../src/agent/gemini.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
 import type { Outcome } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { contextOf, hook, payload } from './agent-hooks.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentName } from '../../src/domain/agent/event.js';
+import type { AgentName } from '../../src/agent/event.js';
 import { type Outcome, type RunOptions, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { makeForge } from './project.js';

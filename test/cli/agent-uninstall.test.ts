@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { AGENT_NAMES } from '../../src/domain/agent/event.js';
+import { AGENT_NAMES } from '../../src/agent/event.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { changedPaths, makeFolder, projectAt } from '../support/project.js';
 import { makeForge } from './project.js';

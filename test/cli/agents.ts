@@ -1,4 +1,4 @@
-import type { Holder, Liveness } from '../../src/domain/session/holder.js';
+import type { Holder, Liveness } from '../../src/core/holder.js';
 import { systemWorld, type World } from '../../src/index.js';
 import { agent, forgeJson } from '../support/forge.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { encodeDocument } from '../../src/domain/document.js';
+import { encodeDocument } from '../../src/core/schema.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { check, contentsOf, create, fileOf, list, type Made } from './checkpoints.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { encodeDocument } from '../../src/domain/document.js';
+import { encodeDocument } from '../../src/core/schema.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { changedPaths, makeFolder, run } from '../support/project.js';
 import { check, contentsOf, create, fileOf, gitState, list, type Made, statesOf } from './checkpoints.js';

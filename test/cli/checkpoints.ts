@@ -1,4 +1,4 @@
-import type { Manifest } from '../../src/domain/checkpoint/checkpoint.js';
+import type { Manifest } from '../../src/checkpoint/rules.js';
 import type { CheckpointRow, VerifiedCheckpoints } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ciExit } from '../../src/domain/ci/ci.js';
+import { ciExit } from '../../src/ci/rules.js';
 import { openForge } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bashWord, splitLine } from '../../src/cli/completion/shells.js';
+import { bashWord, splitLine } from '../../src/cli/complete-shells.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makePlainProject, type Project } from '../support/project.js';
 import { makeForge, putFeatures } from './project.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { identify } from '../../src/adapters/process.js';
+import { identify } from '../../src/core/process-identity.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { STAGES } from '../../src/domain/cycle/mark.js';
+import { STAGES } from '../../src/cycle/mark-rules.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { SAMPLES } from '../support/samples.js';
 import { cycle, MARK, noteOf, ready, refusal, sh, statuses, storedCycles } from './cycles.js';

@@ -18,8 +18,8 @@ import {
   makeFolder,
   makePlainProject,
   makeRepository,
-  pathWithoutForge,
   type Project,
+  pathWithoutForge,
   projectAt,
   run,
 } from '../support/project.js';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claudeHooks } from '../../src/domain/agent/wirings/claude.js';
+import { claudeHooks } from '../../src/agent/wirings/claude.js';
 import type { Diagnosis } from '../../src/index.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import {

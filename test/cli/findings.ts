@@ -1,5 +1,5 @@
-import type { Tier } from '../../src/domain/ledger/ledger.js';
-import { planLines } from '../../src/domain/ledger/segment.js';
+import type { Tier } from '../../src/ledger/rules/record.js';
+import { planLines } from '../../src/ledger/rules/segment.js';
 import type { Project } from '../support/project.js';
 import { fixedOf, linesOf, putLines, verify } from './memory.js';
 

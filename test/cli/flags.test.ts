@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { genesisLine } from '../../src/domain/ledger/ledger.js';
+import { genesisLine } from '../../src/ledger/rules/record.js';
 import { fixedClock, forgeError, runForge } from '../support/forge.js';
 import { makePlainProject, makeRepository, type Project } from '../support/project.js';
 import { record, segmentOf, verify } from './memory.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { splitCommand } from '../../src/domain/argv.js';
+import { splitCommand } from '../../src/core/argv.js';
 import { runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { makeForge } from './project.js';

@@ -9,7 +9,7 @@ import { helpFor } from '../../src/cli/help/show.js';
 import { TOPICS } from '../../src/cli/help/topics.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { splitCommand } from '../../src/domain/argv.js';
+import { splitCommand } from '../../src/core/argv.js';
 import { runForge } from '../support/forge.js';
 import { makePlainProject } from '../support/project.js';
 import { has } from '../support/terminal.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
 import type { Note } from '../../src/index.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { add, ask, clear, KFR, list, makeWorking, patch, textsOf } from './kfrs.js';
 import { verify } from './memory.js';

@@ -1,6 +1,6 @@
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { knowledgeId } from '../../src/domain/learning/pattern.js';
+import { knowledgeId } from '../../src/learning/pattern.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, projectAt } from '../support/project.js';
 import { verify } from './memory.js';

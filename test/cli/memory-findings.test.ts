@@ -1,8 +1,8 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { genesisLine, ledgerId } from '../../src/domain/ledger/ledger.js';
-import { planLines } from '../../src/domain/ledger/segment.js';
 import type { SettledLedgers } from '../../src/index.js';
+import { genesisLine, ledgerId } from '../../src/ledger/rules/record.js';
+import { planLines } from '../../src/ledger/rules/segment.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { note, putForeign, RESTORED } from './findings.js';

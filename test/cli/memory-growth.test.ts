@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { statSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { genesisLine } from '../../src/domain/ledger/ledger.js';
-import { planLines } from '../../src/domain/ledger/segment.js';
-import { growthOf } from '../../src/routines/memory/growth.js';
+import { growthOf } from '../../src/ledger/growth.js';
+import { genesisLine } from '../../src/ledger/rules/record.js';
+import { planLines } from '../../src/ledger/rules/segment.js';
 import { forgeError, forgeJson, runBinary, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { fixedOf, linesOf, logOf, putLines, record, recordMany } from './memory.js';

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { planLines } from '../../src/domain/ledger/segment.js';
+import { planLines } from '../../src/ledger/rules/segment.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { commit, fixedOf, linesOf, logOf, putLines, record, segmentsOf } from './memory.js';
 import { makeForge, makePlainForge } from './project.js';

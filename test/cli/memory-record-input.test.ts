@@ -1,8 +1,8 @@
 import { truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { systemWorld } from '../../src/adapters/world.js';
-import { contextAt } from '../../src/routines/context.js';
-import { storeRecords, surroundings } from '../../src/routines/memory/ledger.js';
+import { systemWorld } from '../../src/core/world.js';
+import { storeRecords, surroundings } from '../../src/ledger/append.js';
+import { contextAt } from '../../src/project/project.js';
 import { forgeError, runForge } from '../support/forge.js';
 import { BASE, cyclesOf, record } from './memory.js';
 import { differences, makePlainForge, snapshot } from './project.js';

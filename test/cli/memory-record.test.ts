@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { recordId } from '../../src/domain/ledger/ledger.js';
+import { recordId } from '../../src/ledger/rules/record.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { type Project, run } from '../support/project.js';
 import { BASE, commitFolded, cyclesOf, linesOf, logOf, type Recorded, record, segmentOf } from './memory.js';

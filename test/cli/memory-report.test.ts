@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { LATE_WRITE } from '../../src/domain/cycle/cycle.js';
 import type { MemoryReport } from '../../src/index.js';
+import { LATE_WRITE } from '../../src/learning/evaluation.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { initKey, makeMachine } from '../support/seals.js';

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Tier } from '../../src/domain/ledger/ledger.js';
 import type { Reset } from '../../src/index.js';
+import type { Tier } from '../../src/ledger/rules/record.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { fixedOf, HALT, HUMAN, linesOf, logOf, record, segmentsOf, verify } from './memory.js';
@@ -168,8 +168,8 @@ describe('forge memory override reset', () => {
     await forgeJson(project, ['memory', 'record', '-'], { stdin: lines.join('\n') });
     await forgeJson(project, ['memory', 'compact']);
     expect((await reset(project, 'execution')).count).toBe(1001);
-    const { readRecords } = await import('../../src/routines/memory/read.js');
-    const { openContext } = await import('../../src/routines/context.js');
+    const { readRecords } = await import('../../src/ledger/read.js');
+    const { openContext } = await import('../../src/project/project.js');
     const { systemWorld } = await import('../../src/index.js');
     const context = openContext(project.dir, systemWorld(process.env, false), false);
     expect(readRecords(context, 'execution').map(({ record: { kind } }) => kind)).toEqual([

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'vitest';
-import type { Tier } from '../../src/domain/ledger/ledger.js';
 import type { Redaction } from '../../src/index.js';
+import type { Tier } from '../../src/ledger/rules/record.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { HUMAN, logOf, verify } from './memory.js';

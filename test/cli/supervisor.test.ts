@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addTomlItem } from '../../src/domain/toml.js';
+import { addTomlItem } from '../../src/core/toml.js';
 import type { SupervisorReport } from '../../src/index.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeFolder, type Project } from '../support/project.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { knowledgeId } from '../../src/domain/learning/pattern.js';
-import { recordId } from '../../src/domain/ledger/ledger.js';
+import { knowledgeId } from '../../src/learning/pattern.js';
+import { recordId } from '../../src/ledger/rules/record.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 import { HALT, HUMAN, linesOf, logOf, putLines, segmentOf, verify } from './memory.js';

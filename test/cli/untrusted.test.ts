@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { splitCommand } from '../../src/domain/argv.js';
+import { splitCommand } from '../../src/core/argv.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeFolder, projectAt } from '../support/project.js';
 import { CONFIG, FEATURES, makeForge, makePlainForge, snapshot } from './project.js';

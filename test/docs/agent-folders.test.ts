@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { adapterOf, isAgent } from '../../src/agent/agents.js';
 import { parseArgv } from '../../src/cli/program.js';
-import { adapterOf, isAgent } from '../../src/domain/agent/agents.js';
 import { toolInputs } from '../../src/index.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

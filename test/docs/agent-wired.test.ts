@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { AgentWiring, Fixture } from '../../src/domain/agent/wiring.js';
-import { planFile } from '../../src/domain/agent/wiring-plan.js';
-import { copilotWiring } from '../../src/domain/agent/wirings/copilot.js';
-import { opencodeWiring } from '../../src/domain/agent/wirings/opencode.js';
+import { planFile } from '../../src/agent/wiring-plan.js';
+import type { AgentWiring, Fixture } from '../../src/agent/wiring-rules.js';
+import { copilotWiring } from '../../src/agent/wirings/copilot.js';
+import { opencodeWiring } from '../../src/agent/wirings/opencode.js';
 
 const HERE = { command: 'forge', isUser: false };
 

@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { findRepository } from '../../src/adapters/git/repository.js';
-import { systemWorld } from '../../src/adapters/world.js';
-import { contextAt } from '../../src/routines/context.js';
-import { installGuard } from '../../src/routines/guard/guard.js';
-import { foldAll } from '../../src/routines/memory/fold.js';
-import { storeRecords, surroundings } from '../../src/routines/memory/ledger.js';
-import type { Integrity } from '../../src/routines/memory/verify.js';
-import { compactExecution } from '../../src/store/ledger/compact.js';
+import { systemWorld } from '../../src/core/world.js';
+import { findRepository } from '../../src/git/repository.js';
+import { installGuard } from '../../src/guard/guard.js';
+import { storeRecords, surroundings } from '../../src/ledger/append.js';
+import { foldAll } from '../../src/ledger/fold.js';
+import { compactExecution } from '../../src/ledger/store/compact.js';
+import type { Integrity } from '../../src/ledger/verify.js';
+import { contextAt } from '../../src/project/project.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeRepository, type Project, run } from '../support/project.js';
 

@@ -6,7 +6,7 @@ import { GROUPS } from '../../src/cli/groups.js';
 import { TOPICS } from '../../src/cli/help/topics.js';
 import { flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
-import { DEFAULTS, TABLE_NAMES } from '../../src/domain/settings.js';
+import { DEFAULTS, TABLE_NAMES } from '../../src/project/settings.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const markdownIn = (folder: string) =>

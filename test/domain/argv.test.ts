@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatArgv, splitCommand, testArgv } from '../../src/domain/argv.js';
+import { formatArgv, splitCommand, testArgv } from '../../src/core/argv.js';
 import { failure } from '../support/failure.js';
 
 describe('splitCommand', () => {

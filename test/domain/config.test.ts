@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/domain/config.js';
-import { configSchema } from '../../src/domain/settings.js';
+import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../../src/project/config.js';
+import { configSchema } from '../../src/project/settings.js';
 import { failure } from '../support/failure.js';
 
 const file = '.forge/config.toml';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { mergeProgress } from '../../src/domain/conflict/progress.js';
-import { conflictLines, sidesOf } from '../../src/domain/conflict/sides.js';
+import { conflictLines, sidesOf } from '../../src/core/conflict-marks.js';
+import { mergeProgress } from '../../src/doctor/merge-progress.js';
 
 describe('conflict markers', () => {
   const text = (...hunks: string[]): string => `[\n${hunks.join('"x",\n')}]\n`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyText } from '../../src/domain/conflict/fields.js';
+import { keyText } from '../../src/doctor/merge-fields.js';
 import { type Feature, features } from './conflicts.js';
 
 const FIELDS = {

@@ -1,6 +1,6 @@
-import type { Sides } from '../../src/domain/conflict/sides.js';
-import { mergeState, type StateName } from '../../src/domain/conflict/state.js';
-import { formatJson } from '../../src/domain/json.js';
+import type { Sides } from '../../src/core/conflict-marks.js';
+import { formatJson } from '../../src/core/json.js';
+import { mergeState, type StateName } from '../../src/doctor/merge-state.js';
 
 export interface Feature {
   id: string;

@@ -7,7 +7,7 @@ import {
   type Format,
   fieldName,
   firstInvalidByte,
-} from '../../src/domain/document.js';
+} from '../../src/core/schema.js';
 import { failure } from '../support/failure.js';
 
 const Sample = z.looseObject({

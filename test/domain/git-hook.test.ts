@@ -6,7 +6,7 @@ import {
   planHooks,
   type Surroundings,
   withoutLefthookEntries,
-} from '../../src/domain/git-hook/place.js';
+} from '../../src/hooks/place.js';
 import {
   ALL_HOOKS,
   block,
@@ -16,7 +16,7 @@ import {
   script,
   withBlock,
   withoutBlock,
-} from '../../src/domain/git-hook/shim.js';
+} from '../../src/hooks/shim.js';
 
 const FILE: HookFile = { path: '.git/hooks/x', text: null, owner: 'git', isRun: true };
 

@@ -1,7 +1,7 @@
 import { basename, posix, win32 } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { checkId, findTwin, isId, requireRecord } from '../../src/domain/id.js';
+import { checkId, findTwin, isId, requireRecord } from '../../src/core/schema.js';
 import { failure } from '../support/failure.js';
 
 describe('checkId', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/mini';
-import { checkInput, parseWhole } from '../../src/domain/input.js';
+import { checkInput, parseWhole } from '../../src/core/schema.js';
 import { failure } from '../support/failure.js';
 
 describe('parseWhole', () => {

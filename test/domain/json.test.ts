@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from '../../src/domain/json.js';
+import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from '../../src/core/json.js';
 
 function problemOf(text: string): { message: string; offset: number } {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { investigationOf } from '../../src/domain/linear.js';
+import { investigationOf } from '../../src/feature/issue.js';
 
 describe('an investigation', () => {
   it.each([

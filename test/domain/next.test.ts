@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Feature, STATUSES } from '../../src/domain/feature/feature.js';
-import type { Unit } from '../../src/domain/linear.js';
-import { selectNext, taskLine } from '../../src/domain/next.js';
+import type { Unit } from '../../src/feature/issue.js';
+import { selectNext, taskLine } from '../../src/feature/next.js';
+import { type Feature, STATUSES } from '../../src/feature/rules.js';
 
 const feature = (id: string, change: Partial<Feature> = {}): Feature => ({
   id,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Divergence, decide, describeBroken, judgeDivergence } from '../../src/domain/recover.js';
+import { type Divergence, decide, describeBroken, judgeDivergence } from '../../src/recover/rules.js';
 
 const LIMITS = { files: 20, commits: 10, deleted_files: 5 };
 const NONE: Divergence = {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ForgeError } from '../../src/domain/error.js';
+import { ForgeError } from '../../src/core/error.js';
 import {
   checkText,
   compareText,
@@ -9,7 +9,7 @@ import {
   MAX_TEXT_BYTES,
   oneLine,
   plural,
-} from '../../src/domain/text.js';
+} from '../../src/core/text.js';
 import { failure } from '../support/failure.js';
 
 const what = 'The note';

@@ -7,7 +7,7 @@ import {
   lineOfKey,
   removeTomlItem,
   setTomlValue,
-} from '../../src/domain/toml.js';
+} from '../../src/core/toml.js';
 
 const FILE = `# Settings
 schema_version = 1

@@ -7,7 +7,7 @@ import {
   digestRunnable,
   judgeTrust,
   type Runnable,
-} from '../../src/domain/trust.js';
+} from '../../src/trust/rules.js';
 
 const init: Runnable = { kind: 'file', name: '.forge/init.sh', content: '#!/bin/sh\nnpm ci\n' };
 const test: Runnable = { kind: 'command', name: 'feature A', content: 'npm test' };

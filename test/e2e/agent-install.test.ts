@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentName } from '../../src/domain/agent/event.js';
-import { KFR_HEADER } from '../../src/domain/kfr/kfr.js';
+import type { AgentName } from '../../src/agent/event.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { payload } from '../cli/agent-hooks.js';
 import { snapshot } from '../cli/project.js';
 import { SLOW_MOTION } from '../support/forge.js';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordId } from '../../src/domain/ledger/ledger.js';
+import { recordId } from '../../src/ledger/rules/record.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../cli/checkpoints.js';
 import { verify } from '../cli/memory.js';
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';

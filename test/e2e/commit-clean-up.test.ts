@@ -1,8 +1,8 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkMessage, type MessageState } from '../../src/domain/commit/check.js';
-import { aboveScissors, cleanMessage, cleanupOf, textOf } from '../../src/domain/commit/clean.js';
-import { makeRules } from '../../src/domain/commit/rules.js';
+import { checkMessage, type MessageState } from '../../src/commit/check-rules.js';
+import { aboveScissors, cleanMessage, cleanupOf, textOf } from '../../src/commit/clean.js';
+import { makeRules } from '../../src/commit/rules.js';
 import { MESSAGE } from '../support/message.js';
 import { makeRepository, type Project, run } from '../support/project.js';
 

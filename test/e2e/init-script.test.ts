@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { scriptPieces } from '../../src/adapters/templates.js';
-import { composeScript } from '../../src/domain/init/script.js';
-import { partsFor, STACKS, TOOLCHAINS } from '../../src/domain/init/stack.js';
+import { composeScript } from '../../src/init/script-rules.js';
+import { partsFor, STACKS, TOOLCHAINS } from '../../src/init/stack.js';
+import { scriptPieces } from '../../src/init/templates.js';
 import { runBinary } from '../support/forge.js';
 import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
 import { hasTool, whichTool } from '../support/tools.js';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { recordId, TIERS, type Tier } from '../../src/domain/ledger/ledger.js';
+import { recordId, TIERS, type Tier } from '../../src/ledger/rules/record.js';
 import { makeForge } from '../cli/project.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';

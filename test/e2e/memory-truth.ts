@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { recordId } from '../../src/domain/ledger/ledger.js';
+import { recordId } from '../../src/ledger/rules/record.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import type { Project } from '../support/project.js';
 

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { opencodePlugin } from '../../src/domain/agent/wirings/opencode-plugin.js';
+import { opencodePlugin } from '../../src/agent/wirings/opencode-plugin.js';
 import { SLOW_MOTION } from '../support/forge.js';
 import { HANG, makePlainProject, type Project } from '../support/project.js';
 import { makeForgeRepository, typed } from './typed.js';

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { recordId } from '../../src/domain/ledger/ledger.js';
+import { recordId } from '../../src/ledger/rules/record.js';
 import { linesOf, logOf, makeKey, nameKey, verify } from '../cli/memory.js';
 import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';

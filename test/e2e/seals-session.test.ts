@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TIERS } from '../../src/domain/ledger/ledger.js';
+import { TIERS } from '../../src/ledger/rules/record.js';
 import { record, segmentOf, segmentsOf } from '../cli/memory.js';
 import { makeForge } from '../cli/project.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';

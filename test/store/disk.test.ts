@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { liveness, self } from '../../src/adapters/process.js';
-import { encodeDocument } from '../../src/domain/document.js';
-import { FEATURES, type Feature, type Features } from '../../src/domain/feature/feature.js';
-import { Disk } from '../../src/store/disk.js';
-import { featuresFile, layoutOf, lockFile } from '../../src/store/layout.js';
+import { Disk } from '../../src/core/disk.js';
+import { featuresFile, layoutOf, lockFile } from '../../src/core/paths.js';
+import { liveness, self } from '../../src/core/process-identity.js';
+import { encodeDocument } from '../../src/core/schema.js';
+import { FEATURES, type Feature, type Features } from '../../src/feature/rules.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFile, diskError, listFolder, placeFolder, removePath } from '../../src/store/durable.js';
+import { createFile, diskError, listFolder, placeFolder, removePath } from '../../src/core/files.js';
 import { makeFolder } from '../support/project.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);

@@ -20,7 +20,7 @@ import {
   readTarget,
   removeDrafts,
   replaceFiles,
-} from '../../src/store/durable.js';
+} from '../../src/core/files.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readProjectFile, removeEmptyFolders, replaceProjectFiles } from '../../src/store/project-file.js';
+import { readProjectFile, removeEmptyFolders, replaceProjectFiles } from '../../src/core/project-file.js';
 import { failure } from '../support/failure.js';
 import { makePlainProject } from '../support/project.js';
 

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { liveness, self } from '../../src/adapters/process.js';
-import { isStoredId, sessionName } from '../../src/domain/session/session.js';
-import { type Layout, sessionIdsFile } from '../../src/store/layout.js';
-import { allocateSessionId } from '../../src/store/session-ids.js';
+import { type Layout, sessionIdsFile } from '../../src/core/paths.js';
+import { liveness, self } from '../../src/core/process-identity.js';
+import { allocateSessionId } from '../../src/session/ids.js';
+import { isStoredId, sessionName } from '../../src/session/rules.js';
 import { finish, startChild } from '../support/child.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';

@@ -1,4 +1,4 @@
-import { ForgeError } from '../../src/domain/error.js';
+import { ForgeError } from '../../src/core/error.js';
 
 /** The error that a call is refused with; fails the test when it is not refused, or by a bug. */
 export function failure(call: () => unknown): ForgeError {

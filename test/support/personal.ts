@@ -1,4 +1,4 @@
-import type { Hit, Rule } from '../../src/domain/guard/rule.js';
+import type { Hit, Rule } from '../../src/guard/rule.js';
 
 // Samples are made when a test runs: none that is valid stands in the repository. The check digits are computed
 // here in another way than in src/, from the descriptions, so that one mistake is not made twice.

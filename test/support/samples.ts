@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { GuardClass } from '../../src/domain/guard/rule.js';
+import type { GuardClass } from '../../src/guard/rule.js';
 
 /** One of each class, made anew at every run: none stands whole in the repository. */
 export const SAMPLES: Record<Exclude<GuardClass, 'invisible'>, () => string> = {

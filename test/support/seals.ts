@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordId, TIERS, type Tier } from '../../src/domain/ledger/ledger.js';
 import type { Integrity, SupervisorReport } from '../../src/index.js';
+import { recordId, TIERS, type Tier } from '../../src/ledger/rules/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeFolder, type Project } from './project.js';
 

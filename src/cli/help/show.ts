@@ -1,5 +1,5 @@
-import { usage } from '../../domain/error.js';
-import { oneLine } from '../../domain/text.js';
+import { usage } from '../../core/error.js';
+import { oneLine } from '../../core/text.js';
 import { GROUPS } from '../groups.js';
 import type { CommandSpec } from '../spec.js';
 import { nearest } from './layout.js';

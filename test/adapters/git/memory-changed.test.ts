@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, renameSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { leftOut, memoryTree, rootCommit } from '../../../src/adapters/git/memory.js';
+import { leftOut, memoryTree, rootCommit } from '../../../src/git/memory.js';
 import { makeFolder, makePlainProject, type Project } from '../../support/project.js';
 import { changed, dropped, FIXED, FOLDER, find, gitOf, lines, makeMemory, save, segment } from './memory.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRecords } from '../../../src/adapters/git/memory.js';
+import { findRecords } from '../../../src/git/memory.js';
 import { FIXED, find, gitOf, idOf, line, lines, makeMemory, save, segment, streamOf } from './memory.js';
 
 describe('where a record is', () => {

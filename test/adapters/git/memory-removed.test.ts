@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readRemovedLines, rootCommit } from '../../../src/adapters/git/memory.js';
+import { readRemovedLines, rootCommit } from '../../../src/git/memory.js';
 import { makeFolder, projectAt } from '../../support/project.js';
 import {
   dropped,

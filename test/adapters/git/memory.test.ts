@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { streamGit } from '../../../src/adapters/git/git.js';
+import { streamGit } from '../../../src/git/client.js';
 import {
   changedBetween,
   defaultBranch,
@@ -11,7 +11,7 @@ import {
   readBlobs,
   readRemovedLines,
   rootCommit,
-} from '../../../src/adapters/git/memory.js';
+} from '../../../src/git/memory.js';
 import { makeFolder, makePlainProject, makeRepository, type Project } from '../../support/project.js';
 import {
   changed,

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { gitIn, streamGit } from '../../../src/adapters/git/git.js';
+import { gitIn, streamGit } from '../../../src/git/client.js';
 import {
   changedMemory,
   findRecords,
   type HistoryOutcome,
   type RemovedLine,
   readRemovedLines,
-} from '../../../src/adapters/git/memory.js';
-import { findRepository, type Repository } from '../../../src/adapters/git/repository.js';
+} from '../../../src/git/memory.js';
+import { findRepository, type Repository } from '../../../src/git/repository.js';
 import { makeFolder, makeRepository, type Project, projectAt } from '../../support/project.js';
 
 export const FOLDER = '.forge/memory';

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findForge, findRepository, identityOf, mayBeRoot } from '../../../src/adapters/git/repository.js';
+import { findForge, findRepository, identityOf, mayBeRoot } from '../../../src/git/repository.js';
 import {
   makeFolder,
   makePlainProject,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { gitIn } from '../../../src/adapters/git/git.js';
-import { findSetBack } from '../../../src/adapters/git/set-back.js';
+import { gitIn } from '../../../src/git/client.js';
+import { findSetBack } from '../../../src/git/set-back.js';
 import { makeFolder, projectAt } from '../../support/project.js';
 
 const FOLDER = '.forge/memory/notes.d';

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { gitIn } from '../../../src/adapters/git/git.js';
-import { findRepository, type Repository } from '../../../src/adapters/git/repository.js';
-import { readTrees, type TreeReader } from '../../../src/adapters/git/tree.js';
+import { gitIn } from '../../../src/git/client.js';
+import { findRepository, type Repository } from '../../../src/git/repository.js';
+import { readTrees, type TreeReader } from '../../../src/git/tree.js';
 import { differences, snapshot } from '../../cli/project.js';
 import { makeFolder, type Project, projectAt } from '../../support/project.js';
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { codex } from '../../../src/domain/agent/codex.js';
-import type { Answer } from '../../../src/domain/agent/event.js';
-import { isHookOf } from '../../../src/domain/agent/wiring.js';
-import { codexWiring } from '../../../src/domain/agent/wirings/codex.js';
+import { codex } from '../../../src/agent/codex.js';
+import type { Answer } from '../../../src/agent/event.js';
+import { isHookOf } from '../../../src/agent/wiring-rules.js';
+import { codexWiring } from '../../../src/agent/wirings/codex.js';
 
 const folder = new URL('../../fixtures/agents/codex/', import.meta.url);
 const fixture = (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));

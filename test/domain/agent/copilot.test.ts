@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { copilot } from '../../../src/domain/agent/copilot.js';
-import type { Moment } from '../../../src/domain/agent/event.js';
-import { stopReason } from '../../../src/domain/kfr/gate.js';
+import { copilot } from '../../../src/agent/copilot.js';
+import type { Moment } from '../../../src/agent/event.js';
+import { stopReason } from '../../../src/kfr/rules.js';
 import { payload } from '../../cli/agent-hooks.js';
 
 const read = (name: string, moment: Moment, change: object = {}) =>

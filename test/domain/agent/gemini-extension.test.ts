@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { geminiHooks, geminiServer } from '../../../src/domain/agent/wirings/gemini.js';
+import { geminiHooks, geminiServer } from '../../../src/agent/wirings/gemini.js';
 
 const root = new URL('../../../', import.meta.url);
 const json = (path: string) => JSON.parse(readFileSync(new URL(path, root), 'utf8'));

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../../../src/domain/agent/event.js';
-import { gemini } from '../../../src/domain/agent/gemini.js';
-import { isHookOf } from '../../../src/domain/agent/wiring.js';
-import { geminiServer, geminiWiring } from '../../../src/domain/agent/wirings/gemini.js';
-import { stopReason } from '../../../src/domain/kfr/gate.js';
+import type { AgentEvent } from '../../../src/agent/event.js';
+import { gemini } from '../../../src/agent/gemini.js';
+import { isHookOf } from '../../../src/agent/wiring-rules.js';
+import { geminiServer, geminiWiring } from '../../../src/agent/wirings/gemini.js';
+import { stopReason } from '../../../src/kfr/rules.js';
 
 const root = new URL('../../../', import.meta.url);
 const json = (path: string) => JSON.parse(readFileSync(new URL(path, root), 'utf8'));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Moment } from '../../../src/domain/agent/event.js';
-import { opencode } from '../../../src/domain/agent/opencode.js';
-import { stopReason } from '../../../src/domain/kfr/gate.js';
+import type { Moment } from '../../../src/agent/event.js';
+import { opencode } from '../../../src/agent/opencode.js';
+import { stopReason } from '../../../src/kfr/rules.js';
 import { payload } from '../../cli/agent-hooks.js';
 
 const read = (name: string, moment: Moment, change: object = {}) =>

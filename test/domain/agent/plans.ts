@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Part } from '../../../src/domain/agent/edit-fixture.js';
-import type { FileRecord } from '../../../src/domain/agent/manifest.js';
-import { type FilePlan, planFile } from '../../../src/domain/agent/wiring-plan.js';
+import type { Part } from '../../../src/agent/edit-fixture.js';
+import type { FileRecord } from '../../../src/agent/manifest.js';
+import { type FilePlan, planFile } from '../../../src/agent/wiring-plan.js';
 import { item, member } from './wirings.js';
 
 export const install = (

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type Fixture, isHookOf } from '../../../src/domain/agent/wiring.js';
-import { copilotWiring } from '../../../src/domain/agent/wirings/copilot.js';
-import { cursorWiring } from '../../../src/domain/agent/wirings/cursor.js';
-import { opencodeWiring } from '../../../src/domain/agent/wirings/opencode.js';
+import { type Fixture, isHookOf } from '../../../src/agent/wiring-rules.js';
+import { copilotWiring } from '../../../src/agent/wirings/copilot.js';
+import { cursorWiring } from '../../../src/agent/wirings/cursor.js';
+import { opencodeWiring } from '../../../src/agent/wirings/opencode.js';
 
 const HERE = { command: 'forge', isUser: false };
 const HOME = { command: 'npx --no-install forge', isUser: true };

@@ -1,6 +1,6 @@
-import type { Part } from '../../../src/domain/agent/edit-fixture.js';
-import type { AgentName } from '../../../src/domain/agent/event.js';
-import type { AgentWiring, Fixture } from '../../../src/domain/agent/wiring.js';
+import type { Part } from '../../../src/agent/edit-fixture.js';
+import type { AgentName } from '../../../src/agent/event.js';
+import type { AgentWiring, Fixture } from '../../../src/agent/wiring-rules.js';
 
 /** Wirings of all kinds of fixtures, whatever the agents themselves need today. */
 export const SETTINGS = '.agent/settings.json';

@@ -3,16 +3,18 @@ import {
   byTime,
   CHECKPOINT,
   closedIssues,
+  type FileFacts,
+  judgeCheckpoint,
   type Manifest,
   manifestIn,
   nameIn,
   nextName,
   parseName,
   tagMessage,
-} from '../../../src/domain/checkpoint/checkpoint.js';
-import { type FileFacts, judgeCheckpoint, type TagFacts } from '../../../src/domain/checkpoint/state.js';
-import { decodeDocument, encodeDocument } from '../../../src/domain/document.js';
-import type { Feature } from '../../../src/domain/feature/feature.js';
+} from '../../../src/checkpoint/rules.js';
+import { decodeDocument, encodeDocument } from '../../../src/core/schema.js';
+import type { Feature } from '../../../src/feature/rules.js';
+import type { TagFacts } from '../../../src/git/tags.js';
 
 /** RFC-9060 §5.2, word for word. */
 const RFC = `{

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CiCheck, type CiReport, ciExit, ciFormat, looked, skipped } from '../../../src/domain/ci/ci.js';
-import { junit } from '../../../src/domain/ci/junit.js';
-import { defuse, formatCheck, formatEnd } from '../../../src/domain/ci/log.js';
-import { defaultRefs, namedStart } from '../../../src/domain/ci/range.js';
+import { junit } from '../../../src/ci/junit.js';
+import { defuse, formatCheck, formatEnd } from '../../../src/ci/log.js';
+import { defaultRefs, namedStart } from '../../../src/ci/range-rules.js';
+import { type CiCheck, type CiReport, ciExit, ciFormat, looked, skipped } from '../../../src/ci/rules.js';
 import { isWellFormed } from '../../support/xml.js';
 
 const check = (name: CiCheck['name'], rest: Omit<CiCheck, 'name'> = looked('1 commit')): CiCheck => ({

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CheckedMessage, checkMessage, type MessageState } from '../../../src/domain/commit/check.js';
-import { formatCommitMessage } from '../../../src/domain/commit/message.js';
-import { type CommitSettings, DEFAULT_SETTINGS, makeRules, RULES } from '../../../src/domain/commit/rules.js';
+import { type CheckedMessage, checkMessage, type MessageState } from '../../../src/commit/check-rules.js';
+import { formatCommitMessage } from '../../../src/commit/message.js';
+import { type CommitSettings, DEFAULT_SETTINGS, makeRules, RULES } from '../../../src/commit/rules.js';
 import { MESSAGE } from '../../support/message.js';
 
 const GOOD = MESSAGE.replace('Parent: none', 'Parent: abc1234 (previous working state)').replace(

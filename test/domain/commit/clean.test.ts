@@ -7,7 +7,7 @@ import {
   markOf,
   protectHeadings,
   textOf,
-} from '../../../src/domain/commit/clean.js';
+} from '../../../src/commit/clean.js';
 import { makeRepository, run } from '../../support/project.js';
 
 const SCISSORS = `${'-'.repeat(24)} >8 ${'-'.repeat(24)}`;

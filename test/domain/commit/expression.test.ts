@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileExpression, expressionProblem } from '../../../src/domain/commit/expression.js';
+import { compileExpression, expressionProblem } from '../../../src/commit/expression.js';
 
 const PARTS = [
   ...['a', 'b', '-', '\\d', '\\w', '.', '[ab]', '[^a]', '[a-c1]', 'a*', 'b+', '\\d{2}', '[ab]{1,3}', 'b{0,}'],

@@ -1,11 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type CommitMessage,
-  formatCommitMessage,
-  parseCommitMessage,
-} from '../../../src/domain/commit/message.js';
-import { oneLine } from '../../../src/domain/text.js';
+import { type CommitMessage, formatCommitMessage, parseCommitMessage } from '../../../src/commit/message.js';
+import { oneLine } from '../../../src/core/text.js';
 
 const RFC_SAMPLE = `[SX9-123] Brief description
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { LOG_TAIL_BYTES } from '../../../src/core/log-tail.js';
 import {
   afterFailedWrite,
   CycleInput,
@@ -7,9 +8,8 @@ import {
   executionDraft,
   isEvaluated,
   judgedLate,
-  LOG_TAIL_BYTES,
-} from '../../../src/domain/cycle/cycle.js';
-import { recordId } from '../../../src/domain/ledger/ledger.js';
+} from '../../../src/learning/evaluation.js';
+import { recordId } from '../../../src/ledger/rules/record.js';
 
 const NOW = '2026-03-01T10:00:00.000Z';
 const draft = (input: CycleInput) => executionDraft(input, 'k', NOW)(2);

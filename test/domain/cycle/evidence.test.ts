@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CycleInput, type Evidence, evaluationBody } from '../../../src/domain/cycle/cycle.js';
-import { boundEvidence, boundTexts } from '../../../src/domain/cycle/evidence.js';
-import { checkBody } from '../../../src/domain/ledger/segment.js';
+import {
+  boundEvidence,
+  boundTexts,
+  CycleInput,
+  type Evidence,
+  evaluationBody,
+} from '../../../src/learning/evaluation.js';
+import { checkBody } from '../../../src/ledger/rules/segment.js';
 
 const run = (exit_code: number | null, word = 'true'): Evidence => ({
   feature: 'A',

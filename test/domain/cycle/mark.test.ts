@@ -4,7 +4,7 @@ import {
   CycleMark,
   interruptedInput,
   interruptedMarks,
-} from '../../../src/domain/cycle/mark.js';
+} from '../../../src/cycle/mark-rules.js';
 
 const mark: CycleMark = {
   schema_version: '1.0',

@@ -1,15 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  faultsIn,
-  hooksIn,
-  parseSettings,
-  programIn,
-  switchedOff,
-} from '../../../src/domain/agent/settings.js';
-import type { AgentStatus, FileState } from '../../../src/domain/agent/status.js';
-import { type AgentFacts, type AgentSight, diagnoseAgents } from '../../../src/domain/diagnosis/agent.js';
-import { diagnose, type Facts, isBelow, type ProjectFacts } from '../../../src/domain/diagnosis/diagnosis.js';
-import { inOrder, type Symptom } from '../../../src/domain/diagnosis/symptom.js';
+import { faultsIn, hooksIn, parseSettings, programIn, switchedOff } from '../../../src/agent/settings.js';
+import type { AgentStatus, FileState } from '../../../src/agent/status.js';
+import { type AgentFacts, type AgentSight, diagnoseAgents } from '../../../src/doctor/agent-rules.js';
+import { diagnose, type Facts, isBelow, type ProjectFacts } from '../../../src/doctor/diagnosis.js';
+import { inOrder, type Symptom } from '../../../src/status/symptom.js';
 
 const PROJECT: ProjectFacts = {
   config: null,

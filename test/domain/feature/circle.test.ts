@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Feature, planEdit, planFeature } from '../../../src/domain/feature/feature.js';
+import { type Feature, planEdit, planFeature } from '../../../src/feature/rules.js';
 import { failure } from '../../support/failure.js';
 
 const now = '2026-03-01T10:00:00.000Z';

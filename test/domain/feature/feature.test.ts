@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeDocument, encodeDocument } from '../../../src/domain/document.js';
+import { decodeDocument, encodeDocument } from '../../../src/core/schema.js';
 import {
   countStatuses,
   FEATURES,
@@ -10,7 +10,7 @@ import {
   planFeature,
   planRemove,
   STATUSES,
-} from '../../../src/domain/feature/feature.js';
+} from '../../../src/feature/rules.js';
 import { failure } from '../../support/failure.js';
 
 const now = '2026-03-01T10:00:00.000Z';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Feature } from '../../../src/domain/feature/feature.js';
-import { planImport } from '../../../src/domain/feature/import.js';
+import { planImport } from '../../../src/feature/import.js';
+import type { Feature } from '../../../src/feature/rules.js';
 import { failure } from '../../support/failure.js';
 
 const now = '2026-03-01T10:00:00.000Z';

@@ -8,7 +8,7 @@ import {
   mod11Of2,
   mod97,
   verhoeff,
-} from '../../../src/domain/guard/checksum.js';
+} from '../../../src/guard/checksum.js';
 
 const TEN = [...'0123456789'];
 const checks = (body: string, holds: (text: string) => boolean, tails: readonly string[] = TEN): string[] =>

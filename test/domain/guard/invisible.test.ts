@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ForgeError } from '../../../src/domain/error.js';
-import { invisibleRules } from '../../../src/domain/guard/invisible.js';
-import { checkText } from '../../../src/domain/text.js';
+import { ForgeError } from '../../../src/core/error.js';
+import { checkText } from '../../../src/core/text.js';
+import { invisibleRules } from '../../../src/guard/invisible.js';
 import { NAUGHTY } from '../../cli/naughty.js';
 import { findAll } from '../../support/personal.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { SECRET_GROUPS } from '../../../src/domain/guard/rules.js';
-import { scanText } from '../../../src/domain/guard/scan.js';
-import { rulesOf } from '../../../src/domain/guard/table.js';
+import { scanText } from '../../../src/guard/scan.js';
+import { rulesOf } from '../../../src/guard/table.js';
+import { SECRET_GROUPS } from '../../../src/guard/vendor-rules.js';
 import { fill, seeded } from '../../support/secrets.js';
 
 const SECRET_RULES = rulesOf(SECRET_GROUPS);

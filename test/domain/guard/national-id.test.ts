@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { verhoeff } from '../../../src/domain/guard/checksum.js';
-import { NATIONAL_ID_GROUPS } from '../../../src/domain/guard/national-id.js';
-import { rulesOf } from '../../../src/domain/guard/table.js';
+import { verhoeff } from '../../../src/guard/checksum.js';
+import { NATIONAL_ID_GROUPS } from '../../../src/guard/national-id.js';
+import { rulesOf } from '../../../src/guard/table.js';
 import { NATIONAL } from '../../support/national-id.js';
 import { CONTEXTS, findAll, random } from '../../support/personal.js';
 

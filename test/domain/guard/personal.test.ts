@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { cardRules } from '../../../src/domain/guard/card.js';
-import { emailRules } from '../../../src/domain/guard/email.js';
-import { ibanLengths, ibanRules } from '../../../src/domain/guard/iban.js';
-import { networkRules } from '../../../src/domain/guard/network.js';
-import { PERSONAL_GROUPS } from '../../../src/domain/guard/personal.js';
-import { phoneRules } from '../../../src/domain/guard/phone.js';
-import type { Rule } from '../../../src/domain/guard/rule.js';
-import { rulesOf } from '../../../src/domain/guard/table.js';
+import { cardRules } from '../../../src/guard/card.js';
+import { emailRules } from '../../../src/guard/email.js';
+import { ibanLengths, ibanRules } from '../../../src/guard/iban.js';
+import { networkRules } from '../../../src/guard/network.js';
+import { PERSONAL_GROUPS } from '../../../src/guard/personal.js';
+import { phoneRules } from '../../../src/guard/phone.js';
+import type { Rule } from '../../../src/guard/rule.js';
+import { rulesOf } from '../../../src/guard/table.js';
 import {
   CARDS,
   CONTEXTS,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findLongCode } from '../../../src/domain/guard/long-code.js';
-import { proprietaryRules } from '../../../src/domain/guard/proprietary.js';
+import { findLongCode } from '../../../src/guard/long-code.js';
+import { proprietaryRules } from '../../../src/guard/proprietary.js';
 import { findAll } from '../../support/personal.js';
 
 const PROPRIETARY_RULES = proprietaryRules([]);

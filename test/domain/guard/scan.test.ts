@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { scanFields } from '../../../src/domain/guard/document.js';
-import type { Field } from '../../../src/domain/guard/fields.js';
-import type { Rule } from '../../../src/domain/guard/rule.js';
-import { SECRET_GROUPS } from '../../../src/domain/guard/rules.js';
-import { scanText } from '../../../src/domain/guard/scan.js';
-import { guardRules, rulesOf } from '../../../src/domain/guard/table.js';
+import { scanFields } from '../../../src/guard/document.js';
+import type { Field } from '../../../src/guard/fields.js';
+import type { Rule } from '../../../src/guard/rule.js';
+import { scanText } from '../../../src/guard/scan.js';
+import { guardRules, rulesOf } from '../../../src/guard/table.js';
+import { SECRET_GROUPS } from '../../../src/guard/vendor-rules.js';
 import { crcBody, fill, run, seeded } from '../../support/secrets.js';
 
 const SECRET_RULES = rulesOf(SECRET_GROUPS);

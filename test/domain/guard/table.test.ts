@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openIndex, selectRules } from '../../../src/domain/guard/keywords.js';
-import { scanText } from '../../../src/domain/guard/scan.js';
-import { guardRules, guardTable, makeTableData } from '../../../src/domain/guard/table.js';
+import { openIndex, selectRules } from '../../../src/guard/keywords.js';
+import { scanText } from '../../../src/guard/scan.js';
+import { guardRules, guardTable, makeTableData } from '../../../src/guard/table.js';
 
 const RULES = guardRules();
 const isCalled = (keyword: string): boolean => !/[\n\r]/.test(keyword) && keyword === keyword.toLowerCase();

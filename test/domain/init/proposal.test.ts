@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { isBranchName } from '../../../src/domain/branch.js';
-import { compileExpression } from '../../../src/domain/commit/expression.js';
+import { compileExpression } from '../../../src/commit/expression.js';
+import { isBranchName } from '../../../src/core/text.js';
 import {
   findTasks,
   MAX_TASKS,
   proposeIdPattern,
   proposeTest,
   type TestFacts,
-} from '../../../src/domain/init/proposal.js';
-import type { Part } from '../../../src/domain/init/stack.js';
+} from '../../../src/init/proposal.js';
+import type { Part } from '../../../src/init/stack.js';
 
 describe('what a repository says about itself', () => {
   it('LAY-04 the ids of issues, by what recent commits call them', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { composeScript, readScriptMark, type ScriptPieces } from '../../../src/domain/init/script.js';
+import { composeScript, readScriptMark, type ScriptPieces } from '../../../src/init/script-rules.js';
 
 const PIECES: ScriptPieces = {
   head: '#!/bin/sh\n',

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeDocument, encodeDocument } from '../../../src/domain/document.js';
-import { openEntries, requireResolved, unparked } from '../../../src/domain/kfr/gate.js';
+import { decodeDocument, encodeDocument } from '../../../src/core/schema.js';
 import {
   countKfr,
   type Entry,
@@ -12,8 +11,11 @@ import {
   type Kfr,
   KINDS,
   NO_KFR,
+  openEntries,
   readKind,
-} from '../../../src/domain/kfr/kfr.js';
+  requireResolved,
+  unparked,
+} from '../../../src/kfr/rules.js';
 
 const AT = '2026-03-01T10:00:00.000Z';
 const entry = (id: number, kind: Entry['kind'], text: string, more: Partial<Entry> = {}): Entry => ({

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duplicateKey } from '../../../src/domain/kfr/content.js';
-import { countKfr, type Kfr } from '../../../src/domain/kfr/kfr.js';
-import type { Patched } from '../../../src/domain/kfr/patch.js';
+import { duplicateKey } from '../../../src/kfr/operation.js';
+import type { Patched } from '../../../src/kfr/patch.js';
+import { countKfr, type Kfr } from '../../../src/kfr/rules.js';
 import { add, EMPTY, LIMITS, made, patch } from './patches.js';
 
 /** Any operation: right, wrong, strange. */

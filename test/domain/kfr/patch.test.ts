@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { countKfr, type Kfr } from '../../../src/domain/kfr/kfr.js';
-import type { Operation } from '../../../src/domain/kfr/operation.js';
-import { applyPatch, type Patched } from '../../../src/domain/kfr/patch.js';
+import type { Operation } from '../../../src/kfr/operation.js';
+import { applyPatch, type Patched } from '../../../src/kfr/patch.js';
+import { countKfr, type Kfr } from '../../../src/kfr/rules.js';
 import { add, EMPTY, made, NOW, patch } from './patches.js';
 
 const texts = ({ entries }: Kfr): string[] => entries.map(({ id, text }) => `${id} ${text}`);

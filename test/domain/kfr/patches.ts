@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { type Kfr, NO_KFR } from '../../../src/domain/kfr/kfr.js';
-import type { Operation } from '../../../src/domain/kfr/operation.js';
-import { applyPatch, type Patched } from '../../../src/domain/kfr/patch.js';
+import type { Operation } from '../../../src/kfr/operation.js';
+import { applyPatch, type Patched } from '../../../src/kfr/patch.js';
+import { type Kfr, NO_KFR } from '../../../src/kfr/rules.js';
 
 export const NOW = '2026-03-01T10:00:00.000Z';
 export const LIMITS = { characters: 280, tokens: 800 };

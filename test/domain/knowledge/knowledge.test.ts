@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeDocument, encodeDocument } from '../../../src/domain/document.js';
+import { decodeDocument, encodeDocument } from '../../../src/core/schema.js';
 import {
   forget,
   KNOWLEDGE,
@@ -8,7 +8,7 @@ import {
   listLearnings,
   type NewLearning,
   searchLearnings,
-} from '../../../src/domain/knowledge/knowledge.js';
+} from '../../../src/knowledge/rules.js';
 
 const now = '2026-03-01T10:00:00.000Z';
 const EMPTY: Knowledge = { schema_version: '1.0', patterns: { successful: [], failed: [] }, invariants: [] };

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countUncovered, type Plan, planConsolidation } from '../../../src/domain/learning/consolidation.js';
-import { coveredHeads, digestPlan, recordsOf } from '../../../src/domain/learning/consolidation-record.js';
-import { EvaluationTable } from '../../../src/domain/learning/evaluation-table.js';
-import type { Identified } from '../../../src/domain/learning/evidence.js';
-import { knowledgeId } from '../../../src/domain/learning/pattern.js';
-import { readProven } from '../../../src/domain/learning/proven.js';
-import { type LedgerRecord, recordId } from '../../../src/domain/ledger/ledger.js';
+import { coveredHeads, digestPlan, recordsOf } from '../../../src/learning/consolidation-record.js';
+import { EvaluationTable } from '../../../src/learning/evaluation-table.js';
+import type { Identified } from '../../../src/learning/evidence.js';
+import { knowledgeId } from '../../../src/learning/pattern.js';
+import { readProven } from '../../../src/learning/proven.js';
+import { countUncovered, type Plan, planConsolidation } from '../../../src/learning/rules.js';
+import { type LedgerRecord, recordId } from '../../../src/ledger/rules/record.js';
 
 type Fields = Partial<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 import { isAscii } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchPlainCycle } from '../../../src/domain/learning/evaluation-line.js';
-import { EvaluationTable } from '../../../src/domain/learning/evaluation-table.js';
-import { genesisLine, type Piece, parseLine, recordId } from '../../../src/domain/ledger/ledger.js';
+import { matchPlainCycle } from '../../../src/learning/evaluation-line.js';
+import { EvaluationTable } from '../../../src/learning/evaluation-table.js';
+import { genesisLine, type Piece, parseLine, recordId } from '../../../src/ledger/rules/record.js';
 
 const GENESIS = genesisLine('evaluation', recordId('ledger'));
 const PREV = recordId(GENESIS);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { describeEdits, type EditedFile, type LooseRecord } from '../../../src/domain/ledger/edit.js';
-import { type MissingRecord, markOf } from '../../../src/domain/ledger/finding.js';
-import type { Unreadable } from '../../../src/domain/ledger/problem.js';
+import { describeEdits, type EditedFile, type LooseRecord } from '../../../src/ledger/rules/edit.js';
+import { type MissingRecord, markOf } from '../../../src/ledger/rules/finding.js';
+import type { Unreadable } from '../../../src/ledger/rules/problem.js';
 
 const FILE = '.forge/memory/execution.d/a.jsonl';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LedgerGraph, type Source } from '../../../src/domain/ledger/graph.js';
-import { genesisLine, ledgerId, recordId } from '../../../src/domain/ledger/ledger.js';
-import { digestOf, withoutConsequences } from '../../../src/domain/ledger/problem.js';
-import { planLines, type Tip } from '../../../src/domain/ledger/segment.js';
+import { LedgerGraph, type Source } from '../../../src/ledger/rules/graph.js';
+import { digestOf, withoutConsequences } from '../../../src/ledger/rules/problem.js';
+import { genesisLine, ledgerId, recordId } from '../../../src/ledger/rules/record.js';
+import { planLines, type Tip } from '../../../src/ledger/rules/segment.js';
 
 const LEDGER = ledgerId('evaluation', 'root');
 const GENESIS = genesisLine('evaluation', LEDGER);

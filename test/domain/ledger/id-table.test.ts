@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { IdTable } from '../../../src/domain/ledger/id-table.js';
+import { IdTable } from '../../../src/ledger/rules/id-table.js';
 
 const id = (text: string): string => createHash('sha256').update(text).digest('hex');
 

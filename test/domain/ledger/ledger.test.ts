@@ -7,7 +7,7 @@ import {
   paddingLines,
   parseLine,
   recordId,
-} from '../../../src/domain/ledger/ledger.js';
+} from '../../../src/ledger/rules/record.js';
 
 const ledger = ledgerId('evaluation', 'a'.repeat(40));
 const record: LedgerRecord = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { LATE_WRITE } from '../../../src/domain/cycle/cycle.js';
-import type { LedgerRecord } from '../../../src/domain/ledger/ledger.js';
-import { gatherTexts, matchTexts } from '../../../src/domain/ledger/remnant.js';
+import { LATE_WRITE } from '../../../src/learning/evaluation.js';
+import type { LedgerRecord } from '../../../src/ledger/rules/record.js';
+import { gatherTexts, matchTexts } from '../../../src/ledger/rules/remnant.js';
 
 const ID = 'a'.repeat(64);
 const of = (fields: object): LedgerRecord =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { genesisLine, ledgerId, recordId } from '../../../src/domain/ledger/ledger.js';
-import { planLines, type Tip } from '../../../src/domain/ledger/segment.js';
+import { genesisLine, ledgerId, recordId } from '../../../src/ledger/rules/record.js';
+import { planLines, type Tip } from '../../../src/ledger/rules/segment.js';
 
 const LEDGER = ledgerId('notes', 'root');
 const genesis = recordId(genesisLine('notes', LEDGER));

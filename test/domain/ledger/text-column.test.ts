@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TextColumn } from '../../../src/domain/ledger/text-column.js';
+import { TextColumn } from '../../../src/ledger/rules/text-column.js';
 
 describe('a column of texts', () => {
   it('gives back what was put in, however long it is and whatever it says', () => {

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { LedgerGraph } from '../../../src/domain/ledger/graph.js';
+import { LedgerGraph } from '../../../src/ledger/rules/graph.js';
 import {
   genesisLine,
   type LedgerRecord,
   parseLine,
   recordId,
   type Tier,
-} from '../../../src/domain/ledger/ledger.js';
-import { planLines } from '../../../src/domain/ledger/segment.js';
+} from '../../../src/ledger/rules/record.js';
+import { planLines } from '../../../src/ledger/rules/segment.js';
 import {
   identify,
   redactedIn,
   replacementFor,
   tombstoneOf,
   whyNotRedact,
-} from '../../../src/domain/ledger/tombstone.js';
+} from '../../../src/ledger/rules/tombstone.js';
 
 const LEDGER = 'a'.repeat(64);
 const GENESIS = genesisLine('notes', LEDGER);

@@ -1,7 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { type LedgerRecord, recordId, TIERS, type Tier } from '../../../src/domain/ledger/ledger.js';
-import { SealGraph } from '../../../src/domain/seal/graph.js';
+import { type LedgerRecord, recordId, TIERS, type Tier } from '../../../src/ledger/rules/record.js';
 import {
   fingerprintOf,
   formatSignature,
@@ -12,7 +11,8 @@ import {
   type Seal,
   type SignedSeal,
   sealText,
-} from '../../../src/domain/seal/seal.js';
+} from '../../../src/ledger/rules/seal.js';
+import { SealGraph } from '../../../src/ledger/rules/seal-graph.js';
 import {
   formatPinnedSeals,
   judgeKeys,
@@ -20,7 +20,7 @@ import {
   parsePinnedSeals,
   pinKeys,
   pinSeals,
-} from '../../../src/domain/seal/supervisor.js';
+} from '../../../src/ledger/rules/supervisor.js';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 const KEY = publicKeyOf(publicKey.export({ type: 'spki', format: 'der' }));

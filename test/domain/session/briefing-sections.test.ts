@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Feature } from '../../../src/domain/feature/feature.js';
-import { cutBriefing } from '../../../src/domain/session/briefing.js';
-import type { BriefingData } from '../../../src/domain/session/briefing-items.js';
-import { briefingSections } from '../../../src/domain/session/briefing-sections.js';
-import { NO_FOCUS } from '../../../src/domain/session/focus.js';
-import type { ArchivedSession } from '../../../src/domain/session/session.js';
+import type { Feature } from '../../../src/feature/rules.js';
+import type { BriefingData } from '../../../src/session/briefing-items.js';
+import { cutBriefing } from '../../../src/session/briefing-rules.js';
+import { briefingSections } from '../../../src/session/briefing-sections.js';
+import { NO_FOCUS } from '../../../src/session/focus-rules.js';
+import type { ArchivedSession } from '../../../src/session/rules.js';
 
 const at = '2026-03-01T10:00:00.000Z';
 const EMPTY: BriefingData = {

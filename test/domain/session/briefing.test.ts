@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BriefingSection, cutBriefing } from '../../../src/domain/session/briefing.js';
-import { countTokens } from '../../../src/domain/text.js';
+import { countTokens } from '../../../src/core/text.js';
+import { type BriefingSection, cutBriefing } from '../../../src/session/briefing-rules.js';
 
 const section = (key: string, priority: number, items: string[]): BriefingSection => ({
   key,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeDocument, encodeDocument } from '../../../src/domain/document.js';
+import { decodeDocument, encodeDocument } from '../../../src/core/schema.js';
 import {
   FOCUS,
   type Focus,
@@ -7,7 +7,7 @@ import {
   NO_FOCUS,
   planFocus,
   switchesContext,
-} from '../../../src/domain/session/focus.js';
+} from '../../../src/session/focus-rules.js';
 
 const START = '2026-03-01T10:00:00.000Z';
 const now = '2026-03-01T11:00:00.000Z';

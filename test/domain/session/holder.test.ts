@@ -1,11 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type Holder,
-  type HolderQuestion,
-  judgeHolder,
-  sameProcess,
-} from '../../../src/domain/session/holder.js';
+import { type Holder, type HolderQuestion, judgeHolder, sameProcess } from '../../../src/core/holder.js';
 
 const me: Holder = { pid: 100, started: '5', boot: 'boot-1', host: 'laptop' };
 const other: Holder = { ...me, pid: 200 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeDocument, encodeDocument } from '../../../src/domain/document.js';
+import { decodeDocument, encodeDocument } from '../../../src/core/schema.js';
 import {
   ARCHIVED_SESSION,
   type ArchivedSession,
@@ -14,7 +14,7 @@ import {
   sessionName,
   shownId,
   toArchive,
-} from '../../../src/domain/session/session.js';
+} from '../../../src/session/rules.js';
 import { failure } from '../../support/failure.js';
 
 const A = '2026-03-01-session-001-aaaaaa';

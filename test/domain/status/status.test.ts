@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addEntry, entryTimes, startProgress } from '../../../src/domain/session/progress.js';
-import { type GitFacts, judgeGit, NO_GIT } from '../../../src/domain/status/git.js';
+import { addEntry, entryTimes, startProgress } from '../../../src/session/progress-rules.js';
+import { COLORS, type Remark, toComponent, toStatus, worstOf } from '../../../src/status/component.js';
+import { type GitFacts, judgeGit, NO_GIT } from '../../../src/status/git-rules.js';
 import {
   isOrphan,
   judgeFeatures,
   judgeKnowledge,
   judgeLinear,
   judgeProgress,
-} from '../../../src/domain/status/rules.js';
-import { COLORS, type Remark, toComponent, toStatus, worstOf } from '../../../src/domain/status/status.js';
+} from '../../../src/status/rules.js';
 
 const NOW = new Date('2026-03-10T12:00:30.000Z');
 const ago = (ms: number): string => new Date(NOW.getTime() - ms).toISOString();

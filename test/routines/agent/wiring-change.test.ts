@@ -1,18 +1,14 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { AGENT_NAMES, type AgentName } from '../../../src/domain/agent/event.js';
-import type { AgentStatus } from '../../../src/domain/agent/status.js';
-import type { AgentWiring } from '../../../src/domain/agent/wiring.js';
-import { loadWirings, type Wirings } from '../../../src/domain/agent/wirings/wirings.js';
+import { AGENT_NAMES, type AgentName } from '../../../src/agent/event.js';
+import type { AgentStatus } from '../../../src/agent/status.js';
+import { type ChangedFile, changeWiring, type WiringWish } from '../../../src/agent/wiring-change.js';
+import { projectPlace } from '../../../src/agent/wiring-place.js';
+import type { AgentWiring } from '../../../src/agent/wiring-rules.js';
+import { lookAtWiring } from '../../../src/agent/wiring-status.js';
+import { loadWirings, type Wirings } from '../../../src/agent/wirings/wirings.js';
 import { systemWorld } from '../../../src/index.js';
-import {
-  type ChangedFile,
-  changeWiring,
-  type WiringWish,
-} from '../../../src/routines/agent/wiring-change.js';
-import { projectPlace } from '../../../src/routines/agent/wiring-place.js';
-import { lookAtWiring } from '../../../src/routines/agent/wiring-status.js';
-import { openContext } from '../../../src/routines/context.js';
+import { openContext } from '../../../src/project/project.js';
 import { differences, makeForge, snapshot } from '../../cli/project.js';
 import { block, file, item, member, table, wiring } from '../../domain/agent/wirings.js';
 import { failure } from '../../support/failure.js';

@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { journalFile, layoutOf } from '../../../src/store/layout.js';
-import { appendLines } from '../../../src/store/ledger/append.js';
-import { appendJournal, journalStamp, pruneJournal, readJournal } from '../../../src/store/ledger/journal.js';
+import { journalFile, layoutOf } from '../../../src/core/paths.js';
+import { appendLines } from '../../../src/ledger/store/append.js';
+import { appendJournal, journalStamp, pruneJournal, readJournal } from '../../../src/ledger/store/journal.js';
 import { makeFolder } from '../../support/project.js';
 
 const [ONE, TWO] = [Buffer.from('one\n'), Buffer.from('two\n')];

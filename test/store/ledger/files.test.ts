@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_RECORD_BYTES, recordId } from '../../../src/domain/ledger/ledger.js';
-import { scanContainer } from '../../../src/store/ledger/files.js';
+import { MAX_RECORD_BYTES, recordId } from '../../../src/ledger/rules/record.js';
+import { scanContainer } from '../../../src/ledger/store/files.js';
 import { makeFolder } from '../../support/project.js';
 
 type Seen = [kind: string, text: string, line: number, offset: number];

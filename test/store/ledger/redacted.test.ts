@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Tombstone } from '../../../src/domain/ledger/ledger.js';
-import { Disk } from '../../../src/store/disk.js';
-import { layoutOf } from '../../../src/store/layout.js';
-import { keepRedacted, readRedacted } from '../../../src/store/ledger/redacted.js';
+import { Disk } from '../../../src/core/disk.js';
+import { layoutOf } from '../../../src/core/paths.js';
+import type { Tombstone } from '../../../src/ledger/rules/record.js';
+import { keepRedacted, readRedacted } from '../../../src/ledger/store/redacted.js';
 import { makeFolder } from '../../support/project.js';
 
 const stone = (digit: string): Tombstone => ({

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { genesisLine, ledgerId, recordId } from '../../../src/domain/ledger/ledger.js';
-import { type Plan, planLines } from '../../../src/domain/ledger/segment.js';
-import { fixedFile, layoutOf, segmentFolder } from '../../../src/store/layout.js';
-import { archiveFileOf, listArchives, listContainers } from '../../../src/store/ledger/files.js';
-import { findKeyed } from '../../../src/store/ledger/keys.js';
-import { scanTier } from '../../../src/store/ledger/scan.js';
+import { fixedFile, layoutOf, segmentFolder } from '../../../src/core/paths.js';
+import { genesisLine, ledgerId, recordId } from '../../../src/ledger/rules/record.js';
+import { type Plan, planLines } from '../../../src/ledger/rules/segment.js';
+import { archiveFileOf, listArchives, listContainers } from '../../../src/ledger/store/files.js';
+import { findKeyed } from '../../../src/ledger/store/keys.js';
+import { scanTier } from '../../../src/ledger/store/scan.js';
 import { makeFolder } from '../../support/project.js';
 
 const LEDGER = ledgerId('execution', 'root');

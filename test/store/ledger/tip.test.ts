@@ -1,11 +1,11 @@
 import { appendFileSync, copyFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { genesisLine, ledgerId, recordId } from '../../../src/domain/ledger/ledger.js';
-import { type PlannedLine, planLines, type Tip } from '../../../src/domain/ledger/segment.js';
-import { type Container, describeContainer } from '../../../src/store/ledger/files.js';
-import type { OpenSegment, TierState } from '../../../src/store/ledger/state.js';
-import { followOpen, isSamePrefix } from '../../../src/store/ledger/tip.js';
+import { genesisLine, ledgerId, recordId } from '../../../src/ledger/rules/record.js';
+import { type PlannedLine, planLines, type Tip } from '../../../src/ledger/rules/segment.js';
+import { type Container, describeContainer } from '../../../src/ledger/store/files.js';
+import type { OpenSegment, TierState } from '../../../src/ledger/store/state.js';
+import { followOpen, isSamePrefix } from '../../../src/ledger/store/tip.js';
 import { makeFolder } from '../../support/project.js';
 
 const LEDGER = ledgerId('execution', 'root');

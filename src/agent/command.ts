@@ -1,0 +1,120 @@
+import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { ForgeError } from '../core/error.js';
+import { homeWiring, type WiringChange, type WiringInput, type WiringStatus } from '../index.js';
+import { AGENT_NAMES } from './event.js';
+
+type WiredFile = WiringStatus['agents'][number]['files'][number];
+
+/** An argument says nothing about itself in a help text. */
+const NAMES = `an agent (${AGENT_NAMES.join(', ')} or all)`;
+
+const AGENT = { agent: { words: [...AGENT_NAMES, 'all'] } };
+
+const USER: OptionSpec = {
+  flags: '--user',
+  help: 'for yourself, in your home folder, instead of this project',
+};
+const COMMAND: OptionSpec = { flags: '--command <words>', help: 'what starts forge (default: forge)' };
+
+type Wiring = Pick<Awaited<ReturnType<typeof homeWiring>>, 'install' | 'uninstall' | 'status'>;
+
+/** What is a person's own needs no project; in one, a refusal is recorded there. */
+async function wiringOf({ forge, flags, options, world, say }: Call): Promise<Wiring> {
+  try {
+    return forge().wiring;
+  } catch (error) {
+    if (options.user !== true || !(error instanceof ForgeError) || error.code !== 'not_a_forge') throw error;
+    if (flags.dryRun) say('Dry run: nothing was written.');
+    return homeWiring({ world, dryRun: flags.dryRun, warn: say });
+  }
+}
+
+function inputOf({ options }: Call, agent: string): WiringInput {
+  const { user, instructions, command: words } = options as Omit<WiringInput, 'agent'>;
+  return { agent, user, instructions, command: words };
+}
+
+const install: CommandSpec<WiringChange> = {
+  name: 'install',
+  args: ['<agent>'],
+  values: AGENT,
+  summary: `Wire forge into ${NAMES}; what stands there stays`,
+  example: 'forge agent install claude',
+  options: [
+    USER,
+    { flags: '--instructions', help: 'a marked block in CLAUDE.md, AGENTS.md or GEMINI.md as well' },
+    COMMAND,
+  ],
+  writes: true,
+  run: async (call, agent) => (await wiringOf(call)).install(inputOf(call, agent as string)),
+  render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: wired already.`),
+};
+
+const uninstall: CommandSpec<WiringChange> = {
+  name: 'uninstall',
+  args: ['<agent>'],
+  values: AGENT,
+  summary: `Take forge out of ${NAMES}; nothing else is touched`,
+  example: 'forge agent uninstall claude',
+  options: [USER],
+  writes: true,
+  run: async (call, agent) => (await wiringOf(call)).uninstall(inputOf(call, agent as string)),
+  render: (value, style) =>
+    renderChange(value, style, `${value.agents.join(', ')}: nothing of forge was there.`),
+};
+
+const CHANGES = { created: 'good', changed: 'good', removed: 'warn', unchanged: 'dim' } as const;
+
+function renderChange({ files, wants }: WiringChange, style: Style, nothing: string): string {
+  const changed = files.filter(({ change }) => change !== 'unchanged');
+  const rows = changed.map(({ path, change }) => [style[CHANGES[change]](change), path]);
+  if (changed.length === 0) return nothing;
+  const asks = wants.map(({ agent, text }) => [style.warn(agent), text]);
+  return [columns(rows), ...(asks.length > 0 ? ['', 'Needs you:', columns(asks, '  ')] : [])].join('\n');
+}
+
+const status: CommandSpec<WiringStatus> = {
+  name: 'status',
+  args: ['[agent]'],
+  values: AGENT,
+  summary: 'Show which agents forge is wired into, and what they still need from you',
+  example: 'forge agent status',
+  options: [USER, COMMAND],
+  run: async (call, agent) => (await wiringOf(call)).status(inputOf(call, agent ?? 'all')),
+  render: renderStatus,
+};
+
+const WORDS = {
+  wired: ['good', 'wired'],
+  partly: ['warn', 'partly wired'],
+  absent: ['dim', 'not wired'],
+  missing: ['warn', 'missing'],
+  changed: ['warn', 'changed'],
+  other_command: ['warn', 'another command'],
+  unreadable: ['bad', 'unreadable'],
+} as const;
+
+const shown = (state: keyof typeof WORDS, style: Style): string => style[WORDS[state][0]](WORDS[state][1]);
+
+function renderStatus({ agents, place }: WiringStatus, style: Style): string {
+  const rows = agents.flatMap(({ name, title, state, files }) => [
+    [style.strong(name), shown(state, style), style.dim(title)],
+    // Of an agent that is not wired only what keeps it from being so.
+    ...files
+      .filter((file) => state !== 'absent' || file.state === 'unreadable')
+      .map((file) => fileRow(file, style)),
+  ]);
+  const asks = agents.flatMap(({ name, wants }) => wants.map((text) => [style.warn(name), text]));
+  if (asks.length > 0) return [columns(rows), '', 'Needs you:', columns(asks, '  ')].join('\n');
+  if (agents.some(({ state }) => state !== 'absent')) return columns(rows);
+  const next = `forge agent install ${agents[0]?.name}${place === 'home' ? ' --user' : ''}`;
+  return [columns(rows), '', style.command(next)].join('\n');
+}
+
+function fileRow({ path, state, problem, command }: WiredFile, style: Style): string[] {
+  const detail = problem ?? command;
+  return [`  ${path}`, shown(state, style), ...(detail === undefined ? [] : [style.dim(detail)])];
+}
+
+export const group: Group = { commands: [command(install), command(uninstall), command(status)] };

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { appendLog, readHint } from '../core/cache.js';
+import { ForgeError } from '../core/error.js';
+import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
+import { hookLog, sessionFile } from '../core/paths.js';
+import { encodeDocument } from '../core/schema.js';
+import { makeToken, oneLine } from '../core/text.js';
+import { readKfr } from '../kfr/kfr.js';
+import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
+import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
+import {
+  type Conversation,
+  forgetConversation,
+  listConversations,
+  readConversation,
+  writeConversation,
+} from '../session/conversations.js';
+import type { RunningSession } from '../session/rules.js';
+import { isOursToSettle, readRunning } from '../session/running.js';
+import { commandsOf, HOOK_FILES, isHookOf } from './wiring-rules.js';
+
+/** There is room for so many characters of a mark; up to there no hook has to load what computes digests. */
+const LONGEST_MARK = 1000;
+
+/** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
+function markOf({ session, entries }: Kfr): string {
+  const ids = entries.map(({ id, parked }) => `${id}${parked ? 'p' : ''}`);
+  const mark = ids.length === 0 ? '' : `${session} ${ids.join(' ')}`;
+  return mark.length > LONGEST_MARK ? createHash('sha256').update(mark).digest('hex') : mark;
+}
+
+/** Which working memory whoever is told of it now is given; null where it cannot be read, which is told them too. */
+export function markKfr(context: Context): string | null {
+  try {
+    return markOf(readKfr(context));
+  } catch (error) {
+    if (error instanceof ForgeError) return null;
+    throw error;
+  }
+}
+
+/**
+ * At the start of a conversation: it was given the working memory that had that mark before; told again what was patched
+ * meanwhile. Its commands are told by its process.
+ */
+export function noteConversation(context: Context, id: string, before: string | null): void {
+  const { layout, world } = context;
+  const { agent: _, ...process } = world.holder();
+  const conversation: Conversation = {
+    id,
+    process,
+    at: world.now().getTime(),
+    seen: markKfr(context) === before ? before : null,
+    blocks: 0,
+  };
+  writeConversation(layout, conversation);
+}
+
+/** A conversation that works in the session keeps it: elsewhere (a container) its process cannot be seen. */
+function keepSession(context: Context, id: string): void {
+  const running = readRunning(context);
+  if (running && [running.holder, ...(running.joined ?? [])].some(({ agent }) => agent === id))
+    noteActivity(context);
+}
+
+/** A person spoke: an agent may be asked again to settle what is open. */
+export function notePrompt({ layout }: Context, id: string): void {
+  const known = readConversation(layout, id);
+  if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
+}
+
+/**
+ * The working memory that an agent has not seen as it stands, for its prompt; null when it has. With `lostOnly` that of
+ * an agent that has none in its context: its conversation was compacted.
+ */
+export function unseenKfr(context: Context, id: string, lostOnly: boolean): string | null {
+  keepSession(context, id);
+  const kfr = readKfr(context);
+  const mark = markOf(kfr);
+  if (mark === '') return null;
+  const known = readConversation(context.layout, id);
+  if (known.seen === mark || (lostOnly && known.seen !== null)) return null;
+  writeConversation(context.layout, { ...known, seen: mark });
+  return injection(kfr.entries, makeToken(12));
+}
+
+/** What the agent knew is summarised now: whatever hook it calls next gives it its working memory again. */
+export function noteCompaction({ layout }: Context, id: string): void {
+  const known = readConversation(layout, id);
+  if (known.seen !== null) writeConversation(layout, { ...known, seen: null });
+}
+
+/** Of what is open: all that this agent could settle. To ask for anything else would only hold it up. */
+function owed(context: Context, open: Entry[]): Entry[] {
+  if (open.length === 0 || isHalted(context.disk)) return [];
+  const running = readRunning(context);
+  return running && isOursToSettle(context, running) ? open : [];
+}
+
+/** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */
+export function gateCompaction(context: Context): string | null {
+  const open = owed(context, openEntries(readKfr(context)));
+  return open.length === 0 ? null : stopReason(open, 'compact the conversation');
+}
+
+/**
+ * Why an agent may not stop yet (KFR-09); null when it may. `isContinuing`: it is here because a stop was blocked;
+ * false begins a new row. After `limit` blocks in a row it goes free, and so it does where blocks cannot be counted.
+ */
+export function gateStop(
+  context: Context,
+  id: string,
+  { limit, isContinuing }: { limit: number; isContinuing: boolean | null },
+): string | null {
+  keepSession(context, id);
+  const { layout } = context;
+  const known = readConversation(layout, id);
+  const open = owed(context, unparked(readKfr(context)));
+  if (open.length === 0) {
+    if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
+    return null;
+  }
+  const before = isContinuing === false ? 0 : known.blocks;
+  if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1 })) return null;
+  return stopReason(open, 'stop');
+}
+
+/**
+ * A conversation ended. Its session goes over to another one of the same agent; without one it stays as it is, marked, and
+ * the next start offers it. Null when it held none, or when only its context was cleared: then the agent goes on at once.
+ */
+export function endConversation(context: Context, isCleared: boolean): RunningSession | null {
+  const { disk, layout, world } = context;
+  const me = world.holder();
+  if (me.agent !== undefined) forgetConversation(layout, me.agent);
+  if (isCleared) return null;
+  return disk.withLock(() => {
+    const running = readRunning(context);
+    if (!running) return null;
+    const left = leave(running, me, livingOf(context, me), timestamp(context));
+    if (left !== null) disk.replace(sessionFile(layout), encodeDocument(left));
+    return left;
+  });
+}
+
+/** Who joined goes quietly; where the holder goes, another one of its process holds it, or the first that joined. */
+function leave(
+  running: RunningSession,
+  me: Holder,
+  living: Holder | undefined,
+  at: string,
+): RunningSession | null {
+  const joined = running.joined ?? [];
+  const others = joined.filter((holder) => !isPlaceOf(holder, me));
+  if (!isPlaceOf(running.holder, me))
+    return others.length === joined.length ? null : { ...running, joined: others };
+  if (living) return { ...running, holder: living, joined: others };
+  const [next, ...rest] = others;
+  if (next) return { ...running, holder: next, joined: rest };
+  return { ...running, parked: { at, agent: me.agent ?? '' } };
+}
+
+/** Another conversation of the same process, the last that started. */
+function livingOf({ layout }: Context, me: Holder): Holder | undefined {
+  const { agent: _, ...process } = me;
+  const other = listConversations(layout).find(
+    (known) => known.id !== me.agent && known.process !== null && sameProcess(known.process, process),
+  );
+  return other && { ...process, agent: other.id };
+}
+
+/** A process may have more than one conversation: that one of them ends says nothing of the others. */
+const isPlaceOf = (holder: Holder, me: Holder): boolean =>
+  sameHolder(holder, me) && (holder.agent === undefined || holder.agent === me.agent);
+
+/** Whether this project wires an agent by hooks of its own: then whatever else it runs need not answer, too. */
+export function isWired({ layout }: Context, agent: keyof typeof HOOK_FILES): boolean {
+  const file = readHint<unknown>(join(layout.root, HOOK_FILES[agent]));
+  return commandsOf(file).some((command) => isHookOf(agent, command));
+}
+
+/** One line in the log of this worktree: an agent's hook has nobody to tell it to. */
+export const noteFault = (context: Context, what: string): void =>
+  appendLog(hookLog(context.layout), `${timestamp(context)} ${oneLine(what, 200)}`);

@@ -1,0 +1,141 @@
+import { dirname, join } from 'node:path';
+import { homeFolder, stateHome } from '../core/environment.js';
+import { type ForgeError, refused } from '../core/error.js';
+import { makeFolder, PRIVATE, readPlain, removeDrafts, removePath, replaceFiles } from '../core/files.js';
+import { lineAt, MAX_STATE_BYTES } from '../core/json.js';
+import { withLock } from '../core/lock.js';
+import { layoutOf, userWiringFile, wiringFile } from '../core/paths.js';
+import { type ProjectFile, readProjectFile } from '../core/project-file.js';
+import { decodeDocument, encodeDocument, firstInvalidByte } from '../core/schema.js';
+import type { World } from '../core/world.js';
+import { findRepository } from '../git/repository.js';
+import { type Context, lockPolicy } from '../project/project.js';
+import { WiringProblem } from './draft.js';
+import { MANIFEST, type Manifest, NO_MANIFEST } from './manifest.js';
+
+/** Where agents are wired: in a project, or for a person, in the home folder. */
+export interface Place {
+  top: string;
+  isUser: boolean;
+  /** Where forge notes what it wrote. */
+  manifest: string;
+  dryRun: boolean;
+  /** Tells what the person should know besides. */
+  warn(text: string): void;
+  locked<T>(work: () => T): T;
+  /** Tells what was (or would be) written. */
+  note(name: string): void;
+}
+
+export const projectPlace = ({ layout, disk, warnings }: Context): Place => ({
+  top: layout.root,
+  isUser: false,
+  manifest: wiringFile(layout),
+  dryRun: disk.dryRun,
+  warn: (text) => warnings.push(text),
+  locked: (work) => disk.withLock(work),
+  note: (name) => disk.note(join(layout.root, name)),
+});
+
+/** A project that is only looked at, where there need be no `.forge/` that can be opened. */
+export const seenPlace = (root: string): Place => ({
+  top: root,
+  isUser: false,
+  manifest: wiringFile(layoutOf(root, findRepository(root))),
+  dryRun: true,
+  warn: () => {},
+  locked: (work) => work(),
+  note: () => {},
+});
+
+export function userPlace(
+  world: World,
+  { dryRun, warn, note = () => {} }: Pick<Place, 'dryRun' | 'warn'> & Partial<Pick<Place, 'note'>>,
+): Place {
+  const top = homeFolder(world.env);
+  const manifest = userWiringFile(stateHome(world.env), top);
+  const lock = join(dirname(manifest), 'lock');
+  const locked = <T>(work: () => T): T => {
+    if (dryRun) return work();
+    makeFolder(dirname(lock), PRIVATE);
+    return withLock(lock, lockPolicy(world), work);
+  };
+  return { top, isUser: true, manifest, dryRun, warn, locked, note };
+}
+
+/** How a file is named to a person. */
+export const shownAt = ({ isUser }: Place, name: string): string =>
+  isUser && !name.startsWith('/') ? `~/${name}` : name;
+
+/**
+ * Without it, or with one that cannot be read, forge knows its own entries by what they are. Of a newer forge: nothing is
+ * changed beside it, and who only looks (`isLook`) goes by the entries.
+ */
+export function readManifest({ manifest, warn }: Place, isLook = false): Manifest {
+  try {
+    const bytes = readPlain(manifest, MAX_STATE_BYTES);
+    return bytes === null ? NO_MANIFEST : decodeDocument(MANIFEST, bytes, manifest).value;
+  } catch (error) {
+    const { code, message } = error as ForgeError;
+    if (code === 'file.newer' && !isLook) throw error;
+    warn(`${message} What was written is told by what it is instead.`);
+    return NO_MANIFEST;
+  }
+}
+
+export function writeManifest({ manifest: path }: Place, manifest: Manifest): void {
+  removeDrafts(path);
+  if (manifest.agents.length === 0 && Object.keys(manifest.files).length === 0) {
+    removePath(path);
+    return;
+  }
+  makeFolder(dirname(path));
+  replaceFiles([{ path, bytes: encodeDocument(manifest), mode: 0o600 }]);
+}
+
+/** A file of an agent as text. */
+export interface TextFile extends ProjectFile {
+  text: string | null;
+}
+
+/** Reads each file once, and knows one that has two names (CLAUDE.md is often a link to AGENTS.md). */
+export class Files {
+  private readonly known = new Map<string, TextFile>();
+
+  constructor(private readonly place: Place) {}
+
+  /** Its `name` is the one of where it really is. */
+  read(given: string): TextFile {
+    const known = this.known.get(given);
+    if (known) return known;
+    const { top, isUser } = this.place;
+    const file = readProjectFile(top, given, isUser);
+    const { name, bytes } = file;
+    const read = this.known.get(name) ?? { ...file, text: decoded(bytes, shownAt(this.place, name)) };
+    this.known.set(name, read).set(given, read);
+    return read;
+  }
+}
+
+function decoded(bytes: Buffer | null, name: string): string | null {
+  try {
+    return bytes && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    const line = lineAt((bytes as Buffer).toString('latin1'), firstInvalidByte(bytes as Buffer));
+    throw settingsError(name, line, 'it is not valid UTF-8', 'Save it as UTF-8.');
+  }
+}
+
+/** What is wrong in a file, with its name and line: exit 3. */
+export function explain(error: unknown, name: string, text: string | null): unknown {
+  if (!(error instanceof WiringProblem)) return error;
+  const line = error.offset === null ? undefined : lineAt(text ?? '', error.offset);
+  return settingsError(name, line, error.message, error.hint);
+}
+
+const settingsError = (name: string, line: number | undefined, what: string, hint?: string): ForgeError =>
+  refused('agent.settings', `${name}${line ? `:${line}` : ''}: ${what}; nothing was written.`, {
+    file: name,
+    line,
+    hint,
+  });

@@ -1,0 +1,133 @@
+import { type Call, command, type Group } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { oneLine, plural } from '../core/text.js';
+import type {
+  CheckpointRow,
+  CheckpointWatch,
+  CreatedCheckpoint,
+  ShownCheckpoint,
+  VerifiedCheckpoints,
+} from '../index.js';
+
+const watch = (call: Call): CheckpointWatch => ({
+  onStart: (line) => call.say(oneLine(line, 200)),
+  onOutput: call.stream,
+  signal: call.signal,
+});
+
+function create(call: Call, issue: string | undefined): Promise<CreatedCheckpoint> {
+  const { verify, message } = call.options as { verify?: string[]; message?: string };
+  const given = { issue, verify, message };
+  const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  return call.forge().checkpoint.create(input, watch(call));
+}
+
+function renderCreated(made: CreatedCheckpoint, style: Style): string {
+  const { tag, planned, verified_by, commit = '', features_passing = [], push } = made;
+  if (planned)
+    return [
+      `would make ${tag}, once these pass:`,
+      ...verified_by.map((line) => `  ${oneLine(line, 300)}`),
+    ].join('\n');
+  return [
+    `${style.good('✓')} ${style.strong(tag)} marks ${commit.slice(0, 12)}, verified by ${plural(verified_by.length, 'command')}, ${plural(features_passing.length, 'feature')} passing`,
+    ...(push === undefined ? [] : [style.dim(`  others get it with: ${oneLine(push, 300)}`)]),
+  ].join('\n');
+}
+
+const paint = (state: CheckpointRow['state'], style: Style): string =>
+  state === 'ok' ? style.good(state) : style.bad(state);
+
+function renderList({ checkpoints }: { checkpoints: CheckpointRow[] }, style: Style): string {
+  if (checkpoints.length === 0) return 'No checkpoints yet. Make one with: forge checkpoint create';
+  return columns(
+    checkpoints.map(({ tag, commit, timestamp, features_passing, state, why }) => [
+      style.strong(tag),
+      commit?.slice(0, 12) ?? '',
+      style.dim(timestamp === null ? '' : style.time(timestamp)),
+      plural(features_passing.length, 'feature'),
+      `${paint(state, style)}${why ? `: ${oneLine(why, 200)}` : ''}`,
+    ]),
+  );
+}
+
+function renderShown(shown: ShownCheckpoint, style: Style): string {
+  const { tag, state, why, commit, timestamp, branch, session, message } = shown;
+  const ledgers = Object.entries(shown.ledger ?? {}).map(([tier, heads]) => `${tier} ${heads?.records ?? 0}`);
+  const rows = [
+    ['state', `${paint(state, style)}${why ? `: ${oneLine(why, 300)}` : ''}`],
+    ['commit', commit ?? ''],
+    ['made', timestamp ?? ''],
+    ['branch', branch ?? ''],
+    ['session', session ?? ''],
+    ['verified by', (shown.verified_by ?? []).map((line) => oneLine(line, 200)).join('; ')],
+    ['features', (shown.features_passing ?? []).join(', ')],
+    ['issues closed', (shown.linear_issues_closed ?? []).join(', ')],
+    ['records', ledgers.join(', ')],
+    ['manifest', shown.file ?? (shown.commit ? 'in the tag' : '')],
+  ].filter(([, value]) => value !== '');
+  const title = message === undefined ? '' : `  ${oneLine(message, 200)}`;
+  return `${style.strong(tag)}${title}\n${columns(rows.map(([name = '', value = '']) => [name, oneLine(value, 400)]))}`;
+}
+
+function renderVerified({ checkpoints, findings, evidence }: VerifiedCheckpoints, style: Style): string {
+  if (findings.length > 0)
+    return findings
+      .map(({ message, hint }) => `${style.bad('✗')} ${oneLine(message, 400)}\n  → ${hint}`)
+      .join('\n');
+  if (checkpoints.length === 0) return 'No checkpoints yet. Make one with: forge checkpoint create';
+  const ran = evidence ? `; ${plural(evidence.length, 'command')} passed again` : '';
+  const what = checkpoints.length === 1 ? checkpoints[0] : plural(checkpoints.length, 'checkpoint');
+  return `${style.good('✓')} ${what}: tag, commit, manifest and records are as they were${ran}`;
+}
+
+export const group: Group = {
+  commands: [
+    command<CreatedCheckpoint>({
+      name: 'create',
+      args: ['[issue]'],
+      values: { issue: { live: ['issue', 'feature'] } },
+      summary: 'Run the verify commands; then mark this state by a tag and a manifest',
+      example: 'forge checkpoint create SX9-123 --verify "npm test"',
+      options: [
+        {
+          flags: '--verify <command>',
+          help: 'must pass; instead of [checkpoint] verify and features',
+          many: true,
+        },
+        { flags: '-m, --message <text>', help: 'what works now' },
+      ],
+      writes: true,
+      run: create,
+      render: renderCreated,
+    }),
+    command<{ checkpoints: CheckpointRow[] }>({
+      name: 'list',
+      summary: 'List the checkpoints, newest first',
+      example: 'forge checkpoint list',
+      run: (call) => call.forge().checkpoint.list(),
+      render: renderList,
+    }),
+    command<ShownCheckpoint>({
+      name: 'show',
+      args: ['<tag>'],
+      summary: 'Show a checkpoint with what verified it',
+      example: 'forge checkpoint show SX9-123-v1',
+      run: (call, tag) => call.forge().checkpoint.show({ tag: tag as string }),
+      render: renderShown,
+    }),
+    command<VerifiedCheckpoints>({
+      name: 'verify',
+      args: ['[tag]'],
+      summary: 'Check tags, manifests and records; exit 1 when one is not what it was',
+      example: 'forge checkpoint verify SX9-123-v1',
+      options: [{ flags: '--run', help: "run the commands again, where the files are the checkpoint's" }],
+      run: (call, tag) => {
+        const run = call.options.run === true ? { run: true } : {};
+        return call.forge().checkpoint.verify({ ...(tag === undefined ? {} : { tag }), ...run }, watch(call));
+      },
+      render: renderVerified,
+      exit: ({ findings }) => (findings.length === 0 ? 0 : 1),
+    }),
+  ],
+};

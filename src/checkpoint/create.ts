@@ -1,0 +1,122 @@
+import * as z from 'zod/mini';
+import { formatArgv } from '../core/argv.js';
+import { ForgeError } from '../core/error.js';
+import { checkInput } from '../core/schema.js';
+import { checkText, plural } from '../core/text.js';
+import { findRemote } from '../git/remote.js';
+import { requireMemory, settleMemory } from '../ledger/integrity.js';
+import { type Context, requireSupervisor } from '../project/project.js';
+import { approveTyped } from '../trust/trust.js';
+import { finishCheckpoints, giveUpIntent } from './finish.js';
+import { beginIntent, endIntent } from './intent.js';
+import { keepManifest } from './manifest.js';
+import { chooseIssue, listed, type Place, requireClean, requirePlace, type Tested } from './place.js';
+import { type CheckEvidence, type Manifest, tagOf } from './rules.js';
+import { type CheckpointWatch, type Checks, chooseChecks, runChecks, toEvidence, whyFailed } from './run.js';
+import { freeName, mark } from './tag.js';
+
+const CheckpointInput = z.strictObject({
+  issue: z.optional(z.string()),
+  verify: z.optional(z.array(z.string())),
+  message: z.optional(z.string()),
+});
+export type CheckpointInput = z.infer<typeof CheckpointInput>;
+
+export interface CreatedCheckpoint extends Partial<Manifest> {
+  tag: string;
+  verified_by: string[];
+  /** The commit that has the manifest; null where it could not be made. */
+  manifest_commit?: string | null;
+  /** What gives it to others; absent where there is no remote, or nothing says which. */
+  push?: string;
+  /** Only with --dry-run: nothing was run. */
+  planned?: true;
+}
+
+/**
+ * GIT-05: runs the commands on the tree as it is, commits `.forge/`, marks that commit with a tag that holds the manifest,
+ * and commits the manifest. The tag is the checkpoint: before it nothing is left but a commit of `.forge/`, after it the
+ * rest is completed, by the next command if need be.
+ */
+export async function createCheckpoint(
+  context: Context,
+  raw: CheckpointInput = {},
+  watch: CheckpointWatch = {},
+): Promise<CreatedCheckpoint> {
+  const { message, verify = [], issue: said } = checkInput(CheckpointInput, raw);
+  requireSupervisor(context, 'checkpoints');
+  if (message !== undefined) checkText(message, { what: 'The message', maxBytes: 4096 });
+  const issue = chooseIssue(context, said);
+  const place = await requirePlace(context);
+  const checks = chooseChecks(context, verify);
+  await requireMemory(context);
+  await finishCheckpoints(context);
+  const token = beginIntent(context);
+  try {
+    const tested = await requireClean(context, place, token);
+    if (context.disk.dryRun) return await plan(context, place, issue, checks);
+    const evidence = await prove(context, checks, tested, watch);
+    const manifest = await mark(context, { place, issue, message, token, tested, evidence });
+    const manifest_commit = await keep(context, manifest);
+    endIntent(context, token);
+    const remote = await findRemote(place.repository, place.git);
+    const push = remote === null ? {} : { push: formatArgv(['git', 'push', remote, manifest.tag]) };
+    return { ...manifest, manifest_commit, ...push };
+  } catch (error) {
+    await giveUpIntent(context, token);
+    throw error;
+  }
+}
+
+async function plan(
+  context: Context,
+  place: Place,
+  issue: string,
+  { commands }: Checks,
+): Promise<CreatedCheckpoint> {
+  return { tag: tagOf(await freeName(context, place, issue)), verified_by: commands, planned: true };
+}
+
+/** Exit 1 where a command fails, or leaves other files than those it was to judge. */
+async function prove(
+  context: Context,
+  { commands, areTyped }: Checks,
+  tested: Tested,
+  watch: CheckpointWatch,
+): Promise<CheckEvidence[]> {
+  if (areTyped) approveTyped(context, commands);
+  const runs = await runChecks(context, commands, watch);
+  for (const [i, run] of runs.entries()) {
+    const why = whyFailed(run, context);
+    const { exit_code, output } = run;
+    if (why !== null)
+      throw new ForgeError(
+        'findings',
+        'checkpoint.failed',
+        `${commands[i]}: ${why}; no checkpoint was made.`,
+        {
+          data: { command: commands[i], exit_code, output: output.slice(-4096) },
+        },
+      );
+  }
+  const changed = await tested.changedSince();
+  if (changed.length > 0)
+    throw new ForgeError(
+      'findings',
+      'checkpoint.changed',
+      `The tree changed while the commands ran (${plural(changed.length, 'file')}: ${listed(changed)}); no checkpoint was made.`,
+      { hint: 'What the commands write should be in .gitignore.', data: { files: changed.slice(0, 100) } },
+    );
+  return toEvidence(runs, commands, tested.tree);
+}
+
+/** The manifest as a file and in a commit, and memory found intact on it, for the next start. */
+async function keep(context: Context, manifest: Manifest): Promise<string | null> {
+  const outcome = await keepManifest(context, manifest);
+  if ('skipped' in outcome)
+    context.warnings.push(
+      `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,
+    );
+  await settleMemory(context, 'none', false);
+  return 'hash' in outcome ? outcome.hash : null;
+}

@@ -1,0 +1,109 @@
+import { refused, usage } from '../core/error.js';
+import { checkpointTrees, featuresFile, shownFrom } from '../core/paths.js';
+import { checkId, isId } from '../core/schema.js';
+import { oneLine, plural } from '../core/text.js';
+import { FEATURES } from '../feature/rules.js';
+import type { Git } from '../git/client.js';
+import { whyNoCommit } from '../git/commit.js';
+import { readBranch } from '../git/read.js';
+import type { Repository } from '../git/repository.js';
+import { TAG_FOLDER } from '../git/tag-name.js';
+import { hasTag } from '../git/tags.js';
+import { readTrees, type TreeReader, treeWithout } from '../git/tree.js';
+import type { Context } from '../project/project.js';
+import { recentArchives } from '../session/archive.js';
+import { showFocus } from '../session/focus.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
+
+/** Where a checkpoint can be made. */
+export interface Place {
+  repository: Repository;
+  git: Git;
+  branch: string;
+  /** The commit that HEAD is. */
+  head: string;
+  /** `.forge/` from the repository's top. */
+  folder: string;
+}
+
+/** B-39: on a branch with a commit, with git at rest; exit 3 says what is in the way. */
+export async function requirePlace({ repository, git, layout, world }: Context): Promise<Place> {
+  if (!repository || !git) throw notNow('this folder is no git repository', 'git init');
+  const branch = await readBranch(repository, git);
+  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
+  const place = { repository, git, outerIndex: world.env.GIT_INDEX_FILE };
+  const reason = await whyNoCommit(place);
+  if (reason) throw notNow(reason);
+  if (head === '') throw notNow('this branch has no commit yet', 'git add . && git commit');
+  if (branch === null) throw notNow('HEAD is detached: no branch would hold it', 'git switch -c NAME');
+  if (await hasTag(git, TAG_FOLDER))
+    throw notNow(
+      `git has a tag named ${TAG_FOLDER}, and no tag below ${TAG_FOLDER}/ beside it`,
+      `git tag OTHER-NAME ${TAG_FOLDER} && git tag -d ${TAG_FOLDER}`,
+    );
+  return { repository, git, branch, head, folder: shownFrom(repository.root, layout.dir) };
+}
+
+export const notNow = (reason: string, hint?: string): Error =>
+  refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, hint === undefined ? {} : { hint });
+
+/** What stands before `-vN`: what was said, else the focused issue, the focused feature, the session that runs or ran last. */
+export function chooseIssue(context: Context, said: string | undefined): string {
+  if (said !== undefined) return checkId(said, 'name for a checkpoint');
+  const { linear_issue, task } = showFocus(context);
+  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const feature = features.find(({ id }) => task?.startsWith(`${id}:`))?.id;
+  const session = readRunning(context) ?? recentArchives(context).at(-1);
+  const name = linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
+  if (name !== undefined && isId(name)) return name;
+  const why =
+    name === undefined
+      ? 'there is no focus, and there was no session'
+      : `${oneLine(name, 80)} is no name for it`;
+  throw usage('checkpoint.issue', `Nothing says what the checkpoint is to be called: ${why}.`, {
+    hint: 'forge checkpoint create ISSUE',
+  });
+}
+
+/** The working tree, by what git tracks or would track, against commits. */
+export interface Tested {
+  /** The git tree of everything but `.forge/`; all of it was found as HEAD has it. */
+  tree: string;
+  /** Paths outside `.forge/` that are not any more what that commit has. */
+  changedSince(): Promise<string[]>;
+  treeOf(commit: string): Promise<string>;
+}
+
+/** What is about to be tested: exit 3 names the files outside `.forge/` that HEAD has otherwise. */
+export async function requireClean(context: Context, place: Place, token: string): Promise<Tested> {
+  const { repository, git, head } = place;
+  const at = checkpointTrees(context.layout, token);
+  const reader = readTrees(repository, git, at);
+  const dirty = await differing(reader, place, head);
+  if (dirty.length > 0)
+    throw refused(
+      'checkpoint.dirty',
+      `${plural(dirty.length, 'file')} outside .forge/ ${dirty.length === 1 ? 'is' : 'are'} not as HEAD has ${dirty.length === 1 ? 'it' : 'them'}: ${listed(dirty)}.`,
+      {
+        hint: 'git add FILE && forge commit -m "…" --why "…"   or   git stash -u   or, what is of this checkout alone:   echo /FILE >>"$(git rev-parse --git-path info/exclude)"',
+        data: { files: dirty.slice(0, 100) },
+      },
+    );
+  const treeOf = (commit: string): Promise<string> =>
+    treeWithout(repository, git, { commit, folder: place.folder, place: at });
+  return { tree: await treeOf(head), changedSince: () => differing(reader, place, head), treeOf };
+}
+
+/** Paths outside `.forge/` in which the working tree is not that commit. */
+export async function differing(
+  reader: TreeReader,
+  { folder }: Pick<Place, 'folder'>,
+  commit: string,
+): Promise<string[]> {
+  const paths = await reader.against(commit, await reader.read());
+  return paths.filter((path) => path !== folder && !path.startsWith(`${folder}/`));
+}
+
+export const listed = (paths: readonly string[]): string =>
+  [...paths.slice(0, 5).map((path) => oneLine(path, 100)), ...(paths.length > 5 ? ['…'] : [])].join(', ');

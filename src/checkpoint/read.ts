@@ -1,0 +1,100 @@
+import { basename } from 'node:path';
+import { ForgeError, usage } from '../core/error.js';
+import { checkpointFile, checkpointsFolder } from '../core/paths.js';
+import { decodeDocument } from '../core/schema.js';
+import { knownCommits, listTags, reachableTags, type TagFacts } from '../git/tags.js';
+import type { Context } from '../project/project.js';
+import {
+  byTime,
+  CHECKPOINT,
+  type Checkpoint,
+  type FileFacts,
+  judgeCheckpoint,
+  type Manifest,
+  nameIn,
+  parseName,
+  tagOf,
+} from './rules.js';
+
+/** Every checkpoint that a tag or a manifest here tells of, newest first. */
+export async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
+  const tags = new Map((context.git ? await listTags(context.git) : []).map((tag) => [tag.name, tag]));
+  const files = new Map(readManifests(context).map((file) => [file.name, file]));
+  const names = [...new Set([...tags.keys(), ...files.keys()])].filter((name) => nameIn(name) === name);
+  const known = await knownOf(context, tags, files);
+  const judged = names.map((name) =>
+    judgeCheckpoint(
+      name,
+      { file: files.get(name), tag: tags.get(name) },
+      (commit) => known.has(commit),
+      decodeManifest,
+    ),
+  );
+  return judged.sort(byTime);
+}
+
+/**
+ * The one to go back to: the newest that is `ok` and may be gone back to, of those that HEAD leads to, else of all. Null
+ * where there is none.
+ */
+export async function latestCheckpoint(context: Context): Promise<Checkpoint | null> {
+  const good = (await readCheckpoints(context)).filter(
+    ({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true,
+  );
+  const here = context.git && good.length > 0 ? await reachableTags(context.git) : new Set<string>();
+  return good.find(({ name }) => here.has(name)) ?? good[0] ?? null;
+}
+
+/** The one that somebody names, with or without `checkpoint/`; exit 2 where there is none. */
+export async function requireCheckpoint(context: Context, tag: string): Promise<Checkpoint> {
+  const name = parseName(tag);
+  const all = await readCheckpoints(context);
+  const found = all.find((checkpoint) => checkpoint.name === name);
+  if (found) return found;
+  const twin = all.find((checkpoint) => checkpoint.name.toLowerCase() === name.toLowerCase());
+  throw usage('checkpoint.unknown', `There is no checkpoint ${tagOf(name)}.`, {
+    hint: twin ? `Did you mean ${twin.name}?` : 'forge checkpoint list',
+  });
+}
+
+/** Those that are files of `.forge/` here. A manifest that cannot be read is told of, and hinders nobody. */
+export function readManifests({ disk, layout }: Context): FileFacts[] {
+  const names = disk.list(checkpointsFolder(layout)).filter((file) => file.endsWith('.json'));
+  return names
+    .map((file) => basename(file, '.json'))
+    .filter((name) => nameIn(name) === name)
+    .map((name) => {
+      try {
+        const { value, bytes } = disk.requireDocument(CHECKPOINT, checkpointFile(layout, name));
+        return { name, bytes: bytes ?? Buffer.alloc(0), manifest: value };
+      } catch (error) {
+        if (!(error instanceof ForgeError)) throw error;
+        return { name, bytes: Buffer.alloc(0), manifest: null, problem: error.message.replace(/\.$/, '') };
+      }
+    });
+}
+
+/** Null for what is no manifest. */
+export function decodeManifest(text: string): Manifest | null {
+  try {
+    return decodeDocument(CHECKPOINT, Buffer.from(text), 'the tag').value;
+  } catch (error) {
+    if (error instanceof ForgeError) return null;
+    throw error;
+  }
+}
+
+/** Of manifests without a tag, which commits are here. */
+async function knownOf(
+  { git }: Context,
+  tags: ReadonlyMap<string, TagFacts>,
+  files: ReadonlyMap<string, FileFacts>,
+): Promise<Set<string>> {
+  const left = [...files.values()].filter(({ name }) => !tags.has(name));
+  return git
+    ? knownCommits(
+        git,
+        left.flatMap(({ manifest }) => manifest?.commit ?? []),
+      )
+    : new Set();
+}

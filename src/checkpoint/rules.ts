@@ -1,0 +1,200 @@
+import * as z from 'zod/mini';
+import { usage } from '../core/error.js';
+import { encodeDocument, type Format } from '../core/schema.js';
+import { compareIds, compareText, oneLine } from '../core/text.js';
+import type { Feature } from '../feature/rules.js';
+import { TAG_FOLDER, tagOf } from '../git/tag-name.js';
+import type { TagFacts } from '../git/tags.js';
+import { TIERS } from '../ledger/rules/record.js';
+
+export { TAG_FOLDER, tagOf };
+
+const OBJECT_ID = /^[0-9a-f]{7,64}$/;
+const NAME = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})-v([1-9]\d{0,5})$/;
+
+/** What a command showed, and on what: the git tree of everything but `.forge/`. */
+export const CheckEvidence = z.looseObject({
+  command: z.string(),
+  exit_code: z.nullable(z.number()),
+  duration_ms: z.number(),
+  output_sha256: z.string(),
+  tree: z.string(),
+});
+export type CheckEvidence = z.infer<typeof CheckEvidence>;
+
+const Heads = z.looseObject({ heads: z.array(z.string()), records: z.number() });
+
+/** RFC-9060 §5.2, `git/checkpoints/<ISSUE>-vN.json`. What the RFC does not have may be missing: others write it too. */
+export const Manifest = z.looseObject({
+  schema_version: z.string(),
+  tag: z.string().check(z.refine((tag) => nameIn(tag) !== null, 'it is not checkpoint/NAME-vN')),
+  commit: z.string().check(z.regex(OBJECT_ID)),
+  timestamp: z.string(),
+  verified_by: z.array(z.string()),
+  features_passing: z.array(z.string()),
+  linear_issues_closed: z.array(z.string()),
+  can_rollback_to: z.boolean(),
+  message: z.optional(z.string()),
+  /** Of the commit. */
+  tree: z.optional(z.string()),
+  branch: z.optional(z.string()),
+  session: z.optional(z.nullable(z.string())),
+  /** The ledgers at one moment; the commit has all of it. */
+  ledger: z.optional(z.partialRecord(z.enum(TIERS), Heads)),
+  evidence: z.optional(z.array(CheckEvidence)),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+export const CHECKPOINT: Format<Manifest> = { name: 'checkpoint', version: '1.0', schema: Manifest };
+
+/** `checkpoint/X-v1` and `X-v1` are `X-v1`; null for what is no checkpoint's name. */
+export function nameIn(tag: string): string | null {
+  const name = tag.startsWith(`${TAG_FOLDER}/`) ? tag.slice(TAG_FOLDER.length + 1) : tag;
+  return NAME.test(name) && !name.includes('..') ? name : null;
+}
+
+/** The same for what somebody typed: exit 2 for what cannot be one. */
+export function parseName(tag: string): string {
+  const name = nameIn(tag);
+  if (name !== null) return name;
+  throw usage('checkpoint.name', `${JSON.stringify(oneLine(tag, 80))} is no checkpoint's name.`, {
+    hint: 'forge checkpoint list',
+  });
+}
+
+/** What stands before `-vN`. */
+export const issueOf = (name: string): string => NAME.exec(name)?.[1] ?? name;
+
+/** The next free one, whatever the case: a disk may not tell two cases apart. */
+export function nextName(issue: string, taken: readonly string[]): string {
+  const own = taken.filter((name) => issueOf(name).toLowerCase() === issue.toLowerCase());
+  const versions = own.map((name) => Number(NAME.exec(name)?.[2] ?? 0));
+  return `${issue}-v${Math.max(0, ...versions) + 1}`;
+}
+
+/** The issues all of whose features pass. */
+export function closedIssues(features: readonly Feature[], passing: ReadonlySet<string>): string[] {
+  const issues = new Set(features.flatMap(({ linear_issue }) => linear_issue ?? []));
+  const open = new Set(
+    features.flatMap(({ id, linear_issue }) => (passing.has(id) ? [] : (linear_issue ?? []))),
+  );
+  return [...issues].filter((issue) => !open.has(issue)).sort(compareText);
+}
+
+/** The tag says in words what it is, and holds the manifest byte for byte: each shows what is done to the other. */
+export const tagMessage = (manifest: Manifest): string =>
+  `${manifest.message ?? `Checkpoint ${manifest.tag}`}\n\n${encodeDocument(manifest)}`;
+
+/** The manifest's bytes in a tag's message; a signature may stand behind them. Null where there is none. */
+export function manifestIn(message: string): string | null {
+  const text = `${message}\n`;
+  const start = text.lastIndexOf('\n{\n') + 1;
+  const end = text.indexOf('\n}\n', start);
+  return start > 0 && end > 0 ? text.slice(start, end + 3) : null;
+}
+
+/** Newest first. Times are texts of one form. */
+export function byTime(
+  a: { name: string; timestamp: string | null },
+  b: { name: string; timestamp: string | null },
+): number {
+  return compareText(b.timestamp ?? '', a.timestamp ?? '') || compareIds(b.name, a.name);
+}
+
+/** A checkpoint's manifest in `.forge/`; null where its bytes are none. */
+export interface FileFacts {
+  name: string;
+  bytes: Buffer;
+  manifest: Manifest | null;
+  problem?: string;
+}
+
+/**
+ * `ok`: tag, commit and manifest say the same. `unverified`: a tag without a manifest in it, so forge did not make it.
+ * `unknown`: without tag, and its commit is not in this repository.
+ */
+export type CheckpointState = 'ok' | 'moved' | 'missing' | 'tampered' | 'unverified' | 'unknown' | 'damaged';
+
+export interface Checkpoint {
+  name: string;
+  tag: string;
+  state: CheckpointState;
+  /** Why it is not `ok`. */
+  why?: string;
+  /** What counts: the tag's, where it has one. */
+  manifest: Manifest | null;
+  timestamp: string | null;
+  /** Whether `.forge/` here has the manifest. */
+  hasFile: boolean;
+}
+
+/** Of a verification: one thing that is not what it was. */
+export interface CheckpointFinding {
+  code: Exclude<CheckpointState, 'ok'> | 'ledger' | 'evidence' | 'run';
+  tag: string;
+  message: string;
+  hint: string;
+}
+
+/** What is known of one checkpoint. `decode` reads the manifest in a tag; null for what is none. */
+export function judgeCheckpoint(
+  name: string,
+  { file, tag }: { file?: FileFacts | undefined; tag?: TagFacts | undefined },
+  isKnown: (commit: string) => boolean,
+  decode: (bytes: string) => Manifest | null,
+): Checkpoint {
+  const held = tag ? manifestIn(tag.message) : null;
+  const inTag = held === null ? null : decode(held);
+  const manifest = inTag ?? file?.manifest ?? null;
+  const verdict = judge(name, { file, tag, held, inTag }, isKnown);
+  const timestamp = manifest?.timestamp ?? null;
+  return { name, tag: tagOf(name), ...verdict, manifest, timestamp, hasFile: file !== undefined };
+}
+
+interface Seen {
+  file: FileFacts | undefined;
+  tag: TagFacts | undefined;
+  held: string | null;
+  inTag: Manifest | null;
+}
+
+function judge(
+  name: string,
+  { file, tag, held, inTag }: Seen,
+  isKnown: (commit: string) => boolean,
+): Pick<Checkpoint, 'state' | 'why'> {
+  if (file && !file.manifest) return { state: 'damaged', why: file.problem ?? 'its manifest cannot be read' };
+  if (!tag) return withoutTag(name, file?.manifest as Manifest, isKnown);
+  if (!tag.isAnnotated && file)
+    return { state: 'moved', why: 'its tag is a lightweight one now: somebody made it anew' };
+  // Nothing says that there ever was another.
+  if (!tag.isAnnotated)
+    return {
+      state: 'unverified',
+      why: 'its tag is a lightweight one: it was not made by forge, or made anew',
+    };
+  if (!inTag)
+    return { state: 'unverified', why: 'its tag holds no manifest: it was not made by forge, or made anew' };
+  if (inTag.commit !== tag.commit)
+    return { state: 'moved', why: `its tag leads to ${short(tag.commit)}, not to ${short(inTag.commit)}` };
+  if (inTag.tag !== tagOf(name))
+    return { state: 'tampered', why: `its tag holds the manifest of ${inTag.tag}` };
+  if (file && !file.bytes.equals(Buffer.from(held ?? '')))
+    return { state: 'tampered', why: 'its manifest is not the one that its tag holds' };
+  return { state: 'ok' };
+}
+
+function withoutTag(
+  name: string,
+  { tag, commit }: Manifest,
+  isKnown: (commit: string) => boolean,
+): Pick<Checkpoint, 'state' | 'why'> {
+  if (tag !== tagOf(name)) return { state: 'tampered', why: `its manifest is that of ${tag}` };
+  if (isKnown(commit)) return { state: 'missing', why: 'its tag is gone, or was not fetched' };
+  return {
+    state: 'unknown',
+    why: `its commit ${short(commit)} is not in this repository: it is another one's, or was not fetched`,
+  };
+}
+
+const short = (commit: string | null): string => commit?.slice(0, 12) ?? 'no commit';

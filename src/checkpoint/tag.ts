@@ -1,0 +1,79 @@
+import { checkpointFile, featuresFile } from '../core/paths.js';
+import { encodeDocument } from '../core/schema.js';
+import { FEATURES } from '../feature/rules.js';
+import { createTag, listTags } from '../git/tags.js';
+import { type Context, timestamp } from '../project/project.js';
+import { readRunning } from '../session/running.js';
+import { type CommittedState, commitState, type Proven } from './commit.js';
+import { writeIntent } from './intent.js';
+import { notNow, type Place } from './place.js';
+import { readManifests } from './read.js';
+import {
+  CHECKPOINT,
+  type CheckEvidence,
+  closedIssues,
+  type Manifest,
+  nextName,
+  tagMessage,
+  tagOf,
+} from './rules.js';
+import { listPassing } from './run.js';
+
+/** Everything that a checkpoint is made of. */
+interface Making extends Proven {
+  token: string;
+  evidence: CheckEvidence[];
+}
+
+/** The commit that is marked, and the tag. Until the tag is there another one may take the name: git decides. */
+export async function mark(context: Context, making: Making): Promise<Manifest> {
+  const { place, issue, token } = making;
+  const { disk, layout } = context;
+  const state = await commitState(context, making);
+  for (let attempt = 1; attempt <= 20; attempt++) {
+    const name = await freeName(context, place, issue);
+    const manifest = describe(context, making, name, state);
+    const bytes = encodeDocument(manifest);
+    // LTM-13: before the tag holds it.
+    disk.checkContent(checkpointFile(layout, name), bytes);
+    writeIntent(context, token, { name, at: manifest.timestamp });
+    const message = tagMessage(manifest);
+    if (await createTag(place.git, { name, commit: state.commit, message })) return manifest;
+  }
+  throw notNow('others took every name that was tried');
+}
+
+/** Of tags and manifests: a tag may not have been fetched, a manifest be another branch's. */
+export async function freeName(context: Context, { git }: Place, issue: string): Promise<string> {
+  const taken = [...(await listTags(git)), ...readManifests(context)];
+  return nextName(
+    issue,
+    taken.map(({ name }) => name),
+  );
+}
+
+function describe(
+  context: Context,
+  making: Making,
+  name: string,
+  { commit, tree, ledger }: CommittedState,
+): Manifest {
+  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const passing = listPassing(context).map(({ id }) => id);
+  return {
+    schema_version: CHECKPOINT.version,
+    tag: tagOf(name),
+    commit,
+    timestamp: timestamp(context),
+    verified_by: making.evidence.map(({ command }) => command),
+    features_passing: passing,
+    linear_issues_closed: closedIssues(features, new Set(passing)),
+    can_rollback_to: true,
+    ...(making.message === undefined ? {} : { message: making.message }),
+    tree,
+    branch: making.place.branch,
+    session: readRunning(context)?.id ?? null,
+    ledger,
+    evidence: making.evidence,
+  };
+}

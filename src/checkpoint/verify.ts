@@ -1,0 +1,134 @@
+import { formatArgv } from '../core/argv.js';
+import { usage } from '../core/error.js';
+import { checkpointTrees, shownFrom } from '../core/paths.js';
+import { makeToken, plural } from '../core/text.js';
+import { findRemote } from '../git/remote.js';
+import { reachableTags } from '../git/tags.js';
+import { treeWithout } from '../git/tree.js';
+import { recordsLacking } from '../ledger/checkpoint-anchors.js';
+import { inspectMemory } from '../ledger/inspect.js';
+import { TIERS } from '../ledger/rules/record.js';
+import type { Context } from '../project/project.js';
+import { tryFinishCheckpoints } from './finish.js';
+import { latestCheckpoint, readCheckpoints, requireCheckpoint } from './read.js';
+import { runAgain } from './rerun.js';
+import {
+  type CheckEvidence,
+  type Checkpoint,
+  type CheckpointFinding,
+  type CheckpointState,
+  type Manifest,
+  nameIn,
+} from './rules.js';
+import type { CheckpointWatch } from './run.js';
+
+export interface VerifiedCheckpoints {
+  /** Those that were looked at. */
+  checkpoints: string[];
+  findings: CheckpointFinding[];
+  /** With `--run`: what the commands show now. */
+  evidence?: CheckEvidence[];
+}
+
+/** GIT-05: whether checkpoints are what they were when they were made. */
+export async function verifyCheckpoints(
+  context: Context,
+  input: { tag?: string; run?: boolean } = {},
+  watch: CheckpointWatch = {},
+): Promise<VerifiedCheckpoints> {
+  await tryFinishCheckpoints(context);
+  const chosen = input.run ? [await toRun(context, input.tag)] : await choose(context, input.tag);
+  const findings = await stateFindings(context, chosen);
+  const good = chosen.filter(({ state }) => state === 'ok');
+  for (const { manifest } of good) if (manifest) findings.push(...(await contentFindings(context, manifest)));
+  findings.push(...(await ledgerFindings(context, good)));
+  const checkpoints = chosen.map(({ tag }) => tag);
+  const manifest = good[0]?.manifest;
+  if (!input.run || findings.length > 0 || !manifest) return { checkpoints, findings };
+  const again = await runAgain(context, manifest, watch);
+  return { checkpoints, ...again };
+}
+
+const choose = async (context: Context, tag: string | undefined): Promise<Checkpoint[]> =>
+  tag === undefined ? readCheckpoints(context) : [await requireCheckpoint(context, tag)];
+
+async function toRun(context: Context, tag: string | undefined): Promise<Checkpoint> {
+  const found = tag === undefined ? await latestCheckpoint(context) : await requireCheckpoint(context, tag);
+  if (found) return found;
+  throw usage('checkpoint.none', 'There is no checkpoint that could be run again.', {
+    hint: 'forge checkpoint create',
+  });
+}
+
+const REMEDIES: Record<Exclude<CheckpointState, 'ok'>, (name: string, remote: string) => string> = {
+  moved: (name, remote) =>
+    `git fetch ${remote} +refs/tags/checkpoint/${name}:refs/tags/checkpoint/${name}  (from where it is right)`,
+  missing: (name, remote) => `git fetch ${remote} tag checkpoint/${name}`,
+  tampered: (name) => `git log -p -- .forge/git/checkpoints/${name}.json`,
+  unverified: () => 'forge checkpoint create',
+  unknown: (name) => `git fetch --tags; else git rm .forge/git/checkpoints/${name}.json`,
+  damaged: (name) => `git restore -SW .forge/git/checkpoints/${name}.json`,
+};
+
+/** Of those that are not what they were. */
+async function stateFindings(
+  { repository, git }: Context,
+  checkpoints: readonly Checkpoint[],
+): Promise<CheckpointFinding[]> {
+  const bad = checkpoints.filter(({ state }) => state !== 'ok');
+  if (bad.length === 0) return [];
+  const found = repository && git ? await findRemote(repository, git) : null;
+  const remote = found === null ? 'REMOTE' : formatArgv([found]);
+  return bad.flatMap(({ name, tag, state, why }) =>
+    state === 'ok'
+      ? []
+      : [{ code: state, tag, message: `${tag}: ${why}`, hint: REMEDIES[state](name, remote) }],
+  );
+}
+
+/** What a manifest says of its commit, which somebody who made tag and manifest anew may have got wrong. */
+async function contentFindings(context: Context, manifest: Manifest): Promise<CheckpointFinding[]> {
+  const { repository, git, layout } = context;
+  const { tag, commit, evidence = [], ledger = {} } = manifest;
+  if (!repository || !git) return [];
+  const said = (code: 'evidence' | 'ledger', message: string): CheckpointFinding => ({
+    code,
+    tag,
+    message: `${tag}: ${message}`,
+    hint: `forge checkpoint show ${nameIn(tag)}`,
+  });
+  const findings: CheckpointFinding[] = [];
+  const folder = shownFrom(repository.root, layout.dir);
+  const place = checkpointTrees(layout, makeToken(12));
+  const tree = await treeWithout(repository, git, { commit, folder, place });
+  if (evidence.some((run) => run.tree !== tree))
+    findings.push(said('evidence', 'what was tested is not what its commit has'));
+  if (evidence.some(({ exit_code }) => exit_code !== 0))
+    findings.push(said('evidence', 'a command of it failed'));
+  const heads = Object.values(ledger).flatMap((tier) => tier?.heads ?? []);
+  const lacking = await recordsLacking(context, commit, heads);
+  if (lacking.size > 0)
+    findings.push(said('ledger', `its commit has not ${plural(lacking.size, 'record')} that it names`));
+  return findings;
+}
+
+/** Records that checkpoints of this line of history name, and that are not in the ledgers any more. */
+async function ledgerFindings(context: Context, good: readonly Checkpoint[]): Promise<CheckpointFinding[]> {
+  if (good.length === 0 || !context.git) return [];
+  const here = await reachableTags(context.git);
+  const { look } = await inspectMemory(context, true);
+  return good
+    .filter(({ name }) => here.has(name))
+    .flatMap(({ tag, manifest }) =>
+      TIERS.flatMap((tier) => {
+        const heads = manifest?.ledger?.[tier]?.heads ?? [];
+        const gone = heads.filter((head) => look?.scans[tier].graph.has(head) === false);
+        return gone.map((head) => ({
+          code: 'ledger' as const,
+          tag,
+          message: `${tag}: record ${head.slice(0, 12)}… is not in the ${tier} ledger any more`,
+          hint: 'forge memory verify',
+        }));
+      }),
+    );
+}

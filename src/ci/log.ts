@@ -1,0 +1,92 @@
+import { escapeControls, oneLine, plural } from '../core/text.js';
+import type { CiCheck, CiFinding, CiFormat, CiReport } from './rules.js';
+
+const MARKS: Record<CiCheck['state'], string> = { ok: '✓', failed: '✗', skipped: '·' };
+
+/** A log is read by people: of thousands of findings it has the first. The JSON has all. */
+const MAX_SHOWN = 50;
+/** GitHub shows no more than ten of a step. */
+const MAX_ANNOTATIONS = 10;
+const MAX_OUTPUT_LINES = 20;
+const MAX_TEXT = 400;
+
+/**
+ * A line of a log, in which no text of a commit, a file's name or a test can start a command of the system that reads it:
+ * `::error` begins a line, `##[error]` and `##vso[…]` may stand anywhere in one. What the terminal would obey is escaped by
+ * `oneLine` before.
+ */
+export const defuse = (line: string): string =>
+  line.replace(/##(?=[\w.-]*\[)/g, '# #').replace(/^(\s*):(?=:)/, '$1: ');
+
+/** Where it is: `1a2b3c4d5e src/app.js:3`. */
+export const placeOf = ({ file, line, commit }: CiFinding): string =>
+  [
+    commit?.slice(0, 10) ?? '',
+    file === undefined ? '' : `${oneLine(file)}${line === undefined ? '' : `:${line}`}`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+
+/** A finding as lines without indentation. */
+export function sayFinding(finding: CiFinding): string[] {
+  const where = placeOf(finding);
+  const output = (finding.output ?? '').split('\n').filter((line) => line.trim() !== '');
+  return [
+    `${where === '' ? '' : `${where}: `}${oneLine(finding.message, MAX_TEXT)}`,
+    ...(finding.fix ? [`  → ${oneLine(finding.fix, MAX_TEXT)}`] : []),
+    ...output.slice(-MAX_OUTPUT_LINES).map((line) => `  | ${oneLine(line, MAX_TEXT)}`),
+  ];
+}
+
+/** A check as lines of a log; in the form that the system takes for annotations, where it has one. `now`: in ms. */
+export function formatCheck(check: CiCheck, format: CiFormat, now: number): string {
+  const head = `${MARKS[check.state]} ${check.name.padEnd(11)}  ${oneLine(check.detail, MAX_TEXT)}`;
+  const shown = check.findings.slice(0, MAX_SHOWN);
+  const more = check.findings.length - shown.length;
+  const lines = [
+    ...shown.flatMap(sayFinding).map((line) => `    ${line}`),
+    ...(more > 0 ? [`    and ${more} more: forge ci --json`] : []),
+  ];
+  const [first = '', ...rest] = [head, ...lines].map(defuse);
+  if (format === 'github') return [first, ...rest, ...annotations(check)].join('\n');
+  if (format === 'plain' || rest.length === 0) return [first, ...rest].join('\n');
+  const mark = (word: string): string => sectionMark(word, check.name, now);
+  return [`${mark('start')}${first}`, ...rest, mark('end')].join('\n');
+}
+
+/** docs.gitlab.com/ci/jobs/job_logs: a section that can be folded. */
+const sectionMark = (word: string, name: string, now: number): string =>
+  `\u001b[0Ksection_${word}:${Math.floor(now / 1000)}:forge_${name}\r\u001b[0K`;
+
+/** The last words. */
+export function formatEnd({ ok, checks, notes }: CiReport): string {
+  const failed = checks.filter(({ state }) => state === 'failed').map(({ name }) => name);
+  const skipped = checks.filter(({ state }) => state === 'skipped').map(({ name }) => name);
+  const count = checks.reduce((sum, { findings }) => sum + findings.length, 0);
+  const left = skipped.length > 0 ? ` (skipped: ${skipped.join(', ')})` : '';
+  return [
+    ...notes.map((note) => defuse(`· ${oneLine(note, MAX_TEXT)}`)),
+    ok
+      ? `forge ci: nothing is wrong${left}`
+      : `forge ci: ${plural(count, 'finding')} in ${failed.join(', ')}${left}`,
+  ].join('\n');
+}
+
+const annotations = (check: CiCheck): string[] =>
+  check.findings.slice(0, MAX_ANNOTATIONS).map((finding) => annotation(check.name, finding));
+
+/** docs.github.com, "Workflow commands": what would end a part of one is escaped. */
+function annotation(check: string, { file, line, commit, message, fix }: CiFinding): string {
+  const data = (text: string): string =>
+    defuse(escapeControls(text).replace(/[\u2028\u2029]/g, ' '))
+      .replaceAll('%', '%25')
+      .replaceAll('\r', '%0D')
+      .replaceAll('\n', '%0A');
+  const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const properties = [
+    ...(file === undefined ? [] : [`file=${property(file)}`]),
+    ...(file === undefined || line === undefined ? [] : [`line=${line}`]),
+    `title=${property(`forge ${check}${commit === undefined ? '' : ` ${commit.slice(0, 10)}`}`)}`,
+  ];
+  return `::error ${properties.join(',')}::${data(fix === undefined ? message : `${message}\n→ ${fix}`)}`;
+}

@@ -1,0 +1,95 @@
+import { isAbsolute, join } from 'node:path';
+import { verifyCheckpoints } from '../checkpoint/verify.js';
+import { type CheckedCommit, checkCommits } from '../commit/check.js';
+import { shownFrom } from '../core/paths.js';
+import { plural } from '../core/text.js';
+import { scanTree } from '../guard/scan-tree.js';
+import { inspectMemory, reportTiers } from '../ledger/inspect.js';
+import type { LookOptions } from '../ledger/look.js';
+import { isDamage } from '../ledger/rules/finding.js';
+import { readHalt } from '../project/halt.js';
+import { type Context, readConfig } from '../project/project.js';
+import { type CiRange, describeRange } from './range.js';
+import { type CiCause, type CiFinding, type Looked, looked, skipped } from './rules.js';
+
+/** A place in the project of `.forge/` as git and annotations have it: from the top of the repository. */
+export function fromTop(
+  { layout, repository }: Context,
+  file: string | undefined,
+  line = 0,
+): Pick<CiFinding, 'file' | 'line'> {
+  if (file === undefined || file === '' || isAbsolute(file)) return {};
+  const name = repository ? shownFrom(repository.root, join(layout.root, file)) : file;
+  return { file: name, ...(line > 0 ? { line } : {}) };
+}
+
+export async function lookAtCommits(context: Context, found: CiRange): Promise<Looked> {
+  if (readConfig(context).commit.enforce === 'off') return skipped('[commit] enforce = "off"');
+  const { commits } = await checkCommits(context.layout.root, context.world, { range: found.range });
+  const exempt = commits.filter((commit) => commit.exempt !== undefined).length;
+  const detail = `${describeRange(found)}${exempt > 0 ? `, ${exempt} exempt` : ''}`;
+  return looked(detail, commits.flatMap(commitFindings));
+}
+
+/** One a commit. Secrets in messages are the guard's to tell. What waits to be squashed is exempt elsewhere, but stays no commit. */
+function commitFindings({ sha = '', subject, exempt, problems }: CheckedCommit): CiFinding[] {
+  const wrong = problems.filter(({ rule }) => rule !== 'secret');
+  const said = wrong.map(({ message }) => message);
+  if (exempt === 'fixup') {
+    const fix = 'git rebase -i --autosquash   (from before the commit that it belongs to)';
+    return [{ message: [`"${subject}" is still to be squashed.`, ...said].join(' '), fix, commit: sha }];
+  }
+  if (said.length === 0) return [];
+  const fix = `forge commit check --range ${sha.slice(0, 12)}^!   (says what to write)`;
+  return [{ message: [`"${subject}":`, ...said].join(' '), fix, commit: sha }];
+}
+
+export async function lookAtMemory(context: Context, options: LookOptions): Promise<Looked> {
+  const inspection = await inspectMemory(context, true, options);
+  context.warnings.push(...inspection.notes);
+  const problems = [...inspection.findings, ...inspection.unproven];
+  const halt = readHalt(context.disk);
+  const findings = problems.map(
+    ({ file, line, message, hint, tier }): CiFinding => ({
+      message: file === '' ? `${tier} ledger: ${message}` : message,
+      fix: hint,
+      ...fromTop(context, file, line),
+    }),
+  );
+  if (halt)
+    findings.push({
+      message: `memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}`,
+      fix: 'forge memory override acknowledge --reason "…"',
+    });
+  const cause: CiCause =
+    halt || problems.some(isDamage)
+      ? 'corrupted'
+      : problems.some(({ code }) => code !== 'unproven')
+        ? 'secret'
+        : 'findings';
+  const records = reportTiers(context, inspection).reduce((sum, tier) => sum + tier.records, 0);
+  return looked(plural(records, 'record'), findings, cause);
+}
+
+export async function lookForSecrets(context: Context, found: CiRange): Promise<Looked> {
+  const { layout, world } = context;
+  const { findings, scanned } = await scanTree(layout.root, world, { range: found.range });
+  const told = findings.map(
+    ({ file, line, what, rule, commit }): CiFinding => ({
+      // Where a message is meant there is no file of that name.
+      ...(file === 'commit message' ? {} : { file, line }),
+      ...(commit === undefined ? {} : { commit }),
+      message: `${file === 'commit message' ? `line ${line} of the message: ` : ''}${what} (rule ${rule})`,
+      fix: 'the same commit without it; if it is real, revoke it',
+    }),
+  );
+  return looked(`${plural(scanned, 'added place')} in ${plural(found.commits, 'commit')}`, told, 'secret');
+}
+
+export async function lookAtCheckpoints(context: Context): Promise<Looked> {
+  const { checkpoints, findings } = await verifyCheckpoints(context);
+  return looked(
+    plural(checkpoints.length, 'checkpoint'),
+    findings.map(({ message, hint }) => ({ message, fix: hint })),
+  );
+}

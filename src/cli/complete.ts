@@ -1,0 +1,119 @@
+import { isAbsolute, resolve } from 'node:path';
+import { type LookUp, type Offer, offerAt } from './complete-position.js';
+import {
+  bashWord,
+  type Candidate,
+  isShowable,
+  powershellWord,
+  SHELLS,
+  type Shell,
+  splitLine,
+  type Typed,
+} from './complete-shells.js';
+import type { Io } from './io.js';
+
+/** ms. Whoever has pressed a key does not wait longer. */
+const DEADLINE = 2000;
+
+/** More are no help to anybody. */
+const MOST = 1000;
+
+/** Of bash's ways to complete the one that only lists: `?`. */
+const LISTS = '63';
+
+interface Request {
+  shell: Shell;
+  typed: Typed;
+  /** What readline would replace. */
+  replaced: string;
+  /** How bash completes. */
+  type: string;
+}
+
+/**
+ * `forge complete --shell=NAME --current=WORD -- WORDS…`: what a shell's script asks at each TAB, with the words in front
+ * of the one at the cursor; bash hands over the line instead. The first line of the answer says what follows (`words`;
+ * `open`: without a space behind; `files`, `folders`: the shell's own), each other one is a candidate, a tab, and what is
+ * shown of it. Whatever goes wrong is not said: it would stand in the middle of somebody's command.
+ */
+export async function runComplete(io: Io, argv: readonly string[]): Promise<number> {
+  io.deadline?.(DEADLINE);
+  try {
+    const request = readRequest(argv);
+    if (!request) return 0;
+    const { words, current } = request.typed;
+    const offer = await offerAt(words, current, lookUpIn(io));
+    io.stdout.write([kindOf(offer), ...linesOf(offer, request)].map((line) => `${line}\n`).join(''));
+  } catch {
+    // Then nothing is completed.
+  }
+  return 0;
+}
+
+function readRequest(argv: readonly string[]): Request | null {
+  const end = argv.indexOf('--');
+  const given = argv.slice(0, end).map((word) => /^--(\w+)=(.*)$/s.exec(word) ?? []);
+  const read = (name: string): string => given.find(([, key]) => key === name)?.[2] ?? '';
+  const shell = SHELLS.find((name) => name === read('shell'));
+  if (!shell || end < 0) return null;
+  const words = argv.slice(end + 1);
+  const replaced = read('current');
+  const current = replaced.replace(/^['"]/, '');
+  const typed =
+    shell === 'bash' ? lineOf(words[0] ?? '') : { words, current, raw: replaced, quote: '' as const };
+  return typed && { shell, typed, replaced, type: read('type') };
+}
+
+/** Without the command's own name. */
+function lineOf(line: string): Typed | null {
+  const typed = splitLine(line);
+  return typed && typed.words.length > 0 ? { ...typed, words: typed.words.slice(1) } : null;
+}
+
+function lookUpIn(io: Io): LookUp {
+  return async (kind, before, dir) => {
+    const { liveValues, systemWorld } = await import('../index.js');
+    const wanted = dir?.replace(/^~(?=\/|$)/, () => io.env.HOME ?? '~') ?? (io.env.FORGE_DIR || '.');
+    const folder = isAbsolute(wanted) ? wanted : resolve(io.cwd(), wanted);
+    return liveValues(folder.replace(/[\\/]\.forge$/, ''), kind, before, {
+      world: io.world ?? systemWorld(io.env, false),
+    });
+  };
+}
+
+const kindOf = ({ paths, isOpen }: Offer): string => paths ?? (isOpen ? 'open' : 'words');
+
+function linesOf({ candidates }: Offer, { shell, typed, replaced, type }: Request): string[] {
+  const known = unique(candidates.filter(({ value }) => isShowable(value)));
+  // zsh and fish choose by themselves, and not by the beginning alone.
+  const isMuch = known.length > MOST || shell === 'bash' || shell === 'powershell';
+  const all = (isMuch ? known.filter(({ value }) => value.startsWith(typed.current)) : known).slice(0, MOST);
+  if (shell === 'fish') return all.map(({ value, note }) => `${value}\t${note}`);
+  if (shell === 'zsh') return withNotes(all, '--').map((shown, i) => `${all[i]?.value}\t${shown}`);
+  if (shell === 'powershell')
+    return all.map(({ value, note }) => `${powershellWord(value)}\t${value}\t${note || value}`);
+  return bashLines(all, typed, replaced, type);
+}
+
+function unique(candidates: readonly Candidate[]): Candidate[] {
+  const seen = new Set<string>();
+  return candidates.filter(({ value }) => !seen.has(value) && seen.add(value));
+}
+
+function withNotes(candidates: readonly Candidate[], mark: string): string[] {
+  const width = Math.max(0, ...candidates.map(({ value }) => value.length));
+  return candidates.map(({ value, note }) =>
+    note === '' ? value : `${value.padEnd(width)}  ${mark} ${note}`,
+  );
+}
+
+/** Readline replaces only what stands behind the last `=` or `:`. It inserts what it lists, unless it only lists. */
+function bashLines(candidates: readonly Candidate[], typed: Typed, replaced: string, type: string): string[] {
+  if (!typed.raw.endsWith(replaced)) return [];
+  const cut = typed.raw.length - replaced.length;
+  const words = candidates.flatMap(({ value, note }) => {
+    const word = bashWord(value, typed)?.slice(cut);
+    return word === undefined ? [] : [{ value: word, note }];
+  });
+  return type === LISTS && words.length > 1 ? withNotes(words, '#') : words.map(({ value }) => value);
+}

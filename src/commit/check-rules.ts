@@ -1,0 +1,166 @@
+import { oneLine } from '../core/text.js';
+import { type Cleanup, cleanMessage, hasComments } from './clean.js';
+import { type Circumstances, type Exemption, exemptionOf, isRevert } from './exempt.js';
+import { checkReading } from './protocol.js';
+import { readMessage } from './read.js';
+import type { CommitRules, Problem, RuleName } from './rules.js';
+
+/** How a message is to be taken; nothing given: a file that git will read, with or without an editor. */
+export interface MessageState extends Circumstances {
+  /** `core.commentChar` (or `core.commentString`). */
+  comment?: string | undefined;
+  /** Git's clean-up, where it is known. */
+  cleanup?: Cleanup | undefined;
+  /** `i18n.commitEncoding`: what a file is written in. */
+  encoding?: string | undefined;
+  /** It is a commit already. */
+  stored?: boolean | undefined;
+}
+
+export interface CheckedMessage {
+  subject: string;
+  exempt?: Exemption;
+  problems: Problem[];
+  /** Git will refuse it by itself. */
+  empty: boolean;
+  /** It passes as git stores it without an editor, and would lose its headings with one: see protectHeadings. */
+  fragile: boolean;
+}
+
+/** A message shows no more than these. */
+const MAX_PROBLEMS = 20;
+
+/**
+ * GIT-01: what is to be written otherwise. Never throws, and reads each character a fixed number of times. Where git's
+ * clean-up is not known the message is judged by each that may come, and the better one counts.
+ */
+export function checkMessage(
+  bytes: Uint8Array,
+  rules: CommitRules,
+  state: MessageState = {},
+): CheckedMessage {
+  const text = decode(bytes, state.encoding);
+  if (typeof text !== 'string') return refused(text);
+  const [first, ...others] = cleanupsOf(text, state);
+  const one = judge(text, first, rules, state);
+  if (others.length === 0) return one;
+  const judged = [one, ...others.map((cleanup) => judge(text, cleanup, rules, state))];
+  const best = judged.reduce((a, b) => (b.problems.length < a.problems.length ? b : a));
+  const worst = Math.max(...judged.map(({ problems }) => problems.length));
+  return { ...best, fragile: best.problems.length < worst };
+}
+
+function cleanupsOf(text: string, { cleanup, comment, stored }: MessageState): [Cleanup, ...Cleanup[]] {
+  if (stored) return ['verbatim'];
+  if (cleanup) return [cleanup];
+  return hasComments(text, comment) ? ['whitespace', 'strip'] : ['whitespace'];
+}
+
+function judge(text: string, cleanup: Cleanup, rules: CommitRules, state: MessageState): CheckedMessage {
+  const message = cleanMessage(text, cleanup, state.comment);
+  const empty = message.lines.every((line) => line === '');
+  const subject = oneLine((message.lines[0] ?? '').slice(0, 500), 200);
+  const exempt = empty ? null : exemptionOf(message.lines, state, rules);
+  const found = exempt ? [] : checkReading(readMessage(message), rules, state.stored ?? false);
+  const problems = [...unreadable(text), ...found].slice(0, MAX_PROBLEMS);
+  return { subject, ...(exempt ? { exempt } : {}), problems, empty, fragile: false };
+}
+
+/** What git would store as it is, or not at all. */
+function unreadable(text: string): Problem[] {
+  const problems: Problem[] = [];
+  if (text.startsWith('\ufeff'))
+    problems.push({
+      rule: 'encoding',
+      line: 1,
+      message: 'The message begins with a byte order mark, which git stores.',
+      fix: oneLine(text.slice(1, 200).split('\n')[0] ?? '', 100),
+    });
+  const nul = text.indexOf('\0');
+  if (nul >= 0)
+    problems.push({
+      rule: 'nul',
+      line: lineAt(text, nul),
+      message: 'There is a NUL character, which git refuses.',
+      fix: oneLine(lineAround(text, nul).replaceAll('\0', ''), 100),
+    });
+  return problems;
+}
+
+const lineAt = (text: string, offset: number): number => {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++;
+  return line;
+};
+
+const lineAround = (text: string, offset: number): string =>
+  text.slice(text.lastIndexOf('\n', offset) + 1, offset + 200).split('\n')[0] ?? '';
+
+/** The text; or the line of the first byte that is none. A mark at the beginning stays: git keeps it too. */
+function decode(bytes: Uint8Array, encoding = 'utf-8'): string | { line: number; encoding: string } {
+  try {
+    return (encoding === 'utf-8' ? UTF8 : decoder(encoding)).decode(bytes);
+  } catch {
+    const upTo = new TextDecoder('latin1').decode(bytes.subarray(0, validLength(bytes)));
+    return { line: upTo.split('\n').length, encoding };
+  }
+}
+
+const STRICT = { fatal: true, ignoreBOM: true };
+/** A decoder costs more than a message. */
+const UTF8 = new TextDecoder('utf-8', STRICT);
+
+function decoder(encoding: string) {
+  try {
+    return new TextDecoder(encoding, STRICT);
+  } catch {
+    // Git knows encodings that Node does not.
+    return UTF8;
+  }
+}
+
+/** How many bytes at the beginning are UTF-8, by halves: a fast look some twenty times. */
+function validLength(bytes: Uint8Array): number {
+  let [good, bad] = [0, bytes.length];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    try {
+      // A character that is cut at the end is no error yet.
+      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
+      good = middle;
+    } catch {
+      bad = middle;
+    }
+  }
+  return good;
+}
+
+const refused = ({ line, encoding }: { line: number; encoding: string }): CheckedMessage => ({
+  subject: '',
+  empty: false,
+  fragile: false,
+  problems: [
+    {
+      rule: 'encoding',
+      line,
+      message: `The message is not valid ${encoding.toUpperCase()}.`,
+      fix: 'The same text, saved as UTF-8.',
+    },
+  ],
+});
+
+/** What is told from the first line alone. */
+const RULES: ReadonlySet<RuleName> = new Set(['subject', 'id', 'description', 'subject-length']);
+
+/**
+ * Whether a commit's subject alone shows that the commit does not follow the protocol. Reverts are told by it, though anybody
+ * can write one: the rest of the message is not known here.
+ */
+export function breaksProtocol(
+  { subject, parents }: { subject: string; parents: number },
+  rules: CommitRules,
+): boolean {
+  if (isRevert(subject)) return false;
+  const { problems } = checkMessage(new TextEncoder().encode(subject), rules, { stored: true, parents });
+  return problems.some(({ rule }) => RULES.has(rule));
+}

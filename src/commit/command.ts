@@ -1,0 +1,77 @@
+import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
+import type { Style } from '../cli/style.js';
+import { escapeControls, oneLine } from '../core/text.js';
+import type { CommitInput, CommitTemplate, MadeCommit } from '../index.js';
+import { check } from './command-check.js';
+
+interface Options {
+  message?: string;
+  why?: string;
+  what?: string[];
+  learned?: string[];
+  issue?: string;
+  all?: boolean;
+  edit?: boolean;
+}
+
+async function run(call: Call): Promise<MadeCommit> {
+  const { message, ...options } = call.options as Options;
+  const { why, what, learned, issue, all, edit } = options;
+  const given = { title: message, why, what, learned, issue, all, edit };
+  const input = Object.fromEntries(
+    Object.entries(given).filter(([, value]) => value !== undefined),
+  ) as CommitInput;
+  const reason = why === '-' ? await call.text(why) : (why ?? (await askWhy(call, input)));
+  return call
+    .forge()
+    .commit.make({ ...input, ...(reason === undefined ? {} : { why: reason }) }, { onOutput: call.stream });
+}
+
+/** What an editor would ask, unless one is opened. */
+async function askWhy(call: Call, input: CommitInput): Promise<string | undefined> {
+  if (!call.interactive || input.edit) return undefined;
+  const draft = await call.forge().commit.draft(input);
+  const { line } = await import('../cli/prompt.js');
+  return (await line('Why?', oneLine(draft.why, 500))).trim() || undefined;
+}
+
+const render = ({ commit, message }: MadeCommit, style: Style): string =>
+  commit
+    ? `${style.good('✓')} ${style.strong(commit.short)} ${oneLine(commit.subject, 100)}`
+    : escapeControls(message);
+
+const commit: CommandSpec<MadeCommit> = {
+  name: 'commit',
+  summary: 'Commit what is staged, with a message from focus, log, features and what was learned',
+  example: 'forge commit -m "Wire the login form" --why "people could not sign in" -a',
+  options: [
+    {
+      flags: '-m, --message <title>',
+      help: 'the subject, instead of the task in focus; "[ID] title" names the issue',
+    },
+    { flags: '--why <text>', help: 'the reason, instead of the goal of the session' },
+    { flags: '--what <text>', help: 'what changed, instead of the log and the file names', many: true },
+    { flags: '--learned <text>', help: 'something worth knowing; kept in knowledge as well', many: true },
+    {
+      flags: '--issue <id>',
+      help: "the issue, instead of the focus's",
+      values: { live: ['issue', 'feature'] },
+    },
+    { flags: '-a, --all', help: 'what git knows and has changed, staged or not' },
+    { flags: '--edit', help: "open git's editor on the message first" },
+  ],
+  writes: true,
+  run,
+  render,
+};
+
+const template: CommandSpec<CommitTemplate> = {
+  name: 'template',
+  summary: 'Print a message, or the text of a pull request, with what is known filled in',
+  example: 'forge commit template --pr',
+  options: [{ flags: '--pr', help: 'the text of a pull request: what the commits of this branch say' }],
+  run: (call) => call.forge().commit.template({ pullRequest: call.options.pr === true }),
+  render: ({ text }) => escapeControls(text),
+};
+
+export const group: Group = { commands: [command(commit), command(check), command(template)] };

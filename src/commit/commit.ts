@@ -1,0 +1,166 @@
+import * as z from 'zod/mini';
+import { formatArgv } from '../core/argv.js';
+import { ForgeError, outside, refused, usage } from '../core/error.js';
+import { knowledgeFile } from '../core/paths.js';
+import { checkId, checkInput } from '../core/schema.js';
+import { checkText } from '../core/text.js';
+import type { Git } from '../git/client.js';
+import type { Repository } from '../git/repository.js';
+import { type HeadCommit, readHead, readStagedFiles } from '../git/staged.js';
+import { type UserGit, userGit } from '../git/user.js';
+import { addLearning } from '../knowledge/knowledge.js';
+import { KNOWLEDGE } from '../knowledge/rules.js';
+import { type Context, isBuilding } from '../project/project.js';
+import { showFocus } from '../session/focus.js';
+import { composeMessage } from './compose.js';
+import { knownWork } from './facts.js';
+import { operationOf } from './git-messages.js';
+import { type CommitMessage, formatCommitMessage } from './message.js';
+import { editMessage, guardMessage, removeMessage, requireProtocol, saveMessage } from './text.js';
+
+const CommitInput = z.strictObject({
+  title: z.optional(z.string()),
+  why: z.optional(z.string()),
+  what: z.optional(z.array(z.string())),
+  /** Said of the work beside the log; `what` takes its place, too. */
+  done: z.optional(z.array(z.string())),
+  learned: z.optional(z.array(z.string())),
+  issue: z.optional(z.string()),
+  /** As `git commit -a`. */
+  all: z.optional(z.boolean()),
+  /** In the editor that git would open; a terminal is needed. */
+  edit: z.optional(z.boolean()),
+});
+export type CommitInput = z.infer<typeof CommitInput>;
+
+export interface CommitWatch {
+  /** What hooks and git say, as it comes. */
+  onOutput?: (chunk: string) => void;
+  /** Ends git. */
+  signal?: AbortSignal;
+}
+
+export interface MadeCommit {
+  /** Not there with dryRun. */
+  commit?: { hash: string; short: string; subject: string };
+  message: string;
+}
+
+/** The message that a commit would have, as far as it is known. */
+export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
+  const input = checkCommitInput(raw);
+  const { repository, git } = requireRepository(context);
+  const all = input.all ?? false;
+  const files = await readStagedFiles(git, all);
+  if (files.length === 0) throw nothingStaged(all);
+  return composeMessage(input, await knownWork(context, { root: repository.root, git, files, all }));
+}
+
+/**
+ * GIT-02. A commit of the index as git makes it: with the person's own git, so that their hooks, signing and filters run.
+ * Until it is made the message lies in a file, whatever stops it.
+ */
+export async function makeCommit(
+  context: Context,
+  raw: CommitInput = {},
+  watch: CommitWatch = {},
+): Promise<MadeCommit> {
+  const input = checkCommitInput(raw);
+  const { repository, git } = requireRepository(context);
+  requireNoOperation(repository);
+  const own = userGit(repository.root, context.world.env);
+  const draft = requireTexts(await draftCommit(context, input));
+  const learned = input.learned ?? [];
+  const keeps = learned.length > 0 && !isBuilding(context);
+  if (keeps) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
+  const written = formatCommitMessage(draft);
+  const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
+  await guardMessage(context, message);
+  requireProtocol(context, message);
+  if (context.disk.dryRun) return { message };
+  const head = await commitIndex(context, { git, own, message, all: input.all ?? false, watch });
+  if (keeps) keepLearned(context, learned);
+  const { hash, short, subject } = head;
+  return { commit: { hash, short, subject }, message: head.message };
+}
+
+function checkCommitInput(raw: CommitInput): CommitInput {
+  const input = checkInput(CommitInput, raw);
+  const { title, why, what = [], done = [], learned = [], issue } = input;
+  if (title !== undefined) checkText(title, { what: 'The title', lines: false });
+  if (why !== undefined) checkText(why, { what: 'The reason' });
+  for (const text of [...what, ...done]) checkText(text, { what: 'What changed' });
+  for (const text of learned) checkText(text, { what: 'What was learned' });
+  if (issue !== undefined) checkId(issue, 'issue id');
+  return input;
+}
+
+function requireRepository({ repository, git, layout }: Context): { repository: Repository; git: Git } {
+  if (repository && git) return { repository, git };
+  throw usage('commit.no_git', `${layout.root} is in no git repository.`, { hint: 'git init' });
+}
+
+/** Git has the message and the parents of that commit already. */
+function requireNoOperation(repository: Repository): void {
+  const operation = operationOf(repository);
+  if (!operation) return;
+  throw refused('commit.operation', `A ${operation} is in progress; git itself completes it.`, {
+    hint: `git ${operation} --continue`,
+  });
+}
+
+const nothingStaged = (all: boolean): Error =>
+  usage('commit.nothing', all ? 'No file that git knows has changed.' : 'Nothing is staged.', {
+    hint: all ? 'git add FILE …' : 'git add FILE …  or  forge commit -a',
+  });
+
+function requireTexts(draft: CommitMessage): CommitMessage {
+  if (draft.subject === '')
+    throw usage('commit.title', 'There is no title: no task is in focus.', {
+      hint: 'forge commit -m "…" --why "…"',
+    });
+  if (draft.why === '')
+    throw usage('commit.why', 'Nobody said why: the session has no goal, and no task is in focus.', {
+      hint: 'forge commit --why "…"',
+    });
+  return draft;
+}
+
+interface Job {
+  git: Git;
+  own: UserGit;
+  message: string;
+  all: boolean;
+  watch: CommitWatch;
+}
+
+async function commitIndex(context: Context, { git, own, message, all, watch }: Job): Promise<HeadCommit> {
+  const file = saveMessage(context, message);
+  const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit', '-q', '-F', '-', '--cleanup=verbatim'];
+  const { code, stderr } = await own([...args, ...(all ? ['-a'] : [])], { input: message, ...watch });
+  if (code !== 0) throw notMade(stderr, file);
+  removeMessage(context);
+  return (await readHead(git)) as HeadCommit;
+}
+
+function notMade(stderr: string, file: string): Error {
+  const lines = stderr.trim().split('\n');
+  const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
+  const lock = /'([^']+\.lock)': File exists/.exec(said)?.[1];
+  const first = lock ? `Wait for the other git, or remove ${lock} if none runs. ` : '';
+  return outside('commit.failed', `git made no commit: ${said || 'a hook refused it'}`, {
+    hint: `${first}The message is kept; once that is settled: ${formatArgv(['git', 'commit', '--cleanup=verbatim', '-F', file])}`,
+    data: { file },
+  });
+}
+
+/** As at a session's end. The commit is made by now: what hinders this is told, not thrown. */
+function keepLearned(context: Context, learned: readonly string[]): void {
+  try {
+    const about = showFocus(context).task ?? 'any task';
+    for (const approach of learned) addLearning(context, { kind: 'success', context: about, approach });
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
+    context.warnings.push(`The commit is made; what was learned is not kept: ${error.message}`);
+  }
+}

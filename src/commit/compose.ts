@@ -1,0 +1,108 @@
+import { oneLine, plural } from '../core/text.js';
+import type { Focus } from '../session/focus-rules.js';
+import { type CommitMessage, parseCommitMessage } from './message.js';
+import { NO_ISSUE } from './rules.js';
+
+/** What a commit is to say, as far as somebody said so. */
+export interface GivenTexts {
+  title?: string | undefined;
+  why?: string | undefined;
+  what?: readonly string[] | undefined;
+  /** Said of the work beside the log. */
+  done?: readonly string[] | undefined;
+  learned?: readonly string[] | undefined;
+  issue?: string | undefined;
+}
+
+/** What forge knows besides. */
+export interface KnownWork {
+  focus: Focus;
+  /** Ids of the feature list. */
+  features: readonly string[];
+  session: { name: string; goal: string | null } | null;
+  /** Lines of the log, texts learned and features changed, since the last commit. */
+  done: readonly string[];
+  learned: readonly string[];
+  updated: readonly string[];
+  files: readonly { status: string; path: string }[];
+  parent: { short: string; subject: string; message: string } | null;
+  ledger: readonly string[];
+}
+
+const PREFIX = /^\[([^[\] ]{1,100})\] +(.+)$/;
+const MAX_ITEMS = 20;
+const MAX_FILES = 8;
+
+/** GIT-02. Subject and Why are empty where nothing is known. */
+export function composeMessage(given: GivenTexts, known: KnownWork): CommitMessage {
+  const { focus, parent } = known;
+  const typed = PREFIX.exec(given.title ?? '');
+  const feature = known.features.find((id) => focus.task?.startsWith(`${id}: `));
+  const isFeature = (id: string | undefined): boolean => id !== undefined && known.features.includes(id);
+  const typedId = typed?.[1] === NO_ISSUE ? undefined : typed?.[1];
+  const issue = given.issue ?? typedId ?? focus.linear_issue ?? undefined;
+  const id = given.issue ?? typed?.[1] ?? focus.linear_issue ?? feature ?? NO_ISSUE;
+  const before = parseCommitMessage(parent?.message ?? '');
+  const fresh = (texts: readonly string[], old: readonly string[] = []): string[] =>
+    [...new Set(texts.map((text) => oneLine(text, 500)))]
+      .filter((text) => !old.includes(text))
+      .slice(-MAX_ITEMS);
+  const done = fresh([...known.done, ...(given.done ?? [])], before?.what);
+  return {
+    id,
+    subject: typed?.[2] ?? given.title ?? withoutId(focus.task, [id, feature, focus.linear_issue]) ?? '',
+    what: given.what?.length ? [...given.what] : describeWork(done, known.files),
+    why: given.why ?? known.session?.goal ?? focus.task ?? '',
+    // What the last message said is no news, though it was written a moment after that commit.
+    learned: fresh([...known.learned, ...(given.learned ?? [])], before?.learned),
+    updated: fresh(known.updated, before?.updated),
+    backtrace: {
+      parent: parent?.short ?? 'none',
+      ...(parent ? { parentNote: oneLine(parent.subject, 60) } : {}),
+      linear: issue !== undefined && !isFeature(issue) ? issue : 'none',
+      session: known.session?.name ?? 'none',
+    },
+    ledger: [...known.ledger],
+  };
+}
+
+/** The id stands in front of the subject already. */
+function withoutId(task: string | null, ids: readonly (string | null | undefined)[]): string | null {
+  const prefix = ids.find((id) => id && task?.startsWith(`${id}: `));
+  return prefix && task ? task.slice(prefix.length + 2) : task;
+}
+
+/** The log says what was done; the files, where. */
+function describeWork(done: readonly string[], all: KnownWork['files']): string[] {
+  const others = all.filter(({ path }) => !path.startsWith('.forge/'));
+  const files = others.length > 0 ? others : all;
+  const names = files.slice(0, MAX_FILES).map(({ path }) => oneLine(path, 120));
+  const left = files.length - names.length;
+  const more = left > 0 ? [`${plural(left, 'more file')}`] : [];
+  if (done.length > 0)
+    return [...done, ...(names.length > 0 ? [`Files: ${[...names, ...more].join(', ')}`] : [])];
+  return [
+    ...files.slice(0, MAX_FILES).map(({ status, path }) => `${verb(status)} ${oneLine(path, 120)}`),
+    ...more,
+  ];
+}
+
+const VERBS: Record<string, string> = { A: 'Add', D: 'Remove', R: 'Move to', C: 'Copy to' };
+const verb = (status: string): string => VERBS[status] ?? 'Change';
+
+/** The log's lines since then, without the two that a session begins with. Its stamps are minutes of a day, in UTC. */
+export function linesSince(
+  { date, lines }: { date: string | null; lines: readonly { time: string; text: string }[] },
+  since: string | null,
+): string[] {
+  if (date === null) return [];
+  const from = since === null ? 0 : Math.floor(Date.parse(since) / 60_000) * 60_000;
+  let day = Date.parse(`${date}T00:00:00Z`);
+  let last = '';
+  return lines.flatMap(({ time, text }, i) => {
+    if (time < last) day += 86_400_000;
+    last = time;
+    const at = day + Date.parse(`1970-01-01T${time}:00Z`);
+    return i >= 2 && at >= from ? [text] : [];
+  });
+}

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { usage } from '../core/error.js';
+import { oneLine } from '../core/text.js';
+import { Cutter } from '../git/blobs.js';
+import { type Git, type GitStream, gitError, isNoRange } from '../git/client.js';
+import type { Repository } from '../git/repository.js';
+import { MESSAGE_SETTINGS } from './clean.js';
+import { type Circumstances, STATE_FILES } from './exempt.js';
+
+/** A commit of a range, as it is stored. */
+export interface StoredMessage {
+  hash: string;
+  parents: number;
+  message: Buffer;
+}
+
+const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', '--format=%H %P%n%B'];
+const MAX_MESSAGE = 16 * 1024 * 1024;
+const LF = 0x0a;
+const BLANK = 0x20;
+
+/** Commits as people name them, `A..B`; or as forge found them: ids, those left out with `^` in front. */
+export type Range = string | readonly string[];
+
+/** The commits of a range, newest first: one git, and none of it held. Exit 2 for a range that is none. */
+export async function readMessages(
+  git: GitStream,
+  named: Range,
+  onMessage: (message: StoredMessage) => void,
+): Promise<void> {
+  const range = typeof named === 'string' ? named : named.join(' ');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no revision has one, and git would cut there
+  if (range === '' || range.startsWith('-') || /[\u0000-\u001f]/.test(range))
+    throw noRange(range, 'it is no revision');
+  if (typeof named === 'string' && named.length > 1000) throw noRange(range, 'it is no revision');
+  const cutter = new Cutter((bytes) => onMessage(parseMessage(bytes)), 0, MAX_MESSAGE);
+  const args = [...LOG, '--end-of-options', ...[named].flat(), '--'];
+  const { code, stderr } = await git(args, (chunk) => cutter.push(chunk));
+  if (code === 0) return;
+  throw isNoRange(stderr) ? noRange(range, 'git knows no such revision') : gitError(args, stderr);
+}
+
+const noRange = (range: string, why: string): Error =>
+  usage('commit.range', `${JSON.stringify(oneLine(range, 80))} names no commits here: ${why}.`, {
+    hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
+  });
+
+/** `<hash> <parents>`, LF, the message. All hashes are of one length. */
+function parseMessage(bytes: Buffer): StoredMessage {
+  const [end, length] = [bytes.indexOf(LF), bytes.indexOf(BLANK)];
+  return {
+    hash: bytes.toString('latin1', 0, length),
+    parents: Math.floor((end - length) / (length + 1)),
+    message: bytes.subarray(end + 1),
+  };
+}
+
+/** How git reads the message files of this repository. */
+export interface MessageSettings {
+  comment?: string;
+  cleanup?: string;
+  encoding?: string;
+}
+
+const NAMES: Record<string, keyof MessageSettings> = {
+  'core.commentchar': 'comment',
+  'core.commentstring': 'comment',
+  'commit.cleanup': 'cleanup',
+  'i18n.commitencoding': 'encoding',
+};
+
+/** `env`: of the git that runs a hook, which may have settings of its own (`git -c core.commentChar=…`). */
+export async function readMessageSettings(git: Git, env: NodeJS.ProcessEnv = {}): Promise<MessageSettings> {
+  // The hook's script has asked already, a line each.
+  if (env.FORGE_SHIM === '1' && env.FORGE_MESSAGE_SETTINGS !== undefined)
+    return settingsIn(env.FORGE_MESSAGE_SETTINGS.split('\n'), ' ');
+  const own = Object.entries(env).filter(([key]) =>
+    /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
+  );
+  const { stdout } = await git(['config', '-z', '--get-regexp', MESSAGE_SETTINGS], {
+    env: Object.fromEntries(own) as Record<string, string>,
+  });
+  return settingsIn(stdout.split('\0'), '\n');
+}
+
+/** Names and values; the last one of a name counts. */
+function settingsIn(entries: readonly string[], between: string): MessageSettings {
+  const settings: MessageSettings = {};
+  for (const entry of entries.filter(Boolean)) {
+    const [key = '', ...value] = entry.split(between);
+    const name = NAMES[key];
+    if (name) settings[name] = value.join(between);
+  }
+  return settings;
+}
+
+/** The operation whose message git would ask for now. */
+export const operationOf = ({ gitDir }: Repository): Circumstances['operation'] =>
+  STATE_FILES.find(([file]) => existsSync(join(gitDir, file)))?.[1];

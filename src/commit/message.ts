@@ -1,0 +1,111 @@
+import { oneLine } from '../core/text.js';
+
+/** The commit protocol of RFC-9060 §5.1. */
+export interface CommitMessage {
+  /** An issue's or feature's id; `FORGE` without one. */
+  id: string;
+  subject: string;
+  what: string[];
+  why: string;
+  learned: string[];
+  updated: string[];
+  backtrace: {
+    /** Short hash, or `none`. */
+    parent: string;
+    parentNote?: string;
+    linear: string;
+    session: string;
+  };
+  /** Heads of the ledgers as they are in the commit: `execution 12 <id>`. Verification looks for them. */
+  ledger?: string[];
+}
+
+const item = (text: string): string => oneLine(text, 500);
+
+/** Paragraphs keep their lines, but none may pose as a heading of the protocol. */
+const prose = (text: string): string =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => (/^ {0,3}#/.test(line) ? `    ${line.trim()}` : line.trimEnd()))
+    .join('\n');
+
+/** The message as it is stored; commits made with it need `--cleanup=verbatim` or plumbing, as `##` looks like a comment. */
+export function formatCommitMessage(message: CommitMessage): string {
+  const { backtrace } = message;
+  const memory = [
+    ...message.learned.map((text) => `- Learned: ${item(text)}`),
+    ...message.updated.map((text) => `- Updated: ${item(text)}`),
+  ];
+  const note = backtrace.parentNote ? ` (${item(backtrace.parentNote)})` : '';
+  return `${[
+    oneLine(`[${message.id}] ${message.subject}`, 72),
+    `## What\n${message.what.map((text) => `- ${item(text)}`).join('\n')}`,
+    `## Why\n${prose(message.why)}`,
+    `## Memory\n${memory.length > 0 ? memory.join('\n') : '- Learned: none'}`,
+    `## Backtrace\n- Parent: ${backtrace.parent}${note}\n- Linear: ${backtrace.linear}\n- Session: ${backtrace.session}`,
+    ...(message.ledger?.length ? [message.ledger.map((head) => `Forge-Ledger: ${head}`).join('\n')] : []),
+  ].join('\n\n')}\n`;
+}
+
+const SUBJECT = /^\[([A-Za-z0-9][A-Za-z0-9._-]*)\] (.+)$/;
+// Git strips lines that begin with "#" when an editor was used, so an indented heading counts as one.
+const HEADING = /^ {0,3}## +(What|Why|Memory|Backtrace) *$/;
+
+/** What a message holds, as far as it follows the protocol; null when not even its first line does. */
+export function parseCommitMessage(text: string): CommitMessage | null {
+  const lines = text.replaceAll('\r\n', '\n').split('\n');
+  const subject = SUBJECT.exec(lines[0] ?? '');
+  if (!subject) return null;
+  const sections = readSections(lines.slice(1));
+  const memory = bullets(sections.get('Memory'));
+  const trace = new Map(bullets(sections.get('Backtrace')).map((line) => splitField(line)));
+  const [parent, parentNote] = splitNote(trace.get('Parent') ?? '');
+  return {
+    id: subject[1] ?? '',
+    subject: subject[2] ?? '',
+    what: bullets(sections.get('What')),
+    why: (sections.get('Why') ?? []).join('\n').trim(),
+    learned: fieldValues(memory, 'Learned').filter((value) => value !== 'none'),
+    updated: fieldValues(memory, 'Updated'),
+    backtrace: {
+      parent,
+      ...(parentNote === undefined ? {} : { parentNote }),
+      linear: trace.get('Linear') ?? '',
+      session: trace.get('Session') ?? '',
+    },
+  };
+}
+
+function readSections(lines: readonly string[]): Map<string, string[]> {
+  const sections = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const line of lines) {
+    const heading = HEADING.exec(line)?.[1];
+    if (heading) {
+      current = [];
+      sections.set(heading, current);
+    } else current.push(line);
+  }
+  return sections;
+}
+
+const bullets = (lines: readonly string[] = []): string[] =>
+  lines.filter((line) => /^\s*[-*] /.test(line)).map((line) => line.replace(/^\s*[-*] +/, '').trim());
+
+function splitField(line: string): [string, string] {
+  const colon = line.indexOf(':');
+  return colon < 0 ? [line, ''] : [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+}
+
+/** By hand: of a message that somebody wrote nobody knows how many brackets it opens. */
+function splitNote(text: string): [string, string?] {
+  const open = text.indexOf(' (');
+  return open < 0 || !text.endsWith(')') ? [text] : [text.slice(0, open), text.slice(open + 2, -1)];
+}
+
+const fieldValues = (lines: readonly string[], name: string): string[] =>
+  lines
+    .map(splitField)
+    .filter(([key, value]) => key === name && value !== '')
+    .map(([, value]) => value);

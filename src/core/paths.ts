@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto';
+import { join, relative, sep } from 'node:path';
+import type { Tier } from '../ledger/rules/record.js';
+
+/** Every path that forge makes is made here. RFC-9060 §2.1. */
+export interface Layout {
+  /** The repository's (or project's) top folder. */
+  root: string;
+  /** `<root>/.forge` */
+  dir: string;
+  /** Machine-local state of this worktree: `<git dir>/forge`, or `.forge/local` without git. */
+  state: string;
+  /** Machine-local state shared by all worktrees: `<git common dir>/forge`, or `.forge/local`. */
+  shared: string;
+}
+
+export const FORGE_FOLDER = '.forge';
+
+/**
+ * Locks and other machine-local state live in the git dir: git never shows them and no clean-up takes them. A git dir
+ * that does not provably belong to this folder is not written to.
+ */
+export function layoutOf(
+  root: string,
+  git: { gitDir: string; commonDir: string; kind: string } | null,
+): Layout {
+  const dir = join(root, FORGE_FOLDER);
+  const own = git !== null && git.kind !== 'elsewhere';
+  return {
+    root,
+    dir,
+    state: own ? join(git.gitDir, 'forge') : join(dir, 'local'),
+    shared: own ? join(git.commonDir, 'forge') : join(dir, 'local'),
+  };
+}
+
+/** How a path is shown and named in messages: from the root, with forward slashes. */
+export const shown = (layout: Layout, path: string): string => shownFrom(layout.root, path);
+
+/** A path from another folder, as git wants it. */
+export function shownFrom(folder: string, path: string): string {
+  // Nearly all of them; each append asks.
+  const inside = path.startsWith(folder + sep) && !path.includes('..');
+  const name = inside ? path.slice(folder.length + 1) : relative(folder, path);
+  return sep === '/' ? name : name.replaceAll('\\', '/');
+}
+
+/** Put together once for a layout: a loop of appends asks for the same paths thousands of times. */
+function once<A extends [] | [Tier]>(
+  make: (layout: Layout, ...rest: A) => string,
+): (layout: Layout, ...rest: A) => string {
+  const known = new WeakMap<Layout, Map<Tier | undefined, string>>();
+  return (layout, ...rest) => {
+    const paths = known.get(layout) ?? new Map<Tier | undefined, string>();
+    const path = paths.get(rest[0]) ?? make(layout, ...rest);
+    known.set(layout, paths.set(rest[0], path));
+    return path;
+  };
+}
+
+/** Every command asks for dozens of paths: nothing of them is looked at again. */
+function within(...parts: string[]): (layout: Layout) => string {
+  const end = parts.map((part) => sep + part).join('');
+  return ({ dir }) => dir + end;
+}
+
+/** Where a template of that path lands. */
+export const templateTarget = (layout: Layout, path: string): string => join(layout.dir, path);
+
+export const configFile = within('config.toml');
+export const initScript = within('init.sh');
+export const knowledgeFile = within('memory', 'long-term', 'knowledge.json');
+export const featuresFile = within('memory', 'long-term', 'features.json');
+export const architectureFile = within('memory', 'long-term', 'architecture.md');
+export const progressFile = within('memory', 'short-term', 'progress.txt');
+export const focusFile = within('memory', 'short-term', 'focus.json');
+export const kfrFile = within('memory', 'short-term', 'kfr.json');
+export const sessionFile = within('memory', 'short-term', 'session.json');
+/** What a clone or a commit brought as the running session. */
+export const foreignFolder = ({ dir }: Layout, id: string): string =>
+  join(dir, 'memory', 'short-term', `foreign-${id}`);
+export const sessionsFolder = within('memory', 'sessions');
+export const activeIssuesFile = within('linear', 'active.json');
+
+/** Manifests of checkpoints. */
+export const checkpointsFolder = within('git', 'checkpoints');
+export const checkpointFile = (layout: Layout, name: string): string =>
+  join(checkpointsFolder(layout), `${name}.json`);
+
+export const doneIssuesFolder = within('linear', 'history');
+/** A unit that is done. */
+export const doneIssueFile = (layout: Layout, id: string): string =>
+  join(doneIssuesFolder(layout), `${id}.json`);
+
+export const skillsFolder = within('skills');
+
+export const memoryFolder = within('memory');
+/** Sealed records, named by the SHA-256 of their bytes. */
+export const ledgerArchives = within('memory', 'archive');
+
+/** The fixed file of a tier, written by fold alone. */
+export const fixedFile = once((layout: Layout, tier: Tier) =>
+  tier === 'notes'
+    ? join(layout.dir, 'memory', 'long-term', 'notes.jsonl')
+    : join(layout.dir, 'memory', `${tier}.jsonl`),
+);
+/** Where a tier's segments are. */
+export const segmentFolder = once((layout: Layout, tier: Tier) => join(layout.dir, 'memory', `${tier}.d`));
+
+/** `memory/sessions/<id>/`, and the hidden folder it is built in. */
+export const archiveFolder = (layout: Layout, id: string): string => join(sessionsFolder(layout), id);
+export const archiveDraft = (layout: Layout, id: string, ...name: string[]): string =>
+  join(sessionsFolder(layout), `.${id}.tmp`, ...name);
+export const archiveFile = (layout: Layout, id: string, name = 'session.json'): string =>
+  join(archiveFolder(layout, id), name);
+
+export const lockFile = once((layout: Layout) => join(layout.state, 'lock'));
+/** Files as they were when `forge doctor --fix` merged them. */
+export const conflictsFolder = (layout: Layout): string => join(layout.state, 'conflicts');
+export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);
+/** What must be finished at the next start (session end in the middle). */
+export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
+/** An entry of working memory that is becoming a note. */
+export const promotionFile = (layout: Layout): string => join(layout.state, 'promotion.json');
+/** What requires resolution in working memory, noted a second time. */
+export const openFile = (layout: Layout): string => join(layout.state, 'open.json');
+/** When forge was last used in this worktree. */
+export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
+/** Every record written in this worktree, until HEAD's tree has it. */
+export const journalFile = once((layout: Layout) => join(layout.state, 'journal.jsonl'));
+/** What the last look at the ledgers found: a cache, and the commits that were verified. */
+export const ledgerStateFile = once((layout: Layout) => join(layout.state, 'ledger.json'));
+export const anchorsFile = (layout: Layout): string => join(layout.state, 'anchors.json');
+/** Why writing is halted until a human acts. */
+export const haltFile = (layout: Layout): string => join(layout.state, 'halt.json');
+/** Cycles that could not be recorded and are tried again. */
+export const pendingFolder = (layout: Layout): string => join(layout.state, 'pending');
+export const pendingFile = (layout: Layout, key: string): string =>
+  join(pendingFolder(layout), `${key}.json`);
+/** The last commits, as git told them: a cache. */
+export const commitsFile = (layout: Layout): string => join(layout.state, 'commits.json');
+/** The newest commit whose message a session start has looked at. */
+export const notedFile = (layout: Layout): string => join(layout.state, 'noted.json');
+/** Conversations of agents that a hook told of. */
+export const conversationsFolder = (layout: Layout): string => join(layout.state, 'agents');
+export const conversationFile = (layout: Layout, id: string): string =>
+  join(conversationsFolder(layout), `${id}.json`);
+/** What went wrong in hooks of agents, where nothing may be said. */
+export const hookLog = (layout: Layout): string => join(layout.state, 'hooks.log');
+/** What `forge agent install` wrote into files of this project. */
+export const wiringFile = (layout: Layout): string => join(layout.state, 'wiring.json');
+/** How many cycles wait for consolidation: a cache. */
+export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
+/** Pauses of work that no human has ended: a cache. */
+export const pausesFile = (layout: Layout): string => join(layout.state, 'pauses.json');
+/** The governed cycle that is under way in this worktree, and where a loop stands. */
+export const cycleFile = (layout: Layout): string => join(layout.state, 'cycle.json');
+/** Memory as it was before the command of a cycle that nobody has judged yet. */
+export const unjudgedFile = (layout: Layout): string => join(layout.state, 'unjudged.json');
+export const loopFile = (layout: Layout): string => join(layout.state, 'loop.json');
+/** Which session ids were given out in this repository, and their lock. */
+export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');
+export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');
+/** The key of this repository's fingerprints of what the guard refused. */
+export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
+/** The tombstones of all that was redacted in this repository: another checkout may have it again. */
+export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
+/** The cycles whose records were redacted, by a digest of their keys: none of them is recorded again. */
+export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
+/** The message of a commit that is being made, or was refused. */
+export const commitMessageFile = (layout: Layout): string => join(layout.state, 'COMMIT_MSG');
+/** Texts of architecture.md that an editor is open on, or that were not taken over. */
+export const architectureDrafts = (layout: Layout): string => join(layout.state, 'edit');
+export const architectureDraft = (layout: Layout, token: string): string =>
+  join(architectureDrafts(layout), `architecture-${token}.md`);
+/** Checkpoints that are being made: each has a file there. */
+export const checkpointWorkFolder = (layout: Layout): string => join(layout.state, 'checkpoints');
+export const checkpointIntent = (layout: Layout, token: string): string =>
+  join(checkpointWorkFolder(layout), `${token}.json`);
+/** Where one of them looks at the working tree from; a random word is added. */
+export const checkpointTrees = (layout: Layout, token: string): string =>
+  join(layout.state, `checkpoint-${token}`);
+/** What all git hooks of this repository run, and what installing them did. */
+export const hookScript = (layout: Layout): string => join(layout.shared, 'hook');
+export const hooksRecordFile = (layout: Layout): string => join(layout.shared, 'hooks.json');
+/** A rollback that is under way, and has to be completed; and what is needed for it, a random word added. */
+export const recoverFile = (layout: Layout): string => join(layout.state, 'recover.json');
+/** Who is at it. */
+export const recoverClaim = (layout: Layout): string => join(layout.state, 'recover-claim.json');
+export const recoverFolder = (layout: Layout): string => join(layout.state, 'recover-bench');
+/** A private index for commits of `.forge/` alone. */
+export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
+/** A folder to look at the working tree from; a random word is added. */
+export const treeFolder = (layout: Layout): string => join(layout.state, 'tree');
+
+const stateFile =
+  (folder: string) =>
+  (stateHome: string, identity: string): string =>
+    join(stateHome, folder, `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.json`);
+
+/** Which supervisors' keys and seals this machine has seen in one repository. */
+export const pinsFile = stateFile('supervisor');
+/** Approvals for one repository, in the person's own state folder. */
+export const trustFile = stateFile('trust');
+/** What `forge agent install --user` wrote, for one home folder. */
+export const userWiringFile = stateFile('wiring');

@@ -1,0 +1,244 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname, uptime } from 'node:os';
+import { join } from 'node:path';
+import { configHome } from './environment.js';
+import { systemCode } from './error.js';
+import type { Activity, Liveness, ProcessIdentity } from './holder.js';
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function output(program: string, args: string[]): string | null {
+  try {
+    return (
+      execFileSync(program, args, {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+        timeout: 2000,
+      }).trim() || null
+    );
+  } catch {
+    return null;
+  }
+}
+
+let cachedBoot: string | null | undefined;
+
+/** Tells one boot of this machine from the next; null where the system does not say. */
+function bootId(): string | null {
+  cachedBoot ??=
+    readText('/proc/sys/kernel/random/boot_id')?.trim() ??
+    (process.platform === 'darwin' ? output('sysctl', ['-n', 'kern.bootsessionuuid']) : null);
+  return cachedBoot;
+}
+
+let cachedHost: string | undefined;
+
+/** The host, and the container in it: a process number means nothing in another one. */
+function hostId(): string {
+  cachedHost ??= findHost();
+  return cachedHost;
+}
+
+function findHost(): string {
+  const namespace = ownNamespace();
+  return namespace === null ? hostname() : `${hostname()}/${namespace}`;
+}
+
+/** Of process numbers, in a container; null outside of one. */
+function ownNamespace(): string | null {
+  try {
+    const namespace = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];
+    // The first namespace of a machine always has this number.
+    return namespace === undefined || namespace === '4026531836' ? null : namespace;
+  } catch {
+    return null;
+  }
+}
+
+/** Fields of /proc/PID/stat, counted behind the program's name, which may hold spaces and brackets. */
+const [STATE, PARENT, GROUP, SESSION, START] = [0, 1, 2, 3, 19];
+
+function statField(pid: number, field: number): string | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[field] ?? null;
+}
+
+/** When a process started, as its system counts; null when it is gone or the system does not say. */
+function startOf(pid: number): string | null {
+  const start = statField(pid, START);
+  if (start !== null) return start;
+  return process.platform === 'darwin' ? output('ps', ['-o', 'lstart=', '-p', String(pid)]) : null;
+}
+
+export function identify(pid: number): ProcessIdentity {
+  return { pid, started: startOf(pid), boot: bootId(), host: hostId() };
+}
+
+let me: ProcessIdentity | undefined;
+
+/** This process. For a lock its start time is read only where that is cheap. */
+export function self(): ProcessIdentity {
+  me ??= identifySelf();
+  return me;
+}
+
+function identifySelf(): ProcessIdentity {
+  const started = process.platform === 'linux' ? startOf(process.pid) : null;
+  return { pid: process.pid, started, boot: bootId(), host: hostId() };
+}
+
+/** The process that started this one. */
+export function parent(): ProcessIdentity {
+  return identify(process.ppid);
+}
+
+/** How far up the tree is looked: nobody nests deeper, and a look must end. */
+const MAX_ABOVE = 32;
+
+/**
+ * The processes above this one, the nearest first. Number 1 of a machine, which is above all, is left out; that of a
+ * container is often the agent itself, or the shell that a person types into.
+ */
+function* above(): Generator<number> {
+  const first = ownNamespace() === null ? 2 : 1;
+  for (let pid = process.ppid, level = 0; level < MAX_ABOVE && pid >= first; level++) {
+    yield pid;
+    pid = parentOf(pid);
+  }
+}
+
+/** 0 when the system does not say. */
+function parentOf(pid: number): number {
+  const text = process.platform === 'darwin' ? output('ps', ['-o', 'ppid=', '-p', String(pid)]) : null;
+  return Number(text ?? statField(pid, PARENT) ?? 0);
+}
+
+/** True when that process started this one, at whatever remove. */
+export function isBelow(id: ProcessIdentity): boolean {
+  if (id.host !== hostId() || (id.boot !== null && bootId() !== null && id.boot !== bootId())) return false;
+  for (const pid of above()) if (pid === id.pid) return id.started === null || startOf(pid) === id.started;
+  return false;
+}
+
+const SHELL = /^(?:-?(?:ba|da|z|k|a|fi)?sh|busybox|pwsh|powershell|cmd)(?:\.exe)?$/;
+
+/** The agent that runs a hook: the first process above that is not just the shell, or the npx, it ran the hook in. */
+export function agentProcess(): ProcessIdentity {
+  for (const pid of above()) if (!isLauncher(pid)) return identify(pid);
+  return parent();
+}
+
+/** Gone with the hook. A shell that leads its session is one that a person types into, unless it was given this hook. */
+function isLauncher(pid: number): boolean {
+  const hook = process.argv.slice(2).join(' ');
+  if (hook !== '' && lineOf(pid).endsWith(` ${hook}`)) return true;
+  const name = readText(`/proc/${pid}/comm`)?.trim();
+  return name !== undefined && SHELL.test(name) && statField(pid, SESSION) !== String(pid);
+}
+
+/** The words that a process was started with; npm writes its own over them, which end alike. '' when not told. */
+function lineOf(pid: number): string {
+  const told = process.platform === 'darwin' ? output('ps', ['-o', 'command=', '-p', String(pid)]) : null;
+  return (told ?? readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trimEnd();
+}
+
+let cachedRoles: string[] | undefined;
+
+/**
+ * What FORGE_ROLE was when the processes above this one were started, the nearest first. Linux alone says; whoever has
+ * left the tree, or belongs to somebody else, is not seen.
+ */
+export function rolesAbove(): string[] {
+  cachedRoles ??= process.platform === 'linux' ? findRoles() : [];
+  return cachedRoles;
+}
+
+function findRoles(): string[] {
+  const roles: string[] = [];
+  let pid = process.ppid;
+  for (let level = 0; level < MAX_ABOVE && pid > 0; level++) {
+    const variables = readText(`/proc/${pid}/environ`)?.split('\0') ?? [];
+    const role = variables.find((variable) => variable.startsWith('FORGE_ROLE='));
+    if (role !== undefined) roles.push(role.slice('FORGE_ROLE='.length));
+    pid = Number(statField(pid, PARENT) ?? 0);
+  }
+  return roles;
+}
+
+/** Whether this process is in the session that a command was started to lead, whatever that has become since. */
+export function isInSession({ pid, started, host, boot }: ProcessIdentity): boolean {
+  if (host !== hostId() || boot !== bootId()) return false;
+  const mine = process.platform === 'linux' ? statField(process.pid, SESSION) : String(groupOf(process.pid));
+  if (mine !== String(pid)) return false;
+  const leader = startOf(pid);
+  return leader === null || leader === started;
+}
+
+/** `gone` only when that is certain: no such process here, another start time, or another boot. */
+export function liveness(id: ProcessIdentity): Liveness {
+  if (id.host !== hostId()) return 'unknown';
+  if (id.boot !== null && bootId() !== null && id.boot !== bootId()) return 'gone';
+  if (!exists(id.pid) || hasEnded(id.pid)) return 'gone';
+  const started = id.started === null ? null : startOf(id.pid);
+  return started !== null && started !== id.started ? 'gone' : 'alive';
+}
+
+/** The very process, and the first of a group of its own; false as well where the system does not say. */
+export function leadsGroup(id: ProcessIdentity): boolean {
+  const { pid, started } = id;
+  return (
+    pid > 1 &&
+    liveness(id) === 'alive' &&
+    started !== null &&
+    startOf(pid) === started &&
+    groupOf(pid) === pid
+  );
+}
+
+function groupOf(pid: number): number | null {
+  const known = statField(pid, GROUP);
+  const text =
+    known ?? (process.platform === 'darwin' ? output('ps', ['-o', 'pgid=', '-p', String(pid)]) : null);
+  return text ? Number(text) : null;
+}
+
+/** A process that has ended stays listed until its parent collects it; it holds nothing any more. */
+function hasEnded(pid: number): boolean {
+  return /^[ZX]/.test(statField(pid, STATE) ?? '');
+}
+
+function exists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) !== 'ESRCH';
+  }
+}
+
+/** Now, on the clock that nobody sets, beside the one that people set. */
+export function activityNow(): Activity {
+  return { boot: bootId(), uptime: uptime(), at: Date.now() };
+}
+
+/** Where a person says whose code is theirs: one owner a line. Never read from a repository. */
+const ownersFile = (env: Record<string, string | undefined>): string => join(configHome(env), 'owners');
+
+/** Owners whose copyright lines are no foreign ones. None where there is no such file. */
+export function readOwners(env: Record<string, string | undefined>): string[] {
+  try {
+    const lines = readFileSync(ownersFile(env), 'utf8')
+      .slice(0, 64 * 1024)
+      .split(/\r?\n/);
+    return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,173 @@
+import * as fs from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { type ForgeError, outside, refused, systemCode } from './error.js';
+import { diskError, makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from './files.js';
+import { shownFrom } from './paths.js';
+
+/** Settings of agents have a few kilobytes. More would be parsed for seconds while others wait for the lock. */
+const MAX_FOREIGN_BYTES = 512 * 1024;
+
+/** A file outside `.forge/` that is not forge's alone: an agent's settings, its instructions. */
+export interface ProjectFile {
+  /** From the real top folder, with forward slashes; as it is outside. */
+  name: string;
+  /** Where it really is, links followed. */
+  path: string;
+  /** Null: there is none. */
+  bytes: Buffer | null;
+  mode: number | undefined;
+  /** Folders that are missing on the way, from the top folder, the outermost first. */
+  missing: readonly string[];
+}
+
+/**
+ * Reads it; it has to be a regular file of sane size. A link is followed inside the top folder; to elsewhere (a clone
+ * brought it along) only with `isFree`.
+ */
+export function readProjectFile(top: string, name: string, isFree: boolean): ProjectFile {
+  const real = realTop(top);
+  const { path, missing } = resolveFile({ top: real, name, isFree });
+  const file = { name: path.startsWith(real + sep) ? shownFrom(real, path) : path, path, missing };
+  const stat = missing.length > 0 ? undefined : fs.statSync(path, { throwIfNoEntry: false });
+  if (!stat) return { ...file, bytes: null, mode: undefined };
+  return { ...file, bytes: readForeign(path, name), mode: stat.mode & 0o7777 };
+}
+
+function realTop(top: string): string {
+  try {
+    return fs.realpathSync.native(top);
+  } catch (error) {
+    throw diskError(error, top);
+  }
+}
+
+/** Nothing of forge's is damaged by what is wrong there: exit 3 instead of 4. */
+function readForeign(path: string, name: string): Buffer | null {
+  try {
+    return readPlain(path, MAX_FOREIGN_BYTES);
+  } catch (error) {
+    const { kind, message } = error as ForgeError;
+    if (kind !== 'corrupted') throw error;
+    throw refused('agent.file', message, { file: name, hint: 'Put a plain file of sane size in its place.' });
+  }
+}
+
+interface Place {
+  top: string;
+  name: string;
+  isFree: boolean;
+}
+
+function resolveFile(place: Place): { path: string; missing: string[] } {
+  const parts = place.name.split('/');
+  const missing: string[] = [];
+  let folder = place.top;
+  for (const [depth, part] of parts.slice(0, -1).entries()) {
+    folder = join(folder, part);
+    if (missing.length === 0 && isThere(folder)) folder = realFolder(folder, place);
+    else missing.push(parts.slice(0, depth + 1).join('/'));
+  }
+  const path = join(folder, basename(place.name));
+  return { path: missing.length === 0 && isThere(path) ? realPath(path, place) : path, missing };
+}
+
+const isThere = (path: string): boolean => fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+function realFolder(path: string, place: Place): string {
+  const real = realPath(path, place);
+  if (fs.statSync(real).isDirectory()) return real;
+  throw refused('agent.file', `${place.name}: ${path} is no folder.`, { file: place.name });
+}
+
+function realPath(path: string, place: Place): string {
+  const { name } = place;
+  try {
+    const real = fs.realpathSync.native(path);
+    requireInside(real, place);
+    return real;
+  } catch (error) {
+    if (!['ENOENT', 'ELOOP', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error;
+    throw refused('agent.link', `${name}: ${path} is a symbolic link that leads nowhere.`, {
+      file: name,
+      hint: 'Remove the link, or make its target.',
+    });
+  }
+}
+
+/** What git and forge keep for themselves is no place for settings either. */
+function requireInside(real: string, { top, name, isFree }: Place): void {
+  if (isFree) return;
+  const [first, ...parts] = real.slice(top.length).split(sep).slice(1);
+  const isKept = first === '.forge' || first === '.git' || parts.includes('.git');
+  if (real.startsWith(top + sep) && !isKept) return;
+  throw refused('agent.link', `${name} leads out of the project (to ${real}); nothing was written.`, {
+    file: name,
+    hint: 'Put a plain file in its place, or wire the agent for yourself: --user',
+  });
+}
+
+/**
+ * Exit 6 unless the file, and the folder that it is replaced in, are open for writing: before anything is written. By
+ * the mode as well as by a try: who may do everything is not held up by the system.
+ */
+export function requireWritable({ name, path, bytes, missing }: ProjectFile): void {
+  const folder = join(path, ...missing.map(() => '..'), '..');
+  for (const place of bytes ? [path, folder] : [folder]) {
+    if ((fs.statSync(place).mode & 0o222) !== 0 && mayWrite(place)) continue;
+    throw outside('disk.eacces', `${place} is read-only; nothing was written.`, {
+      file: name,
+      hint: `chmod u+w ${place}`,
+    });
+  }
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    fs.accessSync(path, fs.constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a file is to be; null: it goes. */
+export interface Replacement {
+  file: ProjectFile;
+  bytes: Buffer | null;
+  /** Mode of a new file, before the umask. */
+  mode?: number | undefined;
+}
+
+/** What a kill left beside these files. */
+export const removeDraftsOf = (files: readonly ProjectFile[]): void => {
+  for (const { path } of files) removeDrafts(path);
+};
+
+/** Each is whole or as before, with its mode. A file that someone changed since it was read: exit 3, none is touched. */
+export function replaceProjectFiles(replacements: readonly Replacement[]): void {
+  const writes = replacements.flatMap(({ file, bytes, mode }) =>
+    bytes ? [{ path: file.path, bytes, mode, keepMode: file.mode }] : [],
+  );
+  for (const { path } of writes) makeFolder(dirname(path));
+  replaceFiles(writes, () => replacements.forEach(requireUnchanged));
+  for (const { file, bytes } of replacements) if (!bytes) removePath(file.path);
+}
+
+function requireUnchanged({ file: { name, path, bytes } }: Replacement): void {
+  const now = readPlain(path, MAX_FOREIGN_BYTES);
+  if (now === bytes || (now && bytes?.equals(now))) return;
+  throw refused('file.changed', `${name} was changed by another program meanwhile; nothing was written.`, {
+    file: name,
+    hint: 'Run the command again.',
+  });
+}
+
+/** Removes folders from the innermost on, as long as they are empty. */
+export function removeEmptyFolders(top: string, folders: readonly string[]): void {
+  for (const folder of folders.toReversed())
+    try {
+      fs.rmdirSync(join(top, folder));
+    } catch {
+      // Something is in it, or it is gone already.
+    }
+}

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { outside, REBUILD_HINT } from './error.js';
+
+/** The package's folder, from the bundle or from the sources. */
+function packageFolder(): string {
+  let folder = import.meta.dirname;
+  while (!existsSync(join(folder, 'templates', 'forge'))) {
+    if (dirname(folder) === folder)
+      throw outside('package.incomplete', 'forge is incomplete: its templates folder is missing.', {
+        hint: REBUILD_HINT,
+      });
+    folder = dirname(folder);
+  }
+  return folder;
+}
+
+export const templatesFolder = (): string => join(packageFolder(), 'templates');
+
+/** The Node and the forge that run here, as a hook can start them. */
+export const runtime = (): { node: string; forge: string } => ({
+  node: process.execPath,
+  forge: join(packageFolder(), 'bin', 'forge.js'),
+});
+
+/** The pipeline that runs `forge ci`, for a system. */
+export const ciTemplate = (system: 'github' | 'gitlab'): string =>
+  readFileSync(join(templatesFolder(), 'ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml'), 'utf8');
+
+/** What `forge help TOPIC` shows, as Markdown. */
+export const topicText = (name: string): string =>
+  readFileSync(join(templatesFolder(), 'topics', `${name}.md`), 'utf8');

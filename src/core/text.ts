@@ -1,0 +1,113 @@
+import { usage } from './error.js';
+
+/** The most bytes one text argument may have. */
+export const MAX_TEXT_BYTES = 64 * 1024;
+
+/** The one token count wherever a budget is kept: ceil(UTF-8 bytes / 4). */
+export function countTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text, 'utf8') / 4);
+}
+
+// Terminal controls, bidi overrides and isolates, and tag characters: none carries meaning in a note, all can
+// make a terminal or a model read something else than what a reviewer sees. Joiners stay: emoji and several
+// scripts need them.
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/u;
+const EVERY_HIDDEN = new RegExp(HIDDEN.source, 'gu');
+
+const codePoint = (char: string): string =>
+  `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+
+export interface TextRule {
+  /** What the text is, as the message names it ("the progress text"). */
+  what: string;
+  /** Whether line breaks are allowed; default true. */
+  lines?: boolean;
+  maxBytes?: number;
+}
+
+/** Returns the text unchanged, or throws exit 2: what is stored is byte for byte what was given, or nothing. */
+export function checkText(text: string, { what, lines = true, maxBytes = MAX_TEXT_BYTES }: TextRule): string {
+  if (text.trim() === '') throw usage('text.empty', `${what} is empty.`);
+  if (!text.isWellFormed()) throw usage('text.surrogate', `${what} has half of a surrogate pair.`);
+  const bytes = Buffer.byteLength(text, 'utf8');
+  if (bytes > maxBytes)
+    throw usage('text.too_long', `${what} has ${bytes} bytes; ${maxBytes} are allowed.`, {
+      hint: 'Keep the long text in a file and name the file.',
+    });
+  const hidden = HIDDEN.exec(text);
+  if (hidden)
+    throw usage(
+      'text.hidden_character',
+      `${what} has the control or invisible character ${codePoint(hidden[0])} at position ${hidden.index}.`,
+    );
+  if (!lines && /[\n\u2028\u2029]/.test(text)) throw usage('text.lines', `${what} must be one line.`);
+  return text;
+}
+
+// What nearly all texts are, told in one look: long lists are shown with these.
+const PLAIN = /^[\x20-\x7e\n]*$/;
+const PLAIN_LINE = /^(?:[\x21-\x7e]+(?: (?=[\x21-\x7e])|$))*$/;
+
+/** Text from memory, git or the network made harmless for a terminal or a prompt; line breaks stay. */
+export function escapeControls(text: string): string {
+  if (PLAIN.test(text)) return text;
+  return text.toWellFormed().replace(EVERY_HIDDEN, (char) => `<${codePoint(char)}>`);
+}
+
+/** One line for a list: controls escaped, line breaks and runs of space folded, cut at `max` characters. */
+export function oneLine(text: string, max = 200): string {
+  if (text.length <= max && PLAIN_LINE.test(text)) return text;
+  const folded = escapeControls(text).replace(/\s+/g, ' ').trim();
+  const chars = [...folded];
+  return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
+}
+
+/** What a text says however it is written: case, width, white space and final `marks` do not count. */
+export function wordsOf(text: string, marks: string): string {
+  const plain = text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim();
+  // By hand: a regular expression tries each run of marks again from each of its characters.
+  let end = plain.length;
+  while (end > 0 && (marks.includes(plain[end - 1] as string) || plain[end - 1] === ' ')) end--;
+  return plain.slice(0, end);
+}
+
+/** Plain code-unit order: the same on every machine and in every locale. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Like compareText, but `F-9` before `F-10`. */
+export function compareIds(a: string, b: string): number {
+  const [left, right] = [a.split(/(\d+)/), b.split(/(\d+)/)];
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const [one = '', two = ''] = [left[i], right[i]];
+    const order = i % 2 === 1 ? Number(one) - Number(two) : compareText(one, two);
+    if (order !== 0) return order;
+  }
+  return compareText(a, b);
+}
+
+/** `1 feature`, `2 features`. */
+export function plural(count: number, word: string, many = `${word}s`): string {
+  return `${count} ${count === 1 ? word : many}`;
+}
+
+/**
+ * Hex digits that differ from call to call and from process to process: for names that must not meet, never for
+ * secrets. Not from node:crypto, which alone costs a small command two milliseconds.
+ */
+export function makeToken(digits: number): string {
+  let token = '';
+  while (token.length < digits)
+    token += Math.floor(Math.random() * 2 ** 48)
+      .toString(16)
+      .padStart(12, '0');
+  return token.slice(0, digits);
+}
+
+/** git-check-ref-format(1), as far as it matters for a name that stands in a ref. A HEAD file may have been written by hand. */
+export const isBranchName = (name: string): boolean =>
+  /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) &&
+  !/\.\.|@\{|\/\/|\/\.|[/.]$|\.lock(\/|$)|^@$/.test(name);

@@ -1,0 +1,91 @@
+import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
+import type { Style } from '../cli/style.js';
+import { usage } from '../core/error.js';
+import { oneLine, plural } from '../core/text.js';
+import type { CycleOptions, CycleResult, CycleWatch } from '../index.js';
+import { describeKept } from './keep-rules.js';
+import { exitOf } from './report-rules.js';
+
+export const TIMEOUT: OptionSpec = {
+  flags: '--timeout <s>',
+  help: 'seconds until the command is ended (default: 1800)',
+  number: [1, 604_800],
+};
+
+/** The words after `--`: exit 2 without any. */
+export function commandOf(words: readonly string[], name: string): Pick<CycleOptions, 'command'> {
+  if (words.length > 0) return { command: [...words] };
+  throw usage(`${name}.command`, `forge ${name} needs a command to run.`, {
+    hint: `forge ${name} -- COMMAND ARGS…`,
+  });
+}
+
+/** Shows what happens, and lets a person end it in order. */
+export function watchCycle(call: Call): CycleWatch & { end(): void } {
+  const view = call.cycleView();
+  return { ...view, ...call.stops(view.note) };
+}
+
+async function run(call: Call, ...words: string[]): Promise<CycleResult> {
+  const { timeout, task } = call.options as { timeout?: number; task?: string };
+  const input: CycleOptions = {
+    ...commandOf(words, 'cycle'),
+    ...(timeout === undefined ? {} : { timeout_seconds: timeout }),
+    ...(task === undefined ? {} : { task }),
+  };
+  const watch = watchCycle(call);
+  try {
+    return await call.forge().cycle(input, watch);
+  } finally {
+    watch.end();
+  }
+}
+
+export function renderCycle(value: CycleResult, style: Style): string {
+  const { cycle, task, classification, exit_code, report, memory_error } = value;
+  if (!classification || !report) return `A cycle on task ${oneLine(task, 100)} would be run.`;
+  const paint = exitOf(value) === 0 ? style.good : style.bad;
+  const ended = exit_code === null ? 'no exit code' : `exit ${exit_code}`;
+  const changed = report.files_changed === null ? [] : [`${plural(report.files_changed, 'file')} changed`];
+  const passing = `${report.features_passing}/${report.features} features passing`;
+  return [
+    `${style.strong(cycle === null ? 'Cycle' : `Cycle ${cycle}`)} ${paint(classification)}: ${oneLine(task, 100)}`,
+    `  ${[ended, passing, ...changed, `${(report.duration_ms / 1000).toFixed(1)} s`].join(', ')}`,
+    `  memory ${report.memory_write_performed ? 'written' : 'NOT written'}, ${report.memory_integrity_status}`,
+    ...report.governance_violations.map((text) => style.bad(`  violation: ${oneLine(text, 300)}`)),
+    ...report.regression_flags.map((id) => style.bad(`  regression: ${oneLine(id, 100)}`)),
+    ...(describeKept(report) === '' ? [] : [style.good(`  made: ${describeKept(report)}`)]),
+    ...report.promoted.map(({ pattern }) => style.good(`  promoted: ${oneLine(pattern, 300)}`)),
+    ...report.contested.map(({ pattern }) => style.warn(`  contested: ${oneLine(pattern, 300)}`)),
+    ...(memory_error
+      ? [
+          style.bad(`  ${oneLine(memory_error.message, 500)}`),
+          `  → ${memory_error.hint ?? 'the next cycle records it'}`,
+        ]
+      : []),
+  ].join('\n');
+}
+
+export const group: Group = {
+  commands: [
+    command<CycleResult>({
+      name: 'cycle',
+      args: ['[command...]'],
+      summary: 'Run a command as one governed cycle: briefed, watched, judged by its tests and recorded',
+      example: 'forge cycle -- npm test',
+      options: [
+        TIMEOUT,
+        {
+          flags: '--task <id>',
+          help: 'work on this one, not on what is in focus or comes next',
+          values: { live: ['feature', 'issue'] },
+        },
+      ],
+      writes: true,
+      runs: true,
+      run,
+      render: renderCycle,
+      exit: exitOf,
+    }),
+  ],
+};

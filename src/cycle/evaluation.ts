@@ -1,0 +1,182 @@
+import { ForgeError } from '../core/error.js';
+import { FORGE_FOLDER } from '../core/paths.js';
+import { findClaims, findForged, findRegressions, hasImproved, isPassing } from '../feature/claim.js';
+import type { TreeReader } from '../git/tree.js';
+import {
+  type BoundEvidence,
+  boundEvidence,
+  boundTexts,
+  type Classification,
+} from '../learning/evaluation.js';
+import { requireMemory } from '../ledger/integrity.js';
+import type { Context } from '../project/project.js';
+import type { RunWatch } from './execution.js';
+import { type CycleFacts, takeFacts } from './facts.js';
+import { describeStrangers, newStrangers, type Stranger } from './strangers.js';
+import { type Judge, judgeTests } from './tests.js';
+import { classify, type Findings, findViolations } from './verdict.js';
+import { type MemoryBefore, putBackWitness } from './witness.js';
+
+/** What the stages before it came to. */
+export interface Ran {
+  task: string;
+  before: CycleFacts;
+  /** What was known of memory before the command. */
+  memory: MemoryBefore;
+  /** The working tree before the command; null without git. */
+  trees: { reader: TreeReader; before: string } | null;
+  environment_valid: boolean;
+  /** Null when the command was not run. */
+  exit_code: number | null;
+  ran: boolean;
+}
+
+export interface Evaluation {
+  classification: Classification;
+  violations: string[];
+  /** Records that somebody wrote by hand meanwhile; null where nobody can tell. */
+  strangers: Stranger[] | null;
+  regressions: string[];
+  runs: BoundEvidence;
+  /** Of features: all, and those that pass. */
+  features: number;
+  passing: number;
+  passing_before: number;
+  files_changed: number | null;
+  /** The working tree before the tests ran; null where nobody can tell. */
+  tree: string | null;
+  /** Features that came to pass, as forge itself saw. */
+  gained: string[];
+  /** What could not be judged, and why. */
+  notes: string[];
+}
+
+/** Judges by what forge itself sees and runs: memory, what may not be changed, the task's tests, what passed before. */
+export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Promise<Evaluation> {
+  const notes: string[] = [];
+  // Git works while memory is verified.
+  const changing = ran.ran ? readChanged(ran, notes) : Promise.resolve(null);
+  changing.catch(() => undefined);
+  const violations = putBackWitness(context, ran.memory);
+  const memory = await checkMemory(context);
+  if (memory.violation !== undefined) violations.push(memory.violation);
+  notes.push(...memory.notes);
+  const facts = look(context, violations);
+  if (facts) violations.push(...findViolations(ran.before, facts));
+  const changed = await changing;
+  const tree = changed?.tree ?? null;
+  const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map(), left: new Set() };
+  // Tests prove nothing where the list of them, or memory, is not what it was.
+  const judged = ran.ran && memory.isIntact && facts !== null;
+  const task = judged ? await judgeTests(judge, ran, facts) : 'unknown';
+  const end = look(context, facts ? violations : []);
+  // The tests run what the command wrote.
+  if (facts && end) violations.push(...findViolations(facts, end));
+  if (judged) violations.push(...findFalse(ran.before, [facts, ...(end ? [end] : [])], judge));
+  const strangers = await readStrangers(context, ran, notes);
+  violations.push(...describeStrangers(strangers ?? []));
+  return {
+    strangers,
+    ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
+    runs: boundEvidence(judge.evidence),
+    files_changed: changed?.files.length ?? null,
+    tree,
+    notes,
+  };
+}
+
+/** What the command, or what the tests ran of it, says of features that nobody saw or decided. */
+function findFalse(before: CycleFacts, seen: readonly CycleFacts[], { shown, left }: Judge): string[] {
+  const forged = new Set(seen.flatMap((facts) => findForged(before, facts).map(({ id }) => id)));
+  const end = seen.at(-1) as CycleFacts;
+  const claims = findClaims(before, end).filter(
+    ({ id }) => shown.get(id) !== 'passing' && !left.has(id) && !forged.has(id),
+  );
+  return [
+    ...[...forged].map((id) => `the override of ${id} was set by the command; no human decided it`),
+    ...claims.map(({ id }) => `${id} was marked as passing by the command; no run of its tests shows that`),
+  ];
+}
+
+type Outcome = Pick<Findings, 'task'> & Pick<Judge, 'shown'> & { violations: string[] };
+
+function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFacts, outcome: Outcome) {
+  const { violations, task, shown } = outcome;
+  const regressions = findRegressions(before, after, shown);
+  const improved = hasImproved(before, after, shown);
+  const unproven = findClaims(before, after).filter(({ id }) => shown.get(id) !== 'passing');
+  const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
+  const gained = after.features.filter(
+    (feature) => isPassing(feature) && !passed.has(feature.id) && shown.get(feature.id) === 'passing',
+  );
+  const findings = { violations, regressions, environment_valid, exit_code, task, improved };
+  return {
+    classification: classify(findings),
+    violations: boundTexts(violations),
+    regressions: boundTexts(regressions),
+    features: after.features.length,
+    passing: after.features.filter(isPassing).length - unproven.length,
+    passing_before: passed.size,
+    gained: gained.map(({ id }) => id),
+  };
+}
+
+interface MemoryCheck {
+  isIntact: boolean;
+  violation?: string;
+  notes: string[];
+}
+
+/** LTM-05, once more: whatever the command did to memory is found before anything is judged by it. */
+async function checkMemory(context: Context): Promise<MemoryCheck> {
+  try {
+    await requireMemory(context);
+    return { isIntact: true, notes: [] };
+  } catch (error) {
+    if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;
+    const said = `memory after the command: ${error.message}`;
+    // A disk that fails is nobody's doing.
+    if (error.kind === 'outside') return { isIntact: false, notes: [said] };
+    return { isIntact: false, violation: said, notes: [] };
+  }
+}
+
+/** Null when the command damaged what this is read from; that is named. */
+function look(context: Context, violations: string[]): CycleFacts | null {
+  try {
+    return takeFacts(context);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || !['corrupted', 'refused', 'outside'].includes(error.kind))
+      throw error;
+    violations.push(`damaged by the command: ${error.message}`);
+    return null;
+  }
+}
+
+/** What the command changed outside of `.forge/`; null where nobody can tell. */
+async function readChanged(
+  { trees }: Ran,
+  notes: string[],
+): Promise<{ tree: string; files: string[] } | null> {
+  if (!trees) return null;
+  try {
+    const tree = await trees.reader.read();
+    const files = tree === trees.before ? [] : await trees.reader.changed(trees.before, tree);
+    return { tree, files: files.filter((path) => !path.split('/').includes(FORGE_FOLDER)) };
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    notes.push(`what changed is not known: ${error.message}`);
+    return null;
+  }
+}
+
+/** LTM-12: what the command, or a test that it wrote, put into memory past forge. */
+async function readStrangers(context: Context, { memory }: Ran, notes: string[]): Promise<Stranger[] | null> {
+  try {
+    return await newStrangers(context, memory);
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    notes.push(`what was written to memory is not known: ${error.message}`);
+    return null;
+  }
+}

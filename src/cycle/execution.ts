@@ -1,0 +1,113 @@
+import { commandEnvironment } from '../core/environment.js';
+import { ForgeError } from '../core/error.js';
+import { LOG_TAIL_BYTES, type Log, lastBytes } from '../core/log-tail.js';
+import { cycleFile, initScript, shown } from '../core/paths.js';
+import { type GroupOptions, type GroupRun, runGroup } from '../core/process-group.js';
+import { escapeControls } from '../core/text.js';
+import { maskText, redactText } from '../guard/guard.js';
+import type { Context } from '../project/project.js';
+import { brief } from '../session/briefing.js';
+import { requireTrust } from '../trust/trust.js';
+import { fillHandover, type HandoverFolder, readObservations } from './handover.js';
+import { builderEnvironment, type CycleMark } from './mark-rules.js';
+import {
+  MAX_OBSERVATION_BYTES,
+  noObservations,
+  type Observations,
+  parseObservations,
+} from './observation.js';
+
+/** Who looks on, and who may end it. */
+export type RunWatch = Pick<GroupOptions, 'onOutput' | 'onStart' | 'stop'>;
+
+const INIT_TIMEOUT_MS = 10 * 60_000;
+
+/** `init.sh` once it is trusted; null when there is none. */
+export async function runInitScript(context: Context, watch: RunWatch): Promise<GroupRun | null> {
+  const { disk, layout, world } = context;
+  const path = initScript(layout);
+  if (!disk.exists(path)) return null;
+  requireTrust(context, [shown(layout, path)]);
+  const options = {
+    cwd: layout.root,
+    env: { ...commandEnvironment(world.env), FORGE_ROLE: 'builder' },
+    timeoutMs: INIT_TIMEOUT_MS,
+    ...watch,
+  };
+  const run = await runGroup([path], options);
+  // A checkout may have lost the permission to run it.
+  return run.ended === 'not executable' ? runGroup(['sh', path], options) : run;
+}
+
+/** The briefing with the task of this cycle in it. */
+export async function writeBriefing(
+  context: Context,
+  mark: CycleMark,
+  folder: HandoverFolder,
+): Promise<string> {
+  const { text } = await brief(context, { format: 'markdown' });
+  const whole = `${text}\nTask of this cycle: ${mark.task_id}\n`;
+  fillHandover(folder, whole);
+  return whole;
+}
+
+/** The command, as a BUILDER with the caller's surroundings. */
+export async function runCommand(
+  { layout, world }: Context,
+  mark: CycleMark,
+  given: { argv: readonly string[]; timeoutMs: number; folder: HandoverFolder; briefing: string },
+  watch: RunWatch,
+): Promise<GroupRun> {
+  const { briefing, observations } = given.folder;
+  const handover = { key: mark.key, task: mark.task_id, briefing, observations };
+  return runGroup(given.argv, {
+    cwd: layout.root,
+    env: builderEnvironment(world.env, handover),
+    input: given.briefing,
+    timeoutMs: given.timeoutMs,
+    ...watch,
+  });
+}
+
+/** What the command left in FORGE_OBSERVATIONS, each line looked at by the guard. */
+export function takeObservations(context: Context, { observations }: HandoverFolder): Observations {
+  const read = readObservations(observations, MAX_OBSERVATION_BYTES);
+  if ('problem' in read)
+    return noObservations(
+      read.problem === 'too_large'
+        ? `observations: more than ${MAX_OBSERVATION_BYTES} bytes; none was taken`
+        : 'observations: no plain UTF-8 file; none was taken',
+    );
+  return parseObservations(read.text, (line) => whyRefused(context, line));
+}
+
+/** Null for what may be stored. The reason names the rule, never the value. */
+function whyRefused({ disk, layout }: Context, text: string): string | null {
+  try {
+    disk.checkContent(cycleFile(layout), Buffer.from(`${text}\n`));
+    return null;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'secret') return `refused by the guard (${error.code})`;
+    throw error;
+  }
+}
+
+/** The end of the output as it may be stored: what the guard refuses in it is masked, or all of it left out. */
+export async function guardLog(context: Context, log: Log): Promise<Log> {
+  const shownTail = escapeControls(log.tail.replaceAll('\r\n', '\n'));
+  const masked = await redactText(await maskText(shownTail));
+  const tail = lastBytes(Buffer.from(masked, 'utf8'), LOG_TAIL_BYTES);
+  if (masked !== shownTail)
+    context.warnings.push('The command showed what may not be stored; its log is masked.');
+  if (whyRefused(context, JSON.stringify({ tail })) === null) return { ...log, tail };
+  context.warnings.push('The end of the output may not be stored; only its digest is kept.');
+  return { ...log, tail: '' };
+}
+
+/** A text as it may be stored: as it is, with what the guard refuses masked, or named as left out. */
+export async function guardText(context: Context, text: string): Promise<string> {
+  const isFine = (shown: string): boolean => whyRefused(context, JSON.stringify({ text: shown })) === null;
+  if (isFine(text)) return text;
+  const masked = await redactText(await maskText(escapeControls(text)));
+  return isFine(masked) ? masked : 'left out: it may not be stored';
+}

@@ -1,0 +1,79 @@
+import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { outside, systemCode } from '../core/error.js';
+
+const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY } = fs.constants;
+
+/** What a command gets its briefing in, and leaves its observations in: a folder that only this user may enter. */
+export interface HandoverFolder {
+  path: string;
+  briefing: string;
+  observations: string;
+}
+
+export function makeHandover(key: string): HandoverFolder {
+  const path = folderOf(key);
+  // Fails where somebody was there first.
+  orOutside(() => fs.mkdirSync(path, { mode: 0o700 }));
+  const folder = {
+    path,
+    briefing: join(path, 'briefing.md'),
+    observations: join(path, 'observations.jsonl'),
+  };
+  // A disk that is full says so before anything is run.
+  fillHandover(folder, '');
+  return folder;
+}
+
+export function fillHandover({ briefing, observations }: HandoverFolder, text: string): void {
+  orOutside(() => {
+    fs.writeFileSync(briefing, text, { mode: 0o600 });
+    fs.writeFileSync(observations, '', { mode: 0o600 });
+  });
+}
+
+function orOutside(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const why = systemCode(error) ?? (error as Error).message;
+    throw outside('cycle.folder', `The folder for the command could not be made in ${tmpdir()}: ${why}.`, {
+      hint: 'TMPDIR must name a folder that you may write to: TMPDIR=/tmp forge cycle -- …',
+      cause: error,
+    });
+  }
+}
+
+/** Its text; `too_large`, or `unreadable` when the command put something else in its place. Empty when it is gone. */
+export function readObservations(
+  path: string,
+  max: number,
+): { text: string } | { problem: 'too_large' | 'unreadable' } {
+  let file: number | undefined;
+  try {
+    file = fs.openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const stat = fs.fstatSync(file);
+    if (!stat.isFile()) return { problem: 'unreadable' };
+    if (stat.size > max) return { problem: 'too_large' };
+    const bytes = Buffer.alloc(stat.size);
+    const count = fs.readSync(file, bytes, 0, stat.size, 0);
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, count)) };
+  } catch (error) {
+    return (error as { code?: string }).code === 'ENOENT' ? { text: '' } : { problem: 'unreadable' };
+  } finally {
+    if (file !== undefined) fs.closeSync(file);
+  }
+}
+
+const folderOf = (key: string): string => join(tmpdir(), `forge-cycle-${key}`);
+
+/** By the cycle's key: what a kill left is found as well. */
+export function removeHandover(key: string): void {
+  const path = folderOf(key);
+  try {
+    if (fs.lstatSync(path).isDirectory()) fs.rmSync(path, { recursive: true, force: true });
+  } catch {
+    // The system clears its folder itself.
+  }
+}

@@ -1,0 +1,76 @@
+import type { ErrorKind } from '../core/error.js';
+import { oneLine } from '../core/text.js';
+import type { Classification, Evidence, EvidenceLeftOut, Stage } from '../learning/evaluation.js';
+import type { Kept } from './keep-rules.js';
+
+/** LTM, "Compliance Reporting Extension", of one cycle. */
+export interface CycleReport {
+  memory_write_performed: boolean;
+  knowledge_promoted: boolean;
+  knowledge_conflict_detected: boolean;
+  memory_integrity_status: 'intact' | 'corrupted' | 'halted' | 'unknown';
+  /** What the consolidation that it made due came to. */
+  promoted: { knowledge_id: string; pattern: string }[];
+  contested: { knowledge_id: string; pattern: string }[];
+  /** Records that were written. */
+  execution: string | null;
+  evaluation: string | null;
+  environment_valid: boolean;
+  governance_violations: string[];
+  regression_flags: string[];
+  evidence: Evidence[];
+  evidence_left_out?: EvidenceLeftOut;
+  features_passing: number;
+  features: number;
+  files_changed: number | null;
+  duration_ms: number;
+  /** GOV-04: what `[cycle]` let it make. */
+  commit: Kept['commit'];
+  checkpoint: Kept['checkpoint'];
+}
+
+/** Why the record could not be written. */
+export interface MemoryError {
+  kind: ErrorKind;
+  code: string;
+  message: string;
+  hint?: string;
+  exit: number;
+}
+
+/** One governed cycle. */
+export interface CycleResult {
+  /** Its number; null when it could not be recorded, or nothing was done (--dry-run). */
+  cycle: number | null;
+  task: string;
+  stages: Stage[];
+  /** Null with --dry-run alone. */
+  classification: Classification | null;
+  exit_code: number | null;
+  report: CycleReport | null;
+  memory_error?: MemoryError;
+  warnings: string[];
+}
+
+/** GOV-04: what progress says of a cycle. */
+export function progressLine({ cycle, task, classification, report }: CycleResult): string {
+  const { features_passing = 0, features = 0, duration_ms = 0 } = report ?? {};
+  return `${summaryOf({ cycle, task, classification, features_passing, features })}, ${Math.round(duration_ms / 1000)} s`;
+}
+
+type Summary = Pick<CycleResult, 'cycle' | 'task' | 'classification'> &
+  Pick<CycleReport, 'features' | 'features_passing'>;
+
+/** The same without the time that it took. */
+export function summaryOf({ cycle, task, classification, features_passing, features }: Summary): string {
+  const number = cycle === null ? 'Cycle' : `Cycle ${cycle}`;
+  return `${number} ${classification}: ${oneLine(task, 100)}, ${features_passing}/${features} features passing`;
+}
+
+/** The exit code of `forge cycle`: what hindered its record, else how it was judged. */
+export function exitOf({ classification, memory_error }: CycleResult): number {
+  if (memory_error) return memory_error.exit;
+  return classification === null || classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS'
+    ? 0
+    : 1;
+}

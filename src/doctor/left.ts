@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { isUnderWay, listIntents, readIntent } from '../checkpoint/intent.js';
+import { writtenAt } from '../core/file-system.js';
+import { lookAtLock } from '../core/lock.js';
+import {
+  configFile,
+  intentFile,
+  lockFile,
+  pendingFolder,
+  sessionIdsLock,
+  shown,
+  shownFrom,
+} from '../core/paths.js';
+import type { Git } from '../git/client.js';
+import { changedFiles } from '../git/commit.js';
+import { isLedger } from '../git/raw.js';
+import { deletedFiles, isShallow, operationInProgress } from '../git/read.js';
+import { indexMayKnow } from '../git/state.js';
+import { goneLedgers } from '../ledger/gone.js';
+import { judgeSeals } from '../ledger/seals.js';
+import { type Context, lockPolicy, readConfig } from '../project/project.js';
+import { readRunning } from '../session/running.js';
+import { valueOr } from './attempt.js';
+import type { LeftFacts } from './left-rules.js';
+
+/** ms. No git holds its lock of the index for so long. */
+const LONG = 10 * 60_000;
+
+/** What was left half-way here. What cannot be looked at is told elsewhere. */
+export async function lookAtLeft(context: Context): Promise<LeftFacts> {
+  const { disk, layout, repository } = context;
+  return {
+    locks: await valueOr([], () => locksHeld(context)),
+    indexLock: await valueOr(null, () => indexLock(context)),
+    operation: repository && operationInProgress(repository),
+    ending: await valueOr(false, () => disk.exists(intentFile(layout))),
+    checkpoints: (await valueOr([], () => cutOff(context))).length,
+    pending: (await valueOr([], () => disk.list(pendingFolder(layout)))).filter((name) =>
+      name.endsWith('.json'),
+    ).length,
+    isShallow: repository !== null && isShallow(repository),
+    ...(await filesLeft(context)),
+    ...(await valueOr({ unsealed: 0, unsound: null }, () => lookAtSeals(context))),
+  };
+}
+
+/** A holder that lives is at work. */
+function locksHeld({ layout, world }: Context): LeftFacts['locks'] {
+  return [lockFile(layout), sessionIdsLock(layout)].flatMap((path) => {
+    const holder = lookAtLock(path, lockPolicy(world));
+    return holder && !holder.isSure ? [{ file: shown(layout, path), who: holder.who }] : [];
+  });
+}
+
+function indexLock({ repository, layout, world }: Context): string | null {
+  if (!repository) return null;
+  const path = join(repository.gitDir, 'index.lock');
+  const at = writtenAt(path);
+  return at !== null && world.now().getTime() - at > LONG ? shown(layout, path) : null;
+}
+
+const cutOff = (context: Context): string[] =>
+  listIntents(context).filter((token) => {
+    const intent = readIntent(context, token);
+    return intent === null || !isUnderWay(context, token, intent);
+  });
+
+async function filesLeft(context: Context): Promise<Pick<LeftFacts, 'deleted' | 'uncommitted'>> {
+  const { git, repository, layout } = context;
+  if (!git || !repository) return { deleted: [], uncommitted: [] };
+  const folder = shownFrom(repository.root, layout.dir);
+  const here = (path: string): string => shown(layout, join(repository.root, path));
+  const deleted = (await valueOr([], () => missedFiles(context, git, folder))).map(here);
+  const isRunning = (await valueOr(null, () => readRunning(context))) !== null;
+  // Of a folder that git does not have yet, that is what has to be said.
+  const isKept = indexMayKnow(repository, shownFrom(repository.root, configFile(layout)));
+  if (isRunning || !isKept) return { deleted, uncommitted: [] };
+  const changed = (await valueOr([], () => changedFiles(git, folder))).map(here);
+  return { deleted, uncommitted: changed.filter((path) => path.endsWith('.jsonl')) };
+}
+
+/** A ledger's file that forge itself took away is missed by nobody. */
+async function missedFiles(context: Context, git: Git, folder: string): Promise<string[]> {
+  const deleted = await deletedFiles(git, folder);
+  if (!deleted.some(isLedger)) return deleted;
+  const gone = new Set(await goneLedgers(context));
+  return deleted.filter((path) => !isLedger(path) || gone.has(path));
+}
+
+async function lookAtSeals(context: Context): Promise<Pick<LeftFacts, 'unsealed' | 'unsound'>> {
+  if (readConfig(context).supervisor.keys.length === 0) return { unsealed: 0, unsound: null };
+  const { signatures, findings } = await judgeSeals(context);
+  const isRunning = (await valueOr(null, () => readRunning(context))) !== null;
+  const unsealed = Object.values(signatures.unsealed).reduce((sum, count) => sum + count, 0);
+  return { unsealed: isRunning ? 0 : unsealed, unsound: findings[0]?.message ?? null };
+}

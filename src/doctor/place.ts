@@ -1,0 +1,67 @@
+import { dirname } from 'node:path';
+import { isWritable, lookThrough, roomIn, unreliableFileSystem } from '../core/file-system.js';
+import { hookScript, shown } from '../core/paths.js';
+import { findAllOnPath, findProgram, ownPackage } from '../core/program.js';
+import { headTime } from '../git/read.js';
+import { runtimeOf } from '../hooks/shim.js';
+import { TIERS } from '../ledger/rules/record.js';
+import { eachLine, listContainers } from '../ledger/store/files.js';
+import type { Context } from '../project/project.js';
+import { valueOr } from './attempt.js';
+import type { PlaceFacts } from './place-rules.js';
+
+/** More are no help. */
+const MAX_UNREADABLE = 20;
+
+/** Where forge works: looked at from outside, so that what is damaged cannot keep anybody from asking. */
+export async function lookAtPlace(context: Context): Promise<PlaceFacts> {
+  const { layout, world } = context;
+  const { dir, state } = layout;
+  const { bytes, unreadable } = lookThrough(dir, MAX_UNREADABLE);
+  const folders = [...new Set([dir, state])];
+  return {
+    self: ownPackage(),
+    onPath: findAllOnPath(world.env, layout.root),
+    hooked: await valueOr(null, () => hookedProgram(context)),
+    room: roomIn(dir),
+    bytes,
+    unwritable: [dir, state, dirname(state)]
+      .filter((folder) => !isWritable(folder))
+      .slice(0, 1)
+      .map((folder) => shown(layout, folder)),
+    unreadable: unreadable.map((path) => shown(layout, path)),
+    network: folders.flatMap((folder) => {
+      const name = unreliableFileSystem(folder);
+      return name === null ? [] : [{ folder: shown(layout, folder), name }];
+    }),
+    now: world.now(),
+    latest: await latestTime(context),
+  };
+}
+
+function hookedProgram({ disk, layout }: Context): PlaceFacts['hooked'] {
+  const script = disk.read(hookScript(layout))?.toString('utf8');
+  const path = script && runtimeOf(script)?.forge;
+  return path ? findProgram(path, layout.root) : null;
+}
+
+/** Of the last use of forge, of the records, and of HEAD. */
+async function latestTime({ git, layout, lastActivity }: Context): Promise<PlaceFacts['latest']> {
+  const times: { at: string; what: string }[] = [];
+  if (lastActivity && Number.isFinite(lastActivity.at) && Math.abs(lastActivity.at) < 8.64e15)
+    times.push({ at: new Date(lastActivity.at).toISOString(), what: 'the last use of forge here' });
+  for (const tier of TIERS) {
+    let at = '';
+    await valueOr(null, () =>
+      eachLine(listContainers(layout, tier), (bytes) => {
+        const found = /"at":"(\d{4}-[^"]{1,40})"/.exec(bytes.toString('latin1'))?.[1] ?? '';
+        if (found > at) at = found;
+      }),
+    );
+    times.push({ at, what: `a record of the ledger ${tier}` });
+  }
+  const head = git && (await valueOr(null, () => headTime(git)));
+  if (head) times.push({ at: new Date(head).toISOString(), what: 'the commit that is checked out' });
+  const known = times.filter(({ at }) => Number.isFinite(Date.parse(at)));
+  return known.sort((a, b) => Date.parse(b.at) - Date.parse(a.at))[0] ?? null;
+}

@@ -1,0 +1,73 @@
+import { formatArgv } from '../core/argv.js';
+import { ForgeError } from '../core/error.js';
+import {
+  activeIssuesFile,
+  featuresFile,
+  focusFile,
+  kfrFile,
+  knowledgeFile,
+  type Layout,
+  progressFile,
+  sessionFile,
+  sessionsFolder,
+  shown,
+} from '../core/paths.js';
+import type { Format } from '../core/schema.js';
+import { ACTIVE_ISSUES } from '../feature/issue.js';
+import { FEATURES } from '../feature/rules.js';
+import { KFR } from '../kfr/rules.js';
+import { KNOWLEDGE } from '../knowledge/rules.js';
+import type { Context } from '../project/project.js';
+import { readArchives } from '../session/archive.js';
+import { FOCUS } from '../session/focus-rules.js';
+import { RUNNING_SESSION } from '../session/rules.js';
+import type { Problem } from '../status/symptom.js';
+import { attempt } from './attempt.js';
+import { TWICE_HINT, withRescue } from './rescue.js';
+
+const FILES: readonly [file: (layout: Layout) => string, format: Format<unknown> | null][] = [
+  [featuresFile, FEATURES as Format<unknown>],
+  [knowledgeFile, KNOWLEDGE as Format<unknown>],
+  [activeIssuesFile, ACTIVE_ISSUES as Format<unknown>],
+  [focusFile, FOCUS as Format<unknown>],
+  [kfrFile, KFR as Format<unknown>],
+  [sessionFile, RUNNING_SESSION as Format<unknown>],
+  [progressFile, null],
+];
+
+/** Files of state that cannot be read, with what brings them back. Those in conflict are told as conflicts. */
+export async function findDamaged(context: Context): Promise<Problem[]> {
+  const { disk, layout } = context;
+  const found: Problem[] = [];
+  const look = async (path: string, work: () => unknown): Promise<void> => {
+    const looked = await attempt(() => rescued(context, path, work));
+    if (!('problem' in looked)) return;
+    const { code, hint } = looked.problem;
+    if (code !== 'file.conflict' && hint !== TWICE_HINT) found.push(looked.problem);
+  };
+  for (const [file, format] of FILES)
+    await look(file(layout), () =>
+      format ? disk.readDocument(format, file(layout), null) : disk.read(file(layout)),
+    );
+  // One that cannot be read stops whoever lists them.
+  await look(sessionsFolder(layout), () => readArchives(context));
+  return found;
+}
+
+/** What a look at a path gives; its error says what brings back what stood there. */
+export async function rescued<T>(context: Context, path: string, look: () => T): Promise<T> {
+  try {
+    return look();
+  } catch (error) {
+    const known = await withRescue(context, error);
+    if (!(known instanceof ForgeError) || known.code !== 'file.kind') throw known;
+    const { kind, code, message, details } = known;
+    throw new ForgeError(kind, code, message, { ...details, hint: asideHint(context, path) });
+  }
+}
+
+/** What stands in the place of a file has no content that anybody could repair. */
+function asideHint({ layout, repository }: Context, path: string): string {
+  const file = formatArgv([shown(layout, path)]);
+  return `mv ${file} ${file}.damaged && ${repository ? `git restore -- ${file}` : 'forge init'}`;
+}

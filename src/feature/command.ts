@@ -1,0 +1,182 @@
+import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { usage } from '../core/error.js';
+import { oneLine } from '../core/text.js';
+import type { Feature, FeatureEdit, FeatureList, FeatureResult } from '../index.js';
+import { resultLine } from '../ledger/render-verify.js';
+
+const CHANGE_OPTIONS: readonly OptionSpec[] = [
+  { flags: '--test <command>', help: 'a test that proves it; none clears', many: true },
+  {
+    flags: '--blocked-by <id>',
+    help: 'a feature that must pass first; none clears',
+    many: true,
+    values: { words: ['none'], live: ['feature'] },
+  },
+  {
+    flags: '--priority <n>',
+    help: '1 (most urgent) to 4',
+    number: [1, 4],
+    values: { words: ['1', '2', '3', '4'] },
+  },
+  { flags: '--issue <id>', help: 'its issue; none clears it', values: { words: ['none'], live: ['issue'] } },
+];
+
+/** Only what was given: an absent flag leaves its field alone. */
+function changeOf({ options }: Call): Omit<FeatureEdit, 'id'> {
+  const { test, blockedBy, priority, issue, name, status } = options as Record<string, never>;
+  const change = {
+    name,
+    status,
+    priority,
+    tests: test === undefined ? undefined : (test as string[]).filter((word) => word !== 'none'),
+    blocked_by: blockedBy === undefined ? undefined : (blockedBy as string[]).filter((id) => id !== 'none'),
+    linear_issue: issue === 'none' ? null : issue,
+  };
+  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
+}
+
+function paint(status: string, style: Style): string {
+  const colours: Record<string, (text: string) => string> = {
+    passing: style.good,
+    failing: style.bad,
+    in_progress: style.warn,
+  };
+  return (colours[status] ?? style.dim)(status.padEnd(15));
+}
+
+const row = (feature: Feature, style: Style): string[] => [
+  feature.id,
+  paint(feature.status, style),
+  oneLine(feature.name, 100),
+];
+
+function renderList({ features }: FeatureList, style: Style): string {
+  if (features.length === 0)
+    return 'No features yet. Add one with: forge feature add LOGIN "Login works" --test "npm test"';
+  return columns(features.map((feature) => row(feature, style)));
+}
+
+function renderFeature(feature: Feature, style: Style): string {
+  const blockers = [feature.blocked_by ?? []].flat();
+  const rows = [
+    ['status', feature.status],
+    ['tests', (feature.tests ?? []).join('\n') || 'none'],
+    ['blocked by', blockers.join(', ')],
+    ['priority', feature.priority === undefined ? '' : String(feature.priority)],
+    ['issue', feature.linear_issue ?? ''],
+    [
+      'verified',
+      feature.verified_at
+        ? `${feature.verified_at} at ${feature.verified_commit?.slice(0, 12) ?? 'no commit'}`
+        : '',
+    ],
+  ].filter(([, value]) => value !== '');
+  return `${style.strong(feature.id)}  ${oneLine(feature.name, 200)}\n${columns(rows.map(([name, value]) => [name ?? '', oneLine(value ?? '', 300)]))}`;
+}
+
+const verify: CommandSpec<{ results: FeatureResult[] }> = {
+  name: 'verify',
+  args: ['[ids...]'],
+  summary: "Run features' tests; the only way to passing. Exit 1 when one fails",
+  example: 'forge feature verify FORGE-001',
+  options: [{ flags: '--all', help: 'every feature that has tests' }],
+  writes: true,
+  run: (call, ...ids) =>
+    call.forge().feature.verify(
+      { ids, ...(call.options.all === true ? { all: true } : {}) },
+      {
+        onStart: (id, line) => call.say(`${id}: ${oneLine(line, 200)}`),
+        onOutput: call.stream,
+        signal: call.signal,
+      },
+    ),
+  render: ({ results }, style) =>
+    results.length === 0
+      ? 'No feature has tests yet.'
+      : results.map((result) => resultLine(result, style)).join('\n'),
+  exit: ({ results }) => (results.every(({ status, planned }) => planned || status === 'passing') ? 0 : 1),
+};
+
+/** A human's word for `passing` is a record of its own, not one change among others. */
+async function edit(call: Call, id: string): Promise<FeatureList> {
+  const { reason } = call.options as { reason?: string };
+  const change = changeOf(call);
+  if (reason === undefined) return call.forge().feature.edit({ ...change, id });
+  if (change.status !== 'passing' || Object.keys(change).length > 1)
+    throw usage('feature.override', '--reason goes with --status passing alone.', {
+      hint: `forge feature edit ${id} --status passing --reason "…"`,
+    });
+  return call.forge().feature.override({ id, reason });
+}
+
+export const group: Group = {
+  commands: [
+    command<FeatureList>({
+      name: 'add',
+      args: ['<id>', '<name>'],
+      summary: 'Add a feature',
+      example: 'forge feature add FORGE-001 "Login works" --test "npm test"',
+      options: CHANGE_OPTIONS,
+      writes: true,
+      run: async (call, id, name) =>
+        call
+          .forge()
+          .feature.add({ ...changeOf(call), id: id as string, name: await call.text(name as string) }),
+      render: renderList,
+    }),
+    command<FeatureList>({
+      name: 'list',
+      summary: 'List the features',
+      example: 'forge feature list',
+      run: (call) => call.forge().feature.list(),
+      render: renderList,
+    }),
+    command<Feature>({
+      name: 'show',
+      args: ['<id>'],
+      summary: 'Show a feature with its tests and evidence',
+      example: 'forge feature show FORGE-001',
+      run: (call, id) => call.forge().feature.show({ id: id as string }),
+      render: renderFeature,
+    }),
+    command<FeatureList>({
+      name: 'edit',
+      args: ['<id>'],
+      summary: 'Change a feature; new tests take a passing one back to in_progress',
+      example: 'forge feature edit FORGE-001 --status in_progress --priority 1',
+      options: [
+        { flags: '--name <text>', help: 'another name' },
+        {
+          flags: '--status <status>',
+          help: 'not_implemented, in_progress, failing or blocked',
+          values: { words: ['not_implemented', 'in_progress', 'failing', 'blocked', 'passing'] },
+        },
+        { flags: '--reason <text>', help: 'with --status passing: a human says so without a test run' },
+        ...CHANGE_OPTIONS,
+      ],
+      writes: true,
+      run: (call, id) => edit(call, id as string),
+      render: renderList,
+    }),
+    command<{ removed: Feature }>({
+      name: 'remove',
+      args: ['<id>'],
+      summary: 'Remove a feature that none waits for',
+      example: 'forge feature remove FORGE-001',
+      writes: true,
+      run: (call, id) => call.forge().feature.remove({ id: id as string }),
+      render: ({ removed }) => `removed ${removed.id}  ${oneLine(removed.name, 100)}`,
+    }),
+    command<{ features: Feature[]; known: string[] }>({
+      name: 'import',
+      args: ['<file>'],
+      summary: 'Import a JSON or Markdown list of features; what is known is left alone',
+      example: 'forge feature import features.md',
+      writes: true,
+      run: async (call, file) => call.forge().feature.import({ text: await call.file(file as string) }),
+      render: ({ features, known }) => `${features.length} imported, ${known.length} known already`,
+    }),
+    command(verify),
+  ],
+};

@@ -1,0 +1,213 @@
+import * as z from 'zod/mini';
+import { formatArgv, testArgv } from '../core/argv.js';
+import { ForgeError, refused, usage } from '../core/error.js';
+import { featuresFile } from '../core/paths.js';
+import { checkInput, requireRecord } from '../core/schema.js';
+import { type CommandRun, type RunOptions, runCommand } from '../core/shell.js';
+import { readLog } from '../git/read.js';
+import { storeRecords } from '../ledger/append.js';
+import { requireMemory } from '../ledger/integrity.js';
+import { type Context, readConfig, timestamp } from '../project/project.js';
+import { requireTrust } from '../trust/trust.js';
+import { FEATURES, type Feature, type FeatureStatus, judged, testsDiffer } from './rules.js';
+
+export const FeatureVerifyInput = z.strictObject({
+  ids: z.optional(z.array(z.string())),
+  all: z.optional(z.boolean()),
+});
+
+export interface VerifyWatch {
+  /** A command is about to run. */
+  onStart?(feature: string, command: string): void;
+  /** Its output as it comes. */
+  onOutput?(chunk: string): void;
+  onResult?(result: FeatureResult): void;
+  /** It runs as this process. */
+  onProcess?: RunOptions['onStart'];
+  /** A command has ended: what it showed. */
+  onRun?(feature: string, run: CommandRun): void;
+  signal?: AbortSignal;
+  /** In a governed cycle: what a builder wrote has no more rights than a builder when it is run. */
+  asBuilder?: boolean;
+}
+
+export interface FeatureResult {
+  id: string;
+  status: FeatureStatus;
+  before: FeatureStatus;
+  /** Of the first command that failed, else 0; null when it was stopped or could not start. */
+  exit_code: number | null;
+  duration_ms: number;
+  /** That command, else the last one. */
+  command: string;
+  /** Only with --dry-run: nothing was run. */
+  planned?: true;
+  /** Why it failed, and the end of its output. */
+  failure?: string;
+  output?: string;
+}
+
+/** FEA-02: runs the features' own tests; the only way to `passing`. Nothing runs before trust; no lock is held. */
+export async function verifyFeatures(
+  context: Context,
+  raw: z.infer<typeof FeatureVerifyInput>,
+  watch: VerifyWatch = {},
+): Promise<{ results: FeatureResult[] }> {
+  const input = checkInput(FeatureVerifyInput, raw);
+  const features = chooseFeatures(context, input);
+  const template = readConfig(context).features.test_command;
+  const plans = features.map((feature) => ({
+    feature,
+    commands: (feature.tests ?? []).map((test) => testArgv(test, template)),
+  }));
+  requireTrust(
+    context,
+    plans.flatMap(({ commands }) => commands.map(formatArgv)),
+  );
+  if (context.disk.dryRun) return { results: plans.map((plan) => planned(plan.feature, plan.commands)) };
+  const results: FeatureResult[] = [];
+  for (const { feature, commands } of plans) {
+    const result = await verifyOne(context, feature, commands, watch);
+    watch.onResult?.(result);
+    results.push(result);
+  }
+  return { results };
+}
+
+/** With --dry-run: what would be run; the status stays. */
+function planned({ id, status }: Feature, commands: readonly string[][]): FeatureResult {
+  const command = commands.map(formatArgv).join('; ');
+  return { id, status, before: status, exit_code: null, duration_ms: 0, command, planned: true };
+}
+
+function chooseFeatures(
+  context: Context,
+  { ids = [], all = false }: z.infer<typeof FeatureVerifyInput>,
+): Feature[] {
+  const features = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value.features;
+  if (all === ids.length > 0)
+    throw usage('feature.which', `Name the features to verify, or give --all${all ? ', not both' : ''}.`, {
+      hint: 'forge feature verify --all',
+    });
+  const chosen = all ? features.filter(hasTests) : ids.map((id) => requireRecord(features, id, 'feature'));
+  const untested = chosen.find((feature) => !hasTests(feature));
+  if (untested)
+    throw usage('feature.no_tests', `${untested.id} has no tests, so nothing can prove it.`, {
+      hint: `forge feature edit ${untested.id} --test "…"`,
+    });
+  return chosen;
+}
+
+const hasTests = (feature: Feature): boolean => (feature.tests ?? []).length > 0;
+
+async function verifyOne(
+  context: Context,
+  feature: Feature,
+  commands: readonly string[][],
+  watch: VerifyWatch,
+): Promise<FeatureResult> {
+  const runs = await runTests(context, feature, commands, watch);
+  const last = runs.at(-1) as CommandRun;
+  const ok = last.exit_code === 0;
+  const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
+  const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
+  const regression =
+    !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
+  const status = recordResult(context, feature, evidence, regression);
+  return {
+    id: feature.id,
+    status,
+    before: feature.status,
+    exit_code: last.exit_code,
+    duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
+    command: formatArgv(last.argv),
+    ...(ok ? {} : { failure: whyFailed(last, context), output: last.output.slice(-4096) }),
+  };
+}
+
+/** In order; the first that fails ends it. */
+export async function runTests(
+  context: Context,
+  feature: Feature,
+  commands: readonly string[][],
+  watch: VerifyWatch,
+): Promise<CommandRun[]> {
+  const { timeout_seconds } = readConfig(context).features;
+  const runs: CommandRun[] = [];
+  for (const argv of commands) {
+    watch.onStart?.(feature.id, formatArgv(argv));
+    const { env } = context.world;
+    const options = {
+      cwd: context.layout.root,
+      env,
+      timeoutMs: timeout_seconds * 1000,
+      onOutput: watch.onOutput,
+      onStart: watch.onProcess,
+      add: watch.asBuilder ? { FORGE_ROLE: 'builder' } : undefined,
+    };
+    const run = await runCommand(argv, { ...options, signal: watch.signal });
+    if (watch.signal?.aborted)
+      throw new ForgeError(
+        'interrupted',
+        'interrupted',
+        'Interrupted; nothing was recorded for this feature.',
+      );
+    watch.onRun?.(feature.id, run);
+    runs.push(run);
+    if (run.exit_code !== 0) break;
+  }
+  return runs;
+}
+
+export function whyFailed(run: CommandRun, context: Context): string {
+  if (run.failure)
+    return `${run.failure}; tests are commands unless [features] test_command says how to run them`;
+  if (run.timed_out) return `stopped after ${readConfig(context).features.timeout_seconds} s`;
+  return run.exit_code === null ? 'ended by a signal' : `exit code ${run.exit_code}`;
+}
+
+/** FEA-02: what passed and fails now is remembered in the evaluation ledger. Looked at before any lock is taken. */
+async function regressionOf(
+  context: Context,
+  { id, verified_at, verified_commit }: Feature,
+  run: CommandRun,
+  { commit, commands }: Parameters<typeof judged>[1],
+): Promise<() => void> {
+  const { around } = await requireMemory(context);
+  const passed = { passed_at: verified_at ?? null, passed_commit: verified_commit ?? null };
+  const failed = { commit, command: formatArgv(run.argv), exit_code: run.exit_code, commands };
+  const record = { kind: 'regression', actor: 'forge', feature: id, ...passed, ...failed };
+  return () => {
+    storeRecords(context, around, 'evaluation', [record]);
+  };
+}
+
+/** Tests that were edited while they ran prove nothing about what stands there now. */
+function recordResult(
+  context: Context,
+  ran: Feature,
+  evidence: Parameters<typeof judged>[1],
+  storeRegression: (() => void) | null,
+): FeatureStatus {
+  let status: FeatureStatus = ran.status;
+  context.disk.update(FEATURES, featuresFile(context.layout), (before) => {
+    const now = requireRecord(before.features, ran.id, 'feature');
+    if (testsDiffer(now, ran))
+      throw refused(
+        'feature.changed',
+        `The tests of ${ran.id} were edited while they ran; nothing was recorded.`,
+        {
+          hint: `forge feature verify ${ran.id}`,
+        },
+      );
+    const after = judged(now, evidence);
+    // First the ledger: a crash in between leaves a failure that is told twice, not one that is never told.
+    storeRegression?.();
+    status = after.status;
+    return {
+      ...before,
+      features: before.features.map((feature) => (feature.id === ran.id ? after : feature)),
+    };
+  });
+  return status;
+}

@@ -1,0 +1,201 @@
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { outside, systemCode, usage } from '../core/error.js';
+
+/** A repository as its files say, read without starting git. */
+export interface Repository {
+  /** The worktree's top folder. */
+  root: string;
+  /** This worktree's git dir. */
+  gitDir: string;
+  /** Shared by all worktrees. */
+  commonDir: string;
+  kind: 'main' | 'worktree' | 'submodule' | 'elsewhere';
+}
+
+export interface Found {
+  root: string;
+  dir: string;
+  repository: Repository | null;
+}
+
+const kindOf = (path: string): 'file' | 'folder' | 'link' | null => {
+  try {
+    const stat = lstatSync(path);
+    if (stat.isSymbolicLink()) return 'link';
+    return stat.isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
+    throw outside('disk.unreadable', `${path}: ${(error as Error).message}`, { file: path, cause: error });
+  }
+};
+
+/**
+ * The nearest `.forge/` at or above `from`, up to the top of the repository it is in: a nested repository inherits
+ * nothing from the one around it. Null when there is none.
+ */
+export function findForge(from: string): Found | null {
+  for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
+    const dir = join(folder, '.forge');
+    const kind = kindOf(dir);
+    if (kind === 'link')
+      throw usage('forge.link', `${dir} is a symbolic link; forge works in a real folder only.`, {
+        file: dir,
+      });
+    if (kind === 'folder' && mayBeRoot(folder) && existsSync(join(dir, 'config.toml')))
+      return { root: folder, dir, repository: projectRepository(folder) };
+    if (kindOf(join(folder, '.git')) !== null || dirname(folder) === folder) return null;
+  }
+}
+
+/** An entry of git's index: the length of its path in the last byte before it. One that is left out has more in between. */
+const CONFIG_ENTRY = '\u0000\u0012.forge/config.toml\u0000';
+
+/**
+ * For git's hooks: as well a project whose config.toml somebody deleted, that git has still. What no setting switches off
+ * must not end with the file of settings.
+ */
+export function findGuarded(from: string): Found | null {
+  const found = findForge(from);
+  const repository = found ? null : findRepository(from);
+  if (!repository || !mayBeRoot(repository.root)) return found;
+  const { root, gitDir } = repository;
+  try {
+    const isGone = readFileSync(join(gitDir, 'index')).includes(CONFIG_ENTRY, 'latin1');
+    return isGone ? { root, dir: join(root, '.forge'), repository } : null;
+  } catch {
+    return null;
+  }
+}
+
+/** True when git has a `.forge/` there that this checkout leaves out (sparse checkout). */
+export function isLeftOut(repository: Repository): boolean {
+  try {
+    return readFileSync(join(repository.gitDir, 'index')).includes('.forge/config.toml');
+  } catch {
+    return false;
+  }
+}
+
+/** A `.forge/` without its config.toml: what git ignores stays behind on a branch that has none. */
+export const hasRemains = (root: string): boolean => kindOf(join(root, '.forge')) === 'folder';
+
+/** Something else than a folder has the name. */
+export const isNameTaken = (root: string): boolean => kindOf(join(root, '.forge')) === 'file';
+
+/** `/` and the home folder hold other things than one project. */
+export function mayBeRoot(folder: string): boolean {
+  return dirname(folder) !== folder && !isHome(folder);
+}
+
+const isHome = (folder: string): boolean => folder === (realFolder(homedir()) ?? homedir());
+
+/** The repository whose worktree `folder` is in; null without one, in a bare one or inside a git dir. */
+export function findRepository(from: string): Repository | null {
+  for (let folder = realFolder(resolve(from)) ?? resolve(from); ; folder = dirname(folder)) {
+    const dotGit = join(folder, '.git');
+    const kind = kindOf(dotGit);
+    if (kind === 'folder' && existsSync(join(dotGit, 'HEAD')))
+      // Git follows a commondir in any git dir, and would write where it leads; only worktrees' ones have it.
+      return existsSync(join(dotGit, 'commondir'))
+        ? null
+        : { root: folder, gitDir: dotGit, commonDir: dotGit, kind: 'main' };
+    if (kind === 'file' || kind === 'link') return throughPointer(folder, dotGit);
+    if (dirname(folder) === folder) return null;
+  }
+}
+
+/**
+ * The repository of a project in that folder. One that is a whole home folder (for settings of programs) is not that of
+ * each project below it: forge would commit there.
+ */
+export function projectRepository(folder: string): Repository | null {
+  const repository = findRepository(folder);
+  return repository === null || isHome(repository.root) ? null : repository;
+}
+
+/** A `.git` file: a linked worktree, a submodule, or a git dir kept elsewhere. */
+function throughPointer(root: string, dotGit: string): Repository | null {
+  const gitDir = statSync(dotGit, { throwIfNoEntry: false })?.isDirectory()
+    ? realpathSync.native(dotGit)
+    : pointedAt(root, dotGit);
+  if (gitDir === null || !existsSync(join(gitDir, 'HEAD'))) return null;
+  const common = readLine(join(gitDir, 'commondir'));
+  if (common !== null) return linkedWorktree(root, dotGit, gitDir, resolve(gitDir, common));
+  const worktree = configuredWorktree(gitDir);
+  if (worktree !== null)
+    return worktree === realFolder(root) ? { root, gitDir, commonDir: gitDir, kind: 'submodule' } : null;
+  // A folder named .git is the git dir of the repository around it, which is not this one.
+  return basename(gitDir) === '.git' ? null : { root, gitDir, commonDir: gitDir, kind: 'elsewhere' };
+}
+
+/** Where a git dir says its files are (git writes this for submodules); null when it does not say. */
+function configuredWorktree(gitDir: string): string | null {
+  const config = readText(join(gitDir, 'config')) ?? '';
+  const path = /^\s*worktree\s*=\s*(.+?)\s*$/m.exec(config)?.[1];
+  return path === undefined ? null : realFolder(resolve(gitDir, path));
+}
+
+function realFolder(path: string): string | null {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return null;
+  }
+}
+
+function pointedAt(root: string, dotGit: string): string | null {
+  const target = /^gitdir: (.+)$/.exec(readLine(dotGit) ?? '')?.[1];
+  if (target === undefined) return null;
+  return isAbsolute(target) ? target : resolve(root, target);
+}
+
+/**
+ * A pointer alone proves nothing (someone may have crafted it): a linked worktree's git dir lies in the common dir
+ * and points back to this very `.git` file.
+ */
+function linkedWorktree(root: string, dotGit: string, gitDir: string, commonDir: string): Repository | null {
+  try {
+    const back = readLine(join(gitDir, 'gitdir'));
+    const mutual =
+      back !== null && realpathSync.native(resolve(gitDir, back)) === realpathSync.native(dotGit);
+    const inside = realpathSync.native(dirname(gitDir)) === realpathSync.native(join(commonDir, 'worktrees'));
+    return mutual && inside ? { root, gitDir, commonDir, kind: 'worktree' } : null;
+  } catch {
+    return null;
+  }
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+const readLine = (path: string): string | null => readText(path)?.split('\n')[0]?.trimEnd() ?? null;
+
+/**
+ * What trust is tied to: the repository that this folder provably belongs to, so that its linked worktrees share
+ * it; else the folder itself.
+ */
+export function identityOf(root: string, repository: Repository | null): string {
+  const sharing = repository?.root === root && (repository.kind === 'main' || repository.kind === 'worktree');
+  return realpathSync.native(sharing ? repository.commonDir : root);
+}
+
+/** A file that git hands to a hook: a message that is about to become a commit. */
+export interface GitFile {
+  /** Absolute, links followed. */
+  path: string;
+  bytes: Buffer;
+  /** In place: git has it open by this name and no other. */
+  replace(text: string): void;
+}
+
+export function readGitFile(from: string, name: string): GitFile {
+  const path = realpathSync.native(resolve(from, name));
+  return { path, bytes: readFileSync(path), replace: (text) => writeFileSync(path, text) };
+}

@@ -1,0 +1,143 @@
+import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { ForgeError } from '../core/error.js';
+import { escapeControls, oneLine } from '../core/text.js';
+import type { HooksReport } from '../index.js';
+import { LEFTHOOK_LOCAL } from './place.js';
+
+type HookState = HooksReport['hooks'][number]['state'];
+
+const WORDS: Record<HookState, string> = {
+  installed: 'installed',
+  new: 'installed now',
+  renewed: 'renewed',
+  added: 'added now',
+  absent: 'not installed',
+  refused: 'cannot be installed',
+  removed: 'removed',
+};
+
+function render({ hooks, gone, beside, comment_char, asleep }: HooksReport, style: Style): string {
+  const mark = (state: HookState): string =>
+    state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
+  const rows = hooks.map(({ name, state, path, why }) => [
+    mark(state),
+    style.strong(name),
+    why ?? WORDS[state],
+    style.dim(path),
+  ]);
+  const isWired = hooks.some(({ state }) => !['absent', 'removed', 'refused'].includes(state));
+  const advice =
+    isWired && comment_char === '#'
+      ? `\n\n${style.dim('git takes lines with "#" out of messages written in an editor; forge indents the headings then. Better: forge hooks install --comment-char')}`
+      : '';
+  const lost = gone.map(
+    (path) =>
+      `\n${style.bad('✗')}  ${path} is gone: hooks take what is in PATH, or check nothing. Put right: forge hooks install`,
+  );
+  const others = beside.map(
+    ({ name, scope, events, runs_forge }) =>
+      `\n·  hook.${oneLine(name, 60)} (${scope} setting) has ${events.join(', ')} too: git 2.54 and newer run ${runs_forge ? 'forge twice' : 'both'}`,
+  );
+  const isShared = (path: string): boolean => !path.startsWith('.git/') && path !== LEFTHOOK_LOCAL;
+  const shared = hooks.some(({ state, path }) => state === 'added' && isShared(path))
+    ? `\n\n${style.dim('forge’s block stands in files of the project: commit them, too.')}`
+    : '';
+  const later =
+    isWired && asleep
+      ? `\n\n${style.warn(`.husky/ is here, but ${asleep} is not set up yet. Once it is (npm install), git looks there alone; then: forge hooks install --into ${asleep}`)}`
+      : '';
+  const isOff = hooks.every(({ state }) => state === 'absent');
+  const next = isOff ? `\n\n${style.command('forge hooks install')}` : '';
+  return `${columns(rows)}${lost.join('')}${others.join('')}${shared}${later}${advice}${next}`;
+}
+
+interface InstallFlags {
+  into?: Owner[];
+  commentChar?: boolean;
+  prepare?: boolean;
+}
+
+const install: CommandSpec<HooksReport> = {
+  name: 'install',
+  summary: 'Let git check messages, and keep forge current, beside the hooks that are there',
+  example: 'forge hooks install --comment-char',
+  options: [
+    {
+      flags: '--into <owner>',
+      help: 'may add a marked block to files of husky, lefthook or scripts',
+      values: { words: ['husky', 'lefthook', 'scripts'] },
+      many: true,
+    },
+    {
+      flags: '--prepare',
+      help: 'prepare-commit-msg too: fill in the message when git opens an editor',
+    },
+    { flags: '--comment-char', help: 'set core.commentChar to ";" here, so that git keeps headings' },
+  ],
+  writes: true,
+  confirms: true,
+  run: async (call) => {
+    const { commentChar, ...wanted } = call.options as InstallFlags;
+    const { prepare = false } = wanted;
+    const into = await agreedOwners(call, { into: wanted.into ?? [], prepare });
+    return call.forge().hooks.install({
+      into,
+      prepare,
+      commentChar: commentChar ?? (await wantsCommentChar(call)),
+    });
+  },
+  render,
+};
+
+type Owner = 'husky' | 'lefthook' | 'scripts';
+
+/** Whose files forge may add itself to: those that were named, and by the person's word those that it takes. */
+async function agreedOwners(call: Call, wanted: { into: Owner[]; prepare: boolean }): Promise<Owner[]> {
+  try {
+    await call.forge().hooks.check(wanted);
+    return wanted.into;
+  } catch (error) {
+    const owners = await agreed(call, error);
+    if (owners.length === 0) throw error;
+    return [...wanted.into, ...owners];
+  }
+}
+
+async function agreed(call: Call, error: unknown): Promise<Owner[]> {
+  if (!(error instanceof ForgeError) || error.code !== 'hooks.theirs') return [];
+  const owners = (error.details.data?.into ?? []) as Owner[];
+  if (call.flags.yes) return owners;
+  if (!call.interactive) return [];
+  const { confirm } = await import('../cli/prompt.js');
+  call.say(escapeControls(error.message.replace('Nothing was installed: ', '')));
+  return (await confirm('Add forge’s marked block to them?')) ? owners : [];
+}
+
+async function wantsCommentChar(call: Call): Promise<boolean> {
+  if (call.flags.yes) return true;
+  if (!call.interactive || (await call.forge().hooks.status()).comment_char !== '#') return false;
+  const { confirm } = await import('../cli/prompt.js');
+  return confirm(
+    'Set core.commentChar to ";" in this repository, so that git keeps the headings of messages?',
+  );
+}
+
+const uninstall: CommandSpec<HooksReport> = {
+  name: 'uninstall',
+  summary: 'Take forge out of all hooks; every file is as it was',
+  example: 'forge hooks uninstall',
+  writes: true,
+  run: (call) => call.forge().hooks.uninstall(),
+  render,
+};
+
+const status: CommandSpec<HooksReport> = {
+  name: 'status',
+  summary: 'Show which hooks are installed',
+  example: 'forge hooks status',
+  run: (call) => call.forge().hooks.status(),
+  render,
+};
+
+export const group: Group = { commands: [command(install), command(uninstall), command(status)] };

@@ -1,0 +1,240 @@
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { refused } from '../core/error.js';
+import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
+import { type ProjectFile, replaceProjectFiles, requireWritable } from '../core/project-file.js';
+import { checkInput, encodeDocument } from '../core/schema.js';
+import { runtime } from '../core/templates.js';
+import { isWithin, missingOf, realFolder, type ScopedSetting, setCommentChar } from '../git/hook-settings.js';
+import { type Context, requireSupervisor } from '../project/project.js';
+import { bytesOf, lookAtHooks, type Scene, textOf } from './look.js';
+import {
+  type HookPlan,
+  isWired,
+  LEFTHOOK_LOCAL,
+  LEFTHOOK_LOCALS,
+  MANAGERS,
+  type Manager,
+  planHooks,
+  withoutLefthookEntries,
+} from './place.js';
+import type { HooksRecord } from './record.js';
+import { type GitHook, isGitHook, markedLines, runtimeOf, SHEBANG, script, withoutBlock } from './shim.js';
+
+export const HooksInput = z.strictObject({
+  /** Whose files forge may add itself to. */
+  into: z.optional(z.array(z.enum(MANAGERS))),
+  /** Keep the headings of messages by another comment character in this repository. */
+  commentChar: z.optional(z.boolean()),
+  /** `prepare-commit-msg` too: messages written in an editor are filled in. */
+  prepare: z.optional(z.boolean()),
+});
+export type HooksInput = z.infer<typeof HooksInput>;
+
+export interface HooksReport {
+  hooks: { name: GitHook; state: HookPlan['state'] | 'absent' | 'removed'; path: string; why?: string }[];
+  /** What the hooks start that is not there: they take what is in PATH then, or check nothing. */
+  gone: string[];
+  /** Hooks of git's settings at the same events. Git 2.54 and newer run them, too; forge leaves them alone. */
+  beside: { name: string; scope: string; events: GitHook[]; runs_forge: boolean }[];
+  /** The character with which git's remarks begin in messages; `#` takes away headings when an editor is used. */
+  comment_char: string;
+  /** Whose hooks the repository brings, though git does not run them yet. Once they are set up, git looks there alone. */
+  asleep?: 'husky';
+}
+
+/** git's own when nobody set another. */
+const USUAL = '#';
+/** Nothing of the protocol begins with it, and every git takes it. */
+const OURS = ';';
+
+const reportOf = ({ settings, asleep }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
+  hooks,
+  ...(asleep ? { asleep } : {}),
+  gone: [],
+  beside: settings.beside.flatMap(({ command, events, ...hook }) => {
+    const shared = events.filter(isGitHook);
+    const runsForge = /\bforge(?:\/hook|(?:\.js)?['"]? hook)\b/.test(command);
+    return shared.length > 0 ? [{ ...hook, events: shared, runs_forge: runsForge }] : [];
+  }),
+  comment_char: settings.commentChar?.value ?? USUAL,
+});
+
+const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number] => ({
+  name: hook,
+  state,
+  path,
+  ...(why === undefined ? {} : { why }),
+});
+
+/**
+ * GIT-03. All hooks or none: exit 3 names what stands in the way, and the lines to add by hand. Files of others get a
+ * marked block, and only where `into` names whose they are.
+ */
+export async function installHooks(context: Context, raw: HooksInput = {}): Promise<HooksReport> {
+  const input = checkInput(HooksInput, raw);
+  const { scene, plans, changes } = await planInstall(context, input);
+  const made = changes.filter(({ file }) => file.bytes === null).map(({ file }) => madeName(scene, file));
+  const wanted = input.commentChar === true && isFree(scene.settings.commentChar);
+  writeHooks(scene, changes, {
+    ...scene.record,
+    made: [...new Set([...scene.record.made, ...made])],
+    ...(wanted ? { comment_char: { before: scene.settings.commentChar?.value ?? null } } : {}),
+  });
+  if (wanted && context.git && !context.disk.dryRun) await setCommentChar(context.git, OURS);
+  const report = reportOf(scene, plans.map(row));
+  return wanted ? { ...report, comment_char: OURS } : report;
+}
+
+/** Refuses what an installation would refuse; whoever asks a person anything asks this first. */
+export async function checkHooks(context: Context, raw: HooksInput = {}): Promise<void> {
+  await planInstall(context, checkInput(HooksInput, raw));
+}
+
+async function planInstall(
+  context: Context,
+  { into = [], prepare }: HooksInput,
+): Promise<{ scene: Scene; plans: HookPlan[]; changes: Change[] }> {
+  requireSupervisor(context, 'config');
+  const scene = await lookAtHooks(context);
+  const plans = planHooks(scene.surroundings, prepare);
+  requireConsent(plans, into);
+  const changes = changesOf(scene, plans);
+  for (const { file } of changes) requireWritable(file);
+  return { scene, plans, changes };
+}
+
+/** A value of the person's own stays, whatever it is. */
+const isFree = (setting: ScopedSetting | null): boolean => setting === null || setting.value === USUAL;
+
+function requireConsent(plans: readonly HookPlan[], into: readonly Manager[]): void {
+  const stuck = plans.filter(({ state }) => state === 'refused');
+  if (stuck[0])
+    throw refused('hooks.refused', `Nothing was installed: ${stuck[0].why}.`, {
+      hint: [...new Set(stuck.map(({ fix }) => fix))].join('\n'),
+      data: { hooks: plans.map(row) },
+    });
+  const asked = plans.filter((plan) => plan.into !== null && !into.includes(plan.into));
+  const [first] = asked;
+  if (!first) return;
+  const owners = [...new Set(asked.map((plan) => plan.into))];
+  const paths = [...new Set(asked.map(({ path }) => path))];
+  throw refused(
+    'hooks.theirs',
+    `Nothing was installed: ${paths.join(', ')} would get a marked block of forge's.`,
+    {
+      hint: `forge hooks install ${owners.map((owner) => `--into ${owner}`).join(' ')}`,
+      data: { hooks: plans.map(row), into: owners },
+    },
+  );
+}
+
+interface Change {
+  file: ProjectFile;
+  bytes: Buffer | null;
+  mode?: number;
+}
+
+/** One a file: lefthook's takes the lines of several hooks. */
+function changesOf(scene: Scene, plans: readonly HookPlan[]): Change[] {
+  const { files, surroundings } = scene;
+  const texts = new Map<string, string>(excludeText(scene, plans));
+  for (const { path, text } of plans) {
+    if (text === null) continue;
+    const before =
+      texts.get(path) ?? (path === LEFTHOOK_LOCAL ? (surroundings.lefthookLocal?.text ?? '') : '');
+    texts.set(path, path === LEFTHOOK_LOCAL ? `${endedLine(before)}${text}` : text);
+  }
+  return [...texts].map(([path, text]) => {
+    const file = files.get(path) as ProjectFile;
+    const isHook = ![LEFTHOOK_LOCAL, scene.exclude].includes(path);
+    return { file, bytes: bytesOf(text), ...(isHook ? { mode: 0o777 } : {}) };
+  });
+}
+
+/** What is of this checkout alone is no news to git, no obstacle to a checkpoint, and nothing to roll back. */
+function excludeText({ files, exclude }: Scene, plans: readonly HookPlan[]): [string, string][] {
+  const bytes = files.get(exclude)?.bytes;
+  const before = bytes ? textOf(bytes) : '';
+  if (!plans.some(({ path }) => path === LEFTHOOK_LOCAL) || withoutBlock(before) !== before) return [];
+  return [[exclude, `${markedLines([`/${LEFTHOOK_LOCAL}`])}${before}`]];
+}
+
+const endedLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
+
+/** What is run first, then what was done, then what makes git run it: a crash in between leaves nothing that is run by half. */
+function writeHooks(scene: Scene, changes: readonly Change[], record: HooksRecord): void {
+  const { disk, layout } = scene.context;
+  noteAll(scene, changes);
+  if (disk.dryRun) return;
+  disk.withLock(() => {
+    disk.replaceAll([
+      { path: hookScript(layout), bytes: Buffer.from(script(runtime()), 'utf8') },
+      { path: hooksRecordFile(layout), bytes: encodeDocument(record) },
+    ]);
+    replaceProjectFiles(changes);
+  });
+}
+
+function noteAll({ context, repository }: Scene, changes: readonly Change[]): void {
+  for (const { file } of changes) context.disk.note(join(repository.root, file.name));
+}
+
+/** Every file as it was before, byte for byte, and no file that was not there (GIT-03). */
+export async function uninstallHooks(context: Context): Promise<HooksReport> {
+  requireSupervisor(context, 'config');
+  const scene = await lookAtHooks(context);
+  const { disk, layout, git } = context;
+  const hooks = planHooks(scene.surroundings).map((plan) => ({
+    ...row(plan),
+    state: isWired(plan) && !isOthers(scene, plan.path) ? ('removed' as const) : ('absent' as const),
+  }));
+  const changes = [...scene.files.values()].flatMap((file) => removal(file, scene));
+  for (const { file } of changes) requireWritable(file);
+  noteAll(scene, changes);
+  if (disk.dryRun) return reportOf(scene, hooks);
+  const { comment_char: set } = scene.record;
+  if (set && git && scene.settings.commentChar?.value === OURS) await setCommentChar(git, set.before);
+  disk.withLock(() => {
+    replaceProjectFiles(changes);
+    for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
+  });
+  const commentChar = set ? (set.before ?? USUAL) : reportOf(scene, []).comment_char;
+  return { ...reportOf(scene, hooks), comment_char: commentChar };
+}
+
+/** Theirs to change: without the script its lines let everything pass. */
+const isOthers = ({ surroundings }: Scene, name: string): boolean =>
+  Object.values(surroundings.files).some(({ path, owner }) => path === name && owner === 'others');
+
+/** The name of a file that forge made: in the git dir, the same from every worktree. */
+function madeName({ repository }: Scene, { name, path }: ProjectFile): string {
+  const common = realFolder(repository.commonDir);
+  return isWithin(common, path) ? shownFrom(common, path) : name;
+}
+
+function removal(file: ProjectFile, scene: Scene): Change[] {
+  const { made } = scene.record;
+  if (file.bytes === null || isOthers(scene, file.name)) return [];
+  const text = textOf(file.bytes);
+  const rest = LEFTHOOK_LOCALS.includes(file.name) ? withoutLefthookEntries(text) : withoutBlock(text);
+  if (rest === text) return [];
+  const isEmpty = ['', SHEBANG].includes(rest) && made.includes(madeName(scene, file));
+  return [{ file, bytes: isEmpty ? null : bytesOf(rest) }];
+}
+
+/** What is installed, and what is not. Reads only. */
+export async function hooksStatus(context: Context): Promise<HooksReport> {
+  const scene = await lookAtHooks(context);
+  const hooks = planHooks(scene.surroundings).map((plan) => ({
+    ...row(plan),
+    state: isWired(plan) || plan.state === 'refused' ? plan.state : ('absent' as const),
+  }));
+  return { ...reportOf(scene, hooks), gone: hooks.some(isWired) ? goneOf(context) : [] };
+}
+
+function goneOf({ disk, layout }: Context): string[] {
+  const path = hookScript(layout);
+  const runtime = runtimeOf(disk.read(path)?.toString('utf8') ?? '');
+  return runtime ? missingOf([runtime.node, runtime.forge]) : [path];
+}

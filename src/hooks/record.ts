@@ -1,0 +1,15 @@
+import * as z from 'zod/mini';
+import type { Format } from '../core/schema.js';
+
+/** What `forge hooks install` did in a repository, so that uninstall leaves no trace. Machine-local. */
+export const HooksRecord = z.looseObject({
+  schema_version: z.string(),
+  /** Files that were not there before, from the top folder of the repository, or from its git dir. */
+  made: z.array(z.string()),
+  /** Set by forge; what stood there before, or null. Absent: forge did not touch it. */
+  comment_char: z.optional(z.looseObject({ before: z.nullable(z.string()) })),
+});
+export type HooksRecord = z.infer<typeof HooksRecord>;
+
+export const HOOKS_RECORD: Format<HooksRecord> = { name: 'hooks', version: '1.0', schema: HooksRecord };
+export const NO_HOOKS: HooksRecord = { schema_version: '1.0', made: [] };

@@ -1,0 +1,268 @@
+import { usage } from '../core/error.js';
+import {
+  configFile,
+  FORGE_FOLDER,
+  featuresFile,
+  fixedFile,
+  initScript,
+  shown,
+  templateTarget,
+} from '../core/paths.js';
+import { checkText, makeToken, oneLine } from '../core/text.js';
+import type { World } from '../core/world.js';
+import { importFeatures } from '../feature/feature.js';
+import { planImport } from '../feature/import.js';
+import { rootCommit } from '../git/memory.js';
+import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
+import { indexMayKnow } from '../git/state.js';
+import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
+import { ledgerId, TIERS, type Tier } from '../ledger/rules/record.js';
+import { listContainers } from '../ledger/store/files.js';
+import { journalStamp, readJournal } from '../ledger/store/journal.js';
+import { beginLedger } from '../ledger/store/ledger.js';
+import { type Context, contextAt, readConfig, refuseHalted } from '../project/project.js';
+import { approveTyped } from '../trust/trust.js';
+import { checkChoices, chooseSettings, type InitInput, withSettings } from './choice.js';
+import { type Findings, type FoundFeatures, lookAround, readFeatures } from './look.js';
+import { folderName, isBareRepository } from './project-folders.js';
+import { listProposals, nextSteps, type Proposal, whatHadNoEffect, whyNoGit } from './report.js';
+import { planScript, type ScriptPlan, writeScript } from './script.js';
+import { type Part, STACKS, type Stack } from './stack.js';
+import { type Template, treeTemplates } from './templates.js';
+
+export type { InitInput } from './choice.js';
+
+export interface InitResult {
+  root: string;
+  stack: Stack;
+  /** What init.sh sets up, each in its folder. */
+  parts: Part[];
+  created: string[];
+  kept: string[];
+  repaired: string[];
+  /** Files of forge's that nobody had changed, and that are now as this forge writes them. */
+  renewed: string[];
+  /** Ids of the features that were taken from a list. */
+  features: string[];
+  /** What the repository says about itself; none where forge is set up already. */
+  proposals: Proposal[];
+  /** What was left out, with the reason. */
+  skipped: string[];
+  next: string[];
+}
+
+export interface ProjectView {
+  root: string;
+  /** Nothing of forge's settings is there yet, so there is something to ask. */
+  fresh: boolean;
+  stacks: readonly Stack[];
+  found: Findings;
+}
+
+/** What `init` would ask about. Reads only. */
+export async function inspectProject(from: string, world: World): Promise<ProjectView> {
+  const { root, repository } = initPlace(from);
+  const context = contextAt(root, repository, world, true);
+  const fresh = isFresh(context);
+  return { root, fresh, stacks: STACKS, found: await lookAround(context, fresh) };
+}
+
+const isFresh = ({ disk, layout }: Context): boolean => !disk.exists(configFile(layout));
+
+/** Where `init` would work: the repository's top, or the folder itself. Exit 2 in `/`, the home folder, a bare repository. */
+function initPlace(from: string): { root: string; repository: Repository | null } {
+  const repository = projectRepository(from);
+  const root = repository?.root ?? from;
+  if (!mayBeRoot(root))
+    throw usage('init.folder', `${root} is no project folder.`, {
+      hint: 'cd into a project, then: forge init',
+    });
+  if (isNameTaken(root))
+    throw usage('init.taken', `${root}/.forge is a file; forge needs a folder of that name.`, {
+      file: `${root}/.forge`,
+      hint: 'mv .forge forge.old, then: forge init',
+    });
+  // Refuses a .forge that is a link.
+  findForge(root);
+  if (!repository && isBareRepository(root))
+    throw usage('init.bare', `${root} is a bare repository; forge needs a working tree.`, {
+      hint: 'git worktree add …',
+    });
+  return { root, repository };
+}
+
+/** The most that a project's name has. */
+const NAME_BYTES = 200;
+
+/** LAY-01, LAY-02: brings what is missing, touches nothing that somebody changed. Safe to run at any time. */
+export async function initialise(
+  from: string,
+  world: World,
+  input: InitInput,
+  dryRun: boolean,
+): Promise<InitResult> {
+  const { root, repository } = initPlace(from);
+  const context = contextAt(root, repository, world, dryRun);
+  const name = checkText(input.name ?? (await projectName(context)), {
+    what: 'The project name',
+    lines: false,
+    maxBytes: NAME_BYTES,
+  });
+  const chosen = checkChoices(context, input);
+  const given = await checkFeatures(context, input);
+  await installGuard(context);
+  const [found, ledgersRoot] = await Promise.all([
+    lookAround(context, isFresh(context)),
+    rootOfLedgers(context),
+  ]);
+  const result = context.disk.withLock(() =>
+    writeAll(context, { input, found, ledgersRoot, name, script: planScript(context, found, chosen) }),
+  );
+  result.skipped.push(...whyNoGit(from, repository));
+  if (given) result.features = takeFeatures(context, given.list);
+  if (given && result.features.length === 0)
+    result.skipped.push(`--features ${oneLine(given.file, 80)}: all that it lists is there already`);
+  return {
+    ...result,
+    next: nextSteps(context, result, { ...found, idPattern: idPatternOf(context, input, found) }),
+  };
+}
+
+/** What counts from now on: the setting, and in a dry run what it would become. */
+function idPatternOf(context: Context, { idPattern }: InitInput, found: Findings): string | null {
+  if (isFresh(context)) return idPattern ?? found.idPattern;
+  try {
+    return readConfig(context).commit.id_pattern;
+  } catch {
+    // It is for the commands that need the settings to say what is wrong with them.
+    return null;
+  }
+}
+
+/** The list that was given; exit 2 for none, exit 5 for one that may not be stored, exit 4 while memory is halted. */
+async function checkFeatures(context: Context, { features }: InitInput): Promise<FoundFeatures | null> {
+  if (!features) return null;
+  refuseHalted(context.disk);
+  const guard = await loadGuard(context.world.env);
+  const given = readFeatures(features.file, features.text, guard);
+  const hits = guard.scanBytes(given.file, Buffer.from(given.list));
+  if (hits.length > 0) refuseFound(context, given.file, hits);
+  return given;
+}
+
+interface Plan {
+  input: InitInput;
+  found: Findings;
+  ledgersRoot: string;
+  name: string;
+  script: ScriptPlan;
+}
+
+function writeAll(context: Context, { input, found, ledgersRoot, name, script }: Plan): InitResult {
+  const fresh = isFresh(context);
+  const result = emptyResult(context.layout.root, script);
+  const settings = chooseSettings(input, found);
+  const tree = treeTemplates(name).map((template) => withSettings(template, settings));
+  checkPlaces(context, tree, script);
+  bringLedgers(context, ledgersRoot, fresh, result);
+  bringTree(context, tree, fresh, result);
+  bringScript(context, script, fresh, result);
+  if (fresh) result.proposals = listProposals(found, script, input);
+  if (fresh && input.test) approveTyped(context, [input.test]);
+  result.skipped = whatHadNoEffect(input, fresh, script);
+  return result;
+}
+
+const emptyResult = (root: string, { stack, parts }: ScriptPlan): InitResult => ({
+  root,
+  stack,
+  parts,
+  created: [],
+  kept: [],
+  repaired: [],
+  renewed: [],
+  features: [],
+  proposals: [],
+  skipped: [],
+  next: [],
+});
+
+function bringScript(context: Context, script: ScriptPlan, fresh: boolean, result: InitResult): void {
+  const name = shown(context.layout, initScript(context.layout));
+  writeScript(context, script);
+  if (script.action === 'kept') result.kept.push(name);
+  else if (script.action === 'renew') result.renewed.push(name);
+  else (fresh ? result.created : result.repaired).push(name);
+}
+
+/** Their ids. In a dry run there may be no list yet that they could be added to. */
+function takeFeatures(context: Context, text: string): string[] {
+  const isPlan = context.disk.dryRun && !context.disk.exists(featuresFile(context.layout));
+  const added = isPlan ? planImport([], text, '').added : importFeatures(context, { text }).features;
+  return added.map(({ id }) => id);
+}
+
+/** What the ledgers' ids are made of: the same in every clone, as far as there is a commit. */
+async function rootOfLedgers({ git }: Context): Promise<string> {
+  return (git && (await rootCommit(git))) ?? makeToken(32);
+}
+
+/** The genesis of each ledger (docs/format.md). One that git took or somebody removed is not begun again. */
+function bringLedgers(context: Context, root: string, fresh: boolean, result: InitResult): void {
+  const { disk, layout } = context;
+  for (const tier of TIERS) {
+    const name = shown(layout, fixedFile(layout, tier));
+    const made = !isBegun(context, tier) && beginLedger(disk, tier, ledgerId(tier, root));
+    if (made) (fresh ? result.created : result.repaired).push(name);
+    else result.kept.push(name);
+  }
+}
+
+/** Here, or known to the journal or git's index: then it has only left the working tree. */
+function isBegun({ layout, repository }: Context, tier: Tier): boolean {
+  if (listContainers(layout, tier).length > 0) return true;
+  let journalled = false;
+  readJournal(layout, journalStamp(layout).size, (line) => {
+    journalled ||= line.includes(`"tier":"${tier}"`);
+  });
+  return (
+    journalled || (repository !== null && indexMayKnow(repository, shown(layout, fixedFile(layout, tier))))
+  );
+}
+
+/** A folder may have any name: with line breaks or escapes, of letters of four bytes, or one that may not be stored. */
+async function projectName({ layout, world }: Context): Promise<string> {
+  const name = oneLine(folderName(layout.root), NAME_BYTES / 4);
+  const guard = await loadGuard(world.env);
+  return name === '' || guard.scanText(name).length > 0 ? 'project' : name;
+}
+
+/** Before the first is written: a folder on the way that leads out of `.forge/` is exit 4, text that may not be stored exit 5. */
+function checkPlaces({ disk, layout }: Context, tree: readonly Template[], script: ScriptPlan): void {
+  for (const { path, bytes } of tree) {
+    const target = templateTarget(layout, path);
+    if (disk.exists(target)) continue;
+    disk.read(target);
+    disk.checkContent(target, bytes);
+  }
+  if (script.action !== 'kept') disk.checkContent(initScript(layout), Buffer.from(script.text));
+}
+
+/** All that is missing, in one go: what is there is left as it is. */
+function bringTree(
+  context: Context,
+  templates: readonly Template[],
+  fresh: boolean,
+  result: InitResult,
+): void {
+  const { disk, layout } = context;
+  const missing = templates.filter(({ path }) => !disk.exists(templateTarget(layout, path)));
+  disk.replaceAll(
+    missing.map(({ path, bytes, mode }) => ({ path: templateTarget(layout, path), bytes, mode })),
+    null,
+  );
+  for (const template of templates) {
+    const names = !missing.includes(template) ? result.kept : fresh ? result.created : result.repaired;
+    names.push(`${FORGE_FOLDER}/${template.path}`);
+  }
+}

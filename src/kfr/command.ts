@@ -1,0 +1,180 @@
+import { type Call, type CommandSpec, command, type Group, type Values } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { refused, usage } from '../core/error.js';
+import { escapeControls, oneLine, plural } from '../core/text.js';
+import type { KfrCleared, KfrEntry, KfrList, KfrPatch, KfrPatched } from '../index.js';
+
+function row({ id, kind, text, requires_resolution, parked }: KfrEntry, style: Style): string[] {
+  const mark = parked ? 'parked' : requires_resolution ? 'open' : '';
+  const waits = parked ? style.dim(`  (${oneLine(parked.reason, 80)})`) : '';
+  return [
+    style.strong(id),
+    kind,
+    style.warn(mark),
+    `${escapeControls(text).replaceAll('\n', ' / ')}${waits}`,
+  ];
+}
+
+const table = (entries: readonly KfrEntry[], style: Style): string =>
+  columns(entries.map((entry) => row(entry, style)));
+
+const list: CommandSpec<KfrList> = {
+  name: 'list',
+  summary: 'Show the active entries of working memory',
+  example: 'forge kfr list',
+  run: (call) => call.forge().kfr.list(),
+  render: ({ session, entries, tokens }, style) => {
+    if (session === null) return 'No session is running, so there is no working memory.';
+    if (entries.length === 0) return 'Working memory is empty.';
+    return `${table(entries, style)}\n\n${style.dim(`${plural(entries.length, 'entry', 'entries')}, ${tokens} tokens`)}`;
+  },
+};
+
+const clear: CommandSpec<KfrCleared> = {
+  name: 'clear',
+  summary: 'Empty working memory; what requires resolution has to be dismissed with a reason',
+  example: 'forge kfr clear --dismiss-all "the task was given up"',
+  options: [{ flags: '--dismiss-all <reason>', help: 'dismiss what requires resolution, for this reason' }],
+  writes: true,
+  confirms: true,
+  run: async (call) => {
+    const forge = call.forge();
+    const { dismissAll } = call.options as { dismissAll?: string };
+    const { entries } = await forge.kfr.list();
+    const isOpen = dismissAll === undefined && entries.some((entry) => entry.requires_resolution);
+    // What the gate refuses anyway needs no question.
+    if (entries.length > 0 && !isOpen) await confirmClear(call, entries);
+    return forge.kfr.clear(dismissAll === undefined ? {} : { dismiss: await call.text(dismissAll) });
+  },
+  render: ({ cleared }, style) =>
+    cleared.length === 0
+      ? 'Working memory was empty already.'
+      : `${style.good('✓')} Cleared: ${cleared.map(({ id, outcome }) => `${id} (${outcome})`).join(', ')}`,
+};
+
+async function confirmClear(call: Call, entries: readonly KfrEntry[]): Promise<void> {
+  if (call.flags.yes || call.flags.dryRun) return;
+  const question = `Clear ${plural(entries.length, 'entry', 'entries')} of working memory?`;
+  if (call.interactive) {
+    call.say(table(entries, call.style));
+    const { confirm } = await import('../cli/prompt.js');
+    if (await confirm(question)) return;
+  }
+  throw refused('kfr.unconfirmed', 'Nothing was cleared: nobody agreed to it.', {
+    hint:
+      call.options.dismissAll === undefined
+        ? 'forge kfr clear --yes'
+        : 'forge kfr clear --yes --dismiss-all …',
+  });
+}
+
+/** `ID=TEXT` */
+const ENTRY: Values = { live: ['kfr'], mark: '=' };
+
+const patch: CommandSpec<KfrPatched> = {
+  name: 'patch',
+  args: ['[file]'],
+  summary: 'Change working memory by a list of operations: all of them, or none',
+  example: 'forge kfr patch --goal "logout works" --add "OpenQuestion:which cookie holds the token?"',
+  options: [
+    { flags: '--goal <text>', help: 'the goal, instead of the one there is' },
+    { flags: '--plan <text>', help: 'the plan, instead of the one there is' },
+    {
+      flags: '--add <kind:text>',
+      help: 'an ActiveContract, Constraint or OpenQuestion',
+      many: true,
+      values: { words: ['ActiveContract', 'Constraint', 'OpenQuestion'], mark: ':' },
+    },
+    {
+      flags: '--remove <id>',
+      help: 'an entry that is needed no more',
+      many: true,
+      values: { live: ['kfr'] },
+    },
+    { flags: '--resolve <id=text>', help: 'an entry, and its answer', many: true, values: ENTRY },
+    {
+      flags: '--dismiss <id=reason>',
+      help: 'an entry, and why it no longer matters',
+      many: true,
+      values: ENTRY,
+    },
+    {
+      flags: '--park <id=reason>',
+      help: 'an entry that a human has to decide: an agent may stop',
+      many: true,
+      values: ENTRY,
+    },
+  ],
+  writes: true,
+  run: async (call, file) => call.forge().kfr.patch(await patchOf(call, file)),
+  render: ({ applied, entries }, style) => {
+    const done = applied.map(({ op, id, kind, replaced }) => [
+      style.good('✓'),
+      op,
+      style.strong(id),
+      kind,
+      replaced ? `instead of ${replaced}` : '',
+    ]);
+    const rest = entries.length === 0 ? 'Working memory is empty.' : table(entries, style);
+    return `${columns(done).replace(/ +$/gm, '')}\n\n${rest}`;
+  },
+};
+
+interface PatchFlags {
+  goal?: string;
+  plan?: string;
+  add?: string[];
+  remove?: string[];
+  resolve?: string[];
+  dismiss?: string[];
+  park?: string[];
+}
+
+async function patchOf(call: Call, file: string | undefined): Promise<KfrPatch> {
+  const operations = await fromFlags(call, call.options as PatchFlags);
+  if (file === undefined) return { operations };
+  if (operations.length > 0)
+    throw usage('kfr.both', 'Operations come from a file or from flags, not from both.');
+  return call.forge().kfr.parse(await call.file(file));
+}
+
+/** In an order in which a question can be settled and another entry take its place. */
+async function fromFlags(call: Call, flags: PatchFlags): Promise<KfrPatch['operations']> {
+  const pairs = (op: string, words: readonly string[] = [], field: string): KfrPatch['operations'] =>
+    words.map((word) => {
+      const [id, text] = splitAt(word, '=', `--${op} takes ID=TEXT`);
+      return { op, id, [field]: text };
+    });
+  const single = async (kind: string, text: string | undefined): Promise<KfrPatch['operations']> =>
+    text === undefined ? [] : [{ op: 'replace', kind, text: await call.text(text) }];
+  return [
+    ...pairs('resolve', flags.resolve, 'resolution'),
+    ...pairs('dismiss', flags.dismiss, 'reason'),
+    ...(flags.remove ?? []).map((id) => ({ op: 'remove', id })),
+    ...pairs('park', flags.park, 'reason'),
+    ...(await single('Goal', flags.goal)),
+    ...(await single('Plan', flags.plan)),
+    ...(flags.add ?? []).map((word) => {
+      const [kind, text] = splitAt(word, ':', '--add takes KIND:TEXT');
+      return { op: 'add', kind, text };
+    }),
+  ];
+}
+
+function splitAt(word: string, mark: string, says: string): [string, string] {
+  const at = word.indexOf(mark);
+  if (at < 1) throw usage('kfr.flag', `${says}; found ${JSON.stringify(oneLine(word, 60))}.`);
+  return [word.slice(0, at).trim(), word.slice(at + 1)];
+}
+
+const inject: CommandSpec<{ text: string | null }> = {
+  name: 'inject',
+  summary: 'Print what a prompt gets of working memory; nothing when there is none',
+  example: 'forge kfr inject',
+  run: (call) => call.forge().kfr.inject(),
+  render: ({ text }) => text ?? '',
+};
+
+export const group: Group = {
+  commands: [command(list), command(patch), command(clear), command(inject)],
+};

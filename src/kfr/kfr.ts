@@ -1,0 +1,209 @@
+import * as z from 'zod/mini';
+import { ForgeError, refused, usage } from '../core/error.js';
+import type { Write } from '../core/files.js';
+import { JsonProblem, lineAt, parseJson } from '../core/json.js';
+import { kfrFile, openFile } from '../core/paths.js';
+import { checkInput, encodeDocument } from '../core/schema.js';
+import { checkText, makeToken, plural } from '../core/text.js';
+import { type Context, readConfig, timestamp } from '../project/project.js';
+import { sessionName } from '../session/rules.js';
+import { isOwnSession, readRunning, requireRunning } from '../session/running.js';
+import { MAX_OPERATIONS, type Operation } from './operation.js';
+import { type Applied, applyPatch, type Refusal } from './patch.js';
+import {
+  closeEntries,
+  countKfr,
+  type Entry,
+  gateClosed,
+  injection,
+  KFR,
+  type Kfr,
+  NO_KFR,
+  NOTED_OPEN,
+  type NotedOpen,
+  noteOpen,
+  type Outcome,
+  openEntries,
+  requireResolved,
+  withOpen,
+} from './rules.js';
+
+/** The KFR as it stands, and what it takes of a prompt (tokens, the header left out). */
+export interface KfrList {
+  session: string | null;
+  entries: Entry[];
+  tokens: number;
+}
+
+export interface KfrPatched extends KfrList {
+  applied: Applied[];
+  warnings: string[];
+}
+
+const KfrPatch = z.strictObject({ operations: z.array(z.unknown()) });
+export type KfrPatch = { operations: Operation[] };
+
+/** The entries of the running session; those of another one are not its (KFR-13). */
+export function readKfr(context: Context): Kfr {
+  const session = readRunning(context)?.id ?? null;
+  return ofSession(session, readFile(context), readOpen(context));
+}
+
+/** Whosever they are. */
+export function readKfrFile(context: Context): Kfr {
+  const kfr = readFile(context);
+  const noted = readOpen(context);
+  const session = readRunning(context)?.id ?? kfr.session ?? noted?.session;
+  return session !== undefined && session === noted?.session ? ofSession(session, kfr, noted) : kfr;
+}
+
+/** A file that a clone or a commit brought is no working memory. */
+function readFile(context: Context): Kfr {
+  const kfr = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR).value;
+  return kfr.session !== null && isOwnSession(context, kfr.session) ? kfr : NO_KFR;
+}
+
+const ofSession = (session: string | null, kfr: Kfr, noted: NotedOpen | null): Kfr =>
+  withOpen(kfr.session === session ? kfr : { ...NO_KFR, session }, noted);
+
+/** Without it the KFR says alone what is open. */
+function readOpen({ disk, layout }: Context): NotedOpen | null {
+  try {
+    return disk.readDocument(NOTED_OPEN, openFile(layout), null).value;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'corrupted') return null;
+    throw error;
+  }
+}
+
+export const listKfr = (context: Context): KfrList => summarise(readKfr(context));
+
+const summarise = ({ session, entries }: Kfr): KfrList => ({
+  session: session === null ? null : sessionName(session),
+  entries,
+  tokens: countKfr(entries),
+});
+
+/** More than any patch takes. */
+const MAX_PATCH_BYTES = 256 * 1024;
+
+/** The text of a patch, as the command line and the MCP tool take it. Exit 2 says where it is no JSON. */
+export function parsePatch(text: string): KfrPatch {
+  const bytes = Buffer.byteLength(text, 'utf8');
+  if (bytes > MAX_PATCH_BYTES)
+    throw usage('kfr.too_large', `The patch has ${bytes} bytes; ${MAX_PATCH_BYTES} are allowed.`);
+  try {
+    return checkInput(KfrPatch, parseJson(text)) as KfrPatch;
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    throw usage('kfr.json', `The patch is no JSON: ${error.message} (line ${lineAt(text, error.offset)}).`, {
+      line: lineAt(text, error.offset),
+      hint: `echo '{"operations":[{"op":"add","kind":"Constraint","text":"…"}]}' | forge kfr patch -`,
+    });
+  }
+}
+
+/** `forge kfr patch`: all operations or none (KFR-02). Exit 3 names each that a rule refuses, exit 2 faults of form. */
+export function patchKfr(context: Context, raw: KfrPatch): KfrPatched {
+  const operations = checkInput(KfrPatch, raw).operations as Operation[];
+  if (operations.length === 0)
+    throw usage('kfr.nothing', 'The patch has no operation.', { hint: 'forge kfr patch --help' });
+  if (operations.length > MAX_OPERATIONS)
+    throw usage(
+      'kfr.too_many',
+      `The patch has ${operations.length} operations; ${MAX_OPERATIONS} are allowed.`,
+    );
+  const { entry_characters: characters, tokens } = readConfig(context).kfr;
+  return changeKfr(context, (kfr) => {
+    const patched = applyPatch(kfr, operations, { characters, tokens }, timestamp(context));
+    const { applied, warnings, refusals, isMalformed } = patched;
+    if (refusals.length > 0) throw patchRefused(refusals, isMalformed);
+    context.warnings.push(...warnings);
+    return { kfr: patched.kfr, answer: { ...summarise(patched.kfr), applied, warnings } };
+  });
+}
+
+/** Each operation that failed, in one line and as data. */
+function patchRefused(refusals: readonly Refusal[], isMalformed: boolean): Error {
+  const named = refusals
+    .slice(0, NAMED_REFUSALS)
+    .map(({ index, op, message }) => `operation ${index}${op === '' ? '' : ` (${op})`}: ${message}`);
+  const more = refusals.length > NAMED_REFUSALS ? [`and ${refusals.length - NAMED_REFUSALS} more`] : [];
+  const lines = ['Nothing was changed:', ...named, ...more];
+  const raise = isMalformed ? usage : refused;
+  return raise('kfr.patch', lines.join(lines.length > 2 ? '\n  ' : ' '), {
+    data: { operations: refusals },
+  });
+}
+
+const NAMED_REFUSALS = 5;
+
+/** Read, decide, replace, under the lock: of two agents that patch at once neither loses anything. */
+function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer: T }): T {
+  const { disk, layout } = context;
+  return disk.withLock(() => {
+    const { id } = requireRunning(context);
+    const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
+    const own = ofSession(id, before.value, readOpen(context));
+    const { kfr, answer } = change(own);
+    if (kfr === own) return answer;
+    disk.replace(kfrFile(layout), encodeDocument(kfr), before.bytes);
+    // Second: what was added and is not noted yet is open in the file, and what was settled is closed in it.
+    const noted = noteOpen(kfr);
+    if (noted) disk.replace(openFile(layout), encodeDocument(noted));
+    else disk.remove(openFile(layout));
+    return answer;
+  });
+}
+
+export interface KfrCleared {
+  session: string;
+  /** What was taken out. */
+  cleared: { id: string; kind: string; outcome: Outcome }[];
+}
+
+/** `forge kfr clear` (AGN-025 §10): all entries go, once the gate lets them; `dismiss` is the reason that opens it. */
+export function clearKfr(context: Context, { dismiss }: { dismiss?: string } = {}): KfrCleared {
+  if (dismiss !== undefined) checkText(dismiss, { what: 'The reason', lines: false, maxBytes: 2000 });
+  return changeKfr(context, (kfr) => {
+    const open = openEntries(kfr);
+    if (open.length > 0 && dismiss === undefined)
+      throw gateClosed(
+        open,
+        'The KFR cannot be cleared',
+        'forge kfr clear --yes --dismiss-all "why they no longer matter"',
+      );
+    const at = timestamp(context);
+    const dismissed = closeEntries(kfr, new Set(open.map(({ id }) => id)), 'dismissed', at, dismiss);
+    const empty = expireAll(dismissed, at);
+    const cleared = kfr.entries.map(({ id, kind, requires_resolution }) => ({
+      id,
+      kind,
+      outcome: requires_resolution ? ('dismissed' as const) : ('expired' as const),
+    }));
+    const answer = { session: sessionName(kfr.session ?? ''), cleared };
+    return { kfr: kfr.entries.length === 0 ? kfr : empty, answer };
+  });
+}
+
+const expireAll = (kfr: Kfr, at: string): Kfr =>
+  closeEntries(kfr, new Set(kfr.entries.map(({ id }) => id)), 'expired', at);
+
+/**
+ * A context switch (KFR-14): refused while the gate is closed; then nothing of the old task stays. What is to be written
+ * goes together with the new focus. Caller holds the lock.
+ */
+export function switchContext(context: Context, what: string): Write[] {
+  const kfr = readKfr(context);
+  requireResolved(kfr, what);
+  if (kfr.entries.length === 0) return [];
+  context.warnings.push(
+    `${plural(kfr.entries.length, 'KFR entry', 'KFR entries')} of the former task expired: ${kfr.entries.map(({ id }) => id).join(', ')}.`,
+  );
+  return [{ path: kfrFile(context.layout), bytes: encodeDocument(expireAll(kfr, timestamp(context))) }];
+}
+
+/** What a prompt gets: the header and the entries; null when there are none (KFR-04). */
+export const injectKfr = (context: Context): { text: string | null } => ({
+  text: injection(readKfr(context).entries, makeToken(12)),
+});

@@ -1,0 +1,163 @@
+import { checkText, MAX_TEXT_BYTES, oneLine, wordsOf } from '../core/text.js';
+import { KINDS, type Kind, readKind } from './rules.js';
+
+/** The fields that an operation needs, and those that it takes besides. */
+const SHAPES = {
+  replace: { needs: ['kind', 'text'], takes: ['requires_resolution'] },
+  add: { needs: ['kind', 'text'], takes: ['requires_resolution'] },
+  remove: { needs: ['id'], takes: [] },
+  resolve: { needs: ['id', 'resolution'], takes: [] },
+  dismiss: { needs: ['id', 'reason'], takes: [] },
+  park: { needs: ['id', 'reason'], takes: [] },
+} as const satisfies Record<string, { needs: readonly string[]; takes: readonly string[] }>;
+export type OperationName = keyof typeof SHAPES;
+export const OPERATIONS = Object.keys(SHAPES) as OperationName[];
+
+/** More than any working state takes; a patch is one step of an agent. */
+export const MAX_OPERATIONS = 100;
+
+/** One operation as it is given; its shape is checked here, so that each fault is told with its place. */
+export type Operation = Readonly<Record<string, unknown>>;
+
+/** Why one operation fails; `isMalformed`: it is none. */
+export class Refused extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly isMalformed = false,
+  ) {
+    super(message);
+  }
+}
+
+const malformed = (code: string, message: string): Refused => new Refused(code, message, true);
+
+/** Its name, once it has all that it needs and nothing else. */
+export function checkShape(operation: Operation): OperationName {
+  if (typeof operation !== 'object' || operation === null || Array.isArray(operation))
+    throw malformed(
+      'not_an_object',
+      'An operation is an object like {"op":"add","kind":"Constraint","text":"…"}.',
+    );
+  const { op } = operation;
+  if (typeof op !== 'string' || !Object.hasOwn(SHAPES, op))
+    throw malformed('unknown_op', `${shownValue(op)} is no operation. There are: ${OPERATIONS.join(', ')}.`);
+  const { needs, takes } = SHAPES[op as OperationName] as {
+    needs: readonly string[];
+    takes: readonly string[];
+  };
+  for (const field of needs)
+    if (typeof operation[field] !== 'string')
+      throw malformed(
+        'missing_field',
+        `${op} needs "${field}", a text; found ${shownValue(operation[field])}.`,
+      );
+  const extra = Object.keys(operation).find((key) => key !== 'op' && ![...needs, ...takes].includes(key));
+  if (extra !== undefined)
+    throw malformed(
+      'unknown_field',
+      `${op} takes no ${shownValue(extra)}. It takes: ${[...needs, ...takes].join(', ')}.`,
+    );
+  const flag = operation.requires_resolution;
+  if (flag !== undefined && typeof flag !== 'boolean')
+    throw malformed('wrong_type', `"requires_resolution" is true or false; found ${shownValue(flag)}.`);
+  return op as OperationName;
+}
+
+const shownValue = (value: unknown): string =>
+  value === undefined ? 'nothing' : oneLine(JSON.stringify(value) ?? '?', 60);
+
+export function kindOf(spelling: string): Kind {
+  const kind = readKind(spelling);
+  if (kind) return kind;
+  throw new Refused('unknown_kind', `${shownValue(spelling)} is no kind. There are: ${KINDS.join(', ')}.`);
+}
+
+const MAX_WORDS_BYTES = 2000;
+
+export function checkWords(field: 'resolution' | 'reason', operation: Operation): string {
+  const words = (operation[field] as string).replace(/\s+/g, ' ').trim();
+  return checkText(words, { what: `The ${field}`, maxBytes: MAX_WORDS_BYTES });
+}
+
+/** White space that says nothing is gone; a plan keeps its lines. */
+export function normaliseEntry(kind: Kind, text: string): string {
+  const lines = text
+    .normalize('NFC')
+    .split(/[\n\r\u2028\u2029]+/)
+    .map((line) => line.replace(/\s+/g, ' ').trim())
+    .filter((line) => line !== '');
+  return lines.join(kind === 'Plan' ? '\n' : ' ');
+}
+
+/** Two texts with the same key say the same: case, width, white space and a final mark do not count. */
+export const duplicateKey = (text: string): string => wordsOf(text, '.!?;');
+
+export interface ContentRule {
+  name: string;
+  says: string;
+}
+
+/** AGN-024 §6 and AGN-025 §11: what never belongs in a KFR, as far as its form tells. Looked at before it is normalised. */
+export function forbiddenContent(kind: Kind, text: string): ContentRule | null {
+  const head = text.slice(0, MAX_TEXT_BYTES);
+  return FORBIDDEN.find(({ test }) => test(kind, head)) ?? null;
+}
+
+/** What reads like something that does not belong there: the author is told, and decides. */
+export function doubtfulContent(text: string): ContentRule | null {
+  return DOUBTFUL.find(({ pattern }) => pattern.test(text)) ?? null;
+}
+
+const ITEM = /^[ \t]{0,8}(?:[-*+•]|\d{1,3}[.)])[ \t]/gm;
+
+const FORBIDDEN: readonly (ContentRule & { test: (kind: Kind, text: string) => boolean })[] = [
+  {
+    name: 'code_block',
+    says: 'a code block is no fact; name the file, or state the rule that the code must keep',
+    test: (_, text) => /```|~~~/.test(text),
+  },
+  {
+    name: 'check_box',
+    says: 'check boxes are task tracking; keep tasks as features or in the focus',
+    test: (_, text) => /(?:^|[\s\-*+])\[[ xX✓✔]\](?=\s|$)|[☐☑☒]/.test(text),
+  },
+  {
+    name: 'todo',
+    says: 'a to-do is task tracking; state it as the Plan, or keep it as a feature',
+    test: (kind, text) => kind !== 'Plan' && /^\s*(?:to-?do|fixme|task list)\b\s*[:\-–]/i.test(text),
+  },
+  {
+    name: 'list',
+    says: 'entries are atomic: a list belongs in the Plan, or in one entry for each item',
+    test: (kind, text) => kind !== 'Plan' && (text.match(ITEM)?.length ?? 0) > 1,
+  },
+];
+
+const DOUBTFUL: readonly (ContentRule & { pattern: RegExp })[] = [
+  {
+    name: 'rationale',
+    says: 'reads like rationale; keep the rule, and the reasons in a note',
+    pattern: /\b(?:because|the reason (?:is|was|for)|rationale|since we|so that we)\b/i,
+  },
+  {
+    name: 'rejected_alternative',
+    says: 'reads like a rejected alternative; keep only what holds now',
+    pattern: /\b(?:instead of|rather than|we (?:considered|rejected|decided against)|alternatively)\b/i,
+  },
+  {
+    name: 'example',
+    says: 'reads like an example; keep the rule alone',
+    pattern: /\b(?:for example|for instance|e\.g\.|such as)/i,
+  },
+  {
+    name: 'history',
+    says: 'reads like history; keep only what is active now',
+    pattern: /\b(?:previously|formerly|used to|earlier we|yesterday|last (?:week|session|time)|no longer)\b/i,
+  },
+  {
+    name: 'narrative',
+    says: 'reads like a narrative; state what must be right',
+    pattern: /\b(?:(?:I|we) (?:then|first|tried|found|noticed|discovered|started)|after that)\b/i,
+  },
+];

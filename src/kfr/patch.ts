@@ -1,0 +1,215 @@
+import { ForgeError } from '../core/error.js';
+import { checkText, oneLine } from '../core/text.js';
+import {
+  checkShape,
+  checkWords,
+  doubtfulContent,
+  duplicateKey,
+  forbiddenContent,
+  kindOf,
+  normaliseEntry,
+  type Operation,
+  type OperationName,
+  Refused,
+} from './operation.js';
+import { closeEntries, countKfr, type Entry, isSingle, type Kfr, type Kind, nextNumber } from './rules.js';
+
+export interface Limits {
+  /** Of one entry. */
+  characters: number;
+  /** Of the whole KFR, the header left out. */
+  tokens: number;
+}
+
+export interface Applied {
+  index: number;
+  op: OperationName;
+  id: string;
+  kind: Kind;
+  /** The entry that made room. */
+  replaced?: string;
+}
+
+/** Why an operation failed, for an agent to act on. */
+export interface Refusal {
+  index: number;
+  op: string;
+  code: string;
+  message: string;
+}
+
+export interface Patched {
+  kfr: Kfr;
+  applied: Applied[];
+  warnings: string[];
+  /** When there is any, `kfr` is what it was. */
+  refusals: Refusal[];
+  /** Some of them are faults of form, and no rule of the KFR. */
+  isMalformed: boolean;
+}
+
+/** AGN-024 §5, AGN-025: all operations, one after the other, or none; each that fails is named. Pure. */
+export function applyPatch(kfr: Kfr, operations: readonly Operation[], limits: Limits, now: string): Patched {
+  const patcher = new Patcher(kfr, limits, now);
+  for (const [index, operation] of operations.entries()) patcher.apply(index, operation);
+  return patcher.finish();
+}
+
+class Patcher {
+  private kfr: Kfr;
+  private readonly applied: Applied[] = [];
+  private readonly warnings: string[] = [];
+  private readonly refusals: Refusal[] = [];
+  private isMalformed = false;
+
+  constructor(
+    private readonly before: Kfr,
+    private readonly limits: Limits,
+    private readonly now: string,
+  ) {
+    this.kfr = before;
+  }
+
+  apply(index: number, operation: Operation): void {
+    try {
+      const op = checkShape(operation);
+      const done =
+        op === 'add' || op === 'replace' ? this.add(op, index, operation) : this.settle(op, operation);
+      this.applied.push({ index, op, ...done });
+    } catch (error) {
+      if (!(error instanceof Refused) && !(error instanceof ForgeError)) throw error;
+      // A text that is no text (empty, a control character) is a fault of form.
+      this.isMalformed ||= !(error instanceof Refused) || error.isMalformed;
+      const op = typeof operation?.op === 'string' ? oneLine(operation.op, 40) : '';
+      this.refusals.push({ index, op, code: error.code, message: error.message });
+    }
+  }
+
+  finish(): Patched {
+    const { before, applied, warnings, refusals, isMalformed } = this;
+    // Where an operation failed, what it would have taken out is still there.
+    if (refusals.length === 0) this.checkBudget();
+    const failed = refusals.length > 0;
+    return {
+      kfr: failed ? before : this.kfr,
+      applied: failed ? [] : applied,
+      warnings: failed ? [] : warnings,
+      refusals,
+      isMalformed,
+    };
+  }
+
+  private add(op: 'add' | 'replace', index: number, operation: Operation): Omit<Applied, 'index' | 'op'> {
+    const kind = kindOf(operation.kind as string);
+    if (op === 'replace' && !isSingle(kind))
+      throw new Refused(
+        'not_replaceable',
+        `There may be many of ${kind}: remove the one that no longer holds (or resolve it), and add the new one.`,
+      );
+    const text = this.checkEntry(kind, operation.text as string, index);
+    const prior = isSingle(kind) ? this.kfr.entries.find((entry) => entry.kind === kind) : undefined;
+    if (prior) this.kfr = closeEntries(this.kfr, this.removable(prior, 'replaced'), 'replaced', this.now);
+    const number = nextNumber(this.kfr);
+    const entry: Entry = {
+      id: `kfr-${number}`,
+      kind,
+      text,
+      requires_resolution: kind === 'OpenQuestion' || operation.requires_resolution === true,
+      created_at: this.now,
+    };
+    this.kfr = { ...this.kfr, last: number, entries: [...this.kfr.entries, entry] };
+    return { id: entry.id, kind, ...(prior ? { replaced: prior.id } : {}) };
+  }
+
+  private checkEntry(kind: Kind, given: string, index: number): string {
+    const wrong = forbiddenContent(kind, given);
+    if (wrong) throw new Refused(`content.${wrong.name}`, `This never belongs in a KFR: ${wrong.says}.`);
+    const text = normaliseEntry(kind, given);
+    checkText(text, { what: 'The text' });
+    const length = [...text].length;
+    const { characters } = this.limits;
+    if (length > characters)
+      throw new Refused(
+        'too_long',
+        `The text has ${length} characters; ${characters} are allowed. Say only what must be right, or keep the rest as a note.`,
+      );
+    const key = duplicateKey(text);
+    const twin = this.kfr.entries.find((entry) => duplicateKey(entry.text) === key);
+    if (twin) throw new Refused('duplicate', `${twin.id} (${twin.kind}) says that already.`);
+    const doubt = doubtfulContent(text);
+    if (doubt) this.warnings.push(`operation ${index}: it ${doubt.says} (${doubt.name})`);
+    return text;
+  }
+
+  private settle(
+    op: Exclude<OperationName, 'add' | 'replace'>,
+    operation: Operation,
+  ): Omit<Applied, 'index' | 'op'> {
+    const entry = this.find(operation.id as string);
+    const { id, kind } = entry;
+    if (op === 'remove') {
+      this.kfr = closeEntries(this.kfr, this.removable(entry, 'removed'), 'removed', this.now);
+      return { id, kind };
+    }
+    const words = checkWords(op === 'resolve' ? 'resolution' : 'reason', operation);
+    if (op === 'park') this.park(entry, words);
+    else {
+      const outcome = op === 'resolve' ? 'resolved' : 'dismissed';
+      this.kfr = closeEntries(this.kfr, new Set([id]), outcome, this.now, words);
+    }
+    return { id, kind };
+  }
+
+  private park(entry: Entry, reason: string): void {
+    if (!entry.requires_resolution)
+      throw new Refused(
+        'not_required',
+        `${entry.id} requires no resolution: there is nothing to park. Remove it.`,
+      );
+    const entries = this.kfr.entries.map((other) =>
+      other.id === entry.id ? { ...other, parked: { at: this.now, reason } } : other,
+    );
+    this.kfr = { ...this.kfr, entries };
+  }
+
+  private find(id: string): Entry {
+    const entry = this.kfr.entries.find((candidate) => candidate.id === id);
+    if (entry) return entry;
+    const closed = this.kfr.closed.find((candidate) => candidate.id === id);
+    const there = this.kfr.entries.map((candidate) => candidate.id).join(', ') || 'none';
+    const what = closed
+      ? `${closed.id} was ${closed.outcome} already`
+      : `There is no entry ${JSON.stringify(oneLine(id, 40))}`;
+    throw new Refused('unknown_id', `${what}. Active: ${there}.`);
+  }
+
+  /** KFR-08: what requires resolution goes only with an answer or a reason. */
+  private removable({ id, kind, requires_resolution }: Entry, verb: string): Set<string> {
+    if (requires_resolution)
+      throw new Refused(
+        'requires_resolution',
+        `${id} (${kind}) requires resolution and cannot be ${verb}: resolve it {"op":"resolve","id":"${id}","resolution":"…"} or dismiss it {"op":"dismiss","id":"${id}","reason":"…"}.`,
+      );
+    return new Set([id]);
+  }
+
+  /** What an entry takes is looked at once all of it is known: a patch may remove what it has no room for. */
+  private checkBudget(): void {
+    const { tokens } = this.limits;
+    const count = countKfr(this.kfr.entries);
+    const last = this.applied.findLast(({ op }) => op === 'add' || op === 'replace');
+    // Over the limit since the setting was lowered: what makes it smaller is welcome.
+    if (count <= tokens || !last || count < countKfr(this.before.entries)) return;
+    const largest = this.kfr.entries
+      .filter(({ requires_resolution }) => !requires_resolution)
+      .sort((a, b) => countKfr([b]) - countKfr([a]))
+      .slice(0, 3)
+      .map((entry) => `${entry.id} (${entry.kind}, ${countKfr([entry])} tokens)`);
+    this.refusals.push({
+      index: last.index,
+      op: last.op,
+      code: 'budget',
+      message: `The KFR would have ${count} tokens; ${tokens} are allowed. Remove what is needed no more, or promote it to a note: ${largest.join(', ') || 'resolve open questions'}.`,
+    });
+  }
+}

@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import { ForgeError, refused, usage } from '../core/error.js';
+import { kfrFile, promotionFile } from '../core/paths.js';
+import { encodeDocument, type Format } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
+import { installGuard } from '../guard/guard.js';
+import { type RecordRef, storeRecords } from '../ledger/append.js';
+import { requireMemory } from '../ledger/integrity.js';
+import type { Draft } from '../ledger/rules/segment.js';
+import { findKeyed } from '../ledger/store/keys.js';
+import type { Around } from '../ledger/store/ledger.js';
+import type { Note } from '../note/note.js';
+import { type Context, hasPromotion, requireSupervisor, timestamp } from '../project/project.js';
+import { sessionName } from '../session/rules.js';
+import { requireRunning } from '../session/running.js';
+import { readKfr } from './kfr.js';
+import { closeEntries, Entry, KFR, NO_KFR } from './rules.js';
+
+/** What has to be completed once begun: until then the entry is in the KFR alone, afterwards a note alone. */
+const PromotionIntent = z.looseObject({
+  schema_version: z.string(),
+  op: z.literal('kfr.promote'),
+  session: z.string(),
+  entry: Entry,
+  at: z.string(),
+});
+type PromotionIntent = z.infer<typeof PromotionIntent>;
+const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', schema: PromotionIntent };
+
+/** KFR-10, AGN-025 §8: an entry becomes a durable note and leaves the KFR, in one step. */
+export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note> {
+  requireSupervisor(context, 'memory');
+  const { around } = await requireMemory(context);
+  return context.disk.withLock(() => {
+    const { disk, layout } = context;
+    const { id: session } = requireRunning(context);
+    const entry = findEntry(context, id);
+    const intent: PromotionIntent = {
+      schema_version: INTENT.version,
+      op: 'kfr.promote',
+      session,
+      entry,
+      at: timestamp(context),
+    };
+    disk.replace(promotionFile(layout), encodeDocument(intent));
+    return complete(context, around, intent);
+  });
+}
+
+function findEntry(context: Context, id: string): Entry {
+  const { entries } = readKfr(context);
+  const entry = entries.find((candidate) => candidate.id === id);
+  if (!entry)
+    throw usage('kfr.unknown', `There is no entry ${JSON.stringify(oneLine(id, 40))}.`, {
+      hint: `forge kfr list  (active: ${entries.map((candidate) => candidate.id).join(', ') || 'none'})`,
+    });
+  if (entry.requires_resolution)
+    throw refused('kfr.gate', `${id} (${entry.kind}) requires resolution and cannot be promoted.`, {
+      hint: `forge kfr patch --resolve ${id}="the answer"; then note the answer`,
+    });
+  return entry;
+}
+
+/** A note that can never be (its text is refused) must not stand in the way of everything that follows. */
+function storeNote(context: Context, around: Around, draft: Draft): RecordRef | undefined {
+  try {
+    return storeRecords(context, around, 'notes', [draft])[0];
+  } catch (error) {
+    if (error instanceof ForgeError && FINAL.includes(error.kind))
+      context.disk.remove(promotionFile(context.layout));
+    throw error;
+  }
+}
+
+const FINAL: readonly string[] = ['secret', 'usage', 'refused'];
+
+/** Every step can run again after a crash in any of them: the note bears a key, and the intent goes last. */
+function complete(context: Context, around: Around, { session, entry, at }: PromotionIntent): Note {
+  const { disk, layout } = context;
+  const { id, text } = entry;
+  const key = createHash('sha256').update(`kfr\u0000${session}\u0000${id}`).digest('hex');
+  const known = findKeyed(layout, 'notes', new Set([key])).get(key);
+  const stored = known ?? storeNote(context, around, { kind: 'note', text, at, session, from: id, key });
+  const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
+  if (before.value.session === session && before.value.entries.some((other) => other.id === id)) {
+    const after = closeEntries(before.value, new Set([id]), 'promoted', at);
+    disk.replace(kfrFile(layout), encodeDocument(after), before.bytes);
+  }
+  disk.remove(promotionFile(layout));
+  return { id: stored?.id ?? '', text, at, session, from: id };
+}
+
+/** Completes a promotion that was cut in the middle, before anything else looks at notes or the KFR. */
+export async function finishPromotion(context: Context): Promise<void> {
+  const { disk } = context;
+  if (disk.dryRun || !hasPromotion(context)) return;
+  await installGuard(context);
+  const { around } = await requireMemory(context);
+  disk.withLock(() => {
+    const intent = readIntent(context);
+    if (!intent) return;
+    complete(context, around, intent);
+    context.warnings.push(
+      `The promotion of ${intent.entry.id} (${sessionName(intent.session)}) had been cut off; it is completed now.`,
+    );
+  });
+}
+
+const readIntent = ({ disk, layout }: Context): PromotionIntent | null =>
+  disk.readDocument(INTENT, promotionFile(layout), null).value;

@@ -1,0 +1,256 @@
+import * as z from 'zod/mini';
+import { type ForgeError, refused } from '../core/error.js';
+import type { Format } from '../core/schema.js';
+import { countTokens, escapeControls, oneLine, plural } from '../core/text.js';
+
+/** AGN-025 §4: fixed and exhaustive. */
+export const KINDS = ['Goal', 'Plan', 'ActiveContract', 'Constraint', 'OpenQuestion'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Of these there is one at a time. */
+export const isSingle = (kind: Kind): boolean => kind === 'Goal' || kind === 'Plan';
+
+/** The headings of AGN-024 §3. */
+const HEADINGS: Record<Kind, string> = {
+  Goal: 'Goal',
+  Plan: 'Plan',
+  ActiveContract: 'Active Contracts',
+  Constraint: 'Constraints & Invariants',
+  OpenQuestion: 'Open Questions',
+};
+
+const SPELLINGS = new Map<string, Kind>();
+for (const kind of KINDS)
+  for (const spelling of [kind, HEADINGS[kind], `${kind}s`]) SPELLINGS.set(bare(spelling), kind);
+for (const spelling of ['invariant', 'invariants', 'constraints and invariants'])
+  SPELLINGS.set(bare(spelling), 'Constraint');
+
+function bare(spelling: string): string {
+  return spelling.toLowerCase().replace(/[\s_&-]+/g, '');
+}
+
+/** A kind in either document's spelling, any case; null when it is none. */
+export const readKind = (spelling: string): Kind | null => SPELLINGS.get(bare(spelling)) ?? null;
+
+/** How an entry left the KFR. */
+const OUTCOMES = ['replaced', 'removed', 'resolved', 'dismissed', 'promoted', 'expired'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+const Fields = {
+  id: z.string().check(z.regex(/^kfr-[1-9]\d{0,8}$/)),
+  kind: z.enum(KINDS),
+  text: z.string(),
+  requires_resolution: z.boolean(),
+  created_at: z.string(),
+};
+
+/** What no patch can break, an edit by hand could: an open question that asks for no resolution would pass the gate. */
+function keepsCardinality(
+  entries: readonly { id: string; kind: Kind; requires_resolution: boolean }[],
+): boolean {
+  const singles = entries.map(({ kind }) => kind).filter(isSingle);
+  const isUnique = (names: readonly string[]): boolean => new Set(names).size === names.length;
+  return (
+    isUnique(singles) &&
+    isUnique(entries.map(({ id }) => id)) &&
+    entries.every(({ kind, requires_resolution }) => requires_resolution || kind !== 'OpenQuestion')
+  );
+}
+
+/** What must remain correct for the next few turns. */
+export const Entry = z.looseObject({
+  ...Fields,
+  /** Waiting for a human: an agent may stop, nothing else. */
+  parked: z.optional(z.looseObject({ at: z.string(), reason: z.string() })),
+});
+export type Entry = z.infer<typeof Entry>;
+
+/** An entry that is active no more, for the session's archive. */
+const ClosedEntry = z.looseObject({
+  ...Fields,
+  closed_at: z.string(),
+  outcome: z.enum(OUTCOMES),
+  /** The resolution, or why it was dismissed. */
+  words: z.optional(z.string()),
+});
+export type ClosedEntry = z.infer<typeof ClosedEntry>;
+
+/** `short-term/kfr.json` (RFC-9060 §3.2): the one body of entries of the running session. */
+export const Kfr = z.looseObject({
+  schema_version: z.optional(z.string()),
+  /** Whose entries these are. */
+  session: z.nullable(z.string()),
+  /** The number of the last entry; none is given out twice in a session. */
+  last: z.int().check(z.gte(0)),
+  entries: z
+    .array(Entry)
+    .check(z.refine(keepsCardinality, 'one Goal, one Plan, each id once, and each OpenQuestion open')),
+  /** Newest last; the oldest beyond KEPT_CLOSED are forgotten. */
+  closed: z.array(ClosedEntry),
+});
+export type Kfr = z.infer<typeof Kfr>;
+
+export const KFR: Format<Kfr> = { name: 'kfr', version: '1.0', schema: Kfr };
+
+export const NO_KFR: Kfr = { schema_version: '1.0', session: null, last: 0, entries: [], closed: [] };
+
+const KEPT_CLOSED = 20;
+
+/** Of an entry that is added next: above all that were there, whatever `last` says. */
+export const nextNumber = ({ last, entries, closed }: Kfr): number =>
+  Math.max(last, ...[...entries, ...closed].map(({ id }) => Number(id.slice('kfr-'.length)))) + 1;
+
+/** Takes entries out, and remembers how they went. */
+export function closeEntries(
+  kfr: Kfr,
+  ids: ReadonlySet<string>,
+  outcome: Outcome,
+  at: string,
+  words?: string,
+): Kfr {
+  const closing = kfr.entries.filter(({ id }) => ids.has(id));
+  const closed = closing.map(({ parked: _, ...entry }) => ({
+    ...entry,
+    closed_at: at,
+    outcome,
+    ...(words === undefined ? {} : { words }),
+  }));
+  return {
+    ...kfr,
+    entries: kfr.entries.filter(({ id }) => !ids.has(id)),
+    closed: [...kfr.closed, ...closed].slice(-KEPT_CLOSED),
+  };
+}
+
+/** AGN-024 §4, byte for byte. */
+export const KFR_HEADER = `Known Facts Registry (KFR) — Authoritative Working Memory
+
+- The KFR is a concrete, system-injected artifact defining the agent’s current authoritative working state.
+- Only content explicitly present in the injected KFR constitutes the KFR.
+- The injected KFR is authoritative over all prior conversational content.
+- The agent must not infer, reconstruct, or rely on KFR-like information outside the injected KFR.
+- Any prior content that conflicts with the injected KFR must be treated as obsolete.
+- The agent must not restate or echo the full KFR in normal responses.
+- The KFR may be modified only via the Working Memory update tool.
+- If no KFR is injected, no authoritative working memory exists.`;
+
+/**
+ * The entries by kind, in the order of AGN-024 §3. Each line begins with what forge writes, so that no text can pose as
+ * a heading, another entry, or the end.
+ */
+export function formatEntries(entries: readonly Entry[]): string {
+  return KINDS.filter((kind) => entries.some((entry) => entry.kind === kind))
+    .map((kind) => {
+      const lines = entries.filter((entry) => entry.kind === kind).map(formatEntry);
+      return [HEADINGS[kind], ...lines].join('\n');
+    })
+    .join('\n\n');
+}
+
+function formatEntry({ id, text, requires_resolution, parked }: Entry): string {
+  const marks = [
+    id,
+    ...(requires_resolution ? ['requires resolution'] : []),
+    ...(parked ? ['parked for a human'] : []),
+  ];
+  const [first = '', ...rest] = escapeControls(text).split(/[\n\u2028\u2029]/);
+  return [`- [${marks.join(', ')}] ${first}`, ...rest.map((line) => `    | ${line}`)].join('\n');
+}
+
+/** What the entries take of a prompt, the header left out. */
+export const countKfr = (entries: readonly Entry[]): number => countTokens(formatEntries(entries));
+
+/**
+ * What is put into a prompt: the header, the entries, and an end that nobody can have written. Null when there are none:
+ * then nothing is injected (KFR-04).
+ */
+export function injection(entries: readonly Entry[], boundary: string): string | null {
+  if (entries.length === 0) return null;
+  return `${KFR_HEADER}\n\n${formatEntries(entries)}\n\nEnd of the KFR ${boundary}`;
+}
+
+/** AGN-025 §7: what must not be forgotten. */
+export const openEntries = ({ entries }: Kfr): Entry[] =>
+  entries.filter(({ requires_resolution }) => requires_resolution);
+
+/** What an agent's stop hook still asks for: a parked entry waits for a human, and holds nothing else open. */
+export const unparked = (kfr: Kfr): Entry[] => openEntries(kfr).filter(({ parked }) => !parked);
+
+/**
+ * The resolution gate (KFR-09): exit 3 `kfr.gate` names each entry and the ways out. `what` is what it keeps from being
+ * done: "The session cannot end".
+ */
+export function requireResolved(kfr: Kfr, what: string, hint?: string): void {
+  const open = openEntries(kfr);
+  if (open.length > 0) throw gateClosed(open, what, hint);
+}
+
+const BEFORE_YOU = 'forge: before you';
+
+/** Such a reason, whatever else stands beside it: some agents hand it to their own prompt hook as if a person spoke. */
+export const isStopReason = (text: string): boolean => text.includes(`${BEFORE_YOU} stop, `);
+
+/** What an agent reads when its hook holds it back: each entry, and each way out. */
+export function stopReason(open: readonly Entry[], what: string): string {
+  const first = open[0]?.id ?? 'kfr-1';
+  const named = open.map(({ id, kind, text }) => `- ${id} (${kind}) ${oneLine(text, 280)}`);
+  return [
+    `${BEFORE_YOU} ${what}, ${plural(open.length, 'entry', 'entries')} of working memory must be settled:`,
+    ...named,
+    'Ways to settle one (or the tool session_working_memory_update):',
+    `  forge kfr patch --resolve ${first}="the answer"`,
+    `  forge kfr patch --dismiss ${first}="why it no longer matters"`,
+    ...(what === 'stop'
+      ? [`  forge kfr patch --park ${first}="what a human has to decide"   (then you may stop and ask)`]
+      : []),
+  ].join('\n');
+}
+
+export function gateClosed(open: readonly Entry[], what: string, hint?: string): ForgeError {
+  const named = open.map(({ id, kind, text }) => `${id} (${kind}) ${oneLine(text, 120)}`).join('; ');
+  const first = open[0]?.id ?? 'kfr-1';
+  return refused(
+    'kfr.gate',
+    `${what}: ${plural(open.length, 'entry requires', 'entries require')} resolution: ${named}`,
+    {
+      hint:
+        hint ??
+        `forge kfr patch --resolve ${first}="the answer"   or   --dismiss ${first}="why it no longer matters"`,
+      data: {
+        entries: open.map(({ id, kind, text, parked }) => ({ id, kind, text, parked: parked !== undefined })),
+      },
+    },
+  );
+}
+
+/** What requires resolution, noted a second time: `kfr.json` stands where whoever is held up by it can reach it. */
+const NotedOpen = z.looseObject({ schema_version: z.string(), session: z.string(), entries: z.array(Entry) });
+export type NotedOpen = z.infer<typeof NotedOpen>;
+export const NOTED_OPEN: Format<NotedOpen> = { name: 'kfr-open', version: '1.0', schema: NotedOpen };
+
+/** Null where nothing is open. */
+export function noteOpen(kfr: Kfr): NotedOpen | null {
+  const entries = openEntries(kfr);
+  if (kfr.session === null || entries.length === 0) return null;
+  return { schema_version: NOTED_OPEN.version, session: kfr.session, entries };
+}
+
+/** The KFR with what was noted as open and is neither open in it nor closed: taken out, or changed, by something else. */
+export function withOpen(kfr: Kfr, noted: NotedOpen | null): Kfr {
+  if (noted?.session !== kfr.session || kfr.session === null) return kfr;
+  const settled = new Set([...openEntries(kfr), ...kfr.closed].map(({ id }) => id));
+  const lost = noted.entries.filter(({ id }) => !settled.has(id));
+  if (lost.length === 0) return kfr;
+  const ids = new Set(lost.map(({ id }) => id));
+  const rest = { ...kfr, entries: kfr.entries.filter(({ id }) => !ids.has(id)) };
+  const made = makeRoom(rest, lost);
+  return { ...made, entries: [...made.entries, ...lost] };
+}
+
+/** Of a Goal or Plan there is one: what something else put in its place goes, or the file could not be read any more. */
+function makeRoom(kfr: Kfr, lost: readonly Entry[]): Kfr {
+  const singles = new Set(lost.map(({ kind }) => kind).filter(isSingle));
+  return kfr.entries
+    .filter(({ kind }) => singles.has(kind))
+    .reduce((left, { id, created_at }) => closeEntries(left, new Set([id]), 'replaced', created_at), kfr);
+}

@@ -1,0 +1,80 @@
+import { type Call, command, type Group } from '../cli/spec.js';
+import type { Style } from '../cli/style.js';
+import { usage } from '../core/error.js';
+import { escapeControls, oneLine } from '../core/text.js';
+import type { Learning, NewLearning } from '../index.js';
+
+const describe = (learning: Learning): string => {
+  if (learning.kind === 'invariant') return learning.text;
+  if (learning.kind === 'success') return `${learning.context} → ${learning.approach}`;
+  return `${learning.context}: ${learning.issue}${learning.resolution === '' ? '' : ` → ${learning.resolution}`}`;
+};
+
+const line = (learning: Learning, style: Style): string =>
+  `${style.dim(learning.id)}  ${learning.kind.padEnd(9)}  ${escapeControls(oneLine(describe(learning), 400))}`;
+
+function renderList({ learnings }: { learnings: Learning[] }, style: Style): string {
+  if (learnings.length === 0) return 'Nothing yet. Add with: forge knowledge add success "…" --context "…"';
+  return learnings.map((learning) => line(learning, style)).join('\n');
+}
+
+async function toLearning(call: Call, kind: string, argument: string): Promise<NewLearning> {
+  const text = await call.text(argument);
+  const { context = 'any task', resolution = '' } = call.options as { context?: string; resolution?: string };
+  const about = await call.text(context);
+  if (kind === 'success') return { kind, context: about, approach: text };
+  if (kind === 'failure')
+    return { kind, context: about, issue: text, resolution: await call.text(resolution) };
+  if (kind === 'invariant') return { kind, text };
+  throw usage(
+    'knowledge.kind',
+    `Kind: found ${JSON.stringify(oneLine(kind, 40))}, allowed: success | failure | invariant.`,
+    { field: 'kind' },
+  );
+}
+
+export const group: Group = {
+  commands: [
+    command<{ learning: Learning; duplicate: boolean }>({
+      name: 'add',
+      args: ['<kind>', '<text>'],
+      values: { kind: { words: ['success', 'failure', 'invariant'] } },
+      summary: 'Add what worked (success), what did not (failure), or an invariant',
+      example:
+        'forge knowledge add failure "the port is taken in CI" --context "end-to-end tests" --resolution "use port 0"',
+      options: [
+        { flags: '--context <text>', help: 'when it holds (success and failure)' },
+        { flags: '--resolution <text>', help: 'what helped (failure)' },
+      ],
+      writes: true,
+      run: async (call, kind, text) =>
+        call.forge().knowledge.add(await toLearning(call, kind as string, text as string)),
+      render: ({ learning, duplicate }, style) =>
+        `${line(learning, style)}${duplicate ? '  (known already)' : ''}`,
+    }),
+    command<{ learnings: Learning[] }>({
+      name: 'list',
+      summary: 'List all of it',
+      example: 'forge knowledge list',
+      run: (call) => call.forge().knowledge.list(),
+      render: renderList,
+    }),
+    command<{ learnings: Learning[] }>({
+      name: 'search',
+      args: ['<query>'],
+      summary: 'Find entries that have every word of the query',
+      example: 'forge knowledge search "port CI"',
+      run: async (call, query) => call.forge().knowledge.search({ query: await call.text(query as string) }),
+      render: (value, style) => (value.learnings.length === 0 ? 'Nothing found.' : renderList(value, style)),
+    }),
+    command<{ removed: Learning }>({
+      name: 'remove',
+      args: ['<id>'],
+      summary: 'Remove an entry',
+      example: 'forge knowledge remove 3fa9c1d20b',
+      writes: true,
+      run: (call, id) => call.forge().knowledge.remove({ id: id as string }),
+      render: ({ removed }, style) => `removed  ${line(removed, style)}`,
+    }),
+  ],
+};

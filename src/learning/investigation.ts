@@ -1,0 +1,86 @@
+import { activeIssuesFile, doneIssueFile } from '../core/paths.js';
+import { encodeDocument } from '../core/schema.js';
+import {
+  ACTIVE_ISSUES,
+  type ActiveIssues,
+  investigatedBy,
+  investigationId,
+  investigationOf,
+  type Unit,
+} from '../feature/issue.js';
+import { type Context, timestamp } from '../project/project.js';
+import { readKnowledge } from './read-earned.js';
+import type { Contested } from './rules.js';
+
+/** LTM-09: opens a unit for each contested piece of knowledge; one that is open stays as it is. Caller holds the lock. */
+export function openInvestigations(context: Context, contested: readonly Contested[]): void {
+  if (contested.length === 0) return;
+  const at = timestamp(context);
+  changeActive(context, (issues) => {
+    const open = new Set(issues.map(({ linear_id }) => linear_id));
+    const fresh = contested.filter(({ knowledge_id }) => !open.has(investigationId(knowledge_id)));
+    return [...issues, ...fresh.map((entry) => investigationOf(entry, entry.contradicts, at))];
+  });
+}
+
+/**
+ * What is not contested, or not any more, needs no investigation, whoever settled it: a merge, a reset, or a command that
+ * was cut off before it came this far. Its units are done. Caller holds the lock.
+ */
+export function closeInvestigations(context: Context): void {
+  changeActive(context, (issues) => {
+    const open = openOf(context, issues);
+    for (const unit of issues) if (!open.includes(unit)) keepDone(context, unit);
+    return open;
+  });
+}
+
+/** The active issues, without investigations of what is not contested: those wait to be closed, and steer nobody. */
+export function readIssues(context: Context): { path: string; bytes: Buffer | null; issues: Unit[] } {
+  const { disk, layout } = context;
+  const { path, bytes, value } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
+  return { path, bytes, issues: openOf(context, value.issues) };
+}
+
+/** The knowledge ledger is read only where there is something to investigate. */
+function openOf(context: Context, issues: Unit[]): Unit[] {
+  if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
+  const proven = readKnowledge(context);
+  return issues.filter((unit) => {
+    const id = investigatedBy(unit);
+    return id === null || proven.get(id)?.status === 'contested';
+  });
+}
+
+function keepDone({ disk, layout, world }: Context, unit: Unit): void {
+  const done = {
+    schema_version: ACTIVE_ISSUES.version,
+    ...unit,
+    state: 'done',
+    updated_at: world.now().toISOString(),
+  };
+  disk.replace(findDoneFile({ disk, layout }, unit), encodeDocument(done));
+}
+
+/** The same knowledge may be contested again: each investigation keeps a file of its own, also where a kill repeats its end. */
+function findDoneFile(
+  { disk, layout }: Pick<Context, 'disk' | 'layout'>,
+  { linear_id, created_at }: Unit,
+): string {
+  const opened = `"created_at": ${JSON.stringify(created_at)}`;
+  for (let turn = 1; ; turn++) {
+    const path = doneIssueFile(layout, turn === 1 ? linear_id : `${linear_id}-${turn}`);
+    const bytes = disk.read(path);
+    if (bytes === null || bytes.includes(opened)) return path;
+  }
+}
+
+/** Caller holds the lock. */
+export function changeActive({ disk, layout }: Context, change: (issues: Unit[]) => Unit[]): void {
+  const path = activeIssuesFile(layout);
+  const none: ActiveIssues = { schema_version: ACTIVE_ISSUES.version, issues: [] };
+  const { value, bytes } = disk.readDocument(ACTIVE_ISSUES, path, none);
+  const issues = change(value.issues);
+  if (issues.length === value.issues.length && issues.every((unit, i) => unit === value.issues[i])) return;
+  disk.replace(path, encodeDocument({ ...value, issues }), bytes);
+}

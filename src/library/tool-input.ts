@@ -1,0 +1,75 @@
+import * as z from 'zod/mini';
+import { checkInput } from '../core/schema.js';
+import { FeatureVerifyInput } from '../feature/verify.js';
+import { OPERATIONS } from '../kfr/operation.js';
+import { KINDS } from '../kfr/rules.js';
+import { CycleInput } from '../learning/evaluation.js';
+import { NoteInput } from '../note/note.js';
+import { BriefingInput } from '../session/briefing.js';
+import { SessionEndInput } from '../session/end.js';
+import { FocusInput } from '../session/focus.js';
+import { SessionStartInput } from '../session/start.js';
+
+const text = z.optional(z.string());
+
+/** What an operation may have; which of it each needs is told by the patch itself, operation by operation. */
+const Operation = z.looseObject({
+  op: z.enum(OPERATIONS),
+  kind: z.optional(z.enum(KINDS)),
+  text,
+  requires_resolution: z.optional(z.boolean()),
+  id: text,
+  resolution: text,
+  reason: text,
+});
+
+/** What the tools of the MCP server take: the very schemas of the operations behind them, cut to what a tool needs. */
+const TOOL_INPUTS = {
+  session_working_memory_update: z.strictObject({ operations: z.array(Operation) }),
+  session_note_promote: z.strictObject({ id: z.string() }),
+  session_start: z.pick(SessionStartInput, { goal: true, resume: true, budget: true, reverify: true }),
+  session_end: z.pick(SessionEndInput, { learned: true, failed: true, next: true }),
+  briefing: z.pick(BriefingInput, { budget: true }),
+  progress_add: z.strictObject({ text: z.string(), next: text }),
+  focus_set: FocusInput,
+  feature_verify: z.pick(FeatureVerifyInput, { ids: true }),
+  memory_record: z.pick(CycleInput, {
+    task_id: true,
+    exit_code: true,
+    classification: true,
+    environment_valid: true,
+    regression_flags: true,
+    patterns: true,
+  }),
+  note_add: NoteInput,
+};
+export type ToolName = keyof typeof TOOL_INPUTS;
+
+/** The JSON Schema of each tool's input. Short: all of them stand in every prompt. */
+export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
+  const entries = Object.entries(TOOL_INPUTS).map(([name, schema]) => {
+    const { $schema: _, ...json } = z.toJSONSchema(schema as z.ZodMiniType, { io: 'input' });
+    return [name, shorten(json)];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Bounds that only say what a number can hold, and what holds for all objects alike, tell a model nothing. */
+function shorten(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shorten);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(
+    ([key, child]) =>
+      !['additionalProperties', 'minLength', 'maxLength', 'maxItems'].includes(key) &&
+      !(typeof child === 'number' && Math.abs(child) === Number.MAX_SAFE_INTEGER),
+  );
+  return Object.fromEntries(kept.map(([key, child]) => [key, shorten(child)]));
+}
+
+/** Exit 2 names the field that is wrong. Operations of a patch are looked at one by one later. */
+export function checkToolInput(name: ToolName, input: unknown): Record<string, unknown> {
+  const patch = name === 'session_working_memory_update';
+  return checkInput(patch ? Patch : (TOOL_INPUTS[name] as z.ZodMiniType), input) as Record<string, unknown>;
+}
+
+const Patch = z.strictObject({ operations: z.array(z.unknown()) });

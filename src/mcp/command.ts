@@ -1,0 +1,43 @@
+import { maskError, refuseFields } from '../cli/input-guard.js';
+import { type Call, command, type Group } from '../cli/spec.js';
+import { version } from '../cli/version.js';
+import { toForgeError } from '../core/error.js';
+import { isBelowBuilder, isBuilder } from '../core/role.js';
+import { openForge, toolInputs } from '../index.js';
+import type { Host } from './host.js';
+
+/** Nobody at a terminal decides through an agent's server, whatever it was started from. */
+async function hostOf(call: Call): Promise<Host> {
+  const { cwd, world } = call;
+  const { env } = world;
+  const open = () => openForge(cwd, { world: { ...world, terminal: false } });
+  let inputs: ReturnType<typeof toolInputs> | undefined;
+  return {
+    version: version(),
+    channel: await call.channel(),
+    stop: call.stops(() => {}).finish,
+    open,
+    inputs: () => {
+      inputs ??= toolInputs();
+      return inputs;
+    },
+    guard: (fields, writes) => refuseFields(fields, { env, writes, forge: open }),
+    isBuilder: isBuilder(env) || isBelowBuilder(world.rolesAbove()),
+    mask: async (error) => (await maskError(toForgeError(error))).toJSON() as never,
+  };
+}
+
+export const group: Group = {
+  commands: [
+    command<void>({
+      name: 'mcp',
+      summary: 'Serve agents on stdin and stdout by the Model Context Protocol',
+      example: 'forge mcp',
+      run: async (call) => {
+        const { serve } = await import('../cli/mcp-server.js');
+        await serve(await hostOf(call));
+      },
+      render: () => '',
+    }),
+  ],
+};

@@ -1,0 +1,60 @@
+import * as z from 'zod/mini';
+import { usage } from '../core/error.js';
+import { checkInput } from '../core/schema.js';
+import { checkText, oneLine } from '../core/text.js';
+import { storeRecords } from '../ledger/append.js';
+import { requireMemory } from '../ledger/integrity.js';
+import { type ReadRecord, readRecords, warnMissing } from '../ledger/read.js';
+import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+
+/** A Memory Note: durable, and the target of KFR promotion (KNO-02). */
+export interface Note {
+  id: string;
+  text: string;
+  at: string;
+  session: string | null;
+  from?: string;
+}
+
+export const NoteInput = z.strictObject({ text: z.string() });
+
+export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note> {
+  requireSupervisor(context, 'memory');
+  const text = checkText(checkInput(NoteInput, raw).text, { what: 'The note' });
+  const { around } = await requireMemory(context);
+  const at = timestamp(context);
+  const [stored] = storeRecords(context, around, 'notes', [{ kind: 'note', text, at }]);
+  return { id: stored?.id ?? '', text, at, session: around.session };
+}
+
+/** Oldest first. */
+export async function listNotes(context: Context): Promise<{ notes: Note[]; warnings: string[] }> {
+  const notes = readNotes(context);
+  await warnMissing(context, ['notes'], notes.length === 0);
+  return { notes, warnings: context.warnings };
+}
+
+const readNotes = (context: Context): Note[] =>
+  readRecords(context, 'notes', { wanted: ({ kind }) => kind === 'note' }).map(toNote);
+
+function toNote({ id, record }: ReadRecord): Note {
+  const { text, at, session, from } = record;
+  return {
+    id,
+    text: String(text ?? ''),
+    at: at ?? '',
+    session: session ?? null,
+    ...(typeof from === 'string' ? { from } : {}),
+  };
+}
+
+/** By its id or the start of it; exit 2 when none or several are meant. */
+export function showNote(context: Context, { id }: { id: string }): Note {
+  const matches = /^[0-9a-f]{4,64}$/.test(id)
+    ? readNotes(context).filter((note) => note.id.startsWith(id))
+    : [];
+  const [found] = matches;
+  if (found && matches.length === 1) return found;
+  const what = matches.length > 1 ? `means ${matches.length} notes` : 'is no note';
+  throw usage('note.unknown', `${JSON.stringify(oneLine(id, 80))} ${what}.`, { hint: 'forge note list' });
+}

@@ -1,0 +1,202 @@
+import { readHint, writeHint } from '../core/cache.js';
+import { conflictLines } from '../core/conflict-marks.js';
+import { Disk } from '../core/disk.js';
+import { corrupted, usage } from '../core/error.js';
+import { unreliableFileSystem } from '../core/file-system.js';
+import type { Activity, ProcessIdentity } from '../core/holder.js';
+import type { LockPolicy } from '../core/lock.js';
+import {
+  activityFile,
+  checkpointWorkFolder,
+  configFile,
+  cycleFile,
+  hookScript,
+  type Layout,
+  layoutOf,
+  promotionFile,
+  recoverFile,
+  shown,
+} from '../core/paths.js';
+import { deniedToBuilder, isBelowBuilder, isBuilder, type Reserved } from '../core/role.js';
+import { decodeUtf8 } from '../core/schema.js';
+import type { World } from '../core/world.js';
+import { type Git, gitIn } from '../git/client.js';
+import { defaultBranch } from '../git/memory.js';
+import { findForge, hasRemains, isLeftOut, projectRepository, type Repository } from '../git/repository.js';
+import type { ArchivedSession } from '../session/rules.js';
+import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
+
+/** What every routine works with: one `.forge/`, its repository, its surroundings. */
+export interface Context {
+  layout: Layout;
+  disk: Disk;
+  world: World;
+  repository: Repository | null;
+  /** Null without a repository. Runs in the worktree's top folder. */
+  git: Git | null;
+  /** What the person should know besides the answer. */
+  warnings: string[];
+  /** The forge command before this one in this worktree. */
+  lastActivity: Activity | null;
+  /** Told how many bytes of memory were read, of how many, where it has to be read. */
+  onProgress?: (read: number, total: number) => void;
+  /** The latest archives, once they were read. */
+  recent?: readonly ArchivedSession[];
+}
+
+/** The context of the `.forge/` at or above `from`; exit 2 `not_a_forge` when there is none. */
+export function openContext(from: string, world: World, dryRun: boolean, patience?: number): Context {
+  const found = findForge(from);
+  if (!found) throw notAForge(from);
+  return contextAt(found.root, found.repository, world, dryRun, patience);
+}
+
+function notAForge(from: string): Error {
+  const repository = projectRepository(from);
+  const root = repository?.root ?? from;
+  if (repository && isLeftOut(repository))
+    return usage('not_a_forge', `${root} has a .forge/ in git, but this checkout leaves it out.`, {
+      hint: 'git sparse-checkout add .forge',
+    });
+  if (hasRemains(root))
+    return usage(
+      'not_a_forge',
+      `${root}/.forge has no config.toml: this branch has no memory, or it was removed.`,
+      {
+        hint: 'git switch to the branch that has it; or forge init  (puts back what is missing)',
+      },
+    );
+  return usage('not_a_forge', `There is no .forge/ in ${from} or above it.`, { hint: 'forge init' });
+}
+
+export function contextAt(
+  root: string,
+  repository: Repository | null,
+  world: World,
+  dryRun: boolean,
+  patience?: number,
+): Context {
+  const layout = layoutOf(root, repository);
+  return {
+    layout,
+    disk: new Disk(
+      layout,
+      { ...lockPolicy(world), ...(patience === undefined ? {} : { waitMs: patience }) },
+      dryRun,
+    ),
+    world,
+    repository,
+    git: repository ? gitIn(repository.root, world.env) : null,
+    warnings: [],
+    lastActivity: readActivity(layout),
+  };
+}
+
+/** How locks are taken in these surroundings. */
+export const lockPolicy = (world: World): LockPolicy => ({
+  me: world.self,
+  liveness: world.liveness,
+  bootedAt: () => {
+    const { at, uptime } = world.activity();
+    return at - uptime * 1000;
+  },
+});
+
+/** The settings; problems that do not stop work become warnings. */
+export function readConfig(context: Context): Config {
+  const { disk, layout } = context;
+  const file = shown(layout, configFile(layout));
+  const bytes = disk.read(configFile(layout), MAX_CONFIG_BYTES);
+  if (!bytes) throw corrupted('file.missing', `${file} is missing.`, { file, hint: 'forge init' });
+  const text = decodeUtf8(bytes, file);
+  // Nobody leaves it empty on purpose; a crash may.
+  if (text.trim() === '') throw corrupted('config.empty', `${file} is empty.`, { file });
+  const lines = conflictLines(text);
+  if (lines)
+    throw corrupted(
+      'file.conflict',
+      `${file}:${lines.from}: it has a merge conflict (lines ${lines.from} to ${lines.to}).`,
+      {
+        file,
+        line: lines.from,
+        hint: `edit ${file}: one of each setting, no marker lines; then: git add ${file}`,
+      },
+    );
+  const { config, warnings } = decodeConfig(text, file);
+  context.warnings.push(...warnings.filter((warning) => !context.warnings.includes(warning)));
+  return config;
+}
+
+/** The branch that the others are merged into: as the settings say, else as far as git can tell. */
+export async function mainBranch(context: Context): Promise<string | null> {
+  const { repository, git } = context;
+  if (!repository || !git) return null;
+  return readConfig(context).git.default_branch || defaultBranch(repository, git);
+}
+
+export { isHalted, refuseHalted } from './halt.js';
+
+/** Throws exit 3 `role.denied` when this process is a BUILDER, or below one. */
+export function requireSupervisor(context: Context, what: Reserved): void {
+  if (isBuilding(context)) throw deniedToBuilder(what);
+}
+
+/** Where there is no `.forge/` to look into. */
+export const isBuilderWorld = (world: World): boolean =>
+  isBuilder(world.env) || isBelowBuilder(world.rolesAbove());
+
+/** Looks at the processes above, so it is asked only where a builder is refused something. */
+export function isBuilding({ disk, world }: Context): boolean {
+  if (isBuilderWorld(world)) return true;
+  // A cycle's command may become another program, and so leave its role behind.
+  const command = readCycleCommand(disk);
+  return command !== null && world.isInSession(command);
+}
+
+export const timestamp = (context: Context): string => context.world.now().toISOString();
+
+/** Says so when `.forge/` or the git dir is where locks cannot be relied on: a lesser risk with one writer. */
+export function warnFileSystem({ layout, warnings }: Context): void {
+  for (const folder of new Set([layout.dir, layout.state])) {
+    const name = unreliableFileSystem(folder);
+    if (name !== null)
+      warnings.push(
+        `${folder} is on ${name}, where locks, renames and fsync are not reliable: let one machine at a time work here.`,
+      );
+  }
+}
+
+/** Notes that forge was used here (SES-07 asks how long it was silent). */
+export function noteActivity({ layout, world, disk }: Context): void {
+  if (!disk.dryRun) writeActivity(layout, world.activity());
+}
+
+/** A promotion was begun and has to be completed. One look at one name. */
+export const hasPromotion = ({ disk, layout }: Context): boolean => disk.exists(promotionFile(layout));
+
+/** Git's hooks are forge's in this repository. One look at one name. */
+export const hasHooks = ({ disk, layout }: Context): boolean => disk.exists(hookScript(layout));
+
+/** A rollback is under way, or was cut off. One look at one name. */
+export const hasRecovery = ({ disk, layout }: Context): boolean => disk.exists(recoverFile(layout));
+
+/** A checkpoint is being made, or was begun and has to be completed. One look at one folder. */
+export const hasCheckpointIntents = ({ disk, layout }: Context): boolean =>
+  disk.list(checkpointWorkFolder(layout)).length > 0;
+
+/** When forge was last used in this worktree; null when that is not known. */
+export const readActivity = (layout: Layout): Activity | null => readHint<Activity>(activityFile(layout));
+
+/** A hint for judging silence: without it a session counts as silent a little sooner. */
+export const writeActivity = (layout: Layout, activity: Activity): void =>
+  writeHint(activityFile(layout), activity);
+
+/** What the cycle that is under way here runs at this moment; null without one, or where its mark cannot be read. */
+export function readCycleCommand(disk: Disk): ProcessIdentity | null {
+  try {
+    const mark = JSON.parse(disk.read(cycleFile(disk.layout))?.toString('utf8') ?? '{}');
+    return typeof mark.command?.pid === 'number' ? mark.command : null;
+  } catch {
+    return null;
+  }
+}

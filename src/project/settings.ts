@@ -1,0 +1,172 @@
+import * as z from 'zod/mini';
+import { expressionProblem } from '../commit/expression.js';
+import { DEFAULT_SETTINGS, RULES, SECTIONS } from '../commit/rules.js';
+import { isBranchName, oneLine } from '../core/text.js';
+import { isPublicKey, PUBLIC_KEY } from '../ledger/rules/seal.js';
+
+const minutes = () => z.int().check(z.gte(1), z.lte(1440));
+const PublicKey = () =>
+  z
+    .string()
+    .check(z.regex(PUBLIC_KEY), z.refine(isPublicKey, 'the base64 of a public key is not in its one form'));
+/** Both are matched without regular expressions of the repository's own making. */
+const Expression = () =>
+  z.string().check(
+    z.superRefine((text, context) => {
+      const problem = expressionProblem(text);
+      if (problem !== null)
+        context.addIssue({
+          code: 'custom',
+          message: `${oneLine(JSON.stringify(text), 60)} cannot be matched: ${problem}`,
+        });
+    }),
+  );
+
+const Branch = () =>
+  z.string().check(
+    z.superRefine((name, context) => {
+      if (name !== '' && !isBranchName(name))
+        context.addIssue({
+          code: 'custom',
+          message: `${oneLine(JSON.stringify(name), 60)} is no name of a branch`,
+        });
+    }),
+  );
+
+/** The tables of `.forge/config.toml`. Every command reads it and few files set much: a table is made when it is needed. */
+const TABLES = {
+  project: () => ({ name: z.string() }),
+  session: () => ({
+    /** Make the session-end commit. */
+    commit: z.boolean(),
+    /** Without a forge command, after which a session whose holder is gone counts as interrupted. */
+    silence_minutes: minutes(),
+    /** The same for a holder on another host. */
+    unknown_host_minutes: minutes(),
+    /** SES-11: of how many passing features a new session runs the tests again; 0: of none. */
+    reverify: z.int().check(z.gte(0), z.lte(1000)),
+    /** All of them together. Less than the minute after which clients of MCP give up. */
+    reverify_seconds: z.int().check(z.gte(1), z.lte(3600)),
+    /** Features at once. Tests of one repository often share ports and files. */
+    reverify_at_once: z.int().check(z.gte(1), z.lte(32)),
+    /** Also from an agent's start hook, which waits for a few seconds only. */
+    reverify_in_hooks: z.boolean(),
+  }),
+  briefing: () => ({
+    /** Tokens. */
+    budget: z.int().check(z.gte(200), z.lte(100_000)),
+    commits: z.int().check(z.gte(0), z.lte(100)),
+  }),
+  kfr: () => ({
+    /** Characters of one entry. */
+    entry_characters: z.int().check(z.gte(40), z.lte(2000)),
+    /** Tokens of all entries, the header left out. */
+    tokens: z.int().check(z.gte(100), z.lte(10_000)),
+  }),
+  commit: () => ({
+    /** What git's hooks do with what does not follow the protocol: refuse it, say so, or nothing. */
+    enforce: z.enum(['block', 'warn', 'off']),
+    /** Of issues; features' ids and FORGE are taken as well. */
+    id_pattern: Expression(),
+    /** Characters. */
+    subject_length: z.int().check(z.gte(20), z.lte(500)),
+    /** Which of the protocol's sections a message must have. */
+    sections: z.array(z.enum(SECTIONS)),
+    /** Rules that are not asked for. */
+    rules_off: z.array(z.enum(RULES)),
+    /** Patterns of whole subjects that need not follow the protocol. */
+    exempt: z.array(Expression()).check(z.maxLength(50)),
+  }),
+  git: () => ({
+    /** The branch that the others are merged into; empty: forge asks git. */
+    default_branch: Branch(),
+  }),
+  features: () => ({
+    /** Where each test is put in for `{}`; empty: a test is a command. */
+    test_command: z.string(),
+    timeout_seconds: z.int().check(z.gte(1), z.lte(86_400)),
+  }),
+  cycle: () => ({
+    /** Commit what a cycle leaves whose checks pass. */
+    commit: z.boolean(),
+    /** Make a checkpoint when a feature came to pass. */
+    checkpoint: z.boolean(),
+  }),
+  checkpoint: () => ({
+    /** Commands that have to pass before a state counts as verified; none: the tests of passing features. */
+    verify: z.array(z.string().check(z.minLength(1))),
+  }),
+  recover: () => ({
+    /** Up to these numbers since the checkpoint it is worth going on; above one of them, rolling back. */
+    files: z.int().check(z.gte(0), z.lte(1_000_000)),
+    commits: z.int().check(z.gte(0), z.lte(1_000_000)),
+    deleted_files: z.int().check(z.gte(0), z.lte(1_000_000)),
+  }),
+  memory: () => ({
+    /** When segments are folded into the fixed files: at session end on the default branch, or only when asked. */
+    fold: z.enum(['auto', 'never']),
+  }),
+  guard: () => ({
+    /** What halts besides being refused: secrets, cards, IBANs and national ids, or everything. Never less. */
+    halt_on: z.enum(['critical', 'all']),
+  }),
+  supervisor: () => ({
+    /** Public halves of the keys whose seals count; written by `forge supervisor init`. */
+    keys: z.array(PublicKey()),
+  }),
+};
+export type TableName = keyof typeof TABLES;
+type Tables = { [K in TableName]: z.infer<z.ZodMiniObject<ReturnType<(typeof TABLES)[K]>>> };
+
+/** `.forge/config.toml`. Every setting has a default; unknown ones are kept and named in a warning. */
+export type Config = Tables & { schema_version: 1 };
+
+export const DEFAULTS: Tables = {
+  project: { name: '' },
+  session: {
+    commit: true,
+    silence_minutes: 10,
+    unknown_host_minutes: 60,
+    reverify: 0,
+    reverify_seconds: 45,
+    reverify_at_once: 1,
+    reverify_in_hooks: false,
+  },
+  briefing: { budget: 2000, commits: 10 },
+  kfr: { entry_characters: 280, tokens: 800 },
+  commit: {
+    enforce: 'block',
+    ...DEFAULT_SETTINGS,
+    sections: [...SECTIONS],
+    rules_off: [],
+    exempt: [],
+  },
+  git: { default_branch: '' },
+  features: { test_command: '', timeout_seconds: 600 },
+  cycle: { commit: false, checkpoint: false },
+  checkpoint: { verify: [] },
+  recover: { files: 20, commits: 10, deleted_files: 5 },
+  memory: { fold: 'auto' },
+  guard: { halt_on: 'critical' },
+  supervisor: { keys: [] },
+};
+export const TABLE_NAMES = Object.keys(DEFAULTS) as TableName[];
+
+export const SchemaVersion = () => z._default(z.literal(1), 1);
+
+/** One table, every key with its default. */
+export function tableSchema(name: TableName) {
+  const defaults: Record<string, unknown> = DEFAULTS[name];
+  const shape = Object.entries(TABLES[name]()).map(([key, schema]) => [
+    key,
+    z._default(schema as z.ZodMiniType, defaults[key] as never),
+  ]);
+  return z.looseObject(Object.fromEntries(shape) as Record<string, z.ZodMiniType>);
+}
+
+/** The whole format, of which a JSON Schema can be made. */
+export const configSchema = () =>
+  z.looseObject({
+    schema_version: SchemaVersion(),
+    ...Object.fromEntries(TABLE_NAMES.map((name) => [name, z.prefault(tableSchema(name), {})])),
+  });

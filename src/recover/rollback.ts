@@ -1,0 +1,168 @@
+import { issueOf, nameIn } from '../checkpoint/rules.js';
+import { idHere } from '../commit/check.js';
+import { formatCommitMessage } from '../commit/message.js';
+import { refused } from '../core/error.js';
+import { makeToken, oneLine, plural } from '../core/text.js';
+import { requireNoCycle } from '../cycle/mark.js';
+import { listFeatures } from '../feature/feature.js';
+import { unproved } from '../feature/rules.js';
+import { makeBackup } from '../git/backup.js';
+import { type Bench, toBytes, toText } from '../git/bytes.js';
+import { whyNoCommit } from '../git/commit.js';
+import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
+import { readBranch } from '../git/read.js';
+import { commitTree, hasLeftOut, restoreTree } from '../git/restore.js';
+import { type Context, timestamp } from '../project/project.js';
+import { sessionName } from '../session/rules.js';
+import { readRunning } from '../session/running.js';
+import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './move.js';
+import { type Place, type RecoveryPlan, requirePlace, type Target } from './plan.js';
+import { describeBroken } from './rules.js';
+
+/** What a rollback did. */
+export interface RolledBack {
+  /** Where everything is that it changed; null when there was nothing to change. */
+  backup_ref: string | null;
+  /** The commit that restores the checkpoint; null when HEAD was it already. */
+  commit: string | null;
+}
+
+/**
+ * The checkpoint's tree outside `.forge/`, as a commit on top of HEAD and on the disk. Before the first file is touched all
+ * that it changes is on a ref of its own.
+ */
+export async function rollBack(context: Context, plan: RecoveryPlan): Promise<RolledBack> {
+  const place = requirePlace(context);
+  await requireRest(context, place);
+  const [target, head] = [plan.checkpoint as Target, plan.head as string];
+  return benchAt(context, place, async (bench) => {
+    const commit = await makeRestoreCommit(context, { bench, place, plan });
+    const move = await planMove(bench, commit, toBytes(place.folder));
+    if (isEmpty(move) && commit === head) return { backup_ref: null, commit: null };
+    await requireObjects(bench, move, { commit: target.commit.slice(0, 12) });
+    tellLeft(context, move.left);
+    const ref = nameBackup(context);
+    const features = unproved(listFeatures(context).features, new Set(target.features_passing));
+    const note = { ...noteOf(place, 'rollback'), checkpoint: target.tag, restored: commit, features };
+    const subject = `Before the rollback to ${target.tag}`;
+    await makeBackup(bench, move, { ref, head, subject, note });
+    requireUntouched(bench, move);
+    const intent = beginMove(context, {
+      op: 'rollback',
+      at: timestamp(context),
+      head,
+      commit,
+      tree: commit,
+      backup: ref,
+      kept: null,
+      vouched: target.features_passing,
+      record: {
+        move: makeToken(8),
+        action: 'rollback',
+        ...about(plan),
+        from: head,
+        to: commit,
+        backup: ref,
+      },
+    });
+    await finishMove(context, { place, bench, move }, intent);
+    tellRest(context, await planMove(bench, commit, toBytes(place.folder), [ref]));
+    await tellDetached(context, place, commit);
+    return { backup_ref: ref, commit: commit === head ? null : commit };
+  });
+}
+
+/** What the audit ledger keeps of a decision. */
+export const about = ({ checkpoint, rules }: RecoveryPlan): Record<string, unknown> => ({
+  checkpoint: checkpoint?.tag ?? null,
+  ...(checkpoint ? { checkpoint_commit: checkpoint.commit } : {}),
+  rules: rules.map(({ rule, value, limit, holds }) => ({ rule, value, limit, holds })),
+});
+
+/** B-39: git at rest, with somebody's name for a commit, and no cycle under way. */
+export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
+  const { world } = context;
+  requireNoCycle(context);
+  const reason = await whyNoCommit({ repository, git, outerIndex: world.env.GIT_INDEX_FILE });
+  if (reason)
+    throw refused('recover.place', `Nothing can be rolled back now: ${reason}.`, {
+      hint: 'finish or abort it first; or: forge recover --worktree DIR  (a look at the checkpoint, beside this folder)',
+    });
+}
+
+async function makeRestoreCommit(
+  context: Context,
+  { bench, place, plan }: { bench: Bench; place: Place; plan: RecoveryPlan },
+): Promise<string> {
+  const [target, head] = [plan.checkpoint as Target, plan.head as string];
+  if (await hasLeftOut(bench))
+    throw refused(
+      'recover.sparse',
+      'This checkout leaves files out, so it cannot be made a whole checkpoint.',
+      {
+        hint: 'forge recover --worktree DIR   or   git sparse-checkout disable',
+      },
+    );
+  const tree = await restoreTree(bench, { commit: target.commit, head, folder: toBytes(place.folder) });
+  return commitTree(bench, { tree, head, message: restoreMessage(context, plan) });
+}
+
+function restoreMessage(context: Context, plan: RecoveryPlan): string {
+  const [target, head] = [plan.checkpoint as Target, plan.head as string];
+  const running = readRunning(context);
+  const { files, commits } = plan.divergence;
+  const broken = describeBroken(plan.rules);
+  return formatCommitMessage({
+    id: idHere(context, issueOf(nameIn(target.tag) ?? 'FORGE')),
+    subject: `Roll back to ${target.tag}`,
+    what: [
+      `Everything outside .forge/ as in ${target.commit.slice(0, 12)}`,
+      `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
+    ],
+    why: broken.length > 0 ? broken.map((line) => `- ${line}`).join('\n') : 'A human asked for it.',
+    learned: [],
+    updated: [],
+    backtrace: {
+      parent: head.slice(0, 12),
+      parentNote: `the verified state is ${target.commit.slice(0, 12)}`,
+      linear: 'none',
+      session: running ? sessionName(running.id) : 'none',
+    },
+  });
+}
+
+export function tellLeft({ warnings }: Context, left: readonly string[]): void {
+  if (left.length === 0) return;
+  warnings.push(
+    `Submodules and repositories inside this one were left as they are: ${named(left)}. Look at: git status  and  git submodule update`,
+  );
+}
+
+/** The first of them. */
+const named = (paths: readonly string[]): string =>
+  [
+    ...paths.slice(0, 5).map((path) => oneLine(toText(path), 100)),
+    ...(paths.length > 5 ? [`and ${paths.length - 5} more`] : []),
+  ].join(', ');
+
+/** A filter or another program may make another file of what git wrote; the checkpoint may ignore less. */
+function tellRest({ warnings }: Context, { write, remove, spared }: Move): void {
+  const rest = [...write.keys(), ...remove];
+  if (rest.length > 0)
+    warnings.push(`Not as the checkpoint has it, by a filter or another program: ${named(rest)}.`);
+  if (spared.length > 0)
+    warnings.push(
+      `Left where they are, though the checkpoint's .gitignore does not name them: ${named(spared)}. Commit none of them by accident.`,
+    );
+}
+
+export async function tellDetached(
+  { warnings }: Context,
+  { repository, git }: Place,
+  commit: string,
+): Promise<void> {
+  if ((await readBranch(repository, git)) === null)
+    warnings.push(
+      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${commit.slice(0, 12)}`,
+    );
+}

@@ -1,0 +1,125 @@
+import * as z from 'zod/mini';
+import { recentCommits } from '../commit/recent.js';
+import { featuresFile, focusFile, knowledgeFile, shown } from '../core/paths.js';
+import { checkInput } from '../core/schema.js';
+import { makeToken } from '../core/text.js';
+import { believe } from '../feature/feature.js';
+import type { Unit } from '../feature/issue.js';
+import { FEATURES, type Feature } from '../feature/rules.js';
+import type { Commit } from '../git/read.js';
+import { readKfr } from '../kfr/kfr.js';
+import { injection, NO_KFR } from '../kfr/rules.js';
+import { readInvariants } from '../knowledge/architecture.js';
+import { KNOWLEDGE, type Knowledge } from '../knowledge/rules.js';
+import { readIssues } from '../learning/investigation.js';
+import type { Proven } from '../learning/proven.js';
+import { readKnowledge } from '../learning/read-earned.js';
+import { type Context, readConfig } from '../project/project.js';
+import { recentArchives } from './archive.js';
+import type { BriefingData } from './briefing-items.js';
+import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
+import { briefingSections } from './briefing-sections.js';
+import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
+import { readProgressText } from './progress.js';
+import { parseProgress } from './progress-rules.js';
+import { type ArchivedSession, sessionName } from './rules.js';
+import { isOwnSession, readRunning } from './running.js';
+
+export const BriefingInput = z.strictObject({
+  budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
+  format: z.optional(z.enum(['text', 'markdown'])),
+});
+export type BriefingInput = z.infer<typeof BriefingInput>;
+
+/** What an agent has to know, as the files and git say it. */
+export interface Memory {
+  knowledge: Knowledge;
+  proven: Proven[];
+  features: Feature[];
+  issues: Unit[];
+  commits: Commit[];
+  last: ArchivedSession | null;
+  isLastForeign: boolean;
+  /** The last that said what comes next, or that ended without a word: one that was cut off takes nothing back. */
+  said: ArchivedSession | null;
+  /** What architecture.md says must hold. */
+  architecture: string[];
+  /** What a session start that ran tests again found to fail. */
+  regressed?: BriefingData['regressed'];
+  /** The files that were read and found whole. */
+  checked: string[];
+}
+
+/** The part that stands in files. */
+export function readState(context: Context): Omit<Memory, 'commits' | 'architecture'> {
+  const { disk, layout } = context;
+  const knowledge = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
+  const features = disk.requireDocument(FEATURES, featuresFile(layout));
+  const issues = readIssues(context);
+  const recent = recentArchives(context);
+  const last = recent.at(-1) ?? null;
+  return {
+    knowledge: knowledge.value,
+    proven: [...readKnowledge(context).values()],
+    features: believe(context, features.value.features),
+    issues: issues.issues,
+    last,
+    isLastForeign: last !== null && !isOwnSession(context, last.id),
+    said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
+    checked: [knowledge, features, issues]
+      .filter(({ bytes }) => bytes !== null)
+      .map(({ path }) => shown(layout, path)),
+  };
+}
+
+/** `forge briefing`: where the work stands, read-only. */
+export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
+  const input = checkInput(BriefingInput, raw);
+  const config = readConfig(context);
+  const log = recentCommits(context, config.briefing.commits);
+  log.catch(() => undefined);
+  const state = readState(context);
+  const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
+  const session = readRunning(context)?.id ?? null;
+  const architecture = await readInvariants(context);
+  return composeBriefing(
+    context,
+    { ...state, architecture, commits: await log, focus },
+    { ...input, session },
+  );
+}
+
+interface Options {
+  budget?: number | undefined;
+  format?: 'text' | 'markdown' | undefined;
+  /** The running session. */
+  session: string | null;
+}
+
+export function composeBriefing(
+  context: Context,
+  memory: Memory & { focus: Focus },
+  { budget, format, session }: Options,
+): Briefing {
+  const config = readConfig(context);
+  const progress = parseProgress(readProgressText(context));
+  const commits = config.briefing.commits === 0 ? [] : memory.commits;
+  const sections = briefingSections({ ...memory, commits, next: progress.next ?? null });
+  const running = session === null ? 'no session is running' : sessionName(session);
+  return cutBriefing(
+    `FORGE briefing, ${running}`,
+    sections,
+    budget ?? config.briefing.budget,
+    format ?? 'text',
+    makeToken(12),
+    leadOf(context, session),
+  );
+}
+
+function leadOf(context: Context, session: string | null): Lead | null {
+  const { entries } = session === null ? NO_KFR : readKfr(context);
+  const text = injection(entries, makeToken(12));
+  return text === null
+    ? null
+    : { text, items: entries.map(({ id, kind, text: said }) => `${id} ${kind}: ${said}`) };
+}

@@ -1,0 +1,45 @@
+import { type CommandSpec, command, type Group } from '../cli/spec.js';
+import { escapeControls } from '../core/text.js';
+import type { ShownProgress } from '../index.js';
+
+const add: CommandSpec<{ line: string }> = {
+  name: 'add',
+  args: ['<text>'],
+  summary: "Add a line to the session's log",
+  example: 'forge progress add "wired the form"',
+  options: [{ flags: '--checkpoint', help: 'mark it as a CHECKPOINT line' }],
+  writes: true,
+  run: async (call, text) =>
+    call
+      .forge()
+      .progress.add({ text: await call.text(text as string), checkpoint: call.options.checkpoint === true }),
+  render: ({ line }) => escapeControls(line),
+};
+
+const next: CommandSpec<{ line: string }> = {
+  name: 'next',
+  args: ['<text>'],
+  summary: 'Set the NEXT line, which the next session is told',
+  example: 'forge progress next "wire the logout button"',
+  writes: true,
+  run: async (call, text) => call.forge().progress.next({ text: await call.text(text as string) }),
+  render: ({ line }) => escapeControls(line),
+};
+
+const show: CommandSpec<ShownProgress> = {
+  name: 'show',
+  summary: "Show the running session's log",
+  example: 'forge progress show',
+  run: (call) => call.forge().progress.show(),
+  render: ({ session, lines, next: step }, style) =>
+    [
+      style.strong(`Session ${session}`),
+      ...lines.map(
+        ({ time, text }) =>
+          `${style.dim(`[${time}]`)} ${escapeControls(text).replaceAll('\n', '\n        ')}`,
+      ),
+      ...(step === undefined ? [] : ['', `${style.strong('NEXT:')} ${escapeControls(step)}`]),
+    ].join('\n'),
+};
+
+export const group: Group = { commands: [command(add), command(next), command(show)] };

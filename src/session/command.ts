@@ -1,0 +1,210 @@
+import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
+import { columns, type Style } from '../cli/style.js';
+import { escapeControls, oneLine, plural } from '../core/text.js';
+import type {
+  EndedSession,
+  Reverified,
+  SessionDetail,
+  SessionOverview,
+  SessionRow,
+  SessionStartInput,
+  StartedSession,
+} from '../index.js';
+import { resultLine } from '../ledger/render-verify.js';
+import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
+
+const STATE_WORDS = { started: 'started', running: 'is running already', joined: 'joined' };
+
+const start: CommandSpec<StartedSession> = {
+  name: 'start',
+  summary: 'Start a session: choose the task, open the log, print the briefing',
+  example: 'forge session start --format markdown',
+  options: [
+    { flags: '--goal <text>', help: 'the task, instead of the one forge would choose' },
+    ...BRIEFING_OPTIONS,
+    {
+      flags: '--resume <id>',
+      help: 'pick up an interrupted session: its id, or latest',
+      values: { words: ['latest'], live: ['interrupted'] },
+    },
+    { flags: '--join', help: 'work in the session that another agent holds here' },
+    { flags: '--take-over', help: "archive another agent's session as interrupted and start" },
+    {
+      flags: '--reverify <n>',
+      help: 'first run the tests of so many passing features again; 0: of none',
+      number: [0, 1000],
+    },
+  ],
+  writes: true,
+  run: (call) => {
+    const { goal, resume, join, takeOver, reverify } = call.options as SessionStartInput;
+    const given = Object.entries({ goal, resume, join, takeOver, reverify }).filter(
+      ([, value]) => value !== undefined,
+    );
+    const input = { ...briefingInput(call), ...Object.fromEntries(given) };
+    return call.forge().session.start(input, {
+      onTest: (id, line, done, total) =>
+        call.say(`verifying again, ${done} of ${total} done: ${id}: ${oneLine(line, 200)}`),
+      signal: call.signal,
+    });
+  },
+  render: ({ session, briefing, reverified }, style) =>
+    [
+      `${style.good('✓')} Session ${style.strong(session.id)} ${STATE_WORDS[session.state]}${session.resumed_from ? `, resumes ${session.resumed_from}` : ''}`,
+      ...(reverified ? [renderReverified(reverified, style)] : []),
+      `\n${briefing.text}`,
+    ].join('\n'),
+};
+
+function renderReverified({ results, not_run }: Reverified, style: Style): string {
+  if (results.length + not_run.length === 0) return '  No feature passes yet that could be verified again.';
+  const rows = results.map((result) => `  ${resultLine(result, style)}`);
+  const left = not_run.map(({ id, code }) => `  ${style.warn('not run')} ${id}  ${WHY_NOT[code] ?? code}`);
+  return [...rows, ...left].join('\n');
+}
+
+const WHY_NOT: Record<string, string> = {
+  time: 'the time was up',
+  'trust.needed': 'not approved on this machine: forge trust',
+};
+
+const end: CommandSpec<EndedSession> = {
+  name: 'end',
+  summary: 'End the session: archive it, keep what was learned, commit .forge/ alone',
+  example: 'forge session end --learned "the form needs a CSRF token" --next "wire the logout button"',
+  options: [
+    { flags: '--learned <text>', help: 'something that worked and is worth knowing', many: true },
+    { flags: '--failed <text>', help: 'something that did not work', many: true },
+    { flags: '--next <text>', help: 'the next step, for the session after this one' },
+    { flags: '--no-commit', help: 'archive only' },
+  ],
+  writes: true,
+  run: async (call) => {
+    const {
+      learned = [],
+      failed = [],
+      next,
+      commit,
+    } = call.options as { learned?: string[]; failed?: string[]; next?: string; commit?: boolean };
+    return call.forge().session.end({
+      learned: await texts(call, learned),
+      failed: await texts(call, failed),
+      ...(next === undefined ? {} : { next: await call.text(next) }),
+      ...(commit === false ? { commit } : {}),
+    });
+  },
+  render: renderEnd,
+};
+
+async function texts(call: Call, words: readonly string[]): Promise<string[]> {
+  const result: string[] = [];
+  for (const word of words) result.push(await call.text(word));
+  return result;
+}
+
+function renderEnd(
+  { session, archive, learned, expired, commit, commit_skipped }: EndedSession,
+  style: Style,
+): string {
+  const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`, `  archive  ${archive}`];
+  for (const learning of learned)
+    if (learning.kind !== 'invariant')
+      rows.push(
+        `  learned  ${oneLine(learning.kind === 'success' ? learning.approach : learning.issue, 100)}`,
+      );
+  for (const { id, kind, text } of expired) rows.push(`  expired  ${id} (${kind}) ${oneLine(text, 100)}`);
+  if (commit) rows.push(`  commit   ${commit.short} ${oneLine(commit.subject, 80)}`);
+  else rows.push(`  ${style.warn('no commit')}: ${commit_skipped}`);
+  return rows.join('\n');
+}
+
+const rows = (sessions: readonly SessionRow[], style: Style): string =>
+  columns(
+    sessions.map(({ id, status, started_at, next }) => [
+      id,
+      status,
+      style.time(started_at),
+      next ? oneLine(next, 60) : '',
+    ]),
+  );
+
+function renderList({ active, sessions, more }: SessionOverview, style: Style): string {
+  const running = active
+    ? `${style.good('running')}  ${active.id}  (holder: ${active.holder})${active.task ? `  ${oneLine(active.task, 60)}` : ''}`
+    : 'No session is running.';
+  const past = sessions.length > 0 ? `\n\n${rows(sessions, style)}` : '';
+  return `${running}${past}${more ? '\n… older ones: --limit N' : ''}`;
+}
+
+function renderStatus({ active }: SessionOverview, style: Style): string {
+  if (!active) return 'No session is running. Start one with: forge session start';
+  const at = style.time(active.started_at);
+  const since = style.width === null ? `since ${at} UTC` : `started ${at}`;
+  const next = active.next === null ? '' : `\nNEXT: ${escapeControls(active.next)}`;
+  const open =
+    active.open_questions === 0
+      ? ''
+      : `\nopen: ${plural(active.open_questions, 'entry', 'entries')} of working memory to resolve (forge kfr list)`;
+  return `${style.good('running')}  ${active.id}  ${since}\nholder: ${active.holder}\ntask: ${active.task ?? 'none'}${open}${next}`;
+}
+
+function renderDetail({ session, progress, focus, kfr }: SessionDetail, style: Style): string {
+  const lines = progress.lines.map(
+    ({ time, text }) => `  [${time}] ${escapeControls(text).replaceAll('\n', '\n          ')}`,
+  );
+  return [
+    `${style.strong(session.id)}  ${session.status}  ${session.started_at} – ${session.ended_at ?? '?'}`,
+    `task: ${escapeControls(focus.task ?? 'none')}`,
+    ...lines,
+    ...kfr.map(
+      ({ id, kind, text, requires_resolution }) =>
+        `${id}: ${kind}${requires_resolution ? ', open' : ''}: ${oneLine(text, 300)}`,
+    ),
+    ...session.learned.map((text) => `learned: ${escapeControls(text)}`),
+    ...session.failed.map((text) => `failed: ${escapeControls(text)}`),
+    ...(session.next === null ? [] : [`NEXT: ${escapeControls(session.next)}`]),
+  ].join('\n');
+}
+
+export const group: Group = {
+  commands: [
+    command(start),
+    command(end),
+    command<SessionOverview>({
+      name: 'status',
+      summary: 'Show the running session and who holds it',
+      example: 'forge session status',
+      run: (call) => call.forge().session.list({ limit: 1 }),
+      render: renderStatus,
+    }),
+    command<SessionOverview>({
+      name: 'list',
+      summary: 'List past sessions, newest first',
+      example: 'forge session list --limit 10',
+      options: [{ flags: '--limit <n>', help: 'how many', number: [1, 100_000] }],
+      run: (call) =>
+        call
+          .forge()
+          .session.list(call.options.limit === undefined ? {} : { limit: call.options.limit as number }),
+      render: renderList,
+    }),
+    command<SessionDetail>({
+      name: 'show',
+      args: ['<id>'],
+      summary: 'Show a past session: its log, what it learned, its NEXT',
+      example: 'forge session show 2026-11-20-session-001',
+      run: (call, id) => call.forge().session.show({ id: id as string }),
+      render: renderDetail,
+    }),
+    command<{ session: { id: string } }>({
+      name: 'discard',
+      args: ['[id]'],
+      summary:
+        'End the running session without a commit, or stop offering an interrupted one; its archive stays',
+      example: 'forge session discard',
+      writes: true,
+      run: (call, id) => call.forge().session.discard(id === undefined ? {} : { id }),
+      render: ({ session }, style) => `${style.good('✓')} Session ${session.id} discarded; its archive stays`,
+    }),
+  ],
+};

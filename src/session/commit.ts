@@ -1,0 +1,96 @@
+import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
+import { ForgeError } from '../core/error.js';
+import { archiveFile, featuresFile, privateIndex, shownFrom } from '../core/paths.js';
+import { FEATURES } from '../feature/rules.js';
+import type { Git } from '../git/client.js';
+import { type CommitOutcome, commitFolder } from '../git/commit.js';
+import { readBranch } from '../git/read.js';
+import type { Repository } from '../git/repository.js';
+import { readLedgerState } from '../ledger/store/state.js';
+import type { Context } from '../project/project.js';
+import type { Focus } from './focus-rules.js';
+import { parseProgress } from './progress-rules.js';
+import { type RunningSession, sessionName } from './rules.js';
+
+export interface EndedWork {
+  running: RunningSession;
+  focus: Focus;
+  /** What worked and what did not. */
+  learned: readonly string[];
+}
+
+/** The session-end commit: `.forge/` alone, in the protocol of RFC-9060 §5.1. */
+export async function commitSession(context: Context, work: EndedWork): Promise<CommitOutcome> {
+  const { repository, git, disk } = context;
+  if (!repository || !git) return { skipped: 'this folder is no git repository' };
+  if (disk.dryRun) return { skipped: 'dry run' };
+  // The session is archived by now: what hinders its commit (git, a damaged features.json) is told, not thrown.
+  return makeCommit(context, work, repository, git).catch(whyNot);
+}
+
+async function makeCommit(
+  context: Context,
+  work: EndedWork,
+  repository: Repository,
+  git: Git,
+): Promise<CommitOutcome> {
+  const { layout, world } = context;
+  const message = { ...describeWork(context, work), ledger: ledgerHeads(context) };
+  const outcome = await commitFolder({
+    repository,
+    git,
+    folder: shownFrom(repository.root, layout.dir),
+    indexFile: privateIndex(layout),
+    outerIndex: world.env.GIT_INDEX_FILE,
+    message: (parent) =>
+      formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
+  });
+  if ('hash' in outcome && (await readBranch(repository, git)) === null)
+    context.warnings.push(
+      `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${outcome.short}`,
+    );
+  return outcome;
+}
+
+/** Those of the last look: what the commit holds. At most four a tier; the next verification ties the rest together. */
+export function ledgerHeads({ disk }: Context): string[] {
+  const tiers = readLedgerState(disk.layout)?.tiers ?? {};
+  return Object.entries(tiers)
+    .filter(([, { maxN }]) => maxN > 1)
+    .flatMap(([tier, { heads, maxN }]) => heads.slice(0, 4).map((head) => `${tier} ${maxN} ${head}`));
+}
+
+function whyNot(error: unknown): CommitOutcome {
+  if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;
+  return { skipped: error.hint ? `${error.message} (${error.hint})` : error.message };
+}
+
+/** The id is the issue's, else the feature's, else FORGE. */
+function describeWork(context: Context, { running, focus, learned }: EndedWork): CommitMessage {
+  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const feature = features.find(({ id }) => focus.task?.startsWith(`${id}:`));
+  const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
+  const done = progressTexts(context, running.id);
+  return {
+    id: focus.linear_issue ?? feature?.id ?? 'FORGE',
+    subject: `Session end: ${withoutId(focus, feature?.id) ?? sessionName(running.id)}`,
+    what: done.length > 0 ? done : ['Archived the session'],
+    why: running.goal ?? focus.task ?? 'The next session starts from what this one knew.',
+    learned: [...learned],
+    updated: verified.map(({ id }) => `features.json (${id} now passing)`),
+    backtrace: { parent: 'none', linear: focus.linear_issue ?? 'none', session: sessionName(running.id) },
+  };
+}
+
+/** The id stands in front of the subject already. */
+function withoutId({ task, linear_issue }: Focus, feature: string | undefined): string | null {
+  const prefix = [feature, linear_issue].find((id) => id && task?.startsWith(`${id}: `));
+  return prefix && task ? task.slice(prefix.length + 2) : task;
+}
+
+/** What the session wrote itself: neither the start lines nor the last one. */
+function progressTexts({ disk, layout }: Context, id: string): string[] {
+  const archived = disk.read(archiveFile(layout, id, 'progress.txt'))?.toString('utf8') ?? '';
+  const { lines } = parseProgress(archived);
+  return lines.slice(2, -1).map(({ text }) => text);
+}

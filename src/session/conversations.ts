@@ -1,0 +1,75 @@
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { readHint, writeHint } from '../core/cache.js';
+import type { ProcessIdentity } from '../core/holder.js';
+import { conversationFile, conversationsFolder, type Layout } from '../core/paths.js';
+
+/** What is remembered of an agent's conversation in this worktree, between one hook and the next. */
+export interface Conversation {
+  /** The agent and its id of the conversation, as a file name. */
+  id: string;
+  /** The agent's process. */
+  process: ProcessIdentity | null;
+  /** When it started, ms. */
+  at: number;
+  /** The working memory that it was given last; null when nothing of it is in its context any more. */
+  seen: string | null;
+  /** How many of its stops were blocked since a person spoke. */
+  blocks: number;
+}
+
+/** Room for one, in bytes; always as long, since it is written in place. */
+const LENGTH = 2048;
+/** More than are ever open at once in one worktree. */
+const KEPT = 20;
+
+export function readConversation(layout: Layout, id: string): Conversation {
+  const known = readHint<Partial<Conversation>>(conversationFile(layout, id)) ?? {};
+  const { process, at, seen, blocks } = known;
+  return {
+    id,
+    process: process ?? null,
+    at: typeof at === 'number' ? at : 0,
+    seen: typeof seen === 'string' ? seen : null,
+    // Below nothing, it would take long to count up to where the agent goes free.
+    blocks: typeof blocks === 'number' && blocks > 0 ? blocks : 0,
+  };
+}
+
+/** Neither locked nor synced: it is lost with the power, and then an agent is told once more. False when it was not kept. */
+export function writeConversation(layout: Layout, conversation: Conversation): boolean {
+  const file = conversationFile(layout, conversation.id);
+  if (readHint(file) === null) pruneConversations(layout);
+  writeHint(file, conversation, LENGTH);
+  const kept = readConversation(layout, conversation.id);
+  return kept.blocks === conversation.blocks && kept.seen === conversation.seen;
+}
+
+/** Those that started last first. */
+export function listConversations(layout: Layout): Conversation[] {
+  return names(layout)
+    .map((name) => readConversation(layout, name))
+    .sort((a, b) => b.at - a.at);
+}
+
+/** It has ended; what it was told says nothing any more. */
+export const forgetConversation = (layout: Layout, id: string): void =>
+  rmSync(conversationFile(layout, id), { force: true });
+
+/** Forgets all but the newest. */
+function pruneConversations(layout: Layout): void {
+  if (names(layout).length <= KEPT) return;
+  for (const { id } of listConversations(layout).slice(KEPT)) forgetConversation(layout, id);
+}
+
+function names(layout: Layout): string[] {
+  const folder = conversationsFolder(layout);
+  try {
+    const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
+    return files
+      .filter((name) => lstatSync(join(folder, name)).isFile())
+      .map((name) => name.slice(0, -'.json'.length));
+  } catch {
+    return [];
+  }
+}

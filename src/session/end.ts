@@ -1,0 +1,186 @@
+import * as z from 'zod/mini';
+import { guardCommit } from '../commit/guard.js';
+import { linkCommits } from '../commit/issue-commits.js';
+import { recentCommits, rememberCommits } from '../commit/recent.js';
+import { ForgeError } from '../core/error.js';
+import { archiveFolder, intentFile, knowledgeFile, shown } from '../core/paths.js';
+import { checkInput, encodeDocument, type Format } from '../core/schema.js';
+import { checkText } from '../core/text.js';
+import { readKfr } from '../kfr/kfr.js';
+import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
+import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../knowledge/rules.js';
+import { requireMemory, settleMemory } from '../ledger/integrity.js';
+import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import { clearShortTerm, displayId, writeArchive } from './archive.js';
+import { commitSession } from './commit.js';
+import { showFocus } from './focus.js';
+import type { Focus } from './focus-rules.js';
+import { shortTermFiles } from './interruption.js';
+import { readProgressText } from './progress.js';
+import { addEntry, parseProgress, setNext } from './progress-rules.js';
+import { type RunningSession, sessionName, toArchive } from './rules.js';
+import { readRunning, requireRunning } from './running.js';
+import { openKeyMeanwhile, sealAndFold } from './seal.js';
+
+export const SessionEndInput = z.strictObject({
+  learned: z.optional(z.array(z.string())),
+  failed: z.optional(z.array(z.string())),
+  next: z.optional(z.string()),
+  commit: z.optional(z.boolean()),
+});
+export type SessionEndInput = z.infer<typeof SessionEndInput>;
+
+/** What has to be completed once begun. Everything needed is in it, so that completing twice changes nothing. */
+const EndIntent = z.looseObject({
+  schema_version: z.string(),
+  op: z.literal('session.end'),
+  id: z.string(),
+  at: z.string(),
+  learned: z.array(z.string()),
+  failed: z.array(z.string()),
+  next: z.nullable(z.string()),
+  task: z.nullable(z.string()),
+});
+type EndIntent = z.infer<typeof EndIntent>;
+const INTENT: Format<EndIntent> = { name: 'intent', version: '1.0', schema: EndIntent };
+
+export interface EndedSession {
+  session: { id: string; ended_at: string };
+  /** Where the session is kept. */
+  archive: string;
+  learned: Learning[];
+  /** KFR entries that were not promoted, and are gone with the session (KFR-14). */
+  expired: Entry[];
+  commit?: { hash: string; short: string; subject: string };
+  /** Why there is no commit. */
+  commit_skipped?: string;
+  warnings: string[];
+}
+
+/** SES-06: archives the session under its id, keeps what was learned, commits `.forge/` alone. */
+export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
+  const input = checkInput(SessionEndInput, raw);
+  const learnings = [...(input.learned ?? []), ...(input.failed ?? [])];
+  if (learnings.length > 0) requireSupervisor(context, 'knowledge');
+  for (const text of learnings) checkText(text, { what: 'What was learned' });
+  if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
+  const config = readConfig(context);
+  const verified = await tellGit(context, () => requireMemory(context));
+  const isVerified = verified !== null;
+  // Found damaged now, or the session would be ended and its learnings not kept.
+  if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
+  const [key] = await Promise.all([
+    verified && openKeyMeanwhile(context, config.supervisor.keys),
+    tellGit(context, () => guardCommit(context)),
+  ]);
+  const { running, focus, intent, learned, expired } = context.disk.withLock(() => {
+    finishIntent(context);
+    const session = requireRunning(context);
+    const kfr = readKfr(context);
+    requireResolved(kfr, 'The session cannot end');
+    const present = showFocus(context);
+    const plan = planEnd(session, input, present, timestamp(context));
+    context.disk.replace(intentFile(context.layout), encodeDocument(plan));
+    const done = completeEnd(context, plan);
+    return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
+  });
+  if (verified) await sealAndFold(context, config, key, verified.around);
+  await linkCommits(context);
+  const wanted = input.commit ?? config.session.commit;
+  const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
+  const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
+  if (!('skipped' in outcome)) await rememberHead(context, config.briefing.commits);
+  // What the commit has leaves the journal, and the next start finds all of this verified.
+  if (isVerified) await tellGit(context, () => settleMemory(context, 'none', false));
+  return {
+    session: { id: displayId(context, running.id), ended_at: intent.at },
+    archive: shown(context.layout, archiveFolder(context.layout, running.id)),
+    learned,
+    expired,
+    ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
+    warnings: context.warnings,
+  };
+}
+
+/** The next start is mostly on this very commit. A session ends whether git tells of it or not. */
+async function rememberHead(context: Context, count: number): Promise<void> {
+  rememberCommits(context, count, await recentCommits(context, count).catch(() => []));
+}
+
+/** A git that refuses to work hinders no session's end: it is told, and null. */
+async function tellGit<T>(context: Context, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ForgeError) || !error.code.startsWith('git.')) throw error;
+    context.warnings.push(`Memory was not verified: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
+    return null;
+  }
+}
+
+function planEnd(running: RunningSession, input: SessionEndInput, focus: Focus, at: string): EndIntent {
+  return {
+    schema_version: INTENT.version,
+    op: 'session.end',
+    id: running.id,
+    at,
+    learned: input.learned ?? [],
+    failed: input.failed ?? [],
+    next: input.next ?? null,
+    task: focus.task,
+  };
+}
+
+/** Completes a session end that was cut in the middle. Caller holds the lock. */
+export function finishIntent(context: Context): void {
+  const { disk, layout } = context;
+  const intent = disk.readDocument(INTENT, intentFile(layout), null).value;
+  if (!intent) return;
+  completeEnd(context, intent);
+  context.warnings.push(
+    `The end of session ${sessionName(intent.id)} had been cut off; it is completed now. The next session end commits it.`,
+  );
+}
+
+/** Every step can run again after a crash in any of them; the intent goes last. */
+function completeEnd(context: Context, intent: EndIntent): Learning[] {
+  const running = readRunning(context);
+  if (running?.id === intent.id) archiveEnded(context, running, intent);
+  const learned = keepLearnings(context, intent);
+  if (running === null || running.id === intent.id) clearShortTerm(context);
+  context.disk.remove(intentFile(context.layout));
+  return learned;
+}
+
+function archiveEnded(context: Context, running: RunningSession, intent: EndIntent): void {
+  let text = addEntry(readProgressText(context), new Date(intent.at), 'Session ending');
+  if (intent.next !== null) text = setNext(text, intent.next);
+  // Asked after the end was cut off: to be taken along by --resume, not forgotten.
+  const isOpen = openEntries(readKfr(context)).length > 0;
+  const session = toArchive(running, {
+    status: isOpen ? 'interrupted' : 'ended',
+    ended_at: isOpen ? null : intent.at,
+    learned: intent.learned,
+    failed: intent.failed,
+    next: parseProgress(text).next ?? null,
+  });
+  writeArchive(context, session, shortTermFiles(context, text));
+}
+
+function keepLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {
+  const kept: Learning[] = [];
+  const about = task ?? 'any task';
+  const entries: NewLearning[] = [
+    ...learned.map((approach) => ({ kind: 'success' as const, context: about, approach })),
+    ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),
+  ];
+  if (entries.length === 0) return kept;
+  context.disk.update(KNOWLEDGE, knowledgeFile(context.layout), (before) =>
+    entries.reduce<Knowledge>((knowledge, entry) => {
+      const result = learn(knowledge, entry, at);
+      kept.push(result.learning);
+      return result.knowledge;
+    }, before),
+  );
+  return kept;
+}

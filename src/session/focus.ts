@@ -1,0 +1,67 @@
+import * as z from 'zod/mini';
+import { usage } from '../core/error.js';
+import type { Write } from '../core/files.js';
+import { focusFile } from '../core/paths.js';
+import { checkId, checkInput, encodeDocument } from '../core/schema.js';
+import { checkText } from '../core/text.js';
+import { switchContext } from '../kfr/kfr.js';
+import { type Context, timestamp } from '../project/project.js';
+import { FOCUS, type Focus, NO_FOCUS, planFocus, switchesContext } from './focus-rules.js';
+
+export const FocusInput = z.strictObject({
+  task: z.optional(z.string()),
+  /** An id, or null to clear it. */
+  issue: z.optional(z.nullable(z.string())),
+  files: z.optional(z.array(z.string())),
+  phase: z.optional(z.string()),
+  blockers: z.optional(z.array(z.string())),
+  skill: z.optional(z.nullable(z.string())),
+});
+export type FocusInput = z.infer<typeof FocusInput>;
+
+export function showFocus({ disk, layout }: Context): Focus {
+  return disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+}
+
+/** SES-05. Another task starts with empty files, blockers and phase. */
+export function setFocus(context: Context, raw: FocusInput): Focus {
+  const { issue, ...rest } = checkInput(FocusInput, raw);
+  const change = { ...rest, linear_issue: issue };
+  if (Object.values(change).every((value) => value === undefined))
+    throw usage('focus.nothing', 'Nothing to set.', { hint: 'forge focus set --task "…"' });
+  checkTexts({ ...rest, issue });
+  return replaceFocus(context, (focus) => ({
+    after: planFocus(focus, change, timestamp(context)),
+    writes: switchesContext(focus, change) ? switchContext(context, 'The task cannot change') : [],
+  }));
+}
+
+function checkTexts({ task, issue, files = [], phase, blockers = [], skill }: FocusInput): void {
+  if (task !== undefined) checkText(task, { what: 'The task', lines: false });
+  if (phase !== undefined) checkText(phase, { what: 'The phase', lines: false, maxBytes: 100 });
+  for (const file of files) checkText(file, { what: 'A file name', lines: false });
+  for (const blocker of blockers) checkText(blocker, { what: 'A blocker' });
+  if (issue) checkId(issue, 'issue id');
+  if (skill) checkId(skill, 'skill name');
+}
+
+export function clearFocus(context: Context): Focus {
+  // Fields of a newer forge stay.
+  return replaceFocus(context, (focus) => ({
+    after: { ...focus, ...NO_FOCUS, schema_version: focus.schema_version },
+    writes: switchContext(context, 'The focus cannot be cleared'),
+  }));
+}
+
+type Change = (focus: Focus) => { after: Focus; writes: Write[] };
+
+/** `writes` are what changes with it, all of it or nothing. */
+function replaceFocus(context: Context, change: Change): Focus {
+  const { disk, layout } = context;
+  return disk.withLock(() => {
+    const before = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS);
+    const { after, writes } = change(before.value);
+    disk.replaceAll([{ path: focusFile(layout), bytes: encodeDocument(after) }, ...writes], before.bytes);
+    return after;
+  });
+}

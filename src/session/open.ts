@@ -1,0 +1,132 @@
+import { refused } from '../core/error.js';
+import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
+import { sessionFile } from '../core/paths.js';
+import { encodeDocument } from '../core/schema.js';
+import { plural } from '../core/text.js';
+import { readKfr } from '../kfr/kfr.js';
+import { requireResolved } from '../kfr/rules.js';
+import { type Context, readConfig } from '../project/project.js';
+import { clearShortTerm, keepForeign, requireResumable } from './archive.js';
+import { type Around, allocate, createSession } from './create.js';
+import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
+import { readProgressText } from './progress.js';
+import { type ArchivedSession, type RunningSession, sessionName } from './rules.js';
+import { holderHere, isLeftBehind, judgeRunning, readRunning } from './running.js';
+
+/** What somebody who starts a session wants. */
+export interface Wanted {
+  goal?: string | undefined;
+  resume?: string | undefined;
+  join?: boolean | undefined;
+  takeOver?: boolean | undefined;
+}
+
+/** `started`, or `running` when it was ours already, or `joined`. */
+export type State = 'started' | 'running' | 'joined';
+
+/** Settles what is recorded as running, and opens the session that is wanted. Under the lock. */
+export function openSession(
+  context: Context,
+  input: Wanted,
+  around: Around,
+): { running: RunningSession; state: State } {
+  const running = readRunning(context);
+  let left: ArchivedSession | null = null;
+  if (running) {
+    const settled = settleRunning(context, running, input);
+    if (typeof settled === 'string') return { running: takePlace(context, running, settled), state: settled };
+    left = settled;
+  } else {
+    const isKept = keepForeign(context);
+    if (isLeftBehind(context)) clearShortTerm(context);
+    // A dry run has moved nothing.
+    else if (!(isKept && context.disk.dryRun))
+      left = archiveLeft(context, input.resume, () => allocate(context));
+  }
+  if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
+  const resumed = input.resume === undefined ? null : findResumed(context, input.resume, left);
+  return { running: createSession(context, input.goal, around, resumed), state: 'started' };
+}
+
+/** What was left has gone to the archives just now; in a dry run it is in none. */
+function findResumed(context: Context, wanted: string, left: ArchivedSession | null): ArchivedSession {
+  const isLeft = left !== null && isMeant(left, wanted);
+  return context.disk.dryRun && isLeft ? left : requireResumable(context, wanted);
+}
+
+const isMeant = ({ id }: { id: string }, wanted: string): boolean =>
+  ['latest', id, sessionName(id)].includes(wanted);
+
+/** What becomes of the session that is recorded as running; it is archived, or just gone, when a new one may start. */
+function settleRunning(
+  context: Context,
+  running: RunningSession,
+  input: Wanted,
+): State | ArchivedSession | null {
+  const verdict = judgeRunning(context, running, readConfig(context));
+  const name = sessionName(running.id);
+  if (verdict.state === 'same')
+    return input.resume === undefined ? 'running' : makeRoom(context, running, input.resume);
+  if (verdict.state === 'held' && input.join) return 'joined';
+  if (verdict.state === 'held' && !input.takeOver)
+    throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
+      hint: 'forge session start --join  (work in it too)  or  --take-over --resume latest  (archive it and go on from there)',
+      data: { session: name, holder: { pid: running.holder.pid, host: running.holder.host } },
+    });
+  // A wrong id is found before anything is archived. Once it is, `latest` and this session can be resumed.
+  const own = isMeant(running, input.resume ?? 'latest');
+  if (input.resume !== undefined && !own) requireResumable(context, input.resume);
+  if (!own || input.resume === undefined)
+    requireResolved(
+      readKfr(context),
+      `Session ${name} was interrupted and cannot be left`,
+      `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
+    );
+  const left = readKfr(context).entries.length;
+  const archived = archiveInterrupted(context, running);
+  const why = verdict.state === 'held' ? 'taken over' : verdict.why;
+  if (input.resume === undefined)
+    context.warnings.push(
+      `Session ${name} was interrupted (${why}). Pick it up${left === 0 ? '' : `, with its working memory (${plural(left, 'entry', 'entries')}),`} with: forge session start --resume ${name}`,
+    );
+  return archived;
+}
+
+/** A session that was only just started gives way to the one to resume; one that holds work does not. */
+function makeRoom(context: Context, running: RunningSession, wanted: string): null {
+  if (holdsWork(readProgressText(context)) || readKfr(context).entries.length > 0)
+    throw refused(
+      'session.running',
+      `Session ${sessionName(running.id)} is running; end it before resuming another.`,
+      {
+        hint: 'forge session end   or   forge session discard',
+      },
+    );
+  // A wrong id is found before anything goes.
+  requireResumable(context, wanted);
+  clearShortTerm(context);
+  return null;
+}
+
+/** As the one who joins; or back in one's own place, when the agent was gone meanwhile or goes on in another process. */
+function takePlace(context: Context, running: RunningSession, state: State): RunningSession {
+  const me = holderHere(context);
+  const place = state === 'joined' ? joinSession(running, me) : reclaim(running, me);
+  if (place !== running) context.disk.replace(sessionFile(context.layout), encodeDocument(place));
+  return place;
+}
+
+const joinSession = (running: RunningSession, me: Holder): RunningSession => ({
+  ...running,
+  joined: [...(running.joined ?? []), me],
+});
+
+function reclaim(running: RunningSession, me: Holder): RunningSession {
+  const isMine = sameHolder(running.holder, me);
+  const isMoved = isMine && me.agent !== undefined && !isSameEntry(running.holder, me);
+  if (!isMoved && !(isMine && running.parked)) return running;
+  const { parked: _, ...rest } = running;
+  return { ...rest, holder: me };
+}
+
+const isSameEntry = (a: Holder, b: Holder): boolean => a.agent === b.agent && sameProcess(a, b);

@@ -1,0 +1,171 @@
+import { refused } from '../core/error.js';
+import { archiveFile, focusFile, shown } from '../core/paths.js';
+import { decodeUtf8 } from '../core/schema.js';
+import { readKfr } from '../kfr/kfr.js';
+import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
+import { type Context, readConfig, timestamp } from '../project/project.js';
+import {
+  archivedIds,
+  clearShortTerm,
+  displayId,
+  readArchivedKfr,
+  readArchives,
+  requireArchive,
+  updateArchive,
+  writeArchive,
+} from './archive.js';
+import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
+import { shortTermFiles } from './interruption.js';
+import { readProgressText } from './progress.js';
+import { type Progress, parseProgress } from './progress-rules.js';
+import { type ArchivedSession, type RunningSession, sessionName, shownId, toArchive } from './rules.js';
+import { isOwnSession, judgeRunning, readRunning } from './running.js';
+
+/** One row of `session list`. */
+export interface SessionRow {
+  id: string;
+  status: ArchivedSession['status'];
+  started_at: string;
+  ended_at: string | null;
+  branch: string | null;
+  next: string | null;
+  resumed_from?: string;
+  resumed_by?: string;
+}
+
+export interface SessionOverview {
+  active: (SessionRow & { holder: string; task: string | null; open_questions: number }) | null;
+  /** Newest first. */
+  sessions: SessionRow[];
+  /** True when older ones are left out. */
+  more: boolean;
+}
+
+const DEFAULT_LIMIT = 20;
+
+/** SES-08: what runs, and the last sessions. */
+export function listSessions(context: Context, input: { limit?: number } = {}): SessionOverview {
+  const ids = archivedIds(context);
+  const limit = input.limit ?? DEFAULT_LIMIT;
+  const running = readRunning(context);
+  const all = running ? [...ids, running.id] : ids;
+  return {
+    active: running ? activeRow(context, running, all) : null,
+    sessions: readArchives(context, limit)
+      .reverse()
+      .map((session) => row(session, all)),
+    more: ids.length > limit,
+  };
+}
+
+function row(session: ArchivedSession, all: readonly string[]): SessionRow {
+  const { id, status, started_at, ended_at, branch, next, resumed_from, resumed_by } = session;
+  const named = (stored: string): string => shownId(stored, all);
+  return {
+    id: named(id),
+    status,
+    started_at,
+    ended_at,
+    branch,
+    next,
+    ...(resumed_from ? { resumed_from: named(resumed_from) } : {}),
+    ...(resumed_by ? { resumed_by: named(resumed_by) } : {}),
+  };
+}
+
+function activeRow(context: Context, running: RunningSession, all: readonly string[]) {
+  const verdict = judgeRunning(context, running, readConfig(context));
+  const archived = toArchive(running, {
+    status: 'running',
+    ended_at: null,
+    learned: [],
+    failed: [],
+    next: null,
+  });
+  const next = parseProgress(readProgressText(context)).next ?? null;
+  return {
+    ...row(archived, all),
+    next,
+    task: context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value.task,
+    holder: verdict.state === 'same' ? 'you' : verdict.why,
+    open_questions: openEntries(readKfr(context)).length,
+  };
+}
+
+export interface SessionDetail {
+  session: SessionRow & { learned: string[]; failed: string[]; goal: string | null };
+  focus: Focus;
+  /** Working memory as it was at its end; `--resume` takes it along. */
+  kfr: Entry[];
+  progress: Progress;
+}
+
+/** One archived session, by its shown or stored id. */
+export function showSession(context: Context, input: { id: string }): SessionDetail {
+  const { disk, layout } = context;
+  const session = requireArchive(context, input.id);
+  const { id } = session;
+  const progressPath = archiveFile(layout, id, 'progress.txt');
+  const text = decodeUtf8(disk.read(progressPath) ?? Buffer.alloc(0), shown(layout, progressPath));
+  return {
+    session: {
+      ...row(session, archivedIds(context)),
+      learned: session.learned,
+      failed: session.failed,
+      goal: session.goal ?? null,
+    },
+    focus: disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value,
+    kfr: readArchivedKfr(context, id).entries,
+    progress: parseProgress(text),
+  };
+}
+
+/** Ends the running session without a commit, or takes an interrupted one off the list; its archive stays. */
+export function discardSession(
+  context: Context,
+  input: { id?: string } = {},
+): { session: { id: string; status: 'discarded' } } {
+  return context.disk.withLock(() => {
+    const running = readRunning(context);
+    const id =
+      running && isNamed(running, input.id)
+        ? discardRunning(context, running)
+        : discardArchived(context, input.id);
+    return { session: { id: displayId(context, id), status: 'discarded' as const } };
+  });
+}
+
+const isNamed = (running: RunningSession, id: string | undefined): boolean =>
+  id === undefined || running.id === id || sessionName(running.id) === id;
+
+function discardRunning(context: Context, running: RunningSession): string {
+  requireResolved(readKfr(context), 'The session cannot be discarded');
+  const text = readProgressText(context);
+  const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [], failed: [] };
+  const session = toArchive(running, { ...end, next: parseProgress(text).next ?? null });
+  writeArchive(context, session, shortTermFiles(context, text));
+  clearShortTerm(context);
+  return running.id;
+}
+
+function discardArchived(context: Context, wanted: string | undefined): string {
+  if (wanted === undefined)
+    throw refused('session.none', 'No session is running.', { hint: 'forge session list' });
+  const found = requireArchive(context, wanted);
+  if (found.status !== 'interrupted')
+    throw refused(
+      'session.not_interrupted',
+      `Session ${sessionName(found.id)} was ${found.status}; there is nothing to discard.`,
+      { hint: 'forge session list' },
+    );
+  // Once it was resumed, its working memory went on in another session, and was settled there. A session of another clone
+  // cannot be resumed, so its working memory cannot be settled here.
+  if (found.resumed_by === undefined && isOwnSession(context, found.id))
+    requireResolved(
+      readArchivedKfr(context, found.id),
+      `Session ${sessionName(found.id)} cannot be discarded`,
+      `forge session start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
+    );
+  updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
+  return found.id;
+}

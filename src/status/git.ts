@@ -1,0 +1,78 @@
+import { shownFrom } from '../core/paths.js';
+import type { Git } from '../git/client.js';
+import { operationInProgress, readBranch, readTip } from '../git/read.js';
+import { knownRemote } from '../git/remote.js';
+import type { Repository } from '../git/repository.js';
+import {
+  type RemoteDefault,
+  readDistance,
+  readRemoteDefault,
+  readTreeStatus,
+  type TreeStatus,
+} from '../git/status.js';
+import { type Context, hasRecovery } from '../project/project.js';
+import { newestCheckpoint } from './checkpoint.js';
+import type { Remark } from './component.js';
+import { type GitFacts, judgeGit, NO_GIT } from './git-rules.js';
+
+/** Commits ahead of and behind the default branch. */
+type Distance = { ahead: number; behind: number };
+
+/** `setting`: the default branch from the settings, or ''. One `git status`; other questions run beside it. */
+export async function lookAtGit(context: Context, setting: string): Promise<Remark[]> {
+  const { repository, git, layout } = context;
+  if (!repository || !git) return NO_GIT;
+  const folder = shownFrom(repository.root, layout.dir);
+  const known = await knownRemote(repository, git);
+  const remote = known === null ? null : readRemoteDefault(repository, known, setting);
+  const branch = await readBranch(repository, git);
+  const isDefault = branch !== null && remote?.branch === branch;
+  const [tree, checkpoint, distance] = await Promise.all([
+    readTreeStatus(git, { repository, folder }),
+    newestCheckpoint(context),
+    isDefault || !remote ? null : distanceTo(git, readTip(repository), remote),
+  ]);
+  const upstream = await upstreamOf(git, { tree, setting, remote, isDefault, distance });
+  return judgeGit(factsOf(context, { tree, repository, upstream, checkpoint }));
+}
+
+function factsOf(
+  context: Context,
+  {
+    tree,
+    repository,
+    ...seen
+  }: Pick<GitFacts, 'upstream' | 'checkpoint'> & {
+    tree: TreeStatus;
+    repository: Repository;
+  },
+): GitFacts {
+  const { branch, head, changed, untracked, unmerged } = tree;
+  const operation = operationInProgress(repository);
+  const isRecovering = hasRecovery(context);
+  return { branch, isUnborn: head === null, operation, changed, untracked, unmerged, isRecovering, ...seen };
+}
+
+/** The default branch's: on it, its own; it may have none, and still be there in the remote. */
+async function upstreamOf(
+  git: Git,
+  seen: {
+    tree: TreeStatus;
+    setting: string;
+    remote: RemoteDefault | null;
+    isDefault: boolean;
+    distance: Distance | null;
+  },
+): Promise<GitFacts['upstream']> {
+  const { tree, setting, remote, isDefault } = seen;
+  const names = setting === '' ? ['main', 'master', 'trunk'] : [setting];
+  // Without a remote that says so, its name tells the default branch.
+  const own = isDefault || (!remote && names.includes(tree.branch ?? '')) ? tree.upstream : null;
+  if (own || !remote) return own;
+  const distance = seen.distance ?? (isDefault ? await distanceTo(git, null, remote) : null);
+  return distance && { name: remote.name, ...distance };
+}
+
+async function distanceTo(git: Git, head: string | null, remote: RemoteDefault): Promise<Distance | null> {
+  return head && head === remote.commit ? { ahead: 0, behind: 0 } : readDistance(git, remote.ref);
+}

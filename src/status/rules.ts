@@ -1,0 +1,129 @@
+import { oneLine, plural } from '../core/text.js';
+import type { FeatureStatus } from '../feature/rules.js';
+import { describeSpan, MINUTE, newestPast, WEEK } from './age.js';
+import { green, type Remark, red, yellow } from './component.js';
+import type { Problem } from './symptom.js';
+
+/** What could not be read is red, whatever it is: the message says where, the hint what to type. */
+export const damaged = ({ message, hint }: Problem, fix?: string): Remark[] => [
+  red(message.replace(/\.$/, ''), hint ?? fix),
+];
+
+const LEARN = 'forge knowledge add success "…" --context "…"   (or: forge session end --learned "…")';
+
+/** Of knowledge.json: when each of its entries was learned. Stale after more than seven days. */
+export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[] {
+  if (learnedAt.length === 0) return [green('knowledge.json is valid; nothing was learned yet')];
+  const known = plural(learnedAt.length, 'learning');
+  const times = learnedAt.map((at) => Date.parse(at)).filter((at) => !Number.isNaN(at));
+  const newest = newestPast(times, now);
+  if (newest === null) {
+    const why = times.length > 0 ? 'lies in the future' : 'has no date';
+    return [yellow(`knowledge.json: ${known}, and each ${why}: how old they are cannot be told`, LEARN)];
+  }
+  const age = Math.max(0, now.getTime() - newest);
+  if (age > WEEK)
+    return [yellow(`knowledge.json is stale: the newest of ${known} is ${describeSpan(age)} old`, LEARN)];
+  return [green(`knowledge.json is valid: ${known}, the newest ${describeSpan(age)} old`)];
+}
+
+export interface ShortTermFacts {
+  /** Null: no session is running. */
+  session: string | null;
+  /** Minutes since 1970 of each entry of progress.txt; null: there is no such file. */
+  entries: readonly number[] | null;
+}
+
+/** An entry says its minute and no second, so it is an hour old at the earliest when sixty whole minutes lie between. */
+export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): Remark[] {
+  if (entries === null)
+    return [
+      red(
+        'progress.txt is missing',
+        session === null ? 'forge session start' : 'forge progress add "what you just did"',
+      ),
+    ];
+  if (session === null) return [green('no session is running: there is nothing to keep current')];
+  const fix = 'forge progress add "what you just did"';
+  const newest = newestPast(
+    entries.map((minutes) => minutes * MINUTE),
+    now,
+  );
+  if (newest === null) {
+    const why = entries.length > 0 ? 'lies in the future' : 'has a time';
+    const which = entries.length > 0 ? 'each entry' : 'no entry';
+    return [yellow(`progress.txt: ${which} ${why}: how current it is cannot be told`, fix)];
+  }
+  const minutes = Math.max(0, Math.floor(now.getTime() / MINUTE) - newest / MINUTE);
+  const age = describeSpan(minutes * MINUTE);
+  if (minutes > 60) return [yellow(`progress.txt is stale: its newest entry is ${age} old`, fix)];
+  return [green(`progress.txt is current: its newest entry is ${minutes === 0 ? 'new' : `${age} old`}`)];
+}
+
+export interface FeatureFacts {
+  counts: Readonly<Record<FeatureStatus, number>>;
+  /** Marked passing without the evidence, and counted as in progress. */
+  claims: readonly string[];
+  /** What to type about the next of them. */
+  next: string;
+}
+
+/** Above 80 % is green, below 50 % red; both of these are yellow. Exact, in whole numbers. */
+export function judgeFeatures({ counts, claims, next }: FeatureFacts): Remark[] {
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (total === 0) return [green('there are no features yet')];
+  const { passing } = counts;
+  const percent = Math.floor((passing * 10_000) / total) / 100;
+  const reason = `${passing} of ${plural(total, 'feature')} ${passing === 1 || total === 1 ? 'passes' : 'pass'} (${percent} %)`;
+  const remarks =
+    passing * 100 > total * 80
+      ? [green(reason)]
+      : [passing * 100 >= total * 50 ? yellow(reason, next) : red(reason, next)];
+  const [first] = claims;
+  if (first === undefined) return remarks;
+  const named = `${claims.slice(0, 3).join(', ')}${claims.length > 3 ? ` and ${claims.length - 3} more` : ''}`;
+  const why = `${named}: marked passing, but not by a run of the tests as they are`;
+  return [...remarks, yellow(why, `forge feature verify ${first}`)];
+}
+
+/** What shows that Linear is used here, and by which a commit is tied to it. */
+export interface IssueRules {
+  /** Issues that are here, or were, and features that carry one. */
+  known: ReadonlySet<string>;
+  /** What looks like one. */
+  isIssue(id: string): boolean;
+}
+
+/** A commit that names no issue. Git's own and those of a session's end are nobody's work. */
+export function isOrphan(
+  { subject, parents }: { subject: string; parents: number },
+  { known, isIssue }: IssueRules,
+): boolean {
+  if (parents > 1 || /^(Merge|Revert|Reapply|fixup!|squash!|amend!) /.test(subject)) return false;
+  const [, id, rest = ''] = /^\[([A-Za-z0-9][A-Za-z0-9._-]*)\] (.*)$/.exec(subject) ?? [];
+  if (id === undefined) return true;
+  return !known.has(id) && !isIssue(id) && !rest.startsWith('Session end');
+}
+
+export interface LinearFacts {
+  /** Whether an issue of Linear ever was here. */
+  isUsed: boolean;
+  active: number;
+  /** Of the last commits those that name no issue, newest first: hash and subject. */
+  orphans: readonly string[];
+  /** How many commits were looked at. */
+  commits: number;
+}
+
+export function judgeLinear({ isUsed, active, orphans, commits }: LinearFacts): Remark[] {
+  if (!isUsed) return [green('Linear was never used here')];
+  const [first] = orphans;
+  if (first === undefined)
+    return [
+      green(`${plural(active, 'active issue')}; each of the last ${plural(commits, 'commit')} names one`),
+    ];
+  const more = orphans.length > 1 ? ` and ${orphans.length - 1} more` : '';
+  const which = `${oneLine(first, 80)}${more}`;
+  const text = `of the last ${plural(commits, 'commit')}, ${orphans.length} ${orphans.length === 1 ? 'names' : 'name'} no issue: ${which}`;
+  return [yellow(text, 'forge focus set --issue ID   (forge commit names it from now on)')];
+}

@@ -1,0 +1,131 @@
+import { ForgeError } from '../core/error.js';
+import { listFeatures, nextTask } from '../feature/feature.js';
+import { type Candidate, taskLine } from '../feature/next.js';
+import { countStatuses, type Feature, type FeatureStatus } from '../feature/rules.js';
+import { readBranch } from '../git/read.js';
+import { exampleId } from '../init/proposal.js';
+import { readKfr } from '../kfr/kfr.js';
+import { openEntries } from '../kfr/rules.js';
+import { describePause, mentionedPauses } from '../ledger/pause.js';
+import { readHalt } from '../project/halt.js';
+import { type Context, hasRecovery, readConfig } from '../project/project.js';
+import { recentArchives } from '../session/archive.js';
+import { showFocus } from '../session/focus.js';
+import { resumable, sessionName } from '../session/rules.js';
+import { ownSessions, readRunning } from '../session/running.js';
+import type { Component } from './component.js';
+import { readStatus } from './status.js';
+
+/** `forge` alone: where you stand, and the three most useful next commands. */
+export interface Where {
+  root: string | null;
+  /** Null: no git. */
+  branch: string | null;
+  git: boolean;
+  session: { id: string; started_at: string; task: string | null; open_questions: number } | null;
+  features: Record<FeatureStatus, number> | null;
+  /** Why nothing may be written until a human has acted; null when nothing stands in the way. */
+  halted: string | null;
+  /** Since when and why work waits for a human. */
+  paused: string | null;
+  /** A rollback, or its undoing, waits to be completed. */
+  recovering: boolean;
+  /** As `forge status` has it. */
+  health: Pick<Component, 'name' | 'color'>[];
+  /** What could not be read. */
+  problems: string[];
+  next: string[];
+}
+
+/** What is damaged is named, and hinders nobody from asking. */
+export async function whereYouStand(context: Context): Promise<Where> {
+  const { repository, git, layout } = context;
+  const { components } = await readStatus(context, { brief: true });
+  const broken = new Broken();
+  const features = broken.attempt(() => listFeatures(context).features, null);
+  const session = broken.attempt(() => sessionHere(context), null);
+  const halted = readHalt(context.disk)?.reasons[0] ?? null;
+  const [pause] = broken.attempt(() => mentionedPauses(context), []);
+  const recovering = hasRecovery(context);
+  const suggested = broken.attempt(() => suggest(context, session !== null, features ?? []), []);
+  return {
+    root: layout.root,
+    branch: repository && git ? await readBranch(repository, git) : null,
+    git: repository !== null,
+    session,
+    features: features && countStatuses(features),
+    halted,
+    paused: pause ? describePause(pause) : null,
+    recovering,
+    health: components.map(({ name, color }) => ({ name, color })),
+    problems: broken.problems,
+    next: [
+      ...(halted === null ? [] : ['forge memory verify']),
+      ...(recovering ? ['forge recover'] : []),
+      ...(pause ? ['forge recover --plan', 'forge memory override acknowledge --reason "…"'] : []),
+      ...broken.next,
+      // A session does not end while something is open.
+      ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),
+      ...suggested,
+    ].slice(0, 3),
+  };
+}
+
+function sessionHere(context: Context): Where['session'] {
+  const running = readRunning(context);
+  return (
+    running && {
+      id: sessionName(running.id),
+      started_at: running.started_at,
+      task: showFocus(context).task,
+      open_questions: openEntries(readKfr(context)).length,
+    }
+  );
+}
+
+/** What forge refuses to read, once each, and what to do about it. */
+class Broken {
+  readonly problems: string[] = [];
+  readonly next: string[] = [];
+
+  attempt<T, F>(work: () => T, otherwise: F): T | F {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+      if (!this.problems.includes(error.message)) this.problems.push(error.message);
+      const command = error.code === 'file.conflict' ? 'forge doctor --fix' : 'forge status';
+      if (!this.next.includes(command)) this.next.push(command);
+      return otherwise;
+    }
+  }
+}
+
+function suggest(context: Context, running: boolean, features: readonly Feature[]): string[] {
+  const isOwn = ownSessions(context);
+  const interrupted = resumable(recentArchives(context)).find(({ id }) => isOwn(id));
+  const { task } = nextTask(context);
+  const commands = [
+    ...(features.length === 0
+      ? [
+          `forge feature add ${exampleId(readConfig(context).commit.id_pattern)} "First thing to build" --test "npm test"`,
+        ]
+      : []),
+    ...(running ? ['forge progress add "what you just did"'] : []),
+    ...(!running && interrupted ? [`forge session start --resume ${sessionName(interrupted.id)}`] : []),
+    ...(running ? [] : ['forge session start']),
+    ...(task?.source === 'feature' ? [workOn(task, features)] : []),
+    ...(running ? ['forge session end --learned "…" --next "…"'] : []),
+    'forge briefing',
+  ];
+  return commands.slice(0, 3);
+}
+
+/** A feature without tests can be proved by nothing yet. */
+function workOn(task: Candidate, features: readonly Feature[]): string {
+  const tested = (features.find(({ id }) => id === task.id)?.tests ?? []).length > 0;
+  const command = tested
+    ? `forge feature verify ${task.id}`
+    : `forge feature edit ${task.id} --test "npm test"`;
+  return `${command}   # ${taskLine(task)}`;
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { compareText } from '../core/text.js';
+
+/**
+ * What `[cycle]` lets forge do by itself, in the words that a person would type: that is what they approve. The setting may
+ * have come with a clone.
+ */
+export const CYCLE_COMMANDS = {
+  commit: 'forge commit --all',
+  checkpoint: 'forge checkpoint create',
+} as const;
+
+/** Something from the repository that would run: a file's bytes, or a command's words. */
+export interface Runnable {
+  kind: 'file' | 'command';
+  /** The file's path in the repository, or where the command stands (`feature FORGE-001`). */
+  name: string;
+  content: string;
+}
+
+/** What a person approved, with the bytes, so that a later change can be shown. */
+export interface Approval extends Record<string, unknown> {
+  kind: Runnable['kind'];
+  name: string;
+  digest: string;
+  content: string;
+  at: string;
+  /** `entered` through forge on this machine, or `approved` at a terminal. */
+  how: 'entered' | 'approved';
+}
+
+export type TrustState = 'trusted' | 'changed' | 'new';
+
+export interface TrustItem extends Runnable {
+  digest: string;
+  state: TrustState;
+  /** What was approved before it changed. */
+  before?: string;
+}
+
+/**
+ * A command is approved by its words, wherever it stands; a file by its path and bytes: the same bytes elsewhere
+ * may mean something else.
+ */
+export function digestRunnable({ kind, name, content }: Runnable): string {
+  const place = kind === 'file' ? name : '';
+  return createHash('sha256').update(`${kind}\u0000${place}\u0000${content}`).digest('hex');
+}
+
+/** One digest over all that would run here: what FORGE_TRUST must be. */
+export function digestAll(runnables: readonly Runnable[]): string {
+  const digests = [...new Set(runnables.map(digestRunnable))].sort(compareText);
+  return createHash('sha256').update(digests.join('\n')).digest('hex');
+}
+
+/** Where each stands against the approvals. */
+export function judgeTrust(runnables: readonly Runnable[], approvals: readonly Approval[]): TrustItem[] {
+  const digests = new Set(approvals.map((approval) => approval.digest));
+  return runnables.map((runnable) => {
+    const digest = digestRunnable(runnable);
+    if (digests.has(digest)) return { ...runnable, digest, state: 'trusted' };
+    const before = approvals
+      .filter(({ kind, name }) => kind === runnable.kind && name === runnable.name)
+      .at(-1);
+    return before
+      ? { ...runnable, digest, state: 'changed', before: before.content }
+      : { ...runnable, digest, state: 'new' };
+  });
+}
+
+/** The lines that differ, as `-old` and `+new`, with one line of context around them. */
+export function diffLines(before: string, after: string): string[] {
+  const [a, b] = [before.split('\n'), after.split('\n')];
+  let head = 0;
+  while (head < a.length && head < b.length && a[head] === b[head]) head++;
+  let tail = 0;
+  while (
+    tail < a.length - head &&
+    tail < b.length - head &&
+    a[a.length - 1 - tail] === b[b.length - 1 - tail]
+  )
+    tail++;
+  const context = head > 0 ? [` ${a[head - 1]}`] : [];
+  const removed = a.slice(head, a.length - tail).map((line) => `-${line}`);
+  const added = b.slice(head, b.length - tail).map((line) => `+${line}`);
+  const after1 = tail > 0 ? [` ${a[a.length - tail]}`] : [];
+  return [...context, ...removed, ...added, ...after1];
+}

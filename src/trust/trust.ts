@@ -1,0 +1,237 @@
+import { dirname, join, resolve, sep } from 'node:path';
+import * as z from 'zod/mini';
+import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
+import { stateHome } from '../core/environment.js';
+import { ForgeError, refused } from '../core/error.js';
+import { makeFolder, PRIVATE, readPlain, readTarget, removePath, replaceFiles } from '../core/files.js';
+import { MAX_STATE_BYTES } from '../core/json.js';
+import { type LockPolicy, withLock } from '../core/lock.js';
+import { featuresFile, initScript, shown, trustFile } from '../core/paths.js';
+import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
+import { FEATURES } from '../feature/rules.js';
+import { identityOf } from '../git/repository.js';
+import { type Context, lockPolicy, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import {
+  type Approval,
+  CYCLE_COMMANDS,
+  digestAll,
+  digestRunnable,
+  judgeTrust,
+  type Runnable,
+  type TrustItem,
+} from './rules.js';
+
+export interface TrustReport {
+  /** The repository (its common git dir) or folder that approvals are tied to. */
+  identity: string;
+  /** What FORGE_TRUST must be for all of this to run in CI. */
+  digest: string;
+  items: TrustItem[];
+  trusted: boolean;
+}
+
+/** Everything from this repository that forge would run, and whether it may. */
+export function showTrust(context: Context): TrustReport {
+  const identity = identityOf(context.layout.root, context.repository);
+  const runnables = listRunnables(context);
+  const digest = digestAll(runnables);
+  const items = judgeTrust(runnables, readApproved(context, identity)).map((item) =>
+    context.world.env.FORGE_TRUST === digest ? { ...item, state: 'trusted' as const } : item,
+  );
+  return { identity, digest, items, trusted: items.every(({ state }) => state === 'trusted') };
+}
+
+/** Throws exit 3 `trust.needed` unless every one of these commands may run here. */
+export function requireTrust(context: Context, commands: readonly string[]): void {
+  const wanted = new Set(commands);
+  const files = new Set(
+    commands.flatMap((command) => filesIn(context, splitCommand(command)).map(({ name }) => name)),
+  );
+  const blocking = showTrust(context).items.find(
+    ({ kind, content, name, state }) =>
+      state !== 'trusted' && (kind === 'command' ? wanted.has(content) : files.has(name)),
+  );
+  if (!blocking) return;
+  const what = blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${blocking.name})`;
+  const state =
+    blocking.state === 'changed' ? 'changed since it was approved' : 'was not approved on this machine';
+  throw refused('trust.needed', `${what} ${state}; nothing was run.`, { hint: 'forge trust' });
+}
+
+/** A person at a terminal approves what `shown` (its digest) listed; nobody else can (exit 3). */
+export function approveTrust(context: Context, input: { digest: string }): TrustReport {
+  requireSupervisor(context, 'trust');
+  if (!context.world.terminal)
+    throw refused('trust.no_terminal', 'Only a person at a terminal can approve what this repository runs.', {
+      hint: 'In CI: FORGE_TRUST=<the sha256 that "forge trust --show" prints>',
+    });
+  const runnables = listRunnables(context);
+  if (digestAll(runnables) !== input.digest)
+    throw refused('trust.changed', 'It changed while you were reading; nothing was approved.', {
+      hint: 'forge trust',
+    });
+  approve(context, runnables, 'approved');
+  return showTrust(context);
+}
+
+/** Takes back every approval for this repository. */
+export function revokeTrust(context: Context): TrustReport {
+  requireSupervisor(context, 'trust');
+  const { identity } = showTrust(context);
+  if (!context.disk.dryRun) removePath(trustFile(stateHome(context.world.env), identity));
+  return showTrust(context);
+}
+
+/** Tests that were just entered through forge here. */
+export function approveTests(context: Context, tests: readonly string[]): void {
+  const wanted = new Set(commandsOf(context, tests));
+  const entered = listRunnables(context).filter(
+    ({ kind, content }) => kind === 'command' && wanted.has(content),
+  );
+  approve(context, entered, 'entered');
+}
+
+/** Commands that somebody just typed, with the files of `.forge/` that they name. */
+export function approveTyped(context: Context, commands: readonly string[]): void {
+  approve(context, commandRunnables(context, commands), 'entered');
+}
+
+/**
+ * For commands that something else of this repository names than what `forge trust` shows: each must have been approved
+ * here as it stands, word for word (exit 3).
+ */
+export function requireApproved(context: Context, commands: readonly string[]): void {
+  const { identity, items } = showTrust(context);
+  const known = new Set(readApproved(context, identity).map(({ digest }) => digest));
+  for (const { digest, state } of items) if (state === 'trusted') known.add(digest);
+  const strange = commandRunnables(context, commands).find(
+    (runnable) => !known.has(digestRunnable(runnable)),
+  );
+  if (!strange) return;
+  const what = strange.kind === 'file' ? strange.name : `"${strange.content}"`;
+  throw refused('trust.needed', `${what} was not approved on this machine; nothing was run.`, {
+    hint: 'forge trust  (after putting the command into [checkpoint] verify of .forge/config.toml)',
+  });
+}
+
+const commandRunnables = (context: Context, commands: readonly string[]): Runnable[] =>
+  commands.flatMap((command) => [
+    { kind: 'command' as const, name: 'checkpoint', content: command },
+    ...filesIn(context, splitCommand(command)),
+  ]);
+
+/** A file that forge itself just wrote. */
+export function approveInitScript(context: Context): void {
+  approve(context, fileRunnable(context, initScript(context.layout)), 'entered');
+}
+
+/** How each test would be run: its words after `test_command`, quoted. */
+function commandsOf(context: Context, tests: readonly string[]): string[] {
+  const template = readConfig(context).features.test_command;
+  return tests.map((test) => formatArgv(testArgv(test, template)));
+}
+
+/** init.sh, every feature's tests, what verifies checkpoints, what cycles do by themselves, and the files in .forge/ that these name. */
+function listRunnables(context: Context): Runnable[] {
+  const { disk, layout } = context;
+  const { features } = disk.requireDocument(FEATURES, featuresFile(layout)).value;
+  const { checkpoint, cycle, features: settings } = readConfig(context);
+  const tests = features.flatMap(({ id, tests = [] }) => tests.map((test) => ({ id, test })));
+  const all = [
+    ...fileRunnable(context, initScript(layout)),
+    ...tests.flatMap(({ id, test }) => testRunnables(context, `feature ${id}`, test, settings.test_command)),
+    ...checkpoint.verify.flatMap((command) => testRunnables(context, '[checkpoint] verify', command, '')),
+    ...(['commit', 'checkpoint'] as const)
+      .filter((key) => cycle[key])
+      .map((key): Runnable => ({ kind: 'command', name: `[cycle] ${key}`, content: CYCLE_COMMANDS[key] })),
+  ];
+  // The same words in two features, or a script that both name, are approved once, under the first.
+  const byDigest = new Map<string, Runnable>();
+  for (const runnable of all) {
+    const digest = digestRunnable(runnable);
+    if (!byDigest.has(digest)) byDigest.set(digest, runnable);
+  }
+  return [...byDigest.values()];
+}
+
+/** A test that cannot be split into words can never run, so there is nothing to approve. */
+function testRunnables(context: Context, name: string, test: string, template: string): Runnable[] {
+  try {
+    const argv = testArgv(test, template);
+    return [{ kind: 'command', name, content: formatArgv(argv) }, ...filesIn(context, argv)];
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'usage') return [];
+    throw error;
+  }
+}
+
+/** Scripts in .forge/ came with the clone like the command that names them. */
+function filesIn(context: Context, argv: readonly string[]): Runnable[] {
+  const { root, dir } = context.layout;
+  const paths = argv.map((word) => resolve(root, word)).filter((path) => path.startsWith(dir + sep));
+  return paths.flatMap((path) => fileRunnable(context, path));
+}
+
+/** Reads what the path leads to, so that changing a link's target is a change too. */
+function fileRunnable({ layout }: Context, path: string): Runnable[] {
+  const bytes = readTarget(path, MAX_STATE_BYTES);
+  return bytes ? [{ kind: 'file', name: shown(layout, path), content: bytes.toString('utf8') }] : [];
+}
+
+function readApproved(context: Context, identity: string): Approval[] {
+  return readApprovals(trustFile(stateHome(context.world.env), identity), identity).approvals;
+}
+
+function approve(context: Context, runnables: readonly Runnable[], how: Approval['how']): void {
+  const { world, layout, repository, disk } = context;
+  if (disk.dryRun || runnables.length === 0) return;
+  const identity = identityOf(layout.root, repository);
+  const at = timestamp(context);
+  const fresh = runnables.map((runnable) => ({ ...runnable, digest: digestRunnable(runnable), at, how }));
+  const path = trustFile(stateHome(world.env), identity);
+  addApprovals(path, identity, fresh, lockPolicy(world));
+}
+
+const Approvals = z.looseObject({
+  schema_version: z.string(),
+  identity: z.string(),
+  approvals: z.array(
+    z.looseObject({
+      kind: z.enum(['file', 'command']),
+      name: z.string(),
+      digest: z.string(),
+      content: z.string(),
+      at: z.string(),
+      how: z.enum(['entered', 'approved']),
+    }),
+  ),
+});
+type Approvals = z.infer<typeof Approvals>;
+const APPROVALS: Format<Approvals> = { name: 'trust', version: '1.0', schema: Approvals };
+
+/** The approvals for one repository; none when the file is missing or speaks of another one. */
+export function readApprovals(path: string, identity: string): Approvals {
+  const bytes = readPlain(path, MAX_STATE_BYTES);
+  const none: Approvals = { schema_version: APPROVALS.version, identity, approvals: [] };
+  if (!bytes) return none;
+  const approvals = decodeDocument(APPROVALS, bytes, path).value;
+  return approvals.identity === identity ? approvals : none;
+}
+
+/** Adds what is not there yet, readable by this person only. Durable on return. */
+export function addApprovals(
+  path: string,
+  identity: string,
+  added: readonly Approval[],
+  policy: LockPolicy,
+): void {
+  makeFolder(dirname(path), PRIVATE);
+  withLock(join(dirname(path), 'lock'), policy, () => {
+    const before = readApprovals(path, identity);
+    const known = new Set(before.approvals.map(({ digest }) => digest));
+    const fresh = added.filter(({ digest }) => !known.has(digest));
+    if (fresh.length === 0) return;
+    const after: Approvals = { ...before, approvals: [...before.approvals, ...fresh] };
+    replaceFiles([{ path, bytes: encodeDocument(after), mode: 0o600 }]);
+  });
+}

@@ -1,8 +1,4 @@
 // What the package must hold, and what it may.
-import { basename } from 'node:path';
-import { CACHES } from './built.mjs';
-
-const COMPILED = ['main', 'short-status'];
 
 const EXPECTED = [
   'package.json',
@@ -17,10 +13,8 @@ const EXPECTED = [
   'dist/LICENSES.txt',
   'dist/forge.1',
   'templates/topics/kfr.md',
-  'dist/cli/main.cjs',
-  'dist/cli/short-status.cjs',
-  'dist/cli/mcp.cjs',
-  'dist/cli/package.json',
+  'dist/cli/daily.cjs',
+  'dist/cli/full.cjs',
   'dist/types/index.d.ts',
   'templates/ci/github.yml',
   'templates/ci/gitlab-ci.yml',
@@ -36,7 +30,6 @@ const EXPECTED = [
   'agents/claude/skills/forge-memory/SKILL.md',
   'agents/copilot/hooks/forge.json',
   'agents/opencode/plugins/forge.js',
-  ...(CACHES ? COMPILED.map((name) => `dist/cli/${basename(CACHES)}/${name}.v8`) : []),
 ];
 
 /** Everything that belongs in the package; the rest is stray. */
@@ -45,8 +38,7 @@ const ALLOWED = [
   /^bin\/(forge\.js|package\.json)$/,
   /^dist\/(index\.js|LICENSES\.txt|forge\.1)$/,
   /^dist\/chunks\/[\w-]+\.js$/,
-  /^dist\/cli\/(package\.json|[a-z.-]+\.cjs)$/,
-  /^dist\/cli\/v[\w.-]+\/[a-z.-]+\.v8$/,
+  /^dist\/cli\/(daily|full)\.cjs$/,
   /^dist\/types\/.+\.d\.ts$/,
   /^docs\/([\w-]+\.md|check-ledger\.sh)$/,
   /^templates\//,

@@ -1,8 +1,8 @@
 import { fstatSync, read, writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { outside, systemCode } from './core/error.js';
-import { main } from './cli/run.js';
 import { MAX_INPUT_BYTES } from './cli/io.js';
+import { main } from './cli/run.js';
+import { outside, systemCode } from './core/error.js';
 
 /**
  * The only place that reads argv and stdin, writes stdout and stderr, and sets the exit code.

@@ -61,7 +61,9 @@ const ORDER = [
 ];
 
 /** The ledger's checks look at knowledge and checkpoints until they become views of one ledger. */
-const NOT_YET = [/^ledger\/(?:checkpoint-anchors|execution-find|look|read|reset)\.ts -> (?:learning|checkpoint)\//];
+const NOT_YET = [
+  /^ledger\/(?:checkpoint-anchors|execution-find|look|read|reset)\.ts -> (?:learning|checkpoint)\//,
+];
 
 /** The only files that import a package. */
 const OWNERS: Record<string, readonly string[]> = {

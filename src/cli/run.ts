@@ -1,12 +1,12 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
+import { usage, withHint } from '../core/error.js';
+import { isGitHook } from '../hooks/shim.js';
 import { decodeInput, type Io } from './io.js';
 import { fitScreen, screenAt } from './screen.js';
 import type { Call, Invocation } from './spec.js';
 import { harmless } from './style.js';
 import { version } from './version.js';
-import { usage, withHint } from '../core/error.js';
-import { isGitHook } from '../hooks/shim.js';
 
 /** One command, end to end. Returns the exit code; never throws, never exits. */
 export async function main(io: Io): Promise<number> {

@@ -1,6 +1,6 @@
 import { toPlainGlyphs } from '../cli/screen.js';
 import { columns, type Style } from '../cli/style.js';
-import type { Color, Component, StatusReport, Status } from '../index.js';
+import type { Color, Component, Status, StatusReport } from '../index.js';
 
 const MARKS: Readonly<Record<Color, string>> = { green: '●', yellow: '◐', red: '○' };
 

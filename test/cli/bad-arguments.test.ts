@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
-import { differences, FEATURES, makeForge, snapshot } from './project.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is there is the point
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f]|\n\s+at /;

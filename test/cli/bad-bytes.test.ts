@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { forgeError, runBinary, runForge } from '../support/forge.js';
-import { CONFIG, differences, FEATURES, makePlainForge, snapshot } from './project.js';
-import { expectDamaged, FILES, prepared } from './state-files.js';
+import { CONFIG, differences, FEATURES, makePlainForge, snapshot } from '../support/forge-project.js';
+import { expectDamaged, FILES, prepared } from '../support/state-files.js';
 
 const JSON_FILES = FILES.filter(({ path }) => path !== CONFIG);
 

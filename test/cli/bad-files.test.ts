@@ -3,9 +3,16 @@ import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { forgeError, runForge, startLibrary } from '../support/forge.js';
+import {
+  differences,
+  makeForge,
+  makePlainForge,
+  PROGRESS,
+  snapshot,
+  storedFeature,
+} from '../support/forge-project.js';
 import { makeFolder, projectAt } from '../support/project.js';
-import { differences, makeForge, makePlainForge, PROGRESS, snapshot, storedFeature } from './project.js';
-import { FILES, prepared } from './state-files.js';
+import { FILES, prepared } from '../support/state-files.js';
 
 /** Ways in which a name can be no plain file of this folder's own. */
 const KINDS: Record<string, (path: string, outside: string) => void> = {

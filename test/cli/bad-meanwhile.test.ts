@@ -2,9 +2,17 @@ import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  CONFIG,
+  differences,
+  FEATURES,
+  KNOWLEDGE,
+  SESSION,
+  SESSIONS,
+  snapshot,
+} from '../support/forge-project.js';
 import { makeFolder, run } from '../support/project.js';
-import { CONFIG, differences, FEATURES, KNOWLEDGE, SESSION, SESSIONS, snapshot } from './project.js';
-import { FILES, prepared } from './state-files.js';
+import { FILES, prepared } from '../support/state-files.js';
 
 describe('files and other programs', () => {
   it('B-19 what a crash left beside a file is never read, and goes with the next write', async () => {

@@ -2,10 +2,18 @@ import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  CONFIG,
+  FEATURES,
+  FOCUS,
+  KNOWLEDGE,
+  makeForge,
+  makePlainForge,
+  SESSION,
+} from '../support/forge-project.js';
+import { KFR } from '../support/kfrs.js';
 import { type Project, run } from '../support/project.js';
-import { KFR } from './kfrs.js';
-import { CONFIG, FEATURES, FOCUS, KNOWLEDGE, makeForge, makePlainForge, SESSION } from './project.js';
-import { expectDamaged, FILES, prepared } from './state-files.js';
+import { expectDamaged, FILES, prepared } from '../support/state-files.js';
 
 /** Types the hint's command line, as a person would: without the remark behind it. */
 const typeIt = (project: Project, hint: string) =>

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BIN, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, PROGRESS, snapshot } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt, run } from '../support/project.js';
-import { differences, makeForge, PROGRESS, snapshot } from './project.js';
 
 /** A line for bash, where `forge` is the built binary; the exit code of the first program of a pipe is printed last. */
 function bash(project: Pick<Project, 'dir'>, line: string) {

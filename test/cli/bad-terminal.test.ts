@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
-import type { Project } from '../support/project.js';
 import {
   CONFIG,
   differences,
@@ -11,7 +10,8 @@ import {
   makeForge,
   PROGRESS,
   snapshot,
-} from './project.js';
+} from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is shown is the point
 const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u202a-\u202e\u2066-\u2069\ufeff]/u;

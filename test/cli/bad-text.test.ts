@@ -1,8 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeJson, runForge } from '../support/forge.js';
+import {
+  differences,
+  FEATURES,
+  FOCUS,
+  KNOWLEDGE,
+  makeForge,
+  PROGRESS,
+  snapshot,
+} from '../support/forge-project.js';
+import { NAUGHTY } from '../support/naughty.js';
 import type { Project } from '../support/project.js';
-import { NAUGHTY } from './naughty.js';
-import { differences, FEATURES, FOCUS, KNOWLEDGE, makeForge, PROGRESS, snapshot } from './project.js';
 
 interface Place {
   name: string;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
-import { differences, makeForge, snapshot } from './project.js';
 
 async function prepared(): Promise<Project> {
   const project = await makeForge();

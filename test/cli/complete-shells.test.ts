@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { bashWord, splitLine } from '../../src/cli/complete-shells.js';
 import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge, putFeatures } from '../support/forge-project.js';
 import { makePlainProject, type Project } from '../support/project.js';
-import { makeForge, putFeatures } from './project.js';
 
 async function bash(project: Project, line: string, replaced: string, type = '9'): Promise<string[]> {
   const args = ['complete', '--shell=bash', `--current=${replaced}`, `--type=${type}`, '--', line];

@@ -5,8 +5,6 @@ import { TOPICS } from '../../src/cli/help/topics.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
-import { makePlainProject, type Project } from '../support/project.js';
-import { record } from './memory.js';
 import {
   differences,
   FEATURES,
@@ -15,7 +13,9 @@ import {
   makePlainForge,
   putFeatures,
   snapshot,
-} from './project.js';
+} from '../support/forge-project.js';
+import { record } from '../support/memory.js';
+import { makePlainProject, type Project } from '../support/project.js';
 
 interface Answer {
   kind: string;

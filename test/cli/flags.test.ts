@@ -3,9 +3,9 @@ import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { genesisLine } from '../../src/ledger/rules/record.js';
 import { fixedClock, forgeError, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { record, segmentOf, verify } from '../support/memory.js';
 import { makePlainProject, makeRepository, type Project } from '../support/project.js';
-import { record, segmentOf, verify } from './memory.js';
-import { differences, makeForge, snapshot } from './project.js';
 
 const FOREIGN = 'f'.repeat(64);
 const STRANGER = `ed25519:${Buffer.alloc(32, 1).toString('base64')}`;

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, makeForge, makePlainForge, PROGRESS } from '../support/forge-project.js';
 import { changedPaths, makePlainProject, makeRepository, projectAt } from '../support/project.js';
-import { CONFIG, makeForge, makePlainForge, PROGRESS } from './project.js';
 
 describe('finding the .forge folder', () => {
   it('LAY-05 from any subfolder, and with -C and FORGE_DIR from elsewhere', async () => {

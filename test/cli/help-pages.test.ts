@@ -11,9 +11,9 @@ import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
 import { makePlainProject } from '../support/project.js';
 import { has } from '../support/terminal.js';
-import { makeForge } from './project.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const FOLDER = join(ROOT, 'templates', 'topics');

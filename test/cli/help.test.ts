@@ -7,8 +7,8 @@ import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';
 import { EXIT_CODES } from '../../src/core/error.js';
 import { runBinary, runForge } from '../support/forge.js';
+import { differences, snapshot } from '../support/forge-project.js';
 import { makePlainProject, makeRepository } from '../support/project.js';
-import { differences, snapshot } from './project.js';
 
 /** Every command with the words that call it. */
 async function commands(): Promise<{ words: string[]; spec: CommandSpec }[]> {

@@ -2,8 +2,8 @@ import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { KFR } from './kfrs.js';
-import { CONFIG, FEATURES, FOCUS, ISSUES, KNOWLEDGE, makeForge, SESSION } from './project.js';
+import { CONFIG, FEATURES, FOCUS, ISSUES, KNOWLEDGE, makeForge, SESSION } from '../support/forge-project.js';
+import { KFR } from '../support/kfrs.js';
 
 type Schema = Parameters<typeof z.fromJSONSchema>[0];
 

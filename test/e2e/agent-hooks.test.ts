@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { payload } from '../cli/agent-hooks.js';
+import { payload } from '../support/agent-hooks.js';
 import { BIN, runBinary, SLOW_MOTION } from '../support/forge.js';
 import { makeFolder, type Project, run } from '../support/project.js';
-import { makeForgeRepository } from './typed.js';
+import { makeForgeRepository } from '../support/typed.js';
 
 const SESSION = '.forge/memory/short-term/session.json';
 const FORGE = `'${process.execPath}' '${BIN}'`;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { BIN } from '../support/forge.js';
 import { type Project, run } from '../support/project.js';
-import { atTerminal } from './terminal.js';
-import { makeForgeRepository, typed } from './typed.js';
+import { makeForgeRepository, typed } from '../support/typed.js';
 
 const FILE = '.forge/memory/long-term/architecture.md';
 

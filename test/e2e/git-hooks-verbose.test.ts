@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { commit, forge, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
 import { type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
-import { commit, forge, MESSAGE, makeCommitted } from './hooks.js';
 
 const SECRET = SAMPLES.secret();
 const SCISSORS = `${'-'.repeat(24)} >8 ${'-'.repeat(24)}`;

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { differences, makeForge, PROGRESS, snapshot } from '../cli/project.js';
 import { BIN, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, PROGRESS, snapshot } from '../support/forge-project.js';
 import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -143,11 +143,11 @@ function breakRules(folder: string): void {
   const found = readdirSync(folder)
     .filter((name) => name.endsWith('.cjs'))
     .filter((name) => table.test(readFileSync(join(folder, name), 'latin1')));
-  expect(found).toHaveLength(1);
-  const file = join(folder, found[0] ?? '');
-  writeFileSync(file, readFileSync(file, 'latin1').replace(table, '"places":'));
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-    if (name.endsWith('.v8')) rmSync(join(folder, name));
+  expect(found.length).toBeGreaterThan(0);
+  for (const name of found) {
+    const file = join(folder, name);
+    writeFileSync(file, readFileSync(file, 'latin1').replace(table, '"places":'));
+  }
 }
 
 describe('where the rules cannot be loaded', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BIN } from '../support/forge.js';
 import { changedPaths, makeFolder, makeRepository, type Project, run } from '../support/project.js';
-import { pathsIn } from './typed.js';
+import { pathsIn } from '../support/typed.js';
 
 const LINE = [
   'forge init --yes',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runBinary } from '../support/forge.js';
 import { makeFolder } from '../support/project.js';
-import { makeForgeRepository } from './typed.js';
+import { makeForgeRepository } from '../support/typed.js';
 
 /**
  * Loaded before the built command. Once that has answered, it waits only for what keeps Node running: with no timer among

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
-import { backups, breakThings, differsFrom, files, undo, withCheckpoint } from '../cli/recovery.js';
 import { hasStrace, strike } from '../support/faults.js';
 import { runBinary, startBinary } from '../support/forge.js';
 import type { Project } from '../support/project.js';
+import { backups, breakThings, differsFrom, files, undo, withCheckpoint } from '../support/recovery.js';
 
 const CHECKPOINT = 'checkpoint/APP-1-v1';
 const CLAIM = '.git/forge/recover-claim.json';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { breakThings, differsFrom, files, withCheckpoint } from '../cli/recovery.js';
-import { atTerminal } from './terminal.js';
+import { atTerminal } from '../support/e2e-terminal.js';
+import { breakThings, differsFrom, files, withCheckpoint } from '../support/recovery.js';
 
 describe('forge recover at a terminal', () => {
   it('GIT-06 shows the table and asks; no means nothing is done, yes rolls back', async () => {

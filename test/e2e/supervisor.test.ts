@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { makeFolder } from '../support/project.js';
 import { keyOf } from '../support/seals.js';
-import { atTerminal } from './terminal.js';
-import { makeForgeRepository, typed, typedError, typedJson } from './typed.js';
+import { makeForgeRepository, typed, typedError, typedJson } from '../support/typed.js';
 
 interface Verified {
   status: string;

@@ -2,7 +2,7 @@ import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { describe, expect, it } from 'vitest';
 import { makePlainProject } from '../support/project.js';
-import { greeted } from './servers.js';
+import { greeted } from '../support/servers.js';
 
 interface Tool {
   name: string;

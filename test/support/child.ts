@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 /** test/store/child.ts as a process of its own, gone when the test has finished. */
 export function startChild(...args: string[]): ChildProcess {
-  const entry = fileURLToPath(new URL('../store/child.ts', import.meta.url));
+  const entry = fileURLToPath(new URL('./store-child.ts', import.meta.url));
   if (!built)
     buildSync({ entryPoints: [entry], outfile: script, bundle: true, platform: 'node', format: 'esm' });
   built = true;

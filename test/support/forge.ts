@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { main } from '../../src/cli/run.js';
 import type { Holder } from '../../src/core/holder.js';
 import { systemWorld, type World } from '../../src/index.js';
-import { main } from '../../src/cli/run.js';
 import { HANG, type Project, run } from './project.js';
 
 export interface Outcome {

@@ -1,0 +1,200 @@
+import { cpSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  blockOf,
+  claude,
+  contextOf,
+  GOAL,
+  QUESTION,
+  SILENT,
+  sessionOf,
+  talking,
+} from '../support/agent-hooks.js';
+import { agent, forgeJson, runForge } from '../support/forge.js';
+import { makeForge, snapshot } from '../support/forge-project.js';
+import { patch } from '../support/kfrs.js';
+import { makeFolder } from '../support/project.js';
+
+describe('forge hook claude stop and pre-compact', () => {
+  it('KFR-09 hold an agent back while a question is open, name it and the ways out, and let it go then', async () => {
+    const project = await talking();
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+    await patch(project, [GOAL, QUESTION]);
+    const outcome = await claude(project, 'stop');
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(outcome.stdout)).toEqual({ decision: 'block', reason: expect.any(String) });
+    expect(blockOf(outcome)).toContain('- kfr-2 (OpenQuestion) which cookie holds the token?');
+    expect(blockOf(outcome)).toContain('forge kfr patch --resolve kfr-2="the answer"');
+    expect(blockOf(outcome)).toContain('--park kfr-2=');
+    await runForge(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid']);
+    expect(await claude(project, 'stop', { name: 'stop-active' })).toEqual(SILENT);
+  });
+
+  it('KFR-09 a parked question opens the stop, and not a compaction that was asked for', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION, { op: 'park', id: 'kfr-1', reason: 'Ada decides' }]);
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+    const asked = await claude(project, 'pre-compact', { name: 'pre-compact-manual' });
+    expect(blockOf(asked)).toContain('before you compact the conversation, 1 entry');
+    expect(blockOf(asked)).not.toContain('--park');
+    expect(await claude(project, 'pre-compact', { name: 'pre-compact-auto' })).toEqual(SILENT);
+  });
+
+  it('AGT-01 never loop: after eight blocks in a row the agent goes free, until a person speaks', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const row = async (): Promise<boolean[]> => {
+      const blocks = [blockOf(await claude(project, 'stop')) !== null];
+      for (let i = 1; i < 10; i++)
+        blocks.push(blockOf(await claude(project, 'stop', { name: 'stop-active' })) !== null);
+      return blocks;
+    };
+    const eight = [...Array(8).fill(true), false, false];
+    expect(await row()).toEqual(eight);
+    expect(await row()).toEqual(eight);
+    await claude(project, 'user-prompt-submit');
+    expect(blockOf(await claude(project, 'stop', { name: 'stop-active' }))).not.toBeNull();
+  });
+
+  it('KFR-09 SES-09 another agent is not held to the questions of a session that somebody else is at work in', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const other = (liveness: 'alive' | 'gone') => ({
+      session_id: 'other',
+      options: { world: { agent: agent('other'), liveness: () => liveness, isBelow: () => false } },
+    });
+    for (const name of ['stop', 'pre-compact-manual'])
+      expect(await claude(project, name.replace('-manual', ''), { name, ...other('alive') })).toEqual(SILENT);
+    // Nobody else is there to settle it.
+    expect(blockOf(await claude(project, 'stop', other('gone')))).toContain('kfr-1');
+  });
+
+  it('KFR-09 LTM-05 nobody is held to what cannot be settled: while memory is halted, in a copy of the folder', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const copy = { dir: join(makeFolder(), 'copy') };
+    cpSync(project.dir, copy.dir, { recursive: true });
+    expect(await claude(copy, 'stop')).toEqual(SILENT);
+    expect(blockOf(await claude(project, 'stop'))).not.toBeNull();
+    project.write('.forge/memory/evaluation.jsonl', '{"a":1}\n');
+    await runForge(project, ['memory', 'verify']);
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+    expect(await claude(project, 'pre-compact', { name: 'pre-compact-manual' })).toEqual(SILENT);
+  });
+
+  it('AGT-01 never loop: whatever became of the file that counts', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const [name] = readdirSync(join(project.dir, '.git/forge/agents'));
+    for (const content of ['{"blocks":-1000}', '{"blocks":0.5,"seen":7,"process":"x"}', '5', '[]', '{', '']) {
+      project.write(`.git/forge/agents/${name}`, content);
+      for (let i = 0; i < 9; i++) await claude(project, 'stop', { name: 'stop-active' });
+      expect(await claude(project, 'stop', { name: 'stop-active' }), content).toEqual(SILENT);
+    }
+  });
+
+  it('KFR-09 hold an agent back however much stands in working memory', async () => {
+    const project = await talking();
+    await runForge(project, ['config', 'set', 'kfr.tokens', '8000']);
+    for (let part = 0; part < 4; part++)
+      await patch(
+        project,
+        Array.from({ length: 90 }, (_, i) => ({ op: 'add', kind: 'Constraint', text: `c${part}-${i}` })),
+      );
+    await patch(project, [QUESTION]);
+    await claude(project, 'user-prompt-submit');
+    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
+    expect(blockOf(await claude(project, 'stop'))).toContain('which cookie');
+  });
+
+  it('AGT-01 remember a few conversations, whichever hooks they call', async () => {
+    const project = await talking();
+    await patch(project, [GOAL]);
+    for (let i = 0; i < 30; i++) await claude(project, 'user-prompt-submit', { session_id: `c${i}` });
+    expect(readdirSync(join(project.dir, '.git/forge/agents')).length).toBeLessThan(25);
+  });
+
+  it('AGT-01 let an agent go where its stops cannot be counted', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    rmSync(join(project.dir, '.git/forge/agents'), { recursive: true });
+    writeFileSync(join(project.dir, '.git/forge/agents'), 'in the way');
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+  });
+});
+
+describe('forge hook claude session-end', () => {
+  it('AGT-01 SES-07 marks the session parked without gate or commit; the next start offers it', async () => {
+    const project = await talking();
+    await runForge(project, ['progress', 'add', 'wired the button']);
+    await patch(project, [GOAL]);
+    const left = sessionOf(project).id;
+    const commits = project.git('rev-list', '--all', '--count');
+    expect(await claude(project, 'session-end')).toEqual(SILENT);
+    expect(sessionOf(project)).toMatchObject({
+      id: left,
+      parked: { agent: expect.stringMatching(/^claude-8a0c/) },
+    });
+    expect(project.git('rev-list', '--all', '--count')).toBe(commits);
+    const text = contextOf(await claude(project, 'session-start', { session_id: 'tomorrow' }));
+    expect(text).toContain('session-002');
+    expect(text).toContain('! Session');
+    expect(text).toMatch(
+      /was interrupted \(claude ended at .*with its working memory.*forge session start --resume/,
+    );
+    const resumed = await forgeJson<{ session: { resumed_from: string } }>(project, [
+      'session',
+      'start',
+      '--resume',
+      'latest',
+    ]);
+    expect(left).toContain(resumed.session.resumed_from);
+  });
+
+  it('KFR-09 a session that was left with a question open is not left behind: the next start shows it', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    await claude(project, 'session-end');
+    const text = contextOf(await claude(project, 'session-start', { session_id: 'tomorrow' }));
+    expect(text).toContain('[kfr-1, requires resolution] which cookie holds the token?');
+    expect(text).toMatch(
+      /no session was started\. .*was interrupted and cannot be left.*\n {2}→ forge session start --resume/,
+    );
+  });
+
+  it('AGT-01 the same conversation that comes back goes on in it', async () => {
+    const project = await talking();
+    const { id } = sessionOf(project);
+    await claude(project, 'session-end');
+    const text = contextOf(await claude(project, 'session-start', { source: 'resume' }));
+    expect(text).not.toContain('was interrupted');
+    expect(sessionOf(project).id).toBe(id);
+    expect(sessionOf(project)).not.toHaveProperty('parked');
+  });
+
+  it('AGT-01 a conversation that ends parks nothing for another one of the same process', async () => {
+    const project = await talking();
+    await claude(project, 'session-start', { session_id: 'second' });
+    await claude(project, 'session-end');
+    expect(sessionOf(project)).not.toHaveProperty('parked');
+    const context = contextOf(await claude(project, 'session-start', { session_id: 'second' }));
+    expect(context).toContain('-session-001');
+    expect(context).not.toContain('was interrupted');
+    await claude(project, 'session-end', { session_id: 'second' });
+    expect(sessionOf(project).parked).toMatchObject({ agent: 'claude-second' });
+  });
+
+  it('AGT-01 a session that a person holds is not parked by an agent that worked in it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start'], { world: { holder: agent('terminal') } });
+    const below = {
+      world: { agent: agent('claude'), isBelow: () => true, liveness: () => 'alive' as const },
+    };
+    const text = contextOf(await claude(project, 'session-start', { options: below }));
+    expect(text).not.toContain('no session was started');
+    const before = snapshot(join(project.dir, '.forge'));
+    await claude(project, 'session-end', { options: below });
+    expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
+  });
+});

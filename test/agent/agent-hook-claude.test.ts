@@ -1,0 +1,160 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openForge } from '../../src/index.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
+import { claude, contextOf, GOAL, QUESTION, SILENT, sessionOf, talking } from '../support/agent-hooks.js';
+import { at } from '../support/agents.js';
+import { agent, forgeJson } from '../support/forge.js';
+import { makeForge, snapshot } from '../support/forge-project.js';
+import { patch } from '../support/kfrs.js';
+
+describe('forge hook claude session-start', () => {
+  it('AGT-01 SES-01 starts a session and hands over the briefing, and nothing else', async () => {
+    const project = await makeForge();
+    const outcome = await claude(project, 'session-start');
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(outcome.stdout)).toEqual({
+      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: expect.any(String) },
+    });
+    expect(contextOf(outcome)).toMatch(/^FORGE briefing, \d{4}-\d\d-\d\d-session-001\n/);
+    expect(sessionOf(project).holder.agent).toBe('claude-8a0c5f6e-2b9d-4d7e-9c41-7f5f0d1f4c11');
+  });
+
+  it('AGT-01 goes on in its session on a resume, after a compaction, after /clear and in another process', async () => {
+    const project = await talking();
+    const first = sessionOf(project).id;
+    await claude(project, 'session-start', { source: 'resume' });
+    await claude(project, 'session-start', { source: 'compact' });
+    await claude(project, 'session-start', { source: 'resume', options: { world: { agent: agent('new') } } });
+    expect(sessionOf(project)).toMatchObject({ id: first, holder: agent('new')() });
+    const inNew = { options: { world: { agent: agent('new') } } };
+    await claude(project, 'session-end', { name: 'session-end-clear', ...inNew });
+    await claude(project, 'session-start', { source: 'clear', session_id: 'after-clear', ...inNew });
+    expect(sessionOf(project)).toMatchObject({ id: first, holder: { agent: 'claude-after-clear' } });
+    expect(sessionOf(project)).not.toHaveProperty('parked');
+  });
+
+  it('SES-09 shows what is known where another agent holds the session, and takes nothing from it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start'], {
+      world: { holder: agent('other'), liveness: () => 'alive' },
+    });
+    const before = snapshot(join(project.dir, '.forge'));
+    const text = contextOf(
+      await claude(project, 'session-start', { options: { world: { liveness: () => 'alive' } } }),
+    );
+    expect(text).toContain('FORGE briefing');
+    expect(text).toContain('no session was started. Session');
+    expect(text).toContain('forge session start --join');
+    expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
+  });
+
+  it('SES-07 AGT-01 an agent that works beside a session whose agent is gone gets its own, once that was silent', async () => {
+    const project = await makeForge();
+    await claude(project, 'session-start', {
+      options: { world: { ...at(agent('holder'), 0), agent: agent('first') } },
+    });
+    const other = (minute: number) => ({
+      session_id: 'other',
+      options: {
+        world: { ...at(agent('holder'), minute, 'gone'), agent: agent('other'), isBelow: () => false },
+      },
+    });
+    expect(contextOf(await claude(project, 'session-start', other(1)))).toContain('no session was started');
+    for (const minute of [3, 6, 9])
+      for (const event of ['user-prompt-submit', 'post-tool-use', 'stop'])
+        await claude(project, event, other(minute));
+    expect(contextOf(await claude(project, 'session-start', other(12)))).toContain('-session-002');
+  });
+
+  it('LTM-05 says that memory is halted, and what to type', async () => {
+    const project = await talking();
+    writeFileSync(join(project.dir, '.forge/memory/execution.jsonl'), 'no ledger\n');
+    const text = contextOf(await claude(project, 'session-start'));
+    expect(text).toMatch(/no session was started\. .*\n {2}→ forge memory/);
+  });
+
+  it('AGT-01 says that working memory cannot be read, and what to type', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    project.write('.forge/memory/short-term/kfr.json', '{ bad');
+    expect(contextOf(await claude(project, 'session-start', { source: 'resume' }))).toMatch(
+      /no session was started.*kfr\.json:1[\s\S]*→ mv /,
+    );
+  });
+
+  it('KFR-04 AGT-01 an agent is told what was patched while its briefing was written', async () => {
+    const project = await talking();
+    const { agent: hooks } = openForge(project.dir);
+    const before = await hooks.mark();
+    await patch(project, [GOAL]);
+    await hooks.started('claude-late', before);
+    expect(await hooks.unseen('claude-late', false)).toContain('[kfr-1]');
+    await hooks.started('claude-late', await hooks.mark());
+    expect(await hooks.unseen('claude-late', false)).toBeNull();
+  });
+
+  it('AGT-01 SES-03 stays below what agents take, working memory first and whole', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'briefing.budget', '8000']);
+    for (let i = 0; i < 60; i++)
+      await forgeJson(project, [
+        'knowledge',
+        'add',
+        'invariant',
+        `lesson ${i}: ${'what was learned '.repeat(12)}`,
+      ]);
+    await claude(project, 'session-start');
+    await patch(project, [GOAL, { op: 'add', kind: 'Constraint', text: 'c'.repeat(280) }]);
+    const text = contextOf(
+      await claude(project, 'session-start', { name: 'session-start-compact' }),
+    ) as string;
+    expect(text.length).toBeLessThanOrEqual(9500);
+    expect(text.length).toBeGreaterThan(5000);
+    expect(text.indexOf(KFR_HEADER)).toBeLessThan(60);
+    expect(text).toContain('c'.repeat(280));
+    expect(text).toContain('Cut to fit');
+  });
+});
+
+describe('forge hook claude user-prompt-submit and post-tool-use', () => {
+  it('KFR-04 hand over working memory once, when it has changed', async () => {
+    const project = await talking();
+    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
+    await patch(project, [GOAL]);
+    expect(await claude(project, 'post-tool-use')).toEqual(SILENT);
+    const told = contextOf(await claude(project, 'user-prompt-submit'));
+    expect(told).toContain(KFR_HEADER);
+    expect(told).toContain('- [kfr-1] logout works');
+    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
+    await patch(project, [{ op: 'replace', kind: 'Goal', text: 'logout and login work' }]);
+    expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-2] logout and login');
+  });
+
+  it('KFR-09 AGT-01 give it back after a compaction, with whatever is called first', async () => {
+    const project = await talking();
+    await patch(project, [GOAL]);
+    await claude(project, 'user-prompt-submit');
+    for (let i = 0; i < 4; i++)
+      expect(await claude(project, 'pre-compact', { name: 'pre-compact-auto' })).toEqual(SILENT);
+    expect(contextOf(await claude(project, 'post-tool-use'))).toContain('[kfr-1] logout works');
+    expect(await claude(project, 'post-tool-use')).toEqual(SILENT);
+    await claude(project, 'pre-compact', { name: 'pre-compact-auto' });
+    expect(contextOf(await claude(project, 'session-start', { name: 'session-start-compact' }))).toContain(
+      '[kfr-1]',
+    );
+    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
+  });
+
+  it('AGT-01 have nothing to say before a tool, nor to a sub-agent', async () => {
+    const project = await talking();
+    await patch(project, [GOAL, QUESTION]);
+    expect(await claude(project, 'pre-tool-use')).toEqual(SILENT);
+    const sub = { agent_id: 'agent-7', agent_type: 'Explore' };
+    expect(await claude(project, 'user-prompt-submit', sub)).toEqual(SILENT);
+    expect(await claude(project, 'post-tool-use', sub)).toEqual(SILENT);
+    expect(await claude(project, 'stop', sub)).toEqual(SILENT);
+    expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-1]');
+  });
+});

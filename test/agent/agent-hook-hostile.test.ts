@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  blockOf,
+  claude,
+  contextOf,
+  hook,
+  payload,
+  QUESTION,
+  SILENT,
+  talking,
+} from '../support/agent-hooks.js';
+import { runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { patch } from '../support/kfrs.js';
+
+describe('forge hook with what no agent should send', () => {
+  const hostile: [string, string][] = [
+    ['nothing', ''],
+    ['no JSON', '{"session_id": '],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['another encoding', '\u0000\ufffd{'],
+    [
+      'fields of the wrong kind',
+      '{"session_id":7,"cwd":["/"],"source":{},"stop_hook_active":"yes","agent_id":0}',
+    ],
+  ];
+  it.each(hostile)('AGT-01 %s: no output, no error, exit 0', async (_, input) => {
+    const project = await talking();
+    for (const event of ['user-prompt-submit', 'post-tool-use', 'pre-compact', 'stop'])
+      expect(await hook(project, ['claude', event], input), event).toEqual(SILENT);
+  });
+
+  it('AGT-01 unknown fields, events and agents; extra words; another case', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    const stop = payload('claude', 'stop', { cwd: project.dir, a_new_field: { deep: [1] } });
+    expect(blockOf(await hook(project, ['claude', 'stop'], stop))).not.toBeNull();
+    expect(blockOf(await hook(project, ['claude', 'Stop'], stop))).not.toBeNull();
+    for (const words of [['claude', 'teleport'], ['nobody', 'stop'], ['claude'], []])
+      expect(await runForge(project, ['hook', ...words], { stdin: JSON.stringify(stop) })).toEqual(SILENT);
+    const more = ['hook', 'claude', 'stop', '--json'];
+    expect(blockOf(await runForge(project, more, { stdin: JSON.stringify(stop) }))).not.toBeNull();
+  });
+
+  it('AGT-01 a payload of 10 MB', async () => {
+    const project = await talking();
+    const big = { tool_response: { text: 'x'.repeat(10_000_000) } };
+    expect(await claude(project, 'post-tool-use', big)).toEqual(SILENT);
+    await patch(project, [QUESTION]);
+    expect(blockOf(await claude(project, 'stop', big))).not.toBeNull();
+  });
+
+  it('AGT-01 a folder without forge, and one that is gone', async () => {
+    const project = await makeForge();
+    const outside = payload('claude', 'session-start', { cwd: '/' });
+    expect(await hook({ dir: '/' }, ['claude', 'session-start'], outside)).toEqual(SILENT);
+    const gone = payload('claude', 'session-start', { cwd: join(project.dir, 'was', 'here') });
+    expect(contextOf(await hook({ dir: '/' }, ['claude', 'session-start'], gone))).toContain(
+      'FORGE briefing',
+    );
+    const lost = await hook(
+      project,
+      ['claude', 'stop'],
+      { cwd: '/nowhere' },
+      {
+        cwd: () => {
+          throw new Error('ENOENT');
+        },
+        env: { CLAUDE_PROJECT_DIR: '/nowhere' },
+      },
+    );
+    expect(lost).toEqual(SILENT);
+  });
+
+  it.each(['../../../../etc/passwd', `a/${'x'.repeat(10_000)}`, '\u001b[2J\n"}', '..', ''])(
+    'AGT-01 the session id %j: nothing is written but what forge names itself',
+    async (session_id) => {
+      const project = await makeForge();
+      const text = contextOf(await claude(project, 'session-start', { session_id }));
+      expect(text).toContain('FORGE briefing');
+      const [file, ...others] = readdirSync(join(project.dir, '.git/forge/agents'));
+      expect(others).toEqual([]);
+      expect(file).toMatch(/^claude-([0-9a-f]{32}|unnamed)\.json$/);
+    },
+  );
+
+  it('AGT-01 errors of its own let the agent go on; one line in the log says so, with nothing of the payload', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    writeFileSync(join(project.dir, '.forge/memory/short-term/kfr.json'), '{"entries": 7');
+    expect(await claude(project, 'stop')).toEqual(SILENT);
+    expect(await claude(project, 'user-prompt-submit', { prompt: 'the secret plan' })).toEqual(SILENT);
+    const log = readFileSync(join(project.dir, '.git/forge/hooks.log'), 'utf8');
+    expect(log).toMatch(/^\S+ claude stop: \S+\n\S+ claude user-prompt-submit: \S+\n$/);
+    expect(existsSync(join(project.dir, '.forge/local/hooks.log'))).toBe(false);
+  });
+
+  it('AGT-01 typed by a person it says who calls it', async () => {
+    const project = await makeForge();
+    const { exitCode, stderr } = await runForge(project, ['hook', 'claude', 'stop'], { terminal: true });
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      'forge: forge hook is called by agents, with the event as JSON on stdin.\n  → forge agent install claude\n',
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import { chmodSync, linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { forgeError, runForge } from '../support/forge.js';
+import { makeForge, snapshot } from '../support/forge-project.js';
+import { makeFolder, projectAt } from '../support/project.js';
+import {
+  expectUntouched,
+  install,
+  MINE,
+  refusal,
+  SETTINGS,
+  status,
+  uninstall,
+  withSettings,
+} from '../support/wiring.js';
+
+describe('what forge agent install refuses, with nothing written', () => {
+  it('AGT-01 forge agent status says why an agent cannot be wired', async () => {
+    const project = await makeForge();
+    project.write(SETTINGS, '{ "a": ');
+    const { stdout } = await runForge(project, ['agent', 'status', 'claude']);
+    expect(stdout).toMatch(
+      /^claude +not wired +Claude Code\n +\.claude\/settings\.json +unreadable +.*no JSON/,
+    );
+  });
+
+  it.each<[string, string, number, string]>([
+    ['no JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is no JSON (invalid symbol)'],
+    ['hooks that are no object', '{\n"x": 1,\n"hooks": "none" }', 3, '"hooks" is no object, but string'],
+    ['keys that stand twice', '{\n"hooks": {},\n"hooks": {} }', 3, '"hooks" stands twice'],
+    ['no UTF-8', '{\n"x": "\ufffd"}', 2, 'it is not valid UTF-8'],
+  ])('AGT-01 %s: exit 3 with file and line', async (_, text, line, what) => {
+    const bytes = Buffer.from(text.replace('\ufffd', '\u00ff'), text.includes('\ufffd') ? 'latin1' : 'utf8');
+    const project = await makeForge();
+    project.write(SETTINGS, bytes);
+    await expectUntouched(project, async () => {
+      const error = await refusal(project);
+      expect(error).toMatchObject({ exitCode: 3, code: 'agent.settings', file: SETTINGS, line });
+      expect([error.message, error.hint]).toEqual([
+        `${SETTINGS}:${line}: ${what}; nothing was written.`,
+        expect.any(String),
+      ]);
+    });
+  });
+
+  it.each(['/opt/sourceforge/tool', 'laravel-forge', '/home/ada/forge/serve'])(
+    'AGT-01 a server of another program that has "forge" in its name: %s',
+    async (command) => {
+      const project = await makeForge();
+      project.write('.mcp.json', JSON.stringify({ mcpServers: { forge: { command, args: ['mcp'] } } }));
+      await expectUntouched(project, async () => {
+        expect(await refusal(project)).toMatchObject({ exitCode: 3, file: '.mcp.json' });
+        await uninstall(project);
+      });
+    },
+  );
+
+  it('AGT-01 a second file that is refused: the first one stays as well', async () => {
+    const project = await withSettings();
+    project.write('.mcp.json', '{"mcpServers": {"forge": {"command": "another"}}}');
+    await expectUntouched(project, async () => {
+      expect(await refusal(project)).toMatchObject({ exitCode: 3, file: '.mcp.json', line: 1 });
+    });
+  });
+
+  it('AGT-01 settings of 10 MB, a folder, a file with several hard links', async () => {
+    const project = await makeForge();
+    project.write(SETTINGS, `{"a": "${'x'.repeat(10_000_000)}"}`);
+    expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.file', file: SETTINGS });
+    writeFileSync(project.path(SETTINGS), '{}');
+    linkSync(project.path(SETTINGS), project.path('other'));
+    expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.file' });
+    const other = await makeForge();
+    mkdirSync(other.path(SETTINGS), { recursive: true });
+    expect(await refusal(other)).toMatchObject({ exitCode: 3, code: 'agent.file' });
+    const third = await makeForge();
+    third.write('.claude', 'a file');
+    expect(await refusal(third)).toMatchObject({ exitCode: 3, code: 'agent.file' });
+  });
+
+  it('AGT-01 a read-only file or folder: exit 6', async () => {
+    const project = await withSettings();
+    chmodSync(project.path(SETTINGS), 0o444);
+    await expectUntouched(project, async () => {
+      const error = await refusal(project);
+      expect(error).toMatchObject({ exitCode: 6, code: 'disk.eacces', file: SETTINGS });
+      expect(error.hint).toContain('chmod u+w');
+    });
+    chmodSync(project.path(SETTINGS), 0o644);
+    chmodSync(project.path('.claude'), 0o555);
+    await expectUntouched(project, async () => {
+      expect(await refusal(project)).toMatchObject({ exitCode: 6, code: 'disk.eacces' });
+    });
+    chmodSync(project.path('.claude'), 0o755);
+  });
+
+  it('AGT-01 a builder: exit 3', async () => {
+    const project = await withSettings();
+    const env = { FORGE_ROLE: 'builder' };
+    for (const args of [
+      ['install', 'claude'],
+      ['uninstall', 'all'],
+      ['install', 'claude', '--user'],
+    ])
+      expect(await forgeError(project, ['agent', ...args], { env })).toMatchObject({
+        exitCode: 3,
+        code: 'role.denied',
+      });
+    const outside = makeFolder();
+    const error = await forgeError({ dir: outside }, ['agent', 'install', 'claude', '--user'], { env });
+    expect([error.exitCode, error.code]).toEqual([3, 'role.denied']);
+    expect(project.read(SETTINGS)).toBe(MINE);
+  });
+});
+
+describe('links', () => {
+  it('AGT-01 inside the project the target is edited and the link stays', async () => {
+    const project = await makeForge();
+    project.write('config/claude.json', MINE);
+    mkdirSync(project.path('.claude'));
+    symlinkSync('../config/claude.json', project.path(SETTINGS));
+    expect((await install(project)).files[0]).toEqual({ path: 'config/claude.json', change: 'changed' });
+    expect(readFileSync(project.path('config/claude.json'), 'utf8')).toContain('forge hook claude stop');
+    expect(snapshot(project.dir)[SETTINGS]).toBe('link ../config/claude.json');
+    await uninstall(project);
+    expect(project.read('config/claude.json')).toBe(MINE);
+  });
+
+  it('AGT-01 CLAUDE.md as a link to AGENTS.md is one file', async () => {
+    const project = await makeForge();
+    project.write('AGENTS.md', '# Mine\n');
+    symlinkSync('AGENTS.md', project.path('CLAUDE.md'));
+    await install(project, '--instructions');
+    expect(project.read('AGENTS.md').split('forge:begin').length).toBe(2);
+    await uninstall(project);
+    expect([project.read('AGENTS.md'), snapshot(project.dir)['CLAUDE.md']]).toEqual([
+      '# Mine\n',
+      'link AGENTS.md',
+    ]);
+  });
+
+  it('AGT-01 instructions that nobody asked for may be linked to anywhere', async () => {
+    const project = await makeForge();
+    const outside = projectAt(makeFolder());
+    outside.write('CLAUDE.md', '# Mine\n');
+    symlinkSync(outside.path('CLAUDE.md'), project.path('CLAUDE.md'));
+    await install(project);
+    expect((await status(project)).files.map(({ path }) => path)).toEqual([SETTINGS, '.mcp.json']);
+    expect(await refusal(project, '--instructions')).toMatchObject({ code: 'agent.link', file: 'CLAUDE.md' });
+    await uninstall(project);
+    expect([project.has(SETTINGS), outside.read('CLAUDE.md')]).toEqual([false, '# Mine\n']);
+  });
+
+  it.each(['file', 'folder', 'nowhere', 'git'])('AGT-01 out of the project is refused (%s)', async (kind) => {
+    const project = await makeForge();
+    const outside = projectAt(makeFolder());
+    outside.write('settings.json', '{}\n');
+    if (kind === 'folder') symlinkSync(outside.dir, project.path('.claude'));
+    else {
+      mkdirSync(project.path('.claude'));
+      const target =
+        { file: outside.path('settings.json'), nowhere: './gone', git: '../.git/hooks/x' }[kind] ?? '';
+      if (kind === 'git') project.write('.git/hooks/x', '{}');
+      symlinkSync(target, project.path(SETTINGS));
+    }
+    await expectUntouched(project, async () => {
+      expect(await refusal(project)).toMatchObject({ exitCode: 3, code: 'agent.link', file: SETTINGS });
+    });
+    expect(outside.read('settings.json')).toBe('{}\n');
+  });
+});

@@ -1,0 +1,100 @@
+import { mkdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES } from '../../src/agent/event.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { changedPaths, makeFolder, projectAt } from '../support/project.js';
+import {
+  expectUntouched,
+  install,
+  MANIFEST,
+  MINE,
+  refusal,
+  SETTINGS,
+  status,
+  uninstall,
+  withSettings,
+} from '../support/wiring.js';
+
+const COPILOT = '.github/hooks/forge.json';
+
+describe('forge agent uninstall', () => {
+  it('AGT-01 keeps what a person changed since', async () => {
+    const project = await withSettings();
+    await install(project, '--instructions');
+    project.write(SETTINGS, project.read(SETTINGS).replace('"model": "x"', '"model": "y"'));
+    project.write('CLAUDE.md', `# Mine\n\n${project.read('CLAUDE.md')}`);
+    await uninstall(project);
+    expect(project.read(SETTINGS)).toBe(MINE.replace('"model": "x"', '"model": "y"'));
+    expect(project.read('CLAUDE.md')).toBe('# Mine\n');
+    expect([project.has('.mcp.json'), project.has(MANIFEST)]).toEqual([false, false]);
+  });
+
+  it("AGT-01 keeps a person's hooks in Copilot's file, through another install as well", async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'copilot']);
+    const own = { type: 'command', bash: 'mine' };
+    const file = project.json<{ version: number; hooks: Record<string, unknown[]> }>(COPILOT);
+    file.hooks.sessionStart?.push(own);
+    project.write(COPILOT, JSON.stringify(file));
+    await forgeJson(project, ['agent', 'install', 'copilot', '--command', 'npx --no-install forge']);
+    expect(project.read(COPILOT)).toContain('npx --no-install forge hook copilot');
+    await forgeJson(project, ['agent', 'uninstall', 'copilot']);
+    expect(project.json(COPILOT)).toEqual({ version: 1, hooks: { sessionStart: [own] } });
+  });
+
+  it('AGT-01 a teammate who cloned has no notes, and still takes out what was wired', async () => {
+    const project = await withSettings();
+    await install(project, '--command', 'npx --no-install forge', '--instructions');
+    project.git('add', '.');
+    project.git('commit', '-q', '-m', 'Wire');
+    const clone = projectAt(makeFolder());
+    clone.git('clone', '-q', project.dir, '.');
+    expect(await status(clone)).toMatchObject({ state: 'wired' });
+    await uninstall(clone);
+    expect([clone.read(SETTINGS), clone.has('.mcp.json'), clone.has('CLAUDE.md')]).toEqual([
+      MINE,
+      false,
+      false,
+    ]);
+    expect(clone.git('diff', '--stat', 'HEAD~1')).toBe('');
+  });
+
+  it('AGT-01 notes that are damaged are not needed', async () => {
+    const project = await withSettings();
+    await install(project);
+    project.write(MANIFEST, 'no JSON');
+    const { stderr, exitCode } = await runForge(project, ['agent', 'uninstall', 'claude']);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('wiring.json:1:')]);
+    expect([project.read(SETTINGS), changedPaths(project)]).toEqual([MINE, []]);
+  });
+
+  it('AGT-01 notes of a newer forge: nothing is changed, and who looks is told what is there', async () => {
+    const project = await makeForge();
+    await install(project);
+    project.write(MANIFEST, project.read(MANIFEST).replace('"1.0"', '"9.0"'));
+    expect(await refusal(project, '--command', 'npx --no-install forge')).toMatchObject({
+      exitCode: 3,
+      code: 'file.newer',
+    });
+    expect(await status(project)).toMatchObject({ state: 'wired' });
+    expect((await runForge(project, ['doctor', '--agent'])).exitCode).toBe(0);
+  });
+
+  it('AGT-01 where nothing is wired nothing is written', async () => {
+    const project = await withSettings();
+    mkdirSync(project.path('.empty'));
+    await expectUntouched(project, async () => {
+      const { stdout } = await runForge(project, ['agent', 'uninstall', 'all']);
+      expect(stdout).toBe(`${AGENT_NAMES.join(', ')}: nothing of forge was there.\n`);
+    });
+  });
+
+  it('AGT-01 a file that is gone since is no trouble', async () => {
+    const project = await makeForge();
+    await install(project);
+    project.git('clean', '-fdq');
+    expect((await uninstall(project)).files.every(({ change }) => change === 'unchanged')).toBe(true);
+    expect([changedPaths(project), project.has(MANIFEST)]).toEqual([[], false]);
+  });
+});

@@ -1,0 +1,298 @@
+import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { WiringChange, WiringStatus } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { changedPaths, makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
+import {
+  expectUntouched,
+  install,
+  MANIFEST,
+  MINE,
+  refusal,
+  SETTINGS,
+  status,
+  uninstall,
+  withSettings,
+} from '../support/wiring.js';
+
+type Hooks = Record<string, { hooks: { command: string }[] }[]>;
+const hooksOf = (project: Project): Hooks => project.json<{ hooks: Hooks }>(SETTINGS).hooks;
+
+describe('forge agent install', () => {
+  it('AGT-01 writes hooks, the server and on request the instructions, and uninstall leaves nothing', async () => {
+    const project = await makeForge();
+    const before = snapshot(project.dir);
+    const { files, agents, wants } = await install(project, '--instructions');
+    expect([agents, files.map(({ path, change }) => `${path} ${change}`)]).toEqual([
+      ['claude'],
+      [`${SETTINGS} created`, '.mcp.json created', 'CLAUDE.md created'],
+    ]);
+    expect(wants.map(({ agent }) => agent)).toEqual(['claude']);
+    expect(Object.keys(hooksOf(project))).toContain('SessionStart');
+    expect(project.json('.mcp.json')).toEqual({
+      mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } },
+    });
+    expect(project.read('CLAUDE.md')).toMatch(
+      /^<!-- forge:begin -->\n.*forge session start.*<!-- forge:end -->\n$/s,
+    );
+    expect(changedPaths(project).sort()).toEqual([`?? ${SETTINGS}`, '?? .mcp.json', '?? CLAUDE.md']);
+    await uninstall(project);
+    expect(differences(before, snapshot(project.dir)).filter((path) => path !== '.git/index')).toEqual([]);
+  });
+
+  it("AGT-01 keeps a person's own hooks first, and every byte of the file", async () => {
+    const project = await withSettings();
+    await install(project);
+    const text = project.read(SETTINGS);
+    expect(text.startsWith('\ufeff{\r\n\t// mine\r\n\t"model": "x",\r\n')).toBe(true);
+    expect(text.replaceAll('\r\n', '')).not.toContain('\n');
+    expect(text.indexOf('"mine"')).toBeLessThan(text.indexOf('forge hook claude stop'));
+    await uninstall(project);
+    expect(project.read(SETTINGS)).toBe(MINE);
+    expect(changedPaths(project)).toEqual([]);
+    expect(project.has(MANIFEST)).toBe(false);
+  });
+
+  it('AGT-01 notes nothing of what a person has in the file', async () => {
+    const project = await withSettings('{ "env": { "NAME": "hunter-two" } }\n');
+    await install(project);
+    expect(project.read(MANIFEST)).not.toMatch(/hunter|NAME|env/);
+    expect(statSync(project.path(MANIFEST)).mode & 0o777).toBe(0o600);
+  });
+
+  it('AGT-01 its help names the agents', async () => {
+    for (const word of ['install', 'uninstall']) {
+      const { stdout } = await runForge(await makeForge(), ['agent', word, '--help']);
+      expect(stdout.replace(/\s+/g, ' ')).toContain(
+        '(claude, codex, gemini, cursor, opencode, copilot or all)',
+      );
+    }
+  });
+
+  it('AGT-01 once more changes nothing and says so', async () => {
+    const project = await withSettings();
+    await install(project, '--instructions');
+    await expectUntouched(project, async () => {
+      const { stdout } = await runForge(project, ['agent', 'install', 'claude']);
+      expect(stdout).toBe('claude: wired already.\n');
+      expect((await install(project, '--instructions')).files.map(({ change }) => change)).toEqual(
+        Array(3).fill('unchanged'),
+      );
+    });
+  });
+
+  it('AGT-01 with another command replaces its own entries, and uninstall still gives the very bytes', async () => {
+    const project = await withSettings();
+    await install(project);
+    await install(project, '--command', 'npx --no-install forge');
+    const text = project.read(SETTINGS);
+    expect(text).toContain('"npx --no-install forge hook claude stop"');
+    expect(text).not.toContain('"forge hook');
+    expect(project.json('.mcp.json')).toMatchObject({
+      mcpServers: { forge: { command: 'npx', args: ['--no-install', 'forge', 'mcp'] } },
+    });
+    // Without the word it stays as it was wired.
+    expect((await install(project)).files.every(({ change }) => change === 'unchanged')).toBe(true);
+    await uninstall(project);
+    expect([project.read(SETTINGS), changedPaths(project)]).toEqual([MINE, []]);
+  });
+
+  it('AGT-01 a link of a clone cannot put escapes of its own on the terminal', async () => {
+    const project = await makeForge();
+    const name = 'rules\u001b]0;owned\u0007.md';
+    project.write(name, 'Rules.\n');
+    symlinkSync(name, project.path('CLAUDE.md'));
+    const args = ['agent', 'install', 'claude', '--instructions', '--dry-run'];
+    const { stdout, stderr } = await runForge(project, args);
+    expect(stderr).toMatch(/would change: .*rules<U\+001B>/);
+    expect(stdout + stderr).not.toContain('\u001b');
+  });
+
+  it('AGT-01 --dry-run names the files and writes none', async () => {
+    const project = await withSettings();
+    await expectUntouched(project, async () => {
+      const { stderr, exitCode } = await runForge(project, ['agent', 'install', 'claude', '-n']);
+      expect([exitCode, stderr]).toEqual([
+        0,
+        expect.stringContaining(`2 files would change: ${SETTINGS}, .mcp.json`),
+      ]);
+    });
+  });
+
+  it('AGT-01 keeps the mode of a file', async () => {
+    const project = await withSettings();
+    for (const mode of [0o666, 0o600]) {
+      chmodSync(project.path(SETTINGS), mode);
+      await install(project);
+      expect(statSync(project.path(SETTINGS)).mode & 0o777).toBe(mode);
+      await uninstall(project);
+      expect(statSync(project.path(SETTINGS)).mode & 0o777).toBe(mode);
+    }
+  });
+
+  it('AGT-01 works without git, where the notes lie in .forge/local', async () => {
+    const project = await makePlainForge();
+    const before = snapshot(project.dir);
+    await install(project);
+    expect(project.has('.forge/local/wiring.json')).toBe(true);
+    await uninstall(project);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it.each([
+    ['cursor2', 'agent.unknown'],
+    ['', 'agent.unknown'],
+    ['Claude', 'agent.unknown'],
+  ])('AGT-01 %j is no agent: exit 2', async (word, code) => {
+    const error = await forgeError(await makeForge(), ['agent', 'install', word]);
+    expect([error.exitCode, error.code]).toEqual([2, code]);
+    expect(error.message).toMatch(/claude.*all/);
+  });
+
+  it.each(['', 'x', 'forge; rm -rf .', '"a b/forge"', 'forge $(x)', 'forge\n', ' forge', 'forge hook'])(
+    'AGT-01 --command %j would not be known again: exit 2',
+    async (command) => {
+      const project = await makeForge();
+      await expectUntouched(project, async () => {
+        expect(await refusal(project, '--command', command)).toMatchObject({
+          exitCode: 2,
+          code: 'agent.command',
+        });
+      });
+    },
+  );
+
+  it('AGT-01 without a .forge/ nothing is written: exit 2', async () => {
+    const project = makeRepository();
+    await expectUntouched(project, async () => {
+      for (const word of ['install', 'uninstall', 'status'])
+        expect(await forgeError(project, ['agent', word, 'claude'])).toMatchObject({
+          exitCode: 2,
+          code: 'not_a_forge',
+        });
+    });
+  });
+});
+
+describe('forge agent status', () => {
+  it('AGT-01 says of each file what is wrong with it', async () => {
+    const project = await makeForge();
+    expect(await status(project)).toMatchObject({
+      name: 'claude',
+      title: 'Claude Code',
+      state: 'absent',
+      wants: [],
+    });
+    await install(project);
+    expect((await status(project)).wants).toHaveLength(1);
+    expect((await status(project)).files).toEqual([
+      { path: SETTINGS, state: 'wired' },
+      { path: '.mcp.json', state: 'wired' },
+    ]);
+    expect(await status(project, '--command', 'npx --no-install forge')).toMatchObject({
+      state: 'wired',
+      files: [
+        { path: SETTINGS, state: 'other_command', command: 'forge' },
+        { path: '.mcp.json', state: 'other_command', command: 'forge' },
+      ],
+    });
+    project.write(SETTINGS, project.read(SETTINGS).replace('"timeout": 10', '"timeout": 11'));
+    project.write('.mcp.json', '{}\n');
+    expect(await status(project)).toMatchObject({
+      state: 'partly',
+      files: [{ state: 'changed' }, { state: 'missing' }],
+    });
+    project.write('.mcp.json', '{\n"a": }\n');
+    expect((await status(project)).files[1]).toEqual({
+      path: '.mcp.json',
+      state: 'unreadable',
+      problem: '.mcp.json:2: it is no JSON (value expected).',
+    });
+  });
+
+  it('AGT-01 recognizes npx without --no-install, which a person may have wired', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'opencode', '--command', 'npx forge']);
+    for (const file of ['opencode.json', MANIFEST]) rmSync(project.path(file));
+    const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status', 'opencode']);
+    expect(agents[0]?.files).toMatchObject([
+      { state: 'other_command', command: 'npx forge' },
+      { state: 'missing' },
+    ]);
+  });
+
+  it('AGT-01 is short and aligned, without an agent all of them', async () => {
+    const project = await makeForge();
+    expect((await runForge(project, ['agent', 'status'])).stdout).toContain('\nforge agent install claude\n');
+    await install(project);
+    const { stdout } = await runForge(project, ['agent', 'status']);
+    expect(stdout).toMatch(
+      /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n(\w+ +not wired +\S.*\n){5}\nNeeds you:\n {2}claude {2}\S.*\n$/,
+    );
+  });
+});
+
+describe('forge agent install --user', () => {
+  it('AGT-01 works without a .forge/, in the home folder alone, and out again', async () => {
+    const project = makeRepository();
+    const home = projectAt(makeFolder());
+    const dotfiles = projectAt(makeFolder());
+    dotfiles.write('settings.json', MINE);
+    mkdirSync(home.path('.claude'));
+    // Many keep such files elsewhere and link to them.
+    symlinkSync(dotfiles.path('settings.json'), home.path(SETTINGS));
+    const env = { HOME: home.dir, XDG_STATE_HOME: home.path('state') };
+    await expectUntouched(project, async () => {
+      const args = ['agent', 'install', 'claude', '--user', '--instructions'];
+      const dry = await runForge(project, [...args, '-n'], { env });
+      expect([dry.exitCode, dry.stderr, home.has('.claude/CLAUDE.md')]).toEqual([
+        0,
+        expect.stringContaining('nothing was written'),
+        false,
+      ]);
+      const { files, place } = await forgeJson<WiringChange>(project, args, { env });
+      expect([place, files]).toEqual([
+        'home',
+        [
+          { path: dotfiles.path('settings.json'), change: 'changed' },
+          { path: '~/.claude/CLAUDE.md', change: 'created' },
+        ],
+      ]);
+      const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status', '--user'], { env });
+      expect(agents[0]).toMatchObject({ state: 'wired', wants: [expect.stringContaining('claude mcp add')] });
+      await forgeJson(project, ['agent', 'uninstall', 'claude', '--user'], { env });
+    });
+    expect([dotfiles.read('settings.json'), home.has('.claude/CLAUDE.md')]).toEqual([MINE, false]);
+  });
+
+  it.each(['', 'relative'])(
+    'AGT-01 a HOME that is no path (%j) names no folder of the project',
+    async (HOME) => {
+      const project = await makeForge();
+      const env = { ...process.env, HOME };
+      await expectUntouched(project, async () => {
+        for (const flags of [['-n'], ['-n', '--json']])
+          await runForge(project, ['agent', 'install', 'claude', '--user', ...flags], { env });
+        const { stdout } = await runForge(project, ['agent', 'status', '--user', '--json'], { env });
+        expect(stdout).toContain('"home"');
+      });
+    },
+  );
+
+  it('AGT-01 leaves the project alone, and install without it leaves home alone', async () => {
+    const project = await makeForge();
+    const home = process.env.HOME as string;
+    const before = snapshot(home);
+    await install(project);
+    expect(differences(before, snapshot(home))).toEqual([]);
+    const there = snapshot(project.dir);
+    const dry = await runForge(project, ['agent', 'install', 'claude', '--user', '-n']);
+    expect(dry.stderr).toContain('1 file would change: ~/.claude/settings.json');
+    await install(project, '--user');
+    expect(differences(there, snapshot(project.dir))).toEqual([]);
+    expect(projectAt(home).has(SETTINGS)).toBe(true);
+    await uninstall(project, '--user');
+    expect(projectAt(home).has('.claude')).toBe(false);
+  });
+});

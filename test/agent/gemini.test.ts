@@ -1,0 +1,97 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../../src/agent/event.js';
+import { gemini } from '../../src/agent/gemini.js';
+import { isHookOf } from '../../src/agent/wiring-rules.js';
+import { geminiServer, geminiWiring } from '../../src/agent/wirings/gemini.js';
+import { stopReason } from '../../src/kfr/rules.js';
+
+const root = new URL('../../', import.meta.url);
+const json = (path: string) => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
+const folder = 'test/fixtures/agents/gemini/';
+const names = readdirSync(new URL(folder, root)).flatMap((name) =>
+  name.endsWith('.json') ? [name.slice(0, -5)] : [],
+);
+
+function read(name: string, change: object = {}): AgentEvent {
+  const word = Object.keys(gemini.events).find((one) => name === one || name.startsWith(`${one}-`)) ?? '';
+  const { moment = 'end' } = gemini.events[word] ?? {};
+  return gemini.read({ ...json(`${folder}${name}.json`), ...change }, moment);
+}
+
+describe('the adapter of Gemini CLI', () => {
+  it.each(Object.entries(gemini.events))(
+    'AGT-01 replies to %s by JSON or not at all',
+    (_word, { moment, name }) => {
+      const context = gemini.reply({ context: 'the KFR', block: null }, moment, name);
+      if (!gemini.takes.includes(moment)) expect(context).toBe('');
+      else
+        expect(JSON.parse(context)).toEqual({
+          hookSpecificOutput: { hookEventName: name, additionalContext: 'the KFR' },
+        });
+      const denial = gemini.reply({ context: null, block: 'settle kfr-1' }, moment, name);
+      if (name !== 'AfterAgent') expect(denial).toBe('');
+      else expect(JSON.parse(denial)).toEqual({ decision: 'deny', reason: 'settle kfr-1' });
+      expect(gemini.reply({ context: null, block: null }, moment, name)).toBe('');
+      expect(gemini.reply({ context: null, block: ' ' }, moment, name)).toBe('');
+    },
+  );
+
+  it('AGT-01 reads its documented payloads, and nothing of what it does not know', () => {
+    for (const name of names)
+      expect(read(name, { of_tomorrow: [1] })).toMatchObject({
+        conversation: '39846134-8f3c-41d0-a32a-2fb741002035',
+        cwd: '/home/ada/shop',
+        isSubagent: false,
+      });
+    expect(read('session-start')).toMatchObject({ moment: 'start', source: 'new' });
+    expect(read('session-start', { source: 'clear' })).toMatchObject({ source: 'clear' });
+    expect(read('after-tool').tool).toMatchObject({ name: 'run_shell_command' });
+    expect(read('pre-compress')).toMatchObject({ moment: 'compaction', isAsked: true });
+    expect(read('session-end')).toMatchObject({ isCleared: false });
+    expect(read('session-end-clear')).toMatchObject({ isCleared: true });
+  });
+
+  it('AGT-01 KFR-09 tells a prompt of a person from the reason of a stop that it denied', () => {
+    const reason = stopReason([{ id: 'kfr-1', kind: 'OpenQuestion', text: 'which?' } as never], 'stop');
+    expect(read('before-agent')).toMatchObject({ moment: 'prompt', isContinuing: false });
+    expect(read('before-agent', { prompt: reason })).toMatchObject({ isContinuing: true });
+    expect(read('before-agent', { prompt: `another hook\n${reason}` })).toMatchObject({ isContinuing: true });
+  });
+
+  it('AGT-01 KFR-09 believes stop_hook_active only where it is true: it is not, after a tool', () => {
+    expect(read('after-agent-active')).toMatchObject({ moment: 'stop', isContinuing: true });
+    expect(read('after-agent')).toMatchObject({ moment: 'stop', isContinuing: null });
+  });
+});
+
+describe('the wiring of Gemini CLI', () => {
+  const fixtures = geminiWiring.fixtures({ command: 'forge', isUser: false });
+
+  it('AGT-01 adds named hooks in milliseconds, and the MCP server, to one file', () => {
+    expect(new Set(fixtures.map(({ file }) => file))).toEqual(new Set(['.gemini/settings.json']));
+    const hooks = fixtures.flatMap((one) => (one.kind === 'item' ? [one] : []));
+    expect(hooks.map(({ path }) => path[1])).toEqual([
+      'SessionStart',
+      'BeforeAgent',
+      'PreCompress',
+      'AfterAgent',
+      'SessionEnd',
+    ]);
+    for (const { value } of hooks) {
+      const [handler] = (value as { hooks: { name: string; command: string; timeout: number }[] }).hooks;
+      expect(isHookOf('gemini', handler?.command)).toBe(true);
+      expect(handler?.name).toBe(`forge-${handler?.command.split(' ').at(-1)}`);
+      expect(handler?.timeout).toBeGreaterThanOrEqual(5000);
+    }
+    expect(fixtures.at(-1)).toMatchObject({ kind: 'member', path: ['mcpServers', 'forge'] });
+    expect(geminiServer('node /opt/forge.js')).toEqual({ command: 'node', args: ['/opt/forge.js', 'mcp'] });
+  });
+
+  it('AGT-01 is the same below home, and says what a person has to do', () => {
+    expect(geminiWiring.fixtures({ command: 'forge', isUser: true })).toEqual(fixtures);
+    expect(geminiWiring.wants({ command: 'forge', isUser: false }).join('\n')).toMatch(
+      /warns.*\/permissions/s,
+    );
+  });
+});

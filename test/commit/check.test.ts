@@ -1,0 +1,283 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type CheckedMessage, checkMessage, type MessageState } from '../../src/commit/check-rules.js';
+import { formatCommitMessage } from '../../src/commit/message.js';
+import { type CommitSettings, DEFAULT_SETTINGS, makeRules, RULES } from '../../src/commit/rules.js';
+import { MESSAGE } from '../support/message.js';
+
+const GOOD = MESSAGE.replace('Parent: none', 'Parent: abc1234 (previous working state)').replace(
+  'Session: none',
+  'Session: 2025-12-24-session-001',
+);
+
+const check = (
+  text: string | Buffer,
+  state: MessageState = {},
+  settings: Partial<CommitSettings> = {},
+): CheckedMessage =>
+  checkMessage(
+    Buffer.from(text as string),
+    makeRules({ ...DEFAULT_SETTINGS, ...settings }, ['login']),
+    state,
+  );
+
+const found = (text: string | Buffer, state?: MessageState, settings?: Partial<CommitSettings>): string[] =>
+  check(text, state, settings).problems.map(({ rule, line }) => `${rule} ${line}`);
+
+const edit = (from: string | RegExp, to: string): string => GOOD.replace(from, to);
+
+describe('the check of a commit message', () => {
+  it('GIT-01 finds nothing in the one of RFC-9060 §5.1', () => {
+    expect(check(GOOD)).toEqual({
+      subject: '[SX9-123] Brief description',
+      problems: [],
+      empty: false,
+      fragile: true,
+    });
+    expect(check(GOOD.replaceAll('\n## ', '\n ## '))).toMatchObject({ problems: [], fragile: false });
+    expect(check(GOOD, { comment: ';' })).toMatchObject({ problems: [], fragile: false });
+  });
+
+  it.each<[string, string, string, string]>([
+    [
+      'subject 1',
+      edit('[SX9-123] ', ''),
+      'The subject is not "[ID] description".',
+      '[FORGE] Brief description',
+    ],
+    ['subject 1', edit('[SX9-123] ', 'SX9-123: '), 'The subject is not', '[SX9-123] Brief description'],
+    ['subject 1', edit('] Brief', ']Brief'), 'The subject is not', '[SX9-123] Brief description'],
+    ['id 1', edit('SX9-123]', 'sx9]'), 'sx9 is neither an issue', '[FORGE] Brief description'],
+    ['description 1', edit(' Brief description', ''), 'no description', '[SX9-123] what the change does'],
+    [
+      'subject-length 1',
+      edit('Brief', `Brief${' word'.repeat(20)}`),
+      '127 characters; 72',
+      `[SX9-123] Brief${' word'.repeat(11)}`,
+    ],
+    ['blank-line 2', edit('\n\n', '\nmore\n\n'), 'not empty', '\nmore'],
+    ['sections 13', edit(/## What\n.*\n\n/, ''), '"## What" is missing', '## What\n- what changed'],
+    ['sections 16', edit('## Why', 'Why'), '"## Why" is missing', '## Why\nwhy it changed'],
+    ['headings 9', edit('## Memory', '## Notes\n\n## Memory'), '"## Notes" is no heading', '    ## Notes'],
+    ['headings 9', edit('## Memory', '## Why\nx\n\n## Memory'), 'a second time', '    ## Why'],
+    ['what 4', edit('- Specific', 'Specific'), 'has no item', '- what changed'],
+    ['why 7', edit('Rationale for the change\n', ''), 'says nothing', 'why it changed'],
+    ['memory 10', edit('Learned', 'Noted'), 'neither what was learned', '- Learned: none'],
+    ['backtrace 13', edit('- Linear: SX9-123\n', ''), 'has no Linear', '- Linear: none'],
+    ['backtrace 13', edit('abc1234', 'the last one'), 'nor none', '- Parent: none'],
+  ])('GIT-01 says what to write: %s', (place, text, message, fix) => {
+    const { problems } = check(text);
+    expect(problems.map(({ rule, line }) => `${rule} ${line}`)).toEqual([place]);
+    expect(problems[0]?.message).toContain(message);
+    expect(problems[0]?.fix).toBe(fix);
+  });
+
+  it('GIT-01 what it says to write passes', () => {
+    const texts = [
+      'Fix',
+      '',
+      edit('## Why', '## why:'),
+      edit('## Memory\n- Learned: key insight', '## Memory'),
+      '[x] y\nz\n',
+    ];
+    for (const text of texts) {
+      const lines = text.split('\n');
+      for (let round = 0; round < 12; round++) {
+        const [problem] = check(lines.join('\n')).problems;
+        if (!problem) break;
+        const isNew =
+          ['sections', 'what', 'why', 'memory'].includes(problem.rule) || / has no /.test(problem.message);
+        if (problem.line > lines.length) lines.push('', ...problem.fix.split('\n'));
+        else lines.splice(problem.line - 1, isNew ? 0 : 1, ...problem.fix.split('\n'));
+      }
+      expect([text, found(lines.join('\n'))]).toEqual([text, []]);
+    }
+  });
+
+  it.each(['SX9-1', 'FORGE-002', 'FORGE', 'login'])('GIT-01 takes the id %s', (id) => {
+    expect(found(edit('[SX9-123]', `[${id}]`))).toEqual([]);
+  });
+
+  it('GIT-01 Parent, Linear and Session may be none; a hash has up to 64 digits', () => {
+    expect(found(GOOD.replace(/(Parent|Linear|Session): .*/g, '$1: none'))).toEqual([]);
+    expect(found(edit('abc1234', 'a'.repeat(64)))).toEqual([]);
+    expect(found(edit('abc1234', 'abc123'))).toEqual(['backtrace 13']);
+  });
+
+  it('GIT-01 each rule can be left out, and sections; ids may look otherwise', () => {
+    for (const rule of RULES) {
+      const all = found('x\ny\n ## What\n ## What\n');
+      expect(found('x\ny\n ## What\n ## What\n', {}, { rules_off: [rule] })).toEqual(
+        all.filter((place) => !place.startsWith(`${rule} `)),
+      );
+    }
+    expect(found('[A-1] x\n', {}, { sections: [] })).toEqual([]);
+    expect(found('[A-1] x\n\n## Why\ny\n', {}, { sections: ['Why'] })).toEqual([]);
+    expect(found(edit('SX9-123', '#12'), {}, { id_pattern: '#\\d+' })).toEqual([]);
+    expect(found(GOOD, {}, { id_pattern: '#\\d+' })).toEqual(['id 1']);
+    expect(found(GOOD, {}, { subject_length: 20 })).toEqual(['subject-length 1']);
+  });
+
+  it('GIT-01 counts the characters of a subject as people do', () => {
+    const said = (subject: string) =>
+      check(`${subject}\n`, {}, { subject_length: 10, sections: [] }).problems.map(({ message }) => message);
+    expect(said(`[A-1] ${'😀'.repeat(4)}`)).toEqual([]);
+    for (const [text, count] of [
+      ['😀'.repeat(5), 11],
+      ['x'.repeat(5), 11],
+      ['x'.repeat(34), 40],
+      ['x'.repeat(35), 41],
+    ] as const)
+      expect(said(`[A-1] ${text}`)).toEqual([`The subject has ${count} characters; 10 are allowed.`]);
+  });
+
+  it.each<[string, MessageState, string]>([
+    ['anything', { operation: 'merge' }, 'merge'],
+    ['anything', { operation: 'rebase' }, 'rebase'],
+    ['anything', { operation: 'cherry-pick' }, 'cherry-pick'],
+    ['anything', { operation: 'revert' }, 'revert'],
+    ["Merge branch 'x'", { parents: 2 }, 'merge'],
+    ['fixup! [SX9-1] x', {}, 'fixup'],
+    ['squash! [SX9-1] x', {}, 'fixup'],
+    ['amend! [SX9-1] x\n\n[SX9-1] y', {}, 'fixup'],
+    [`Revert "[SX9-1] x"\n\nThis reverts commit ${'a'.repeat(40)}.`, {}, 'revert'],
+    [`Reapply "x"\n\nThis reverts commit ${'a'.repeat(64)}.`, {}, 'revert'],
+    ['Bump left-pad from 1 to 2', {}, 'pattern'],
+  ])('GIT-01 exempts %j %j', (text, state, why) => {
+    expect(check(text, state, { exempt: ['Bump .*'] })).toMatchObject({ exempt: why, problems: [] });
+  });
+
+  it.each<[string, MessageState]>([
+    ["Merge branch 'x'", {}],
+    ["Merge branch 'x'", { parents: 1, stored: true }],
+    ['Revert "x"', {}],
+    ['Revert "x"\n\nThis reverts commit nothing.', {}],
+    ['fixup!x', {}],
+  ])('GIT-01 does not exempt %j %j', (text, state) => {
+    expect(check(text, state).exempt).toBeUndefined();
+    expect(found(text, state)).toContain('subject 1');
+  });
+
+  it("GIT-01 takes a commit whose [ID] git am took, when its Backtrace names the issue; a file's is mended", () => {
+    const text = edit('[SX9-123] ', '');
+    expect(found(text, { stored: true })).toEqual([]);
+    expect(found(text)).toEqual(['subject 1']);
+    expect(found(text.replace('Linear: SX9-123', 'Linear: none'), { stored: true })).toEqual(['subject 1']);
+  });
+
+  it('GIT-01 says where git drops a heading, and how it stays', () => {
+    const { problems } = check(GOOD, { cleanup: 'strip' });
+    expect(problems.map(({ line, fix }) => [line, fix])).toEqual([
+      [3, ' ## What'],
+      [6, ' ## Why'],
+      [9, ' ## Memory'],
+      [12, ' ## Backtrace'],
+    ]);
+    expect(problems[0]?.message).toBe('Git takes "## What" for a comment and drops it.');
+  });
+
+  it('B-51 GIT-01 NUL, no UTF-8 and a byte order mark are problems, in words', () => {
+    expect(found(edit('Rationale', 'Ratio\0nale'))).toEqual(['nul 7']);
+    expect(found(Buffer.concat([Buffer.from('[A-1] x\n\ny'), Buffer.from([0xff])]))).toEqual(['encoding 3']);
+    expect(found(Buffer.from([0xc3]))).toEqual(['encoding 1']);
+    expect(found(`\ufeff${GOOD}`)).toEqual(['encoding 1', 'subject 1']);
+    const latin = Buffer.from(edit('Rationale', 'Für'), 'latin1');
+    expect(found(latin)).toEqual(['encoding 7']);
+    expect(found(latin, { encoding: 'ISO-8859-1' })).toEqual([]);
+    expect(found(edit('Rationale', 'Für'), { encoding: 'no-such' })).toEqual([]);
+  });
+
+  it('GIT-01 an empty message is told apart: git refuses it by itself', () => {
+    expect([check(''), check('\n# only\n'), check('# x\n'), check('x')].map(({ empty }) => empty)).toEqual([
+      ...[true, false, false, false],
+    ]);
+    expect(check('# only\n', { cleanup: 'strip' }).empty).toBe(true);
+  });
+
+  it('B-51 GIT-01 never throws, whatever it is given', () => {
+    const bytes = fc.uint8Array({ maxLength: 300 });
+    const pieces = fc.constantFrom(
+      '[',
+      ']',
+      'A-1',
+      ' ',
+      '\n',
+      '\r',
+      '## ',
+      'What',
+      'Why',
+      '- ',
+      'Parent:',
+      '#',
+      '\0',
+      'é',
+      '\ufeff',
+    );
+    const texts = fc.string({ unit: pieces, maxLength: 80 }).map((text) => Buffer.from(text));
+    const states = fc.record(
+      {
+        comment: fc.constantFrom('#', ';', 'auto', '//'),
+        cleanup: fc.constantFrom('strip' as const, 'whitespace' as const, 'verbatim' as const),
+        stored: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof(bytes, texts), states, (message, state) => {
+        for (const problem of checkMessage(message, makeRules(), state).problems)
+          expect(problem).toMatchObject({ line: expect.any(Number), fix: expect.any(String) });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('GIT-01 what forge writes always passes', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 60 }).filter((word) => /[\p{L}\p{N}]/u.test(word));
+    const messages = fc.record({
+      id: fc.constantFrom('SX9-1', 'FORGE', 'login'),
+      subject: text,
+      what: fc.array(text, { minLength: 1, maxLength: 3 }),
+      why: text,
+      learned: fc.array(text, { maxLength: 2 }),
+      updated: fc.array(text, { maxLength: 2 }),
+      backtrace: fc.record({
+        parent: fc.constantFrom('none', 'abc1234'),
+        parentNote: text,
+        linear: fc.constantFrom('none', 'SX9-1'),
+        session: fc.constantFrom('none', '2026-03-01-session-001'),
+      }),
+      ledger: fc.constantFrom<string[]>([], [`execution 3 ${'a'.repeat(64)}`]),
+    });
+    fc.assert(
+      fc.property(messages, (message) => {
+        const written = formatCommitMessage(message);
+        expect([written, found(written), found(written, { stored: true })]).toEqual([written, [], []]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it.each([
+    ['line feeds', '\n'],
+    ['comments', '#\n'],
+    ['items', '- x\n'],
+    ['headings', '## x\n'],
+    ['known headings', '## What\n'],
+    ['one line', 'x'],
+    ['brackets', '['],
+    ['spaces', ' '],
+    ['spaces and words', `${' '.repeat(99)}x`],
+    ['open brackets', ' ('],
+    ['carriage returns', '\r\n'],
+    ['NUL', '\0'],
+    ['no UTF-8', Buffer.from([0x61, 0xff]).toString('latin1')],
+  ])('B-51 GIT-01 5 MB of %s are checked in time that grows with their length alone', (_name, unit) => {
+    const bytes = Buffer.from(unit.repeat(5_000_000 / unit.length), 'latin1');
+    for (const head of ['', '[A-1] x\n\n## Backtrace\n- Parent: ']) {
+      // Anything worse than linear needs longer for this than a test may take.
+      const { problems } = checkMessage(Buffer.concat([Buffer.from(head), bytes]), makeRules());
+      expect(problems.length).toBeGreaterThan(0);
+      expect(JSON.stringify(problems).length).toBeLessThan(10_000);
+    }
+  });
+});

@@ -1,0 +1,293 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { CommitCheck } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, makeForge } from '../support/forge-project.js';
+import { MESSAGE as GOOD } from '../support/message.js';
+import { makePlainProject, makeRepository, type Project, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+const SECRET = SAMPLES.secret();
+
+/** Commits a message as it stands. */
+function commit(project: Project, message: string | Buffer, ...args: string[]): string {
+  writeFileSync(project.path('.git/message'), message);
+  const more = ['--allow-empty', '--cleanup=verbatim', '-F', '.git/message', ...args];
+  project.git('commit', '-q', ...more);
+  return project.git('rev-parse', 'HEAD');
+}
+
+async function checkJson(project: Pick<Project, 'dir'>, args: string[], stdin?: string | Buffer) {
+  const options = stdin === undefined ? {} : { stdin };
+  const { stdout, stderr, exitCode } = await runForge(
+    project,
+    ['commit', 'check', ...args, '--json'],
+    options,
+  );
+  expect(stderr).toBe('');
+  return { ...(JSON.parse(stdout) as CommitCheck), exitCode };
+}
+
+describe('forge commit check FILE', () => {
+  it('GIT-01 needs neither .forge/ nor git', async () => {
+    const plain = makePlainProject();
+    plain.write('message', GOOD);
+    expect(await checkJson(plain, ['message'])).toEqual({
+      ok: true,
+      commits: [{ subject: '[SX9-123] Brief description', problems: [] }],
+      exitCode: 0,
+    });
+    expect(await checkJson(makeRepository(), ['-'], GOOD)).toMatchObject({ ok: true, exitCode: 0 });
+  });
+
+  it('GIT-01 says on one line each what to write, and exits 1', async () => {
+    const { stdout, exitCode } = await runForge(makeRepository(), ['commit', 'check', '-'], {
+      stdin: GOOD.replace('## Why\nRationale for the change\n\n', '').replace('[SX9-123] ', ''),
+    });
+    expect([exitCode, stdout]).toEqual([
+      1,
+      '✗ line 1: The subject is not "[ID] description". Write: [FORGE] Brief description  subject\n' +
+        '✗ line 13: "## Why" is missing. Write: ## Why ⏎ why it changed  sections\n',
+    ]);
+  });
+
+  it('LTM-13 GIT-01 neither judges nor guards what git cuts off below the scissors line', async () => {
+    const project = makeRepository();
+    const scissors = `# ${'-'.repeat(24)} >8 ${'-'.repeat(24)}\n`;
+    const diff = `${scissors}-token = ${SECRET}\n ## Why\n`;
+    expect(await checkJson(project, ['-'], `${GOOD}${diff}`)).toMatchObject({ ok: true, exitCode: 0 });
+    const leak = `${GOOD.replace('key insight', SECRET)}${diff}`;
+    expect(await checkJson(project, ['-'], leak)).toMatchObject({
+      exitCode: 5,
+      commits: [{ subject: '…', problems: [{ rule: 'secret', line: 10 }] }],
+    });
+    project.git('config', 'core.commentChar', ';');
+    expect(await checkJson(project, ['-'], `${GOOD}${diff}`)).toMatchObject({ exitCode: 5 });
+    expect(await checkJson(project, ['-'], `${GOOD}${diff.replace('#', ';')}`)).toMatchObject({
+      exitCode: 0,
+    });
+  });
+
+  it('GIT-01 knows features, and the settings of config.toml', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'login', 'Login works']);
+    const text = GOOD.replace('[SX9-123]', '[login]');
+    expect((await checkJson(project, ['-'], text)).ok).toBe(true);
+    project.write(CONFIG, "[commit]\nid_pattern = '#\\d+'\nsections = []\nexempt = ['Bump .*']\n");
+    expect((await checkJson(project, ['-'], '[#12] x\n')).ok).toBe(true);
+    expect((await checkJson(project, ['-'], GOOD)).commits[0]?.problems[0]?.rule).toBe('id');
+    expect((await checkJson(project, ['-'], 'Bump a from 1 to 2\n')).commits[0]?.exempt).toBe('pattern');
+  });
+
+  it.each([
+    ["id_pattern = '(a+)+'", 'commit.id_pattern', 'behind a group is not supported'],
+    ['exempt = ["["]', 'commit.exempt[0]', 'too early'],
+    ['rules_off = ["nul"]', 'commit.rules_off[0]', '"subject" | '],
+    ['sections = ["Notes"]', 'commit.sections[0]', '"What" | '],
+    ['subject_length = 5', 'commit.subject_length', 'at least 20'],
+  ])('GIT-01 refuses the setting %s', async (line, field, words) => {
+    const project = await makeForge();
+    project.write(CONFIG, `[commit]\n${line}\n`);
+    const error = await forgeError(project, ['commit', 'check', '--range', 'HEAD..HEAD']);
+    expect(error).toMatchObject({ exitCode: 4, code: 'config.value', field, line: 2 });
+    expect(error.message).toContain(words);
+  });
+
+  it('GIT-01 reads the comment character and the clean-up of the repository', async () => {
+    const project = makeRepository();
+    const raw = `${GOOD}; Please enter the message\n`;
+    project.git('config', 'core.commentChar', ';');
+    project.git('config', 'commit.cleanup', 'strip');
+    expect((await checkJson(project, ['-'], raw)).ok).toBe(true);
+    project.git('config', 'core.commentChar', '#');
+    const { commits } = await checkJson(project, ['-'], raw);
+    expect(commits[0]?.problems.map(({ fix }) => fix)).toContain(' ## What');
+  });
+
+  it("GIT-01 exempts git's own message while git is in the middle of something, and no other file", async () => {
+    const project = makeRepository();
+    project.write('message', "Merge branch 'x'\n");
+    project.write('.git/MERGE_MSG', "Merge branch 'x'\n");
+    expect((await checkJson(project, ['.git/MERGE_MSG'])).ok).toBe(false);
+    project.write('.git/MERGE_HEAD', `${'a'.repeat(40)}\n`);
+    expect((await checkJson(project, ['.git/MERGE_MSG'])).commits[0]).toMatchObject({ exempt: 'merge' });
+    expect((await checkJson(project, ['message'])).ok).toBe(false);
+  });
+
+  it('B-51 GIT-01 NUL and no UTF-8 exit 1, and 5 MB are read', async () => {
+    const project = makeRepository();
+    expect(await checkJson(project, ['-'], GOOD.replace('key', 'k\0y'))).toMatchObject({ exitCode: 1 });
+    expect(await checkJson(project, ['-'], Buffer.from(GOOD.replace('key', 'kéy'), 'latin1'))).toMatchObject({
+      exitCode: 1,
+      commits: [{ problems: [{ rule: 'encoding', line: 10 }] }],
+    });
+    const long = await checkJson(project, ['-'], `${GOOD}${'a line of words\n'.repeat(312_500)}`);
+    expect(long.commits).toHaveLength(1);
+  });
+
+  it('B-51 GIT-01 a secret exits 5 and is shown nowhere', async () => {
+    const project = makeRepository();
+    for (const text of [GOOD.replace('key insight', SECRET), `[SX9-1] ${SECRET}\n`, `${SECRET}\n`]) {
+      const { stdout, stderr, exitCode } = await runForge(project, ['commit', 'check', '-', '--json'], {
+        stdin: text,
+      });
+      expect([exitCode, stderr, stdout.includes(SECRET.slice(4, 20))]).toEqual([5, '', false]);
+      expect(JSON.parse(stdout)).toMatchObject({ ok: false, commits: [{ problems: [{ rule: 'secret' }] }] });
+      const shown = await runForge(project, ['commit', 'check', '-'], { stdin: text });
+      expect([shown.exitCode, shown.stdout.includes(SECRET.slice(4, 20))]).toEqual([5, false]);
+    }
+  });
+
+  it('GIT-01 needs one of FILE and --range', async () => {
+    const project = makeRepository();
+    expect(await forgeError(project, ['commit', 'check'])).toMatchObject({ exitCode: 2, code: 'commit.way' });
+    const both = ['commit', 'check', 'package.json', '--range', 'HEAD'];
+    expect(await forgeError(project, both)).toMatchObject({ exitCode: 2, code: 'commit.way' });
+    expect(await forgeError(project, ['commit', 'check', 'none'])).toMatchObject({ code: 'file.unreadable' });
+  });
+});
+
+describe('forge commit check --range', () => {
+  it('GIT-01 merges by their parents, reverts, fixups and picks', async () => {
+    const project = makeRepository();
+    const base = project.git('rev-parse', 'HEAD');
+    const good = commit(project, GOOD);
+    project.git('switch', '-qc', 'side', base);
+    project.write('side.txt', 'x\n');
+    project.git('add', '.');
+    const side = commit(project, GOOD.replaceAll('SX9-123', 'SX9-2'));
+    project.git('switch', '-q', 'main');
+    project.git('merge', '-q', '--no-ff', '--no-edit', 'side');
+    const merge = project.git('rev-parse', 'HEAD');
+    const posing = commit(project, "Merge branch 'other'\n");
+    project.git('revert', '--no-edit', side);
+    const revert = project.git('rev-parse', 'HEAD');
+    const fixup = commit(project, 'fixup! [SX9-123] Brief description\n');
+    project.git('cherry-pick', side);
+    const pick = project.git('rev-parse', 'HEAD');
+    const { commits, ok, exitCode } = await checkJson(project, ['--range', `${base}..HEAD`]);
+    expect([ok, exitCode]).toEqual([false, 1]);
+    const told = Object.fromEntries(
+      commits.map(({ sha, exempt, problems }) => [sha, exempt ?? problems.length]),
+    );
+    expect(told).toEqual({
+      [good]: 0,
+      [side]: 0,
+      [merge]: 'merge',
+      [posing]: 5,
+      [revert]: 'revert',
+      [fixup]: 'fixup',
+      [pick]: 0,
+    });
+    const { stdout } = await runForge(project, ['commit', 'check', '--range', `${base}..HEAD`]);
+    expect(stdout).toContain(`✗ ${posing.slice(0, 10)} line 1: The subject is not`);
+    expect(stdout).toContain('1 of 7 commits to be written otherwise');
+  });
+
+  it('GIT-01 git am that took the [ID], other encodings, empty and odd messages', async () => {
+    const project = makeRepository();
+    const base = project.git('rev-parse', 'HEAD');
+    project.write('a.txt', 'a\n');
+    project.git('add', '.');
+    commit(project, GOOD);
+    project.git('format-patch', '-q', '-1', '-o', project.path('.git/patches'));
+    project.git('reset', '-q', '--hard', base);
+    const patch = run(project.dir, 'sh', ['-c', 'git am -q .git/patches/*']);
+    expect([patch.exitCode, project.git('log', '-1', '--format=%s')]).toEqual([0, 'Brief description']);
+    expect((await checkJson(project, ['--range', `${base}..HEAD`])).ok).toBe(true);
+
+    const latin = GOOD.replace('Rationale', 'Begründung');
+    project.write('.git/latin', Buffer.from(latin, 'latin1'));
+    const encoded = [
+      '-c',
+      'i18n.commitEncoding=ISO-8859-1',
+      'commit',
+      '-q',
+      '--allow-empty',
+      '-F',
+      '.git/latin',
+    ];
+    project.git(...encoded);
+    commit(project, '', '--allow-empty-message');
+    commit(project, `${GOOD}# ------------------------ >8 ------------------------\n`);
+    const { commits } = await checkJson(project, ['--range', 'HEAD~3..HEAD']);
+    expect(commits.map(({ problems }) => problems[0]?.message)).toEqual([
+      undefined,
+      'The message has no subject.',
+      undefined,
+    ]);
+  });
+
+  it('GIT-01 what session end commits is in the protocol', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'login', 'Login works', '--test', 'true']);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['feature', 'verify', 'login']);
+    await forgeJson(project, ['session', 'end', '--learned', 'x']);
+    expect(await checkJson(project, ['--range', 'HEAD~1..HEAD'])).toMatchObject({ ok: true, exitCode: 0 });
+  });
+
+  it('B-51 GIT-01 a secret in one of many exits 5, names that commit alone, and no value', async () => {
+    const project = makeRepository();
+    commit(project, GOOD);
+    const bad = commit(project, GOOD.replace('key insight', SECRET));
+    commit(project, GOOD);
+    const { stdout, exitCode } = await runForge(project, [
+      'commit',
+      'check',
+      '--range',
+      'HEAD~3..HEAD',
+      '--json',
+    ]);
+    expect([exitCode, stdout.includes(SECRET.slice(4, 20))]).toEqual([5, false]);
+    const { commits } = JSON.parse(stdout) as CommitCheck;
+    expect(commits.filter(({ problems }) => problems.length > 0)).toMatchObject([
+      { sha: bad, subject: '…', problems: [{ rule: 'secret', line: 10 }] },
+    ]);
+  });
+
+  it('B-51 GIT-01 what only poses as a hash of a parent is looked at like all else', async () => {
+    const project = makeRepository();
+    const parent = (text: string): string => GOOD.replace(/Parent: .*/, `Parent: ${text}`);
+    commit(project, parent('1a2b3c4 (an agreed note)'));
+    const card = commit(project, parent('4111111111111111 (previous)'));
+    const note = commit(project, parent(`1a2b3c4 (${SECRET})`));
+    const { stdout } = await runForge(project, ['commit', 'check', '--range', 'HEAD~3..HEAD', '--json']);
+    const { commits } = JSON.parse(stdout) as CommitCheck;
+    const found = commits.filter(({ problems }) => problems.some(({ rule }) => rule === 'secret'));
+    expect(found.map(({ sha }) => sha)).toEqual([note, card]);
+  });
+
+  it.each([
+    '--output=/tmp/x',
+    '-p',
+    'no-such..HEAD',
+    'HEAD..no-such',
+    '',
+    'a b',
+    `${'x'.repeat(2000)}`,
+    'HEAD^{tree}..nope',
+  ])('B-04 GIT-01 %j is no range: exit 2, one line, nothing is written', async (range) => {
+    const error = await forgeError(makeRepository(), ['commit', 'check', `--range=${range}`]);
+    expect(error).toMatchObject({ exitCode: 2, code: 'commit.range', hint: expect.stringContaining('A..B') });
+    expect(error.message.length).toBeLessThan(200);
+  });
+
+  it('GIT-01 an empty range and an unborn branch', async () => {
+    const project = makeRepository();
+    expect(await checkJson(project, ['--range', 'HEAD..HEAD'])).toEqual({
+      ok: true,
+      commits: [],
+      exitCode: 0,
+    });
+    const unborn = makePlainProject();
+    unborn.git('init', '-q');
+    expect(await forgeError(unborn, ['commit', 'check', '--range', 'HEAD'])).toMatchObject({
+      code: 'commit.range',
+    });
+    expect(await forgeError(makePlainProject(), ['commit', 'check', '--range', 'HEAD'])).toMatchObject({
+      exitCode: 2,
+      code: 'commit.no_git',
+    });
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { stage, working } from '../support/commits.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+
+describe('forge commit template', () => {
+  it('GIT-02 fills in what is known, and leaves open what is not: unfilled it does not pass', async () => {
+    const empty = await makeForge();
+    const { text } = await forgeJson<{ text: string }>(empty, ['commit', 'template']);
+    expect(text).toMatch(/^\[FORGE\]\n\n## What\n\n\n## Why\n\n\n## Memory\n- Learned: none\n/);
+    expect((await runForge(empty, ['commit', 'check', '-'], { stdin: text })).exitCode).toBe(1);
+    const project = await working();
+    stage(project);
+    const filled = await runForge(project, ['commit', 'template']);
+    expect(filled.stdout).toMatch(/^\[FORGE-001\] Wire the login form\n\n## What\n- Add src\/login.js\n/);
+    expect((await runForge(project, ['commit', 'check', '-'], { stdin: filled.stdout })).exitCode).toBe(0);
+  });
+
+  it('GIT-02 --pr gathers what the commits of the branch say, and passes as one message', async () => {
+    const project = await working();
+    project.git('switch', '-qc', 'side');
+    for (const [name, title, learned] of [
+      ['a', 'One', 'first'],
+      ['b', 'Two', 'second'],
+    ] as const) {
+      stage(project, `${name}.js`);
+      await forgeJson(project, [
+        'commit',
+        '-m',
+        `[SX9-1] ${title}`,
+        '--why',
+        `${title} is wanted`,
+        '--learned',
+        learned,
+      ]);
+    }
+    const { stdout } = await runForge(project, ['commit', 'template', '--pr']);
+    expect(stdout).toContain('## What\n- Add a.js\n- Add b.js\n');
+    expect(stdout).toContain('## Why\nOne is wanted\n\nTwo is wanted\n');
+    expect(stdout).toContain('- Learned: first\n- Learned: second\n');
+    expect(stdout).toContain('- Linear: SX9-1\n');
+    expect((await runForge(project, ['commit', 'check', '-'], { stdin: stdout })).exitCode).toBe(0);
+  });
+});

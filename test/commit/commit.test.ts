@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import type { MadeCommit } from '../../src/index.js';
+import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  differences,
+  FEATURES,
+  KNOWLEDGE,
+  makeForge,
+  makePlainForge,
+  snapshot,
+} from '../support/forge-project.js';
+import { changedPaths, type Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+const stored = (project: Project): string => `${project.git('log', '-1', '--format=%B')}\n`;
+
+describe('forge commit', () => {
+  it('GIT-02 writes the message from focus, log, features and what was learned, and commits the index', async () => {
+    const project = await working();
+    const parent = project.git('rev-parse', '--short', 'HEAD');
+    await forgeJson(project, ['progress', 'add', 'wired the form']);
+    await forgeJson(project, [
+      'knowledge',
+      'add',
+      'success',
+      'the form needs a CSRF token',
+      '--context',
+      'login',
+    ]);
+    await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
+    stage(project);
+    project.write('src/app.js', 'not staged\n');
+    const made = await forgeJson<MadeCommit>(project, ['commit']);
+    const session = new Date().toISOString().slice(0, 10);
+    expect(made.message).toBe(`[FORGE-001] Wire the login form
+
+## What
+- wired the form
+- Files: src/login.js
+
+## Why
+people sign in
+
+## Memory
+- Learned: the form needs a CSRF token
+- Updated: features.json (FORGE-001 now passing)
+
+## Backtrace
+- Parent: ${parent} (Plan)
+- Linear: none
+- Session: ${session}-session-001
+`);
+    expect(stored(project)).toBe(made.message);
+    expect(made.commit).toEqual({
+      hash: project.git('rev-parse', 'HEAD'),
+      short: project.git('rev-parse', '--short', 'HEAD'),
+      subject: '[FORGE-001] Wire the login form',
+    });
+    expect(project.git('show', '--name-only', '--format=', 'HEAD')).toBe('src/login.js');
+    expect(changedPaths(project)).toContain(' M src/app.js');
+    expect(project.has(MESSAGE)).toBe(false);
+    await expectChecked(project);
+
+    // What the last message said is not said again.
+    stage(project, 'src/logout.js');
+    const next = await forgeJson<MadeCommit>(project, ['commit']);
+    expect(next.message).toContain('## What\n- Add src/logout.js\n');
+    expect(next.message).toContain('## Memory\n- Learned: none\n');
+  });
+
+  it('GIT-02 says what it was told, keeps what was learned, and names the issue', async () => {
+    const project = await working();
+    stage(project);
+    const args = [
+      '-m',
+      'Sign in',
+      '--why',
+      'because',
+      '--what',
+      'one',
+      '--what',
+      'two',
+      '--learned',
+      'known',
+      '--issue',
+      'SX9-7',
+    ];
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', ...args]);
+    expect(message).toMatch(
+      /^\[SX9-7\] Sign in\n\n## What\n- one\n- two\n\n## Why\nbecause\n\n## Memory\n- Learned: known\n/,
+    );
+    expect(message).toContain('- Linear: SX9-7\n');
+    expect(project.json(KNOWLEDGE)).toMatchObject({
+      patterns: { successful: [{ context: 'FORGE-001: Wire the login form', approach: 'known' }] },
+    });
+    stage(project, 'b.js');
+    const typed = await forgeJson<MadeCommit>(project, ['commit', '-m', '[SX9-8] Sign out']);
+    expect(typed.message).toMatch(/^\[SX9-8\] Sign out\n.*- Linear: SX9-8\n/s);
+    expect(typed.message).not.toContain('Learned: known');
+    await expectChecked(project, 'HEAD~2..HEAD');
+  });
+
+  it('GIT-02 -a takes what git knows and has changed, and no more', async () => {
+    const project = await working();
+    project.write('src/app.js', 'changed\n');
+    project.write('new.js', 'new\n');
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '-a', '--issue', 'FORGE-001']);
+    expect(message).toContain('## What\n- Change src/app.js\n');
+    expect(message).toContain('- Linear: none\n');
+    expect(changedPaths(project)).toEqual(['?? new.js']);
+  });
+
+  it('GIT-02 nothing staged, no title, no reason: exit 2 with the next command', async () => {
+    const project = await makeForge();
+    expect(await forgeError(project, ['commit', '-m', 'x', '--why', 'y'])).toMatchObject({
+      exitCode: 2,
+      code: 'commit.nothing',
+      hint: 'git add FILE …  or  forge commit -a',
+    });
+    expect(await forgeError(project, ['commit', '-am', 'x'])).toMatchObject({ code: 'commit.nothing' });
+    stage(project);
+    expect(await forgeError(project, ['commit'])).toMatchObject({ exitCode: 2, code: 'commit.title' });
+    expect(await forgeError(project, ['commit', '-m', 'x'])).toMatchObject({
+      exitCode: 2,
+      code: 'commit.why',
+    });
+    expect(await forgeError(await makePlainForge(), ['commit'])).toMatchObject({ code: 'commit.no_git' });
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'x', '--why', 'y']);
+    expect(message).toMatch(/^\[FORGE\] x\n/);
+    expect(message).toContain('- Session: none\n');
+  });
+
+  it('GIT-02 --dry-run shows the message and writes nothing', async () => {
+    const project = await working();
+    stage(project);
+    const before = snapshot(project.dir);
+    const made = await forgeJson<MadeCommit>(project, ['commit', '--learned', 'x', '-n']);
+    expect(Object.keys(made)).toEqual(['message']);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-42 GIT-02 file names with line breaks, quotes and escapes stay on their line', async () => {
+    const project = await working();
+    for (const name of ['a\nb.txt', '"q".txt', '-x', '\u001b[31m.txt', 'é ü.txt', '## What'])
+      stage(project, name);
+    const { message } = await forgeJson<MadeCommit>(project, ['commit']);
+    expect(message).toContain('- Add a b.txt\n');
+    expect(message).toContain('- Add <U+001B>[31m.txt\n');
+    await expectChecked(project);
+  });
+
+  it('GIT-02 a message that breaks a rule is kept in a file, which the error names', async () => {
+    const project = await working();
+    stage(project);
+    const error = await forgeError(project, ['commit', '--issue', 'odd']);
+    expect(error).toMatchObject({
+      exitCode: 1,
+      code: 'commit.protocol',
+      hint: expect.stringContaining('COMMIT_MSG'),
+    });
+    expect(error).toMatchObject({ problems: [{ rule: 'id', line: 1 }] });
+    expect(project.read(MESSAGE)).toMatch(/^\[odd\] /);
+    expect(project.git('log', '-1', '--format=%s')).toBe('Plan');
+  });
+
+  it("GIT-02 --edit opens git's editor on a terminal; what is left there is checked", async () => {
+    const project = await working();
+    stage(project);
+    expect(await forgeError(project, ['commit', '--edit'])).toMatchObject({
+      exitCode: 2,
+      code: 'commit.edit',
+    });
+    const edit = (editor: string) =>
+      runForge(project, ['commit', '--edit'], { terminal: true, env: { GIT_EDITOR: editor } });
+    expect((await edit('sed -i s/people/persons/')).exitCode).toBe(0);
+    expect(stored(project)).toContain('persons sign in');
+    stage(project, 'b.js');
+    expect((await edit('sed -i /Why/d')).stderr).toContain('"## Why" is missing');
+    expect((await edit('true >')).stderr).toContain('The message is empty');
+    // What was written before the editor failed is there, and the error says where.
+    const failed = await edit('sh -c \'sed -i s/people/everybody/ "$1"; kill -9 $$\' -');
+    expect([failed.exitCode, failed.stderr]).toEqual([6, expect.stringContaining('ended with 137')]);
+    expect(failed.stderr).toContain('git commit -e --cleanup=verbatim -F ');
+    expect(project.read(MESSAGE)).toContain('everybody');
+    expect((await edit('no-such-editor')).stderr).toContain('ended with 127');
+    const secret = SAMPLES.secret();
+    const refused = await edit(`sed -i 's|people|${secret}|'`);
+    expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([5, false]);
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('4');
+  });
+
+  it('GIT-02 asks why on a terminal only', async () => {
+    const project = await working();
+    stage(project);
+    const { exitCode } = await runForge(project, ['commit', '--no-input'], { terminal: true });
+    expect(exitCode).toBe(0);
+    expect(stored(project)).toContain('## Why\npeople sign in\n');
+  });
+
+  it('LTM-12 GIT-02 a builder commits, and decides nothing that is known', async () => {
+    const project = await working();
+    stage(project);
+    await forgeJson(project, ['commit', '--learned', 'x'], { env: { FORGE_ROLE: 'builder' } });
+    expect(stored(project)).toContain('- Learned: x\n');
+    expect(project.json(KNOWLEDGE)).toMatchObject({ patterns: { successful: [] } });
+  });
+
+  it('GIT-02 names the heads of the ledgers that the commit holds, and no others', async () => {
+    const project = await working();
+    await forgeJson(project, ['note', 'add', 'a note']);
+    stage(project);
+    const without = await forgeJson<MadeCommit>(project, ['commit', '-n']);
+    expect(without.message).not.toContain('Forge-Ledger');
+    project.git('add', '.forge');
+    const { message } = await forgeJson<MadeCommit>(project, ['commit']);
+    expect(message).toMatch(/\nForge-Ledger: notes 2 [0-9a-f]{64}\n/);
+    expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
+  });
+
+  it('GIT-02 says every change of a status that it holds', async () => {
+    const project = await working();
+    await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--status', 'in_progress']);
+    project.git('add', FEATURES);
+    const { message } = await forgeJson<MadeCommit>(project, ['commit']);
+    expect(message).toContain('- Updated: features.json (FORGE-001 now in progress)\n');
+    expect(message).toContain('## What\n- Change .forge/memory/long-term/features.json\n');
+  });
+
+  it('GIT-02 a log over midnight: only lines since the last commit', async () => {
+    const project = await makeForge();
+    const world = fixedClock('2020-01-01T23:50:00Z');
+    await forgeJson(project, ['session', 'start', '--goal', 'g'], { world });
+    await forgeJson(project, ['progress', 'add', 'before'], { world });
+    process.env.GIT_COMMITTER_DATE = '2020-01-01T23:58:30Z';
+    try {
+      project.git('commit', '-q', '--allow-empty', '-m', 'Between');
+    } finally {
+      delete process.env.GIT_COMMITTER_DATE;
+    }
+    world.set('2020-01-02T00:10:00Z');
+    await forgeJson(project, ['progress', 'add', 'after'], { world });
+    stage(project);
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'x'], { world });
+    expect(message).toContain('## What\n- after\n- Files: src/login.js\n');
+  });
+});

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { create } from '../support/checkpoints.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { ISSUES, makeForge } from '../support/forge-project.js';
+import { MESSAGE } from '../support/message.js';
+import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
+
+const HISTORY = '.forge/linear/history';
+
+interface Refs {
+  branch: string | null;
+  commits: string[];
+}
+
+function putIssues(project: Project, ...ids: string[]): void {
+  const issues = ids.map((linear_id) => ({ linear_id, title: `Title of ${linear_id}` }));
+  project.write(ISSUES, `${JSON.stringify({ schema_version: '1.0', issues }, null, 2)}\n`);
+  project.git('commit', '-qam', 'Plan');
+}
+
+const refsOf = (project: Project, id: string): Refs | undefined =>
+  project
+    .json<{ issues: { linear_id: string; git_refs?: Refs }[] }>(ISSUES)
+    .issues.find(({ linear_id }) => linear_id === id)?.git_refs;
+
+function commit(project: Project, message: string, ...flags: string[]): string {
+  project.git('commit', '-q', '--allow-empty', '-m', message, ...flags);
+  return project.git('rev-parse', 'HEAD');
+}
+
+async function session(project: Project, ...flags: string[]): Promise<string[]> {
+  await forgeJson(project, ['session', 'start']);
+  return (await forgeJson<{ warnings: string[] }>(project, ['session', 'end', ...flags])).warnings;
+}
+
+describe('commits that name an issue', () => {
+  it('LIN-04 stand in its git_refs at the end of a session, oldest first, and nothing is left to commit', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123', 'SX9-12', 'SX9-9');
+    const own = commit(project, MESSAGE);
+    const plain = commit(project, 'Mend the login (SX9-123)');
+    commit(project, '[FORGE] About nothing, and SX9-1234, xSX9-12, SX9-12x');
+    const traced = commit(
+      project,
+      MESSAGE.replace('[SX9-123]', '[FORGE]').replace('Linear: SX9-123', 'Linear: SX9-12'),
+    );
+    const before = project.read(ISSUES);
+    expect([project.read(ISSUES), changedPaths(project)]).toEqual([before, []]);
+    await session(project);
+    expect(refsOf(project, 'SX9-123')).toEqual({ branch: null, commits: [own, plain] });
+    expect(refsOf(project, 'SX9-12')).toEqual({ branch: null, commits: [traced] });
+    expect(refsOf(project, 'SX9-9')).toBeUndefined();
+    expect(changedPaths(project)).toEqual([]);
+    const stored = project.git('show', `HEAD:${ISSUES}`);
+    expect(`${stored}\n`).toBe(project.read(ISSUES));
+    // A branch and other fields of git_refs stay.
+    project.write(ISSUES, stored.replace('"branch": null', '"branch": "feature/x", "more": 1'));
+    const last = commit(project, MESSAGE);
+    await session(project);
+    const refs = { branch: 'feature/x', more: 1, commits: [own, plain, last] };
+    expect([refsOf(project, 'SX9-123'), refsOf(project, 'SX9-12')?.commits]).toEqual([refs, [traced]]);
+  });
+
+  it('LIN-04 made by forge commit, and by the end of a session itself, are found the next time', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['focus', 'set', '--task', 'Login', '--issue', 'SX9-123']);
+    project.write('src/login.js', '1\n');
+    project.git('add', '.');
+    const { commit: made } = await forgeJson<{ commit: { hash: string } }>(project, ['commit', '--why', 'x']);
+    expect(changedPaths(project)).toEqual([]);
+    const ended = await forgeJson<{ commit: { hash: string } }>(project, ['session', 'end']);
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([made.hash]);
+    await session(project);
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([made.hash, ended.commit.hash]);
+  });
+
+  it('LIN-04 a checkpoint holds them', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    const own = commit(project, MESSAGE);
+    const made = await create(project, 'SX9-123');
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([own]);
+    expect(project.git('show', `${made.commit}:${ISSUES}`)).toContain(own);
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('LIN-04 follow an amend and a rebase; what another branch, a tag or another clone has stays', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    const elsewhere = 'ab'.repeat(20);
+    project.write(
+      ISSUES,
+      JSON.stringify({
+        issues: [
+          { linear_id: 'SX9-123', title: 't', git_refs: { commits: [elsewhere, 'abc1234', '--all'] } },
+        ],
+      }),
+    );
+    project.git('commit', '-qam', 'From a clone');
+    const base = project.git('rev-parse', 'HEAD');
+    project.git('switch', '-qc', 'side');
+    const side = commit(project, `${MESSAGE}side`);
+    const given = commit(project, `${MESSAGE}given up`);
+    const old = commit(project, MESSAGE);
+    await session(project);
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([elsewhere, 'abc1234', '--all', side, given, old]);
+    const state = project.read(ISSUES);
+    project.git('tag', 'kept', side);
+    project.git('switch', '-q', 'main');
+    project.git('branch', '-qD', 'side');
+    const fresh = commit(project, MESSAGE, '--amend');
+    project.write(ISSUES, state);
+    await session(project);
+    expect(project.git('merge-base', base, fresh)).not.toBe(base);
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([elsewhere, 'abc1234', '--all', side, fresh]);
+  });
+
+  it('LIN-04 of a done issue go to its file in history', async () => {
+    const project = await makeForge();
+    const done = (id: string) => `${HISTORY}/${id}.json`;
+    for (const id of ['SX9-123', 'SX9-7'])
+      project.write(
+        done(id),
+        `${JSON.stringify({ schema_version: '1.0', linear_id: id, title: 't', state: 'done' })}\n`,
+      );
+    project.git('add', '.');
+    project.git('commit', '-qm', 'Done');
+    const own = commit(project, MESSAGE);
+    const untouched = project.read(done('SX9-7'));
+    await session(project);
+    expect(project.json(done('SX9-123'))).toMatchObject({ state: 'done', git_refs: { commits: [own] } });
+    expect(project.read(done('SX9-7'))).toBe(untouched);
+  });
+
+  it('LIN-04 merges are left out: what they bring is there itself', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    project.git('switch', '-qc', 'feature/SX9-123');
+    const own = commit(project, MESSAGE);
+    project.git('switch', '-q', 'main');
+    project.git('merge', '-q', '--no-ff', '-m', 'Merge SX9-123', 'feature/SX9-123');
+    await session(project);
+    expect(refsOf(project, 'SX9-123')?.commits).toEqual([own]);
+  });
+
+  it('LIN-04 damaged issues, an unborn branch and no git keep no session from its end', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    commit(project, MESSAGE);
+    await forgeJson(project, ['session', 'start']);
+    const damaged = '{ "issues": [';
+    project.write(ISSUES, damaged);
+    const { warnings, commit_skipped } = await forgeJson<{ warnings: string[]; commit_skipped?: string }>(
+      project,
+      ['session', 'end'],
+    );
+    expect([warnings.join('\n'), commit_skipped]).toEqual([
+      expect.stringMatching(/Commits were not added.*active\.json/),
+      undefined,
+    ]);
+    expect(project.read(ISSUES)).toBe(damaged);
+
+    const unborn = projectAt(makeFolder());
+    unborn.git('init', '-q');
+    await runForge(unborn, ['init']);
+    unborn.write(ISSUES, project.git('show', `HEAD~1:${ISSUES}`));
+    expect(await session(unborn)).toEqual([]);
+    expect(refsOf(unborn, 'SX9-123')).toBeUndefined();
+  });
+
+  it('LIN-04 --dry-run adds nothing', async () => {
+    const project = await makeForge();
+    putIssues(project, 'SX9-123');
+    commit(project, MESSAGE);
+    await forgeJson(project, ['session', 'start']);
+    const before = project.read(ISSUES);
+    await forgeJson(project, ['session', 'end', '--dry-run']);
+    expect(project.read(ISSUES)).toBe(before);
+  });
+});

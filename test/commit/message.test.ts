@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type CommitMessage, formatCommitMessage, parseCommitMessage } from '../../src/commit/message.js';
+import { oneLine } from '../../src/core/text.js';
+
+const RFC_SAMPLE = `[SX9-123] Brief description
+
+## What
+- Specific change 1
+- Specific change 2
+
+## Why
+Rationale for the change
+
+## Memory
+- Learned: [key insight]
+- Updated: features.json (FORGE-002 now passing)
+
+## Backtrace
+- Parent: abc1234 (previous working state)
+- Linear: SX9-123
+- Session: 2025-12-24-session-001
+`;
+
+const SAMPLE: CommitMessage = {
+  id: 'SX9-123',
+  subject: 'Brief description',
+  what: ['Specific change 1', 'Specific change 2'],
+  why: 'Rationale for the change',
+  learned: ['[key insight]'],
+  updated: ['features.json (FORGE-002 now passing)'],
+  backtrace: {
+    parent: 'abc1234',
+    parentNote: 'previous working state',
+    linear: 'SX9-123',
+    session: '2025-12-24-session-001',
+  },
+};
+
+describe('a commit message', () => {
+  it('SES-06 is written as RFC-9060 §5.1 shows it, byte for byte', () => {
+    expect(formatCommitMessage(SAMPLE)).toBe(RFC_SAMPLE);
+  });
+
+  it('SES-06 is read as RFC-9060 §5.1 shows it', () => {
+    expect(parseCommitMessage(RFC_SAMPLE)).toEqual(SAMPLE);
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['with CRLF', (text) => text.replaceAll('\n', '\r\n')],
+    ['with headings indented, so that git keeps them', (text) => text.replaceAll('\n## ', '\n ## ')],
+    ['with headings indented by three', (text) => text.replaceAll('\n## ', '\n   ## ')],
+    ['with stars for dashes', (text) => text.replaceAll('\n- ', '\n* ')],
+    ['with bullets indented', (text) => text.replaceAll('\n- ', '\n  -   ')],
+    ['with trailing spaces', (text) => text.replaceAll('\n', '  \n').replace('description  ', 'description')],
+    ['with trailers behind', (text) => `${text}\nSigned-off-by: Ada <ada@example.com>\n`],
+    ['without the final line feed', (text) => text.trimEnd()],
+  ])('SES-06 is read %s', (_name, change) => {
+    expect(parseCommitMessage(change(RFC_SAMPLE))).toEqual(SAMPLE);
+  });
+
+  it.each([
+    '',
+    'Fix it',
+    'SX9-123: Fix it',
+    '[SX9-123]',
+    '[SX9-123]Fix',
+    '[-x] Fix',
+    '[a b] Fix',
+    '\n[SX9-1] Late',
+  ])('SES-06 is none without its first line: %j', (text) => {
+    expect(parseCommitMessage(text)).toBeNull();
+  });
+
+  it('SES-06 is read as far as it goes', () => {
+    expect(parseCommitMessage('[FORGE] Small\n\n## Why\nBecause.\n')).toEqual({
+      id: 'FORGE',
+      subject: 'Small',
+      what: [],
+      why: 'Because.',
+      learned: [],
+      updated: [],
+      backtrace: { parent: '', linear: '', session: '' },
+    });
+  });
+
+  it('SES-06 may hold bullets of other kinds, which say nothing to forge', () => {
+    const text = RFC_SAMPLE.replace(
+      '## Memory\n',
+      '## Memory\n- Learned\n- Forgotten: x\n- Learned:no space\n',
+    );
+    expect(parseCommitMessage(text)).toEqual({ ...SAMPLE, learned: ['no space', '[key insight]'] });
+  });
+
+  it('SES-06 has no blank lines around its prose, and keeps those inside', () => {
+    const text = formatCommitMessage({ ...SAMPLE, why: '\n\nOne  \n\n  two\n\n' });
+    expect(text).toContain('\n\n## Why\nOne\n\n  two\n\n## Memory\n');
+  });
+
+  it('SES-06 says "none" where nothing was learned, and reads it as nothing', () => {
+    const text = formatCommitMessage({ ...SAMPLE, learned: [], updated: [] });
+    expect(text).toContain('\n## Memory\n- Learned: none\n');
+    expect(parseCommitMessage(text)).toMatchObject({ learned: [], updated: [] });
+  });
+
+  it('SES-06 has a first line of at most 72 characters', () => {
+    const first = formatCommitMessage({ ...SAMPLE, subject: 'é'.repeat(100) }).split('\n')[0] ?? '';
+    expect([...first]).toHaveLength(72);
+    expect(first).toMatch(/^\[SX9-123\] é+…$/);
+  });
+
+  it.each([
+    '## Memory\n- Learned: forged',
+    'Because\n\n## Backtrace\n- Session: forged',
+    'Because\n   ## Backtrace   \n- Linear: forged',
+    '\n\n  ## What\n- forged',
+    '# Big\n## What\n- forged\n## Memory\n- Updated: forged',
+  ])('SES-06 takes a heading in its prose as prose: %j', (why) => {
+    const message = parseCommitMessage(formatCommitMessage({ ...SAMPLE, why }));
+    expect({ ...message, why: '' }).toEqual({ ...SAMPLE, why: '' });
+    expect(message?.why).toContain(why.trim().split('\n').at(-1));
+  });
+
+  it.each([
+    'a\n## Memory\n- Learned: forged',
+    'a\r\n\r\n## What\r\n- forged',
+    'a\u2028## Backtrace\u2028- Linear: forged',
+  ])('SES-06 keeps each item on one line: %j', (text) => {
+    const { backtrace } = SAMPLE;
+    const message = {
+      ...SAMPLE,
+      subject: text,
+      what: [text],
+      learned: [text],
+      updated: [text],
+      backtrace: { ...backtrace, parentNote: text },
+    };
+    const read = parseCommitMessage(formatCommitMessage(message));
+    expect([read?.what.length, read?.learned.length, read?.updated.length]).toEqual([1, 1, 1]);
+    expect(read?.backtrace).toMatchObject({ linear: 'SX9-123', session: '2025-12-24-session-001' });
+  });
+
+  it('B-06 shows escapes of its texts as text', () => {
+    const text = formatCommitMessage({
+      ...SAMPLE,
+      subject: 'a\u001b[2J',
+      what: ['b\u202e'],
+      learned: ['c\u0007'],
+    });
+    expect(text).not.toMatch(/[^\P{Cc}\n]|\u202e/u);
+  });
+
+  it('SES-06 comes back from writing and reading as it was, for texts of one line', () => {
+    const pieces = fc.constantFrom(
+      'a',
+      ' ',
+      ':',
+      '-',
+      '*',
+      '#',
+      '(',
+      ')',
+      '[',
+      ']',
+      'Learned: ',
+      '## What',
+      '😀',
+      '→',
+    );
+    const line = (max: number) =>
+      fc
+        .oneof(fc.string({ unit: pieces, maxLength: 12 }), fc.string({ unit: 'grapheme' }))
+        .map((text) => oneLine(text, max))
+        .filter((text) => text !== '' && text !== 'none');
+    const messages = fc.record({
+      id: fc.constantFrom('SX9-1', 'FORGE', 'a.b_c-1'),
+      subject: line(60),
+      what: fc.array(line(500), { maxLength: 4 }),
+      why: line(500),
+      learned: fc.array(line(500), { maxLength: 3 }),
+      updated: fc.array(line(500), { maxLength: 3 }),
+      backtrace: fc.record(
+        {
+          parent: fc.constantFrom('none', 'abc1234'),
+          parentNote: line(100),
+          linear: fc.constantFrom('none', 'SX9-1'),
+          session: fc.constant('2026-03-01-session-001'),
+        },
+        { requiredKeys: ['parent', 'linear', 'session'] },
+      ),
+    });
+    fc.assert(
+      fc.property(messages, (message) => {
+        expect(parseCommitMessage(formatCommitMessage(message))).toEqual(message);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
+
+interface Setting {
+  name: string;
+  value: unknown;
+}
+
+describe('forge config', () => {
+  it('LAY-06 lists every setting with its default, and gets one', async () => {
+    const project = await makeForge();
+    const { settings } = await forgeJson<{ settings: Setting[] }>(project, ['config', 'list']);
+    const values = Object.fromEntries(settings.map(({ name, value }) => [name, value]));
+    expect(values).toMatchObject({
+      'session.commit': true,
+      'briefing.budget': 2000,
+      'features.test_command': '',
+    });
+    const { stdout } = await runForge(project, ['config', 'list']);
+    for (const { name } of settings) expect(stdout).toMatch(new RegExp(`^${name} `, 'm'));
+    expect((await runForge(project, ['config', 'get', 'briefing.budget'])).stdout).toBe('2000\n');
+    // Each is described in the file itself, by its name.
+    for (const { name } of settings)
+      expect(project.read(CONFIG)).toMatch(new RegExp(`^#?${name.split('.')[1]} = `, 'm'));
+  });
+
+  it('LAY-06 sets one line and leaves every other byte', async () => {
+    const project = await makeForge();
+    const before = project
+      .read(CONFIG)
+      .replace('[briefing]', '# ours\n[briefing]  # kept\ncolour = "green"\n');
+    project.write(CONFIG, before);
+    expect(await forgeJson<Setting>(project, ['config', 'set', 'briefing.budget', '900'])).toEqual({
+      name: 'briefing.budget',
+      value: 900,
+    });
+    const lines = project.read(CONFIG).split('\n');
+    expect(lines.filter((line) => !before.split('\n').includes(line))).toEqual(['budget = 900']);
+    expect(lines.filter((line) => line !== 'budget = 900').join('\n')).toBe(before);
+    expect((await runForge(project, ['config', 'get', 'briefing.budget'])).stdout).toBe('900\n');
+
+    await forgeJson(project, ['config', 'set', 'briefing.budget', '1000']);
+    expect(project.read(CONFIG).match(/^budget = .*$/gm)).toEqual(['budget = 1000']);
+    const words = 'node "a b" \\ {} # \u00e9';
+    await forgeJson(project, ['config', 'set', 'project.name', words]);
+    expect((await forgeJson<Setting>(project, ['config', 'get', 'project.name'])).value).toBe(words);
+  });
+
+  it('LAY-06 --dry-run changes nothing', async () => {
+    const project = await makeForge();
+    const before = snapshot(project.dir);
+    const { stdout, stderr } = await runForge(project, ['config', 'set', 'session.commit', 'false', '-n']);
+    expect(stdout).toBe('session.commit = false\n');
+    expect(stderr).toMatch(/nothing was written.*config\.toml/i);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LAY-06 a bad value in the file names file, line, key, what was found and what is allowed', async () => {
+    const project = await makeForge();
+    const good = project.read(CONFIG);
+    const line = (text: string): number => project.read(CONFIG).split('\n').indexOf(text) + 1;
+    for (const [key, text, allowed] of [
+      ['session.commit', 'commit = "no"', /found "no".*boolean/],
+      ['briefing.budget', 'budget = 12', /found 12.*at least 200/],
+      ['briefing.commits', 'commits = 1.5', /found 1\.5.*whole number/],
+      ['features.timeout_seconds', 'timeout_seconds = true', /found true.*number/],
+    ] as const) {
+      const [table = '', name = ''] = key.split('.');
+      project.write(CONFIG, good.replace(new RegExp(`^#${name} = .*$`, 'm'), text));
+      const error = await forgeError(project, ['briefing']);
+      expect(error).toMatchObject({
+        exitCode: 4,
+        code: 'config.value',
+        file: CONFIG,
+        field: key,
+        line: line(text),
+      });
+      expect(error.message).toContain(`${CONFIG}:${line(text)}: ${table}.${name}`);
+      expect(error.message).toMatch(allowed);
+      // The newest commit that has it whole is the next thing to type.
+      expect(error.hint).toMatch(/ && git restore --source=[0-9a-f]{7,} -- \.forge\/config\.toml/);
+    }
+  });
+
+  it('LAY-06 the default branch has the name of one: no option, no path out, no second line', async () => {
+    const project = await makeForge();
+    const good = project.read(CONFIG);
+    for (const name of [
+      '-x',
+      '--upload-pack=x',
+      'a\nb',
+      '../../heads/x',
+      'a..b',
+      'a b',
+      'a.lock',
+      '@',
+      '\u202e',
+    ]) {
+      const words = ['config', 'set', 'git.default_branch', name];
+      expect((await forgeError(project, words)).exitCode).toBe(2);
+      const text = `default_branch = ${JSON.stringify(name)}`;
+      project.write(
+        CONFIG,
+        good.replace(/^#default_branch = .*$/m, () => text),
+      );
+      expect(await forgeError(project, ['memory', 'fold'])).toMatchObject({
+        exitCode: 4,
+        message: expect.stringMatching(
+          /config\.toml:\d+: git\.default_branch: ".*" is no name of a branch\.$/,
+        ),
+      });
+      project.write(CONFIG, good);
+    }
+    for (const name of ['release/1.x', 'größe', ''])
+      await forgeJson(project, ['config', 'set', 'git.default_branch', name]);
+  });
+
+  it('LAY-06 config set refuses what the file must not hold, and leaves it as it was', async () => {
+    const project = await makeForge();
+    const before = snapshot(project.dir);
+    for (const [name, value, words] of [
+      ['briefing.budget', '50', /budget.*50.*at least 200/],
+      ['briefing.budget', '-1', /-1/],
+      ['briefing.budget', '1e3', /1e3.*whole number/],
+      ['briefing.commits', '101', /101.*at most 100/],
+      ['session.commit', 'yes', /"yes".*true \| false/],
+      ['project.name', 'a\nb', /one line/],
+      ['features.test_command', 'a | b', /needs a shell/],
+      ['no.such', '1', /no setting "no\.such"/],
+      ['session.__proto__', '1', /no setting/],
+    ] as const) {
+      const error = await forgeError(project, ['config', 'set', name, value]);
+      expect([name, error.exitCode, error.kind]).toEqual([name, 2, 'usage']);
+      expect(error.message).toMatch(words);
+    }
+    expect((await forgeError(project, ['config', 'get', 'briefing'])).hint).toContain('briefing.budget');
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LAY-06 a setting works although a file it has nothing to do with is damaged', async () => {
+    const project = await makeForge();
+    project.write(FEATURES, '{');
+    expect((await runForge(project, ['config', 'set', 'briefing.budget', '900'])).exitCode).toBe(0);
+  });
+
+  it('LAY-06 another test_command leaves the tests that were entered here approved', async () => {
+    const project = await makeForge();
+    project.write('check.mjs', 'process.exit(process.argv[2] === "one" ? 0 : 1)\n');
+    await forgeJson(project, ['config', 'set', 'features.test_command', 'node check.mjs {}']);
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'one']);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    await forgeJson(project, ['config', 'set', 'features.test_command', 'node ./check.mjs {}']);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    // The same change by hand is nobody's approval.
+    project.write(CONFIG, project.read(CONFIG).replace('node ./check.mjs', 'node ././check.mjs'));
+    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
+      exitCode: 3,
+      code: 'trust.needed',
+    });
+  });
+});

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { LOG_TAIL_BYTES } from '../../src/core/log-tail.js';
+import {
+  afterFailedWrite,
+  CycleInput,
+  evaluationBody,
+  executionDraft,
+  isEvaluated,
+  judgedLate,
+} from '../../src/learning/evaluation.js';
+import { recordId } from '../../src/ledger/rules/record.js';
+
+const NOW = '2026-03-01T10:00:00.000Z';
+const draft = (input: CycleInput) => executionDraft(input, 'k', NOW)(2);
+const keptLog = (log: string) => draft({ task_id: 'A', exit_code: 0, log }).log;
+
+describe('a cycle', () => {
+  it('LTM-02 is called by the number of its record, without the genesis; times default to now', () => {
+    expect(draft({ task_id: 'A', exit_code: null })).toEqual({
+      kind: 'cycle',
+      key: 'k',
+      cycle: 1,
+      task_id: 'A',
+      exit_code: null,
+      started_at: NOW,
+      finished_at: NOW,
+    });
+  });
+
+  it('LTM-02 takes the end, the length and the digest of a log that nobody holds as a whole', () => {
+    const log = { tail: 'the end\n', bytes: 2 ** 30, sha256: 'a'.repeat(64) };
+    expect(draft(CycleInput.parse({ task_id: 'A', exit_code: 0, log })).log).toEqual(log);
+    for (const wrong of [
+      { ...log, tail: 'x'.repeat(4097) },
+      { ...log, sha256: 'a' },
+      { ...log, bytes: -1 },
+    ])
+      expect(CycleInput.safeParse({ task_id: 'A', exit_code: 0, log: wrong }).success).toBe(false);
+  });
+
+  it('LTM-02 keeps the last 4 KiB of its log, never half a character, and the digest of all of it', () => {
+    const text = fc.array(fc.constantFrom('a', 'é', '€', '😀', '\n'), { minLength: 1000, maxLength: 5000 });
+    fc.assert(
+      fc.property(text, (characters) => {
+        const log = characters.join('');
+        const size = Buffer.byteLength(log);
+        const { tail, bytes, sha256 } = keptLog(log) as { tail: string; bytes: number; sha256: string };
+        expect([bytes, sha256]).toEqual([size, recordId(log)]);
+        expect(log.endsWith(tail)).toBe(true);
+        expect(tail.isWellFormed()).toBe(true);
+        const kept = Buffer.byteLength(tail);
+        expect(kept).toBeLessThanOrEqual(LOG_TAIL_BYTES);
+        expect(kept).toBeGreaterThan(Math.min(size, LOG_TAIL_BYTES) - 4);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it.each([
+    ['', ''],
+    ['x'.repeat(LOG_TAIL_BYTES), 'x'.repeat(LOG_TAIL_BYTES)],
+    [`€${'x'.repeat(LOG_TAIL_BYTES - 2)}`, 'x'.repeat(LOG_TAIL_BYTES - 2)],
+    [`€${'x'.repeat(LOG_TAIL_BYTES - 3)}`, `€${'x'.repeat(LOG_TAIL_BYTES - 3)}`],
+  ])('LTM-02 cuts a log at the boundary of a character (row %#)', (log, tail) => {
+    expect(keptLog(log)).toMatchObject({ tail, bytes: Buffer.byteLength(log) });
+  });
+
+  it('LTM-02 is evaluated as soon as one judgement is given; what is not said is null or empty', () => {
+    const plain: CycleInput = { task_id: 'A', exit_code: 0 };
+    expect(isEvaluated(plain)).toBe(false);
+    expect(isEvaluated({ ...plain, environment_valid: false })).toBe(true);
+    const patterns: CycleInput['patterns'] = [{ pattern: 'p', scope: 'execution' }];
+    expect(evaluationBody({ ...plain, patterns }, 'k', { id: 'e', n: 5 })).toEqual({
+      kind: 'cycle',
+      key: 'k',
+      cycle: 4,
+      execution: 'e',
+      task_id: 'A',
+      classification: null,
+      environment_valid: null,
+      governance_violations: [],
+      quality_signals: {},
+      regression_flags: [],
+      improvement_proposals: [],
+      patterns: [{ pattern: 'p', scope: 'execution', holds: true }],
+    });
+  });
+
+  it('LTM-16 is FAILURE when its first write failed, and nothing may be learned or improved from it', () => {
+    const after = afterFailedWrite({
+      task_id: 'A',
+      exit_code: 0,
+      classification: 'SUCCESS',
+      patterns: [{ pattern: 'p', scope: 'execution' }],
+      improvement_proposals: ['faster'],
+      governance_violations: ['one'],
+      quality_signals: { coverage: 1 },
+    });
+    expect(after).toEqual({
+      task_id: 'A',
+      exit_code: 0,
+      classification: 'FAILURE',
+      governance_violations: ['one', 'memory write failed; recorded by a later command'],
+      quality_signals: { coverage: 1 },
+    });
+    expect(CycleInput.safeParse(after).success).toBe(true);
+  });
+
+  it.each([
+    ['REGRESSION', 'FAILURE'],
+    ['GOVERNANCE_VIOLATION', 'GOVERNANCE_VIOLATION'],
+  ] as const)('LTM-16 a %s whose first write failed is a %s', (classification, expected) => {
+    const after = afterFailedWrite({ task_id: 'A', exit_code: 0, classification });
+    expect(after.classification).toBe(expected);
+    expect(judgedLate(classification)).toBe(expected);
+  });
+
+  it.each(['a b', 'a"b', 'a\\b', 'é', '', 'x'.repeat(201), '\n'])(
+    'B-58 takes no key that JSON would write otherwise: %j',
+    (key) => {
+      expect(CycleInput.safeParse({ task_id: 'A', exit_code: 0, idempotency_key: key }).success).toBe(false);
+    },
+  );
+});

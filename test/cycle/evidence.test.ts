@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  boundEvidence,
+  boundTexts,
+  CycleInput,
+  type Evidence,
+  evaluationBody,
+} from '../../src/learning/evaluation.js';
+import { checkBody } from '../../src/ledger/rules/segment.js';
+
+const run = (exit_code: number | null, word = 'true'): Evidence => ({
+  feature: 'A',
+  argv: [word],
+  exit_code,
+  duration_ms: 1,
+  tree: null,
+  output_bytes: 0,
+  output_sha256: 'e'.repeat(64),
+});
+
+describe('boundEvidence', () => {
+  it('GOV-03 leaves what fits as it was run', () => {
+    const runs = [run(0), run(1), run(null), run(0)];
+    expect(boundEvidence(runs)).toEqual({ evidence: runs });
+  });
+
+  it('GOV-03 keeps failures first, and the number and the digest of what has no room', () => {
+    const runs = Array.from({ length: 1200 }, (_, i) => run(i % 400 === 399 ? 1 : 0, `t${i}`));
+    const { evidence, evidence_left_out } = boundEvidence(runs);
+    expect(evidence.length).toBe(500);
+    expect(evidence.slice(0, 4).map(({ argv }) => argv[0])).toEqual(['t399', 't799', 't1199', 't0']);
+    const left = runs.filter((one) => !evidence.includes(one));
+    const sha256 = createHash('sha256').update(left.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    expect(evidence_left_out).toEqual({ runs: 700, failed: 0, sha256: sha256.digest('hex') });
+  });
+
+  it('GOV-03 a run that is too large for any record is told by number, and the others stay', () => {
+    const { evidence, evidence_left_out } = boundEvidence([run(1, 'x'.repeat(300_000)), run(0)]);
+    expect(evidence).toEqual([run(0)]);
+    expect(evidence_left_out).toMatchObject({ runs: 1, failed: 1 });
+  });
+
+  it('GOV-03 LTM-02 whatever was run and found, the record can be written', () => {
+    const word = fc.string({ unit: 'binary', maxLength: 40 });
+    const text = fc.tuple(word, fc.nat(500)).map(([part, times]) => `x${part.repeat(times)}`);
+    const many = fc.tuple(fc.array(text, { maxLength: 3 }), fc.nat(1500));
+    fc.assert(
+      fc.property(many, many, ([argv, runs], [texts, times]) => {
+        const input: CycleInput = {
+          task_id: 'A',
+          exit_code: 0,
+          governance_violations: boundTexts(Array.from({ length: times }, () => texts).flat()),
+          regression_flags: boundTexts(Array.from({ length: times }, () => texts).flat()),
+          ...boundEvidence(Array.from({ length: runs }, () => ({ ...run(1), argv }))),
+        };
+        expect(CycleInput.safeParse(input).success).toBe(true);
+        checkBody(evaluationBody(input, 'k', { id: '0'.repeat(64), n: 1 }));
+      }),
+      { numRuns: 8 },
+    );
+  });
+});
+
+describe('boundTexts', () => {
+  it('GOV-03 says at its end how many more there are', () => {
+    const texts = Array.from({ length: 1500 }, (_, i) => `feature ${i}`);
+    expect(boundTexts(texts).length).toBe(501);
+    expect(boundTexts(texts).at(-1)).toBe('and 1000 more');
+    expect(boundTexts(texts.slice(0, 500))).toEqual(texts.slice(0, 500));
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import {
+  builderEnvironment,
+  CycleMark,
+  interruptedInput,
+  interruptedMarks,
+} from '../../src/cycle/mark-rules.js';
+
+const mark: CycleMark = {
+  schema_version: '1.0',
+  key: '0123456789abcdef',
+  holder: { pid: 7, started: '1', boot: 'b', host: 'h' },
+  started_at: '2026-03-01T10:00:00.000Z',
+  task_id: 'A',
+  stage: 'execution',
+  stages: [{ name: 'supervisor', status: 'ok', duration_ms: 1 }],
+};
+
+describe('a cycle that was cut off', () => {
+  it('GOV-03 is a FAILURE with the stages that it reached, under its own key', () => {
+    expect(interruptedInput(mark)).toMatchObject({
+      task_id: 'A',
+      exit_code: null,
+      classification: 'FAILURE',
+      stages: [
+        { name: 'supervisor', status: 'ok' },
+        { name: 'execution', status: 'failed', note: 'interrupted' },
+      ],
+      idempotency_key: mark.key,
+    });
+  });
+
+  it.each([
+    ['SUCCESS', 'FAILURE'],
+    ['REGRESSION', 'FAILURE'],
+    ['GOVERNANCE_VIOLATION', 'GOVERNANCE_VIOLATION'],
+  ])('LTM-16 judged %s but not recorded is a %s that teaches nothing', (classification, expected) => {
+    const patterns = [{ pattern: 'p', scope: 'execution' }];
+    const input = { task_id: 'A', exit_code: 0, classification, patterns, improvement_proposals: ['x'] };
+    const recorded = interruptedInput({ ...mark, stage: 'memory', input });
+    expect(recorded).toMatchObject({ exit_code: 0, classification: expected, idempotency_key: mark.key });
+    expect([recorded.patterns, recorded.improvement_proposals]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['holder', 0],
+    ['holder', -1],
+    ['command', -1],
+    ['command', 0],
+    ['command', 1],
+  ])('GOV-01 GOV-03 names no process that a signal would take for many: %s %d', (name, pid) => {
+    const wrong = { ...mark, [name]: { ...mark.holder, pid } };
+    expect(CycleMark.safeParse(wrong).success).toBe(false);
+    expect(CycleMark.safeParse({ ...mark, command: mark.holder }).success).toBe(true);
+  });
+
+  it('GOV-03 stays known when the one that found it is cut off as well', () => {
+    const second = { ...mark, key: 'f'.repeat(16), left: [mark, { nonsense: true }] };
+    expect(interruptedMarks(second).map(({ key }) => key)).toEqual([mark.key, 'f'.repeat(16)]);
+  });
+});
+
+describe('builderEnvironment', () => {
+  it("B-93 is the caller's, without forge's own keys, and says what the command may and should do", () => {
+    const env = {
+      PATH: '/bin',
+      API_TOKEN: 't',
+      NOTHING: undefined,
+      FORGE_SUPERVISOR_KEY: '/key',
+      FORGE_TRUST: 'sha',
+      FORGE_DIR: '..',
+      FORGE_ROLE: 'supervisor',
+    };
+    const handover = { key: 'k', task: 'A', briefing: '/b', observations: '/o' };
+    expect(builderEnvironment(env, handover)).toEqual({
+      PATH: '/bin',
+      API_TOKEN: 't',
+      FORGE_ROLE: 'builder',
+      FORGE_CYCLE: 'k',
+      FORGE_TASK: 'A',
+      FORGE_BRIEFING: '/b',
+      FORGE_OBSERVATIONS: '/o',
+    });
+  });
+});

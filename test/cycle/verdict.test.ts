@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { classify, type Findings, findViolations, type Guarded } from '../../src/cycle/verdict.js';
+
+const clean: Findings = {
+  violations: [],
+  regressions: [],
+  environment_valid: true,
+  exit_code: 0,
+  task: 'passing',
+  improved: false,
+};
+
+describe('classify', () => {
+  it.each<[string, Partial<Findings>, string]>([
+    ['exit 0 and the task passes', {}, 'SUCCESS'],
+    ['nothing to judge by', { task: 'untested' }, 'PARTIAL_SUCCESS'],
+    ['the task fails, but more passes than before', { task: 'failing', improved: true }, 'PARTIAL_SUCCESS'],
+    ['the task fails and nothing improved', { task: 'failing' }, 'FAILURE'],
+    ['the tests could not be run', { task: 'unknown' }, 'FAILURE'],
+    ['exit 1, whatever the tests say', { exit_code: 1 }, 'FAILURE'],
+    ['a time-out', { exit_code: null }, 'FAILURE'],
+    ['a broken environment', { environment_valid: false }, 'FAILURE'],
+    ['a regression, however it ended', { exit_code: 1, regressions: ['A'] }, 'REGRESSION'],
+    ['a violation before all', { regressions: ['A'], violations: ['v'] }, 'GOVERNANCE_VIOLATION'],
+  ])('GOV-01 %s', (_name, change, expected) => {
+    expect(classify({ ...clean, ...change })).toBe(expected);
+  });
+});
+
+describe('findViolations', () => {
+  const before: Guarded = {
+    files: { 'config.toml': 'a', 'init.sh': 'b' },
+    tests: new Map([
+      ['A', '["true"]'],
+      ['B', '[]'],
+    ]),
+    breaches: new Map([['1', 'older']]),
+  };
+
+  it('GOV-01 finds nothing where nothing changed, and lets a new feature be', () => {
+    expect(findViolations(before, { ...before, tests: new Map([...before.tests, ['C', '["x"]']]) })).toEqual(
+      [],
+    );
+  });
+
+  it('GOV-01 names each change: breaches, files that changed, went or came, tests', () => {
+    const after: Guarded = {
+      files: { 'config.toml': 'x', 'run.sh': 'c' },
+      tests: new Map([['A', '["false"]']]),
+      breaches: new Map([...before.breaches, ['2', 'A builder may not change memory']]),
+    };
+    expect(findViolations(before, after)).toEqual([
+      'A builder may not change memory',
+      'config.toml was changed by the command',
+      'init.sh was changed by the command',
+      'run.sh was changed by the command',
+      'the tests of A were changed by the command',
+      'B was removed by the command',
+    ]);
+  });
+});

@@ -1,0 +1,119 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Diagnosis, StartedSession, Where } from '../../src/index.js';
+import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { makeFolder, type Project } from '../support/project.js';
+import { pause, withCheckpoint } from '../support/recovery.js';
+
+const SCRIPT = '.git/forge/hook';
+const RECOVER = '.git/forge/recover.json';
+
+async function doctor(project: Project): Promise<Diagnosis['findings']> {
+  return (JSON.parse((await runForge(project, ['doctor', '--json'])).stdout) as Diagnosis).findings;
+}
+
+const found = async (project: Project): Promise<string[]> =>
+  (await doctor(project)).map(
+    ({ severity, observed, commands }) => `${severity}: ${observed} → ${commands[0]}`,
+  );
+
+async function paused(): Promise<Project> {
+  const project = await withCheckpoint();
+  await forgeJson(project, ['hooks', 'install']);
+  await pause(project);
+  return project;
+}
+
+const start = (project: Project, options: RunOptions = {}): Promise<StartedSession> =>
+  forgeJson(project, ['session', 'start'], options);
+
+describe('work that waits for a human', () => {
+  it('GIT-06 is mentioned by forge, doctor and each session start, until somebody has looked', async () => {
+    const project = await paused();
+    const said = /work is paused since 20.* until a human has looked \(operation: a merge/i;
+    const [finding] = await doctor(project);
+    expect(finding).toMatchObject({
+      severity: 'blocking',
+      observed: expect.stringMatching(said),
+      commands: ['forge recover --plan', 'forge memory override acknowledge --reason "…"'],
+    });
+    for (let i = 0; i < 2; i++) {
+      const { warnings } = await start(project);
+      expect(warnings.filter((text) => said.test(text)).length).toBe(1);
+      expect(warnings.join()).toContain('forge memory override acknowledge --reason "…"');
+    }
+    const where = await forgeJson<Where>(project, []);
+    expect(where).toMatchObject({ paused: expect.stringMatching(said), recovering: false });
+    expect(where.next.slice(0, 2)).toEqual(finding?.commands);
+    expect((await runForge(project, [])).stdout).toMatch(/^Paused {4}work is paused since/m);
+
+    await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], { terminal: true });
+    expect(await found(project)).toEqual([]);
+    expect((await start(project)).warnings).toEqual([]);
+    expect((await forgeJson<Where>(project, [])).paused).toBeNull();
+  });
+
+  it('GIT-06 stays known where what is remembered of it was lost, or is nonsense', async () => {
+    const project = await paused();
+    await start(project);
+    for (const text of ['', '{"key":1}', '{"key":"x","pauses":[]}']) {
+      project.write('.git/forge/pauses.json', text);
+      expect((await start(project)).warnings.join()).toContain('Work is paused since');
+    }
+  });
+});
+
+describe('a rollback that waits', () => {
+  it('GIT-06 is mentioned by forge, doctor and session start, with what completes it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['hooks', 'install']);
+    project.write(RECOVER, '{ "half": ');
+    expect(await found(project)).toEqual([
+      'blocking: a rollback, or its undoing, is not completed → forge recover',
+    ]);
+    const where = await forgeJson<Where>(project, []);
+    expect([where.recovering, where.next[0]]).toEqual([true, 'forge recover']);
+    expect((await runForge(project, [])).stdout).toMatch(/^Recovery {2}a rollback/m);
+    expect((await start(project)).warnings.join()).toMatch(
+      /A recovery was cut off and waits: .*forge recover/,
+    );
+  });
+});
+
+describe('forge doctor, of git’s hooks', () => {
+  it('GIT-03 says whether they are there, all of them, and whether what they start is', async () => {
+    const project = await makeForge();
+    expect(await found(project)).toEqual(["advisory: git's hooks are not installed → forge hooks install"]);
+    await forgeJson(project, ['hooks', 'install']);
+    expect(await found(project)).toEqual([]);
+    const script = project.read(SCRIPT);
+    for (const name of ['forge_node', 'forge_program']) {
+      project.write(SCRIPT, script.replace(new RegExp(`^${name}=.*$`, 'm'), `${name}='/gone/it'\\''s'`));
+      expect(await found(project)).toEqual([
+        "degraded: git's hooks start /gone/it's, which is gone → forge hooks install",
+      ]);
+    }
+    project.write(SCRIPT, script);
+    rmSync(project.path('.git/hooks/commit-msg'));
+    expect(await found(project)).toEqual(['degraded: commit-msg: not installed → forge hooks install']);
+    rmSync(project.path(SCRIPT));
+    expect(await found(project)).toEqual([
+      "degraded: what git's hooks run is gone from the git dir → forge hooks install",
+    ]);
+    await forgeJson(project, ['hooks', 'install']);
+    expect(await found(project)).toEqual([]);
+  });
+
+  it('GIT-03 says nothing where nobody wants them, and why they cannot be there', async () => {
+    const project = await makeForge();
+    project.git('config', 'core.hooksPath', makeFolder());
+    expect(await found(project)).toEqual([
+      expect.stringMatching(
+        /^advisory: git's hooks are not installed: core\.hooksPath .* → forge hooks status$/,
+      ),
+    ]);
+    await forgeJson(project, ['config', 'set', 'commit.enforce', 'off']);
+    expect(await found(project)).toEqual([]);
+  });
+});

@@ -1,0 +1,297 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { claudeHooks } from '../../src/agent/wirings/claude.js';
+import type { Diagnosis } from '../../src/index.js';
+import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { CONFIG, differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { HALT } from '../support/memory.js';
+import {
+  makeFolder,
+  makePlainProject,
+  makeRepository,
+  type Project,
+  pathWithoutForge,
+} from '../support/project.js';
+
+const SETTINGS = '.claude/settings.json';
+const SERVERS = '.mcp.json';
+
+const NO_HOOKS = "git's hooks are not installed";
+
+interface Doctored {
+  exitCode: number | null;
+  /** `severity: observed` */
+  found: string[];
+  commands: string[];
+}
+
+async function doctor(
+  project: Pick<Project, 'dir'>,
+  args: string[] = [],
+  options: RunOptions = {},
+): Promise<Doctored> {
+  const { stdout, stderr, exitCode } = await runForge(project, ['doctor', ...args, '--json'], options);
+  expect(stderr).toBe('');
+  const all = (JSON.parse(stdout) as Diagnosis).findings;
+  // What nearly none of these projects has, and is not about.
+  const findings = all.filter(({ observed }) => observed !== NO_HOOKS);
+  for (const finding of findings)
+    expect(Object.keys(finding)).toEqual(['observed', 'expected', 'why', 'commands', 'severity']);
+  return {
+    exitCode,
+    found: findings.map(({ severity, observed }) => `${severity}: ${observed}`),
+    commands: findings.flatMap(({ commands }) => commands),
+  };
+}
+
+describe('forge doctor', () => {
+  it('says in one line that nothing is wrong, and changes nothing', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['hooks', 'install']);
+    const before = snapshot(project.dir);
+    expect(await runForge(project, ['doctor'])).toEqual({
+      stdout: '✓ Nothing is wrong.\n',
+      stderr: '',
+      exitCode: 0,
+    });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('shows a block a finding', async () => {
+    const { stdout, exitCode } = await runForge(makeRepository(), ['doctor']);
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^✗ There is no \.forge\/ in \S+ or above it\. {2}\(blocking\)\n {4}expected {2}a \.forge.*\n {4}why {7}.*\n {4}type {6}forge init\n$/,
+    );
+  });
+
+  it('LAY-05 works without git, and says what that costs', async () => {
+    const plain = await makePlainForge();
+    expect(await doctor(plain)).toEqual({
+      exitCode: 0,
+      found: ['advisory: the project is in no git repository'],
+      commands: ['git init'],
+    });
+    const noGit = { env: { PATH: makeFolder() } };
+    expect((await doctor(plain, [], noGit)).found).toEqual(['degraded: git was not found']);
+    expect(await doctor(await makeForge(), [], noGit)).toMatchObject({
+      exitCode: 1,
+      found: ['blocking: git was not found'],
+    });
+  });
+
+  it('works while memory is halted', async () => {
+    const project = await makeForge();
+    project.write(
+      HALT,
+      '{"at":"2026-03-01T10:00:00.000Z","reasons":["execution.jsonl:1: record 2 was removed"]}',
+    );
+    expect(await doctor(project)).toEqual({
+      exitCode: 1,
+      found: ['blocking: memory is halted: execution.jsonl:1: record 2 was removed'],
+      commands: ['forge memory verify'],
+    });
+  });
+
+  it('works with settings that cannot be read, and names odd ones', async () => {
+    const project = await makeForge();
+    const whole = project.read(CONFIG);
+    project.write(CONFIG, `${whole}\n[briefing]\nbudget = "many"\n`);
+    expect(await doctor(project)).toMatchObject({
+      exitCode: 1,
+      found: [expect.stringMatching(/^blocking: \.forge\/config\.toml/)],
+    });
+    project.write(CONFIG, `${whole}\n[odd]\nthing = 1\n`);
+    expect(await doctor(project)).toMatchObject({
+      exitCode: 0,
+      found: [expect.stringMatching(/^advisory: .*odd/)],
+    });
+  });
+
+  it('tells a folder that git ignores from one that waits', async () => {
+    const fresh = makeRepository();
+    await runForge(fresh, ['init', '--yes']);
+    expect(await doctor(fresh)).toMatchObject({
+      exitCode: 0,
+      found: ['advisory: .forge/ is not in git yet'],
+    });
+    fresh.write('.gitignore', '.forge/\n');
+    expect((await doctor(fresh)).found).toEqual(['degraded: git ignores .forge/']);
+
+    const tracked = await makeForge();
+    tracked.write('.gitignore', '.forge\n');
+    expect((await doctor(tracked)).found).toEqual(['degraded: git ignores .forge/']);
+    mkdirSync(tracked.path('src/deep'), { recursive: true });
+    expect((await doctor({ dir: tracked.path('src/deep') })).found).toEqual([
+      'degraded: git ignores .forge/',
+    ]);
+  });
+});
+
+/** The hooks and the server as forge wires them. */
+function wire(project: Project, command = 'forge'): void {
+  const hooks = Object.fromEntries(claudeHooks(command).map(({ event, group }) => [event, [group]]));
+  project.write(SETTINGS, JSON.stringify({ hooks }));
+  project.write(
+    SERVERS,
+    JSON.stringify({ mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } } }),
+  );
+}
+
+/** A PATH on which `forge` is what `make` puts there. */
+function pathWith(make: (file: string) => void): RunOptions {
+  const folder = makeFolder();
+  make(join(folder, 'forge'));
+  return { env: { PATH: `${folder}:${pathWithoutForge()}` } };
+}
+
+function writeProgram(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  chmodSync(file, 0o755);
+}
+
+describe('forge doctor --agent', () => {
+  it('AGT-01 finds nothing where Claude Code reaches this forge', async () => {
+    const project = await makeForge();
+    wire(project);
+    expect(await doctor(project, ['--agent'])).toEqual({ exitCode: 0, found: [], commands: [] });
+  });
+
+  it('AGT-01 finds nothing where forge itself wired them all', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['agent', 'install', 'all']);
+    expect(await doctor(project, ['--agent'])).toMatchObject({ exitCode: 0, found: [] });
+  });
+
+  it('AGT-01 says how to begin; an agent that is asked for has to be wired', async () => {
+    const project = await makeForge();
+    expect(await doctor(project, ['--agent'])).toMatchObject({
+      exitCode: 0,
+      found: ['advisory: no agent is wired here'],
+    });
+    expect(await doctor(project, ['--agent', 'claude'])).toMatchObject({
+      exitCode: 1,
+      found: ['blocking: Claude Code is not wired'],
+      commands: ['forge agent install claude'],
+    });
+    const error = await forgeError(project, ['doctor', '--agent', 'nobody']);
+    expect([error.exitCode, error.code]).toEqual([2, 'agent.unknown']);
+  });
+
+  it('AGT-01 knows what forge on the PATH is, without starting it', async () => {
+    const project = await makeForge();
+    wire(project);
+    const found = async (options: RunOptions): Promise<string[]> =>
+      (await doctor(project, ['--agent'], options)).found.map((line) =>
+        line.replace(/\/\S+\/forge /, 'FORGE '),
+      );
+    const git = makeFolder();
+    symlinkSync(project.git('--exec-path').concat('/git'), join(git, 'git'));
+    expect(await found({ env: { PATH: git } })).toEqual(['blocking: there is no forge on the PATH']);
+    const bad = '#!/bin/sh\ntouch started\n';
+    expect(await found(pathWith((file) => writeProgram(file, bad)))).toEqual([
+      'degraded: FORGE is of no known package',
+    ]);
+    expect(project.has('started')).toBe(false);
+    expect(
+      await found(
+        pathWith((file) => {
+          writeProgram(file, bad);
+          writeFileSync(join(dirname(file), 'package.json'), '{"name":"laravel-forge","version":"1.0.0"}');
+        }),
+      ),
+    ).toEqual(['blocking: FORGE is of the package laravel-forge']);
+    expect(
+      await found(
+        pathWith((file) => {
+          const target = join(dirname(file), 'node_modules/forge-memory');
+          writeProgram(file, '#!/bin/sh\nexec node "$basedir/node_modules/forge-memory/bin/forge.js" "$@"\n');
+          mkdirSync(target, { recursive: true });
+          writeFileSync(join(target, 'package.json'), '{"name":"forge-memory","version":"0.0.1"}');
+        }),
+      ),
+    ).toEqual(['advisory: FORGE is forge 0.0.1']);
+  });
+
+  it('AGT-01 knows whether the program of a hook is there', async () => {
+    const project = await makeForge();
+    const start = `node '${BIN}'`;
+    wire(project, start);
+    expect((await doctor(project, ['--agent'])).found).toEqual([]);
+    wire(project, '/gone/forge');
+    expect(await doctor(project, ['--agent'])).toMatchObject({
+      exitCode: 1,
+      found: ['blocking: hooks in .claude/settings.json start /gone/forge, which is not there'],
+    });
+  });
+
+  it('AGT-01 finds what is missing, damaged or turned off', async () => {
+    const project = await makeForge();
+    const found = async (): Promise<string[]> => (await doctor(project, ['--agent'])).found;
+    wire(project);
+    project.write(SERVERS, '{}');
+    expect(await found()).toEqual(['degraded: no MCP server "forge" in .mcp.json']);
+    project.write(
+      SERVERS,
+      '\ufeff{ // mine\n "mcpServers": {"forge": {"type": "stdio", "command": "forge", "args": ["mcp"],},}, }',
+    );
+    expect(await found()).toEqual([]);
+    project.write(SERVERS, '{ bad');
+    expect(await found()).toEqual([expect.stringMatching(/^blocking: \.mcp\.json:1: /)]);
+    project.write(SETTINGS, '{"hooks": ');
+    expect(await found()).toEqual([
+      expect.stringMatching(/^blocking: \.claude\/settings\.json:1: /),
+      expect.stringMatching(/^blocking: \.mcp\.json:1: /),
+    ]);
+    wire(project);
+    project.write('.claude/settings.local.json', '{"disableAllHooks": true}');
+    expect(await found()).toEqual(['blocking: .claude/settings.local.json has disableAllHooks: true']);
+  });
+
+  it('AGT-01 looks at home, where the plugin and hooks for all projects are', async () => {
+    const project = await makeForge();
+    const home = makeFolder();
+    const env = { HOME: home };
+    const put = (settings: object): void => {
+      mkdirSync(join(home, '.claude'), { recursive: true });
+      writeFileSync(join(home, SETTINGS), JSON.stringify(settings));
+    };
+    const hooks = Object.fromEntries(claudeHooks('forge').map(({ event, group }) => [event, [group]]));
+    put({ hooks });
+    expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
+    put({ enabledPlugins: { 'forge-memory@forge': true } });
+    expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
+    wire(project);
+    expect((await doctor(project, ['--agent'], { env })).found).toEqual([
+      "advisory: Claude Code has forge's plugin (~/.claude/settings.json) and forge's hooks (.claude/settings.json)",
+    ]);
+  });
+
+  it('AGT-01 tells of tests that nobody approved, and of hooks that failed', async () => {
+    const project = await makeForge();
+    wire(project);
+    await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await runForge(project, ['trust', '--revoke'], { terminal: true });
+    const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const log = [`${ago(30)} claude stop: disk.full`, `${ago(1)} claude session-start: lock.busy`];
+    project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
+    const { found, commands, exitCode } = await doctor(project, ['--agent']);
+    expect(found).toEqual([
+      expect.stringMatching(/^degraded: \d of what this project would run is not approved$/),
+      'degraded: hooks failed lately: session-start: lock.busy',
+    ]);
+    expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);
+    expect(exitCode).toBe(0);
+  });
+
+  it('AGT-01 looks at agents where there is no .forge/, too', async () => {
+    const project = makePlainProject();
+    wire(project, '/gone/forge');
+    expect((await doctor(project, ['--agent'])).found).toEqual([
+      expect.stringMatching(/^blocking: There is no \.forge/),
+      'blocking: hooks in .claude/settings.json start /gone/forge, which is not there',
+    ]);
+  });
+});

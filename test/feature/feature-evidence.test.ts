@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  differences,
+  FEATURES,
+  makeForge,
+  PASSING_FEATURE,
+  putFeatures,
+  type StoredFeature,
+  snapshot,
+  storedFeature,
+} from '../support/forge-project.js';
+
+describe('the evidence of a feature', () => {
+  it('FEA-03 nobody makes a feature passing by saying so', async () => {
+    const project = await makeForge();
+    putFeatures(project, [{ ...PASSING_FEATURE, status: 'failing' }]);
+    const before = project.read(FEATURES);
+    expect(await forgeError(project, ['feature', 'edit', 'A', '--status', 'passing'])).toMatchObject({
+      exitCode: 3,
+      code: 'feature.unproven',
+      hint: 'forge feature verify A  or, for a human: forge feature edit A --status passing --reason "…"',
+    });
+    expect(project.read(FEATURES)).toBe(before);
+    const list =
+      '[{"id":"B","name":"b","status":"passing","verified_at":"2026-01-01T00:00:00Z"},{"name":"c","passes":true}]';
+    await forgeJson(project, ['feature', 'import', '-'], { stdin: list });
+    await forgeJson(project, ['feature', 'import', '-'], { stdin: '- [x] FORGE-077: ticked\n' });
+    const { features } = await forgeJson<{ features: StoredFeature[] }>(project, ['feature', 'list']);
+    expect(features.slice(1).map(({ status, verified_at }) => [status, verified_at])).toEqual([
+      ['in_progress', undefined],
+      ['in_progress', undefined],
+      ['in_progress', undefined],
+    ]);
+  });
+
+  it('FEA-03 other tests take a passing feature back, evidence and all; other edits do not', async () => {
+    const project = await makeForge();
+    putFeatures(project, [PASSING_FEATURE]);
+    await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better', '--test', 'true']);
+    expect(storedFeature(project, 'A')).toEqual({ ...PASSING_FEATURE, name: 'better' });
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'false']);
+    const { verified_commit: _c, verified_by: _b, ...rest } = PASSING_FEATURE;
+    expect(storedFeature(project, 'A')).toEqual({
+      ...rest,
+      name: 'better',
+      status: 'in_progress',
+      tests: ['false'],
+      verified_at: null,
+    });
+    putFeatures(project, [PASSING_FEATURE]);
+    await forgeJson(project, ['feature', 'edit', 'A', '--status', 'failing']);
+    expect(storedFeature(project, 'A')).toEqual({ ...rest, status: 'failing', verified_at: null });
+  });
+
+  it('FEA-04 unknown fields survive every write, at every level', async () => {
+    const project = await makeForge();
+    const extra = {
+      id: 'A',
+      name: 'a',
+      status: 'failing',
+      tests: ['true'],
+      owner: { team: ['x'] },
+      näme: 1.5,
+    };
+    putFeatures(project, [extra, { ...extra, id: 'B' }], { team: { colour: 'blue' }, z: null });
+    await forgeJson(project, ['feature', 'edit', 'A', '--status', 'in_progress', '--test', 'node -e 0']);
+    await forgeJson(project, ['feature', 'add', 'C', 'c']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    await forgeJson(project, ['feature', 'remove', 'C']);
+    await forgeJson(project, ['feature', 'import', '-'], { stdin: '- d\n' });
+    expect(project.json(FEATURES)).toMatchObject({ team: { colour: 'blue' }, z: null });
+    for (const id of ['A', 'B'])
+      expect(storedFeature(project, id)).toMatchObject({ owner: { team: ['x'] }, näme: 1.5 });
+    expect(storedFeature(project, 'A')?.status).toBe('passing');
+  });
+
+  it('FEA-02 tests that were edited while they ran prove nothing', async () => {
+    const project = await makeForge();
+    project.write(
+      'edit.mjs',
+      `import fs from 'node:fs';\nconst path = '${FEATURES}';\nconst all = JSON.parse(fs.readFileSync(path));\nall.features[0].tests = ['false'];\nfs.writeFileSync(path, JSON.stringify(all));\n`,
+    );
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node edit.mjs']);
+    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
+      exitCode: 3,
+      code: 'feature.changed',
+    });
+    expect(storedFeature(project, 'A')).toMatchObject({ status: 'not_implemented', tests: ['false'] });
+    expect(storedFeature(project, 'A')).not.toHaveProperty('verified_at');
+  });
+
+  it('FEA-02 --dry-run says what it would run, and runs nothing', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'touch ran']);
+    const before = snapshot(project.dir);
+    const { stdout, exitCode } = await runForge(project, ['feature', 'verify', '--all', '-n']);
+    expect([exitCode, stdout]).toEqual([0, 'would run A  touch ran\n']);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('FEA-03 a claim by hand, or tests changed by hand, count as in progress and say so', async () => {
+    const project = await makeForge();
+    const { verified_at: _at, verified_by: _by, ...claimed } = PASSING_FEATURE;
+    for (const forged of [claimed, { ...PASSING_FEATURE, tests: ['false'] }]) {
+      putFeatures(project, [forged]);
+      const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'list']);
+      expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^A +in_progress/)]);
+      expect(stderr).toMatch(/A: marked passing, .* forge feature verify A/);
+      expect((await forgeJson<{ task: { id: string } }>(project, ['next'])).task.id).toBe('A');
+    }
+    putFeatures(project, [PASSING_FEATURE]);
+    expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing/);
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
+import {
+  HUMAN,
+  linesOf,
+  logOf,
+  makeKey,
+  nameKey,
+  putLines,
+  record,
+  segmentOf,
+  segmentsOf,
+  verify,
+} from '../support/memory.js';
+import { makeFolder, type Project } from '../support/project.js';
+
+const OVERRIDE = ['feature', 'edit', 'A', '--status', 'passing', '--reason', 'the device is at the customer'];
+
+/** A repository with feature A, whose test is whether a file is there. */
+async function withFeature(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'ls here']);
+  return project;
+}
+
+const regressionsOf = async (project: Project) =>
+  (await logOf(project, 'evaluation'))
+    .filter(({ kind }) => kind === 'regression')
+    .map(({ record }) => record);
+
+describe('a regression', () => {
+  it('FEA-02 LTM-02 what passed and fails now is remembered in the evaluation ledger, once', async () => {
+    const project = await withFeature();
+    project.write('here', '');
+    project.git('add', 'here');
+    project.git('commit', '-qm', 'Here');
+    const commit = project.git('rev-parse', 'HEAD');
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    const verified_at = storedFeature(project, 'A')?.verified_at;
+    expect(await regressionsOf(project)).toEqual([]);
+    project.git('rm', '-q', 'here');
+    project.git('commit', '-qm', 'Gone');
+    const { exitCode, stdout } = await runForge(project, ['feature', 'verify', 'A']);
+    expect([exitCode, stdout]).toEqual([1, expect.stringMatching(/^✗ A {2}passing → failing/)]);
+    const [first, ...more] = await regressionsOf(project);
+    expect(more).toEqual([]);
+    expect(first).toMatchObject({
+      tier: 'evaluation',
+      actor: 'forge',
+      feature: 'A',
+      passed_at: verified_at,
+      passed_commit: commit,
+      commit: project.git('rev-parse', 'HEAD'),
+      command: 'ls here',
+      commands: ['ls here'],
+      exit_code: expect.any(Number),
+    });
+    expect(first?.exit_code).not.toBe(0);
+    // It fails already: that is no news.
+    await runForge(project, ['feature', 'verify', 'A']);
+    expect(await regressionsOf(project)).toHaveLength(1);
+    expect((await runForge(project, ['memory', 'log', '--tier', 'evaluation'])).stdout).toMatch(
+      /regression {2}.*A/,
+    );
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('FEA-02 is not told where nothing passed before, nor by a dry run', async () => {
+    const project = await withFeature();
+    await runForge(project, ['feature', 'verify', 'A']);
+    expect(storedFeature(project, 'A')?.status).toBe('failing');
+    await runForge(project, OVERRIDE, HUMAN);
+    await runForge(project, ['feature', 'verify', 'A', '-n']);
+    expect(segmentsOf(project, 'evaluation')).toEqual([]);
+    await runForge(project, ['feature', 'verify', 'A']);
+    expect(await regressionsOf(project)).toHaveLength(1);
+  });
+
+  it('FEA-02 while memory is damaged the feature stays as it is', async () => {
+    const project = await withFeature();
+    project.write('here', '');
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    await record(project);
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    putLines(project, file, linesOf(project, file).slice(1));
+    project.git('clean', '-fq', 'here');
+    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
+      exitCode: 4,
+      code: 'memory.corrupted',
+    });
+    expect(storedFeature(project, 'A')?.status).toBe('passing');
+  });
+});
+
+describe('a human override', () => {
+  it.each([
+    ['at a terminal', () => HUMAN, 'terminal'],
+    [
+      'with a key',
+      (project: Project) => ({ env: { FORGE_SUPERVISOR_KEY: nameKey(project, makeKey(makeFolder())) } }),
+      /^key [0-9a-f]{16}$/,
+    ],
+  ])(
+    'FEA-03 B-103 %s makes a feature passing; the audit ledger has who, why and what',
+    async (_, options, by) => {
+      const project = await withFeature();
+      await runForge(project, ['feature', 'verify', 'A']);
+      const { features } = await forgeJson<{ features: { status: string }[] }>(
+        project,
+        OVERRIDE,
+        options(project),
+      );
+      expect(features).toMatchObject([{ id: 'A', status: 'passing' }]);
+      const [entry, ...more] = await logOf(project, 'audit');
+      expect(more).toEqual([]);
+      expect(entry?.record).toMatchObject({
+        kind: 'feature_override',
+        feature: 'A',
+        before: 'failing',
+        tests: ['ls here'],
+        by: typeof by === 'string' ? by : expect.stringMatching(by),
+        reason: 'the device is at the customer',
+      });
+      expect(JSON.stringify(storedFeature(project, 'A'))).toContain(entry?.id);
+      // It is believed like a test run: until the tests are others.
+      expect(
+        (await forgeJson<{ features: { status: string }[] }>(project, ['feature', 'list'])).features[0]
+          ?.status,
+      ).toBe('passing');
+      expect((await runForge(project, ['feature', 'show', 'A'])).exitCode).toBe(0);
+      await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better']);
+      expect(storedFeature(project, 'A')?.status).toBe('passing');
+      await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true']);
+      const dropped = storedFeature(project, 'A') ?? { id: '' };
+      expect(dropped).toMatchObject({ status: 'in_progress', verified_at: null });
+      expect(JSON.stringify(dropped)).not.toContain(entry?.id);
+      expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    },
+  );
+
+  it.each([
+    ['without a terminal or a key', OVERRIDE, {}, 3, 'human.required'],
+    ['by a builder', OVERRIDE, { ...HUMAN, env: { FORGE_ROLE: 'builder' } }, 3, 'role.denied'],
+    ['with an empty reason', [...OVERRIDE.slice(0, -1), ''], HUMAN, 2, undefined],
+    [
+      'with another status',
+      ['feature', 'edit', 'A', '--status', 'failing', '--reason', 'r'],
+      HUMAN,
+      2,
+      'feature.override',
+    ],
+    ['with another change', [...OVERRIDE, '--priority', '1'], HUMAN, 2, 'feature.override'],
+    ['without a status', ['feature', 'edit', 'A', '--reason', 'r'], HUMAN, 2, 'feature.override'],
+    ['of no feature', OVERRIDE.map((word) => (word === 'A' ? 'Z' : word)), HUMAN, 2, 'feature.unknown'],
+  ])('FEA-03 B-103 is refused %s, and nothing is written', async (_, call, options, exitCode, code) => {
+    const project = await withFeature();
+    await verify(project);
+    const before = snapshot(project.dir);
+    expect(await forgeError(project, call as string[], options)).toMatchObject({
+      exitCode,
+      ...(code ? { code } : {}),
+    });
+    // That a builder tried is recorded, and nothing else.
+    const isRecorded = (path: string): boolean => /memory\/audit\.d|\.git\/forge\//.test(path);
+    const changed = differences(before, snapshot(project.dir));
+    expect(changed.filter((path) => code !== 'role.denied' || !isRecorded(path))).toEqual([]);
+  });
+
+  it('FEA-03 says what it would do in a dry run', async () => {
+    const project = await withFeature();
+    await verify(project);
+    const before = snapshot(project.dir);
+    const { stdout, exitCode } = await runForge(project, [...OVERRIDE, '-n'], HUMAN);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('passing')]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-104 an override whose audit record was removed is found, and put back', async () => {
+    const project = await withFeature();
+    await forgeJson(project, OVERRIDE, HUMAN);
+    const text = project.read(FEATURES);
+    putLines(project, segmentOf(project, 'audit'), []);
+    const { exitCode, problems } = await verify(project);
+    expect([exitCode, problems.map(({ tier, code }) => [tier, code])]).toEqual([4, [['audit', 'removed']]]);
+    await forgeJson(project, ['memory', 'restore', '--reason', 'put back'], HUMAN);
+    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(['feature_override', 'restored']);
+    expect(project.read(FEATURES)).toBe(text);
+  });
+});

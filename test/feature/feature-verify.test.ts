@@ -1,0 +1,188 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { FEATURES, makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+interface Result {
+  id: string;
+  status: string;
+  before: string;
+  exit_code: number | null;
+  duration_ms: number;
+  command: string;
+  failure?: string;
+  output?: string;
+}
+
+interface Stored extends Record<string, unknown> {
+  id: string;
+}
+
+const stored = (project: Project, id: string): Stored | undefined =>
+  project.json<{ features: Stored[] }>(FEATURES).features.find((feature) => feature.id === id);
+
+/** A feature with tests that were typed here, and so may run. */
+async function add(project: Project, id: string, ...tests: string[]): Promise<void> {
+  await forgeJson(project, ['feature', 'add', id, `the ${id}`, ...tests.flatMap((test) => ['--test', test])]);
+}
+
+describe('forge feature verify', () => {
+  it('FEA-02 runs the tests, and alone sets passing with its evidence', async () => {
+    const project = await makeForge();
+    await add(project, 'A', "node -e 'process.exit(0)'", "sh -c 'echo out; echo err >&2'");
+    const { stdout, stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A'], {
+      world: fixedClock(),
+    });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^✓ A {2}not_implemented → passing {2}\d+\.\d s\n$/);
+    expect(stderr).toContain("A: node -e 'process.exit(0)'\n");
+    expect(stderr).toMatch(/^out$/m);
+    expect(stderr).toMatch(/^err$/m);
+    expect(stored(project, 'A')).toMatchObject({
+      status: 'passing',
+      verified_at: '2026-03-01T10:00:00.000Z',
+      verified_commit: project.git('rev-parse', 'HEAD'),
+      verified_by: ["node -e 'process.exit(0)'", "sh -c 'echo out; echo err >&2'"],
+    });
+  });
+
+  it('FEA-02 a failing test ends with exit 1, clears the evidence and shows the end of the output', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'test ! -e broken', 'true');
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    project.write('broken', '');
+    const { stdout, exitCode, stderr } = await runForge(project, ['feature', 'verify', 'A', '--json']);
+    expect([exitCode, stderr]).toEqual([1, '']);
+    const [result] = (JSON.parse(stdout) as { results: Result[] }).results;
+    expect(result).toMatchObject({
+      id: 'A',
+      status: 'failing',
+      before: 'passing',
+      exit_code: 1,
+      failure: 'exit code 1',
+    });
+    // The first that fails ends it, and is the one named.
+    expect(result?.command).toBe("test '!' -e broken");
+    expect(stored(project, 'A')).toMatchObject({ status: 'failing', verified_at: null });
+    expect(stored(project, 'A')).not.toHaveProperty('verified_commit');
+    expect(stored(project, 'A')).not.toHaveProperty('verified_by');
+    await add(
+      project,
+      'B',
+      `node -e 'console.log("x".repeat(9000)); console.error("the reason"); process.exit(7)'`,
+    );
+    const second = await runForge(project, ['feature', 'verify', 'B']);
+    expect([second.exitCode, second.stdout]).toEqual([1, expect.stringMatching(/^✗ B .*exit code 7/)]);
+    const again = JSON.parse((await runForge(project, ['feature', 'verify', 'B', '--json'])).stdout) as {
+      results: Result[];
+    };
+    expect(again.results[0]?.output).toMatch(/the reason\n$/);
+    expect(Buffer.byteLength(again.results[0]?.output ?? '')).toBeLessThanOrEqual(4096);
+  });
+
+  it('FEA-02 --all runs every feature that has tests; names pick some; neither is an error', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'true');
+    await add(project, 'B', 'false');
+    await add(project, 'C');
+    const { stdout, exitCode } = await runForge(project, ['feature', 'verify', '--all', '--json']);
+    expect(exitCode).toBe(1);
+    expect(
+      (JSON.parse(stdout) as { results: Result[] }).results.map(({ id, status }) => [id, status]),
+    ).toEqual([
+      ['A', 'passing'],
+      ['B', 'failing'],
+    ]);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    expect(await forgeError(project, ['feature', 'verify', 'C'])).toMatchObject({
+      exitCode: 2,
+      code: 'feature.no_tests',
+    });
+    expect(await forgeError(project, ['feature', 'verify', 'A', 'Z'])).toMatchObject({
+      exitCode: 2,
+      code: 'feature.unknown',
+    });
+    expect(await forgeError(project, ['feature', 'verify'])).toMatchObject({
+      exitCode: 2,
+      code: 'feature.which',
+    });
+    expect(await forgeError(project, ['feature', 'verify', 'A', '--all'])).toMatchObject({ exitCode: 2 });
+  });
+
+  it('FEA-02 puts each test into test_command, as one literal argument', async () => {
+    const project = await makeForge();
+    project.write('echo.mjs', 'console.log(JSON.stringify(process.argv.slice(2)))\n');
+    await forgeJson(project, ['config', 'set', 'features.test_command', 'node echo.mjs --only={} {}']);
+    await add(project, 'A', 'nats::tests::* $(touch pwned) | "x');
+    const { stderr, exitCode } = await runForge(project, ['feature', 'verify', 'A']);
+    expect(exitCode).toBe(0);
+    const test = 'nats::tests::* $(touch pwned) | "x';
+    expect(stderr).toContain(JSON.stringify([`--only=${test}`, test]));
+    expect(project.has('pwned')).toBe(false);
+  });
+
+  it('FEA-02 a program that is missing or no command is said, not crashed on', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'no-such-program --flag');
+    project.write('plain.txt', 'x');
+    await add(project, 'B', './plain.txt');
+    await add(project, 'C', "sh -c 'kill -9 $$'");
+    const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A', 'B', 'C', '--json']);
+    expect(exitCode).toBe(1);
+    const [a, b, c] = (JSON.parse(stdout) as { results: Result[] }).results;
+    expect(a).toMatchObject({
+      status: 'failing',
+      exit_code: null,
+      failure: expect.stringMatching(/no-such-program: not found.*test_command/),
+    });
+    expect(b).toMatchObject({
+      status: 'failing',
+      failure: expect.stringMatching(/plain\.txt: not executable/),
+    });
+    expect(c).toMatchObject({ status: 'failing', exit_code: null, failure: 'ended by a signal' });
+  });
+
+  it('FEA-02 stops at the time limit and takes the whole process group along', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'features.timeout_seconds', '1']);
+    await add(project, 'A', "sh -c 'sleep 1000 & echo $! >child; wait'");
+    const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A', '--json']);
+    expect(exitCode).toBe(1);
+    expect((JSON.parse(stdout) as { results: Result[] }).results[0]).toMatchObject({
+      status: 'failing',
+      exit_code: null,
+      failure: 'stopped after 1 s',
+    });
+    await expect.poll(() => isGone(project.read('child'))).toBe(true);
+  });
+
+  it('FEA-02 does not wait for what a test leaves running, and ends it', async () => {
+    const project = await makeForge();
+    await add(project, 'A', "sh -c 'sleep 1000 & echo $! >child; exit 0'");
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    await expect.poll(() => isGone(project.read('child'))).toBe(true);
+  });
+
+  it('FEA-02 streams the output to stderr while the test runs, whole characters only', async () => {
+    const project = await makeForge();
+    const script =
+      "process.stdout.write('ready \\xc3', 'latin1'); const wait = () => { if (fs.existsSync('go')) process.stdout.write('\\xa9 done\\n', 'latin1'); else setTimeout(wait, 20); }; wait()";
+    await add(project, 'A', `node -e "const fs = require('fs'); ${script}"`);
+    const child = startBinary(project.dir, ['feature', 'verify', 'A']);
+    let shown = '';
+    child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      shown += chunk;
+      // Only a reader who saw the first word can let the test end.
+      if (shown.includes('\nready') && !project.has('go')) setTimeout(() => project.write('go', ''), 100);
+    });
+    const code = await new Promise((done) => child.on('close', done));
+    expect(code).toBe(0);
+    expect(shown).toContain('ready \u00e9 done\n');
+  });
+});
+
+function isGone(pid: string): boolean {
+  const path = `/proc/${pid.trim()}/stat`;
+  return !existsSync(path) || / Z /.test(readFileSync(path, 'utf8'));
+}

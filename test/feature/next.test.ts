@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { forgeJson, runForge } from '../support/forge.js';
+import { differences, FEATURES, ISSUES, makeForge, snapshot } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+interface Next {
+  task: { id: string; reason: string } | null;
+  source: string | null;
+  reason: string;
+  candidates: { id: string; reason: string; blocked_by: string[] }[];
+}
+
+const feature = (id: string, change: { status?: string; [field: string]: unknown } = {}): object => ({
+  id,
+  name: `the ${id}`,
+  status: 'not_implemented',
+  ...change,
+  ...(change.status === 'passing' ? { verified_at: '2026-01-01T00:00:00.000Z' } : {}),
+});
+
+function setUp(project: Project, features: object[], issues: object[] = []): void {
+  project.write(FEATURES, JSON.stringify({ schema_version: '1.0', features }));
+  project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
+}
+
+/** In the order of the requirement, best first. */
+const RANKED: object[] = [
+  feature('LINKED-PROGRESS', { status: 'in_progress', linear_issue: 'SX9-1' }),
+  feature('LINKED-NEW', { linear_issue: 'SX9-1' }),
+  feature('PROGRESS', { status: 'in_progress' }),
+  feature('FAILING', { status: 'failing', priority: 4 }),
+  feature('URGENT', { priority: 1, created_at: '2026-02-01T00:00:00.000Z' }),
+  feature('OLD', { priority: 2, created_at: '2026-01-01T00:00:00.000Z' }),
+  feature('YOUNG', { priority: 2, created_at: '2026-01-02T00:00:00.000Z' }),
+  feature('A-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
+  feature('B-UNRANKED', { created_at: '2026-01-02T00:00:00.000Z' }),
+  // An issue that is not active links to nothing.
+  feature('C-DATELESS', { linear_issue: 'SX9-99' }),
+  feature('Z-BLOCKED', { status: 'in_progress', priority: 1, blocked_by: 'YOUNG' }),
+  feature('A-HELD', { status: 'blocked', priority: 1 }),
+];
+const ISSUE = { linear_id: 'SX9-1', title: 'carried by features' };
+
+describe('forge next', () => {
+  it('SES-10 orders by the rules, whatever the order of the file', async () => {
+    const project = await makeForge();
+    const names = RANKED.map((row) => (row as { id: string }).id);
+    const done = feature('DONE', { status: 'passing' });
+    setUp(project, [...RANKED, done], [ISSUE]);
+    const first = await forgeJson<Next>(project, ['next']);
+    expect(first.candidates.map(({ id }) => id)).toEqual(names);
+    expect(first.task?.id).toBe('LINKED-PROGRESS');
+    setUp(project, [done, ...RANKED].reverse(), [ISSUE]);
+    expect(await forgeJson<Next>(project, ['next'])).toEqual(first);
+  });
+
+  it('SES-10 says why, for the choice and for each candidate', async () => {
+    const project = await makeForge();
+    setUp(project, RANKED, [ISSUE]);
+    const { task, reason, candidates } = await forgeJson<Next>(project, ['next']);
+    const why = Object.fromEntries(candidates.map((candidate) => [candidate.id, candidate.reason]));
+    expect(reason).toBe(task?.reason);
+    expect(why['LINKED-PROGRESS']).toBe('unblocked, active issue SX9-1, in progress');
+    expect(why['URGENT']).toBe('unblocked, not implemented, priority 1');
+    expect(why['Z-BLOCKED']).toBe('blocked by YOUNG');
+    expect(why['A-HELD']).toMatch(/^blocked by a person/);
+    const { stdout } = await runForge(project, ['next']);
+    expect(stdout).toMatch(
+      /^LINKED-PROGRESS: the LINKED-PROGRESS\n {2}why: unblocked, active issue SX9-1, in progress\n/,
+    );
+    expect(stdout).toMatch(/OLD +the OLD +unblocked, not implemented, priority 2/);
+  });
+
+  it('SES-10 an active issue that no open feature carries stands for itself', async () => {
+    const project = await makeForge();
+    setUp(
+      project,
+      [feature('A', { priority: 1 }), feature('DONE', { status: 'passing', linear_issue: 'SX9-2' })],
+      [{ linear_id: 'SX9-2', title: 'still open', priority: 0 }],
+    );
+    expect(await forgeJson<Next>(project, ['next'])).toMatchObject({
+      task: { id: 'SX9-2' },
+      source: 'linear',
+    });
+  });
+
+  it('SES-10 what is open only behind something else is no choice', async () => {
+    const project = await makeForge();
+    setUp(project, [feature('A', { blocked_by: ['B', 'GONE'] }), feature('B', { status: 'passing' })]);
+    const next = await forgeJson<Next>(project, ['next']);
+    expect([next.task, next.source]).toEqual([null, null]);
+    // A blocker that nobody knows holds it back too; one that passes does not.
+    expect(next.candidates[0]?.blocked_by).toEqual(['GONE']);
+    expect((await runForge(project, ['next'])).stdout).toMatch(
+      /^Nothing to do now: everything left is blocked; A waits for GONE/,
+    );
+    setUp(project, [feature('A', { blocked_by: null }), feature('B', { status: 'passing' })]);
+    expect((await forgeJson<Next>(project, ['next'])).task?.id).toBe('A');
+  });
+
+  it('SES-10 says when there is nothing to do, and only reads', async () => {
+    const project = await makeForge();
+    expect((await runForge(project, ['next'])).stdout).toMatch(
+      /no features and no active issues yet\.\n {2}forge feature add LOGIN /,
+    );
+    setUp(project, [feature('A', { status: 'passing' })]);
+    const before = snapshot(project.dir);
+    expect((await runForge(project, ['next'])).stdout).toMatch(/every feature is passing/);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+});

@@ -1,0 +1,160 @@
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { findForge, findRepository, identityOf, mayBeRoot } from '../../src/git/repository.js';
+import { makeFolder, makePlainProject, makeRepository, type Project, projectAt } from '../support/project.js';
+
+function withForge(project: Project): Project {
+  project.write('.forge/config.toml', 'schema_version = 1\n');
+  return project;
+}
+
+const identity = (folder: string): string => identityOf(folder, findRepository(folder));
+
+describe('findRepository', () => {
+  it('B-38 reads a repository, its worktrees and its submodules as git does', () => {
+    const main = makeRepository();
+    const tree = projectAt(join(makeFolder(), 'tree'));
+    main.git('worktree', 'add', '-q', tree.dir);
+    main.git('submodule', '--quiet', 'add', makeRepository().dir, 'lib');
+    for (const [folder, kind] of [
+      [main.path('src'), 'main'],
+      [tree.path('src'), 'worktree'],
+      [main.path('lib', 'src'), 'submodule'],
+    ] as const) {
+      const git = (question: string): string =>
+        realpathSync(projectAt(folder).git('rev-parse', '--path-format=absolute', question));
+      expect(findRepository(folder)).toEqual({
+        root: git('--show-toplevel'),
+        gitDir: git('--absolute-git-dir'),
+        commonDir: git('--git-common-dir'),
+        kind,
+      });
+    }
+  });
+
+  it('B-38 finds a git dir kept elsewhere, and none in a bare repository or a plain folder', () => {
+    const project = makePlainProject();
+    const gitDir = join(makeFolder(), 'kept.git');
+    project.git('init', '-q', `--separate-git-dir=${gitDir}`);
+    expect(findRepository(project.dir)).toMatchObject({ gitDir, kind: 'elsewhere' });
+
+    const bare = makePlainProject();
+    bare.git('init', '-q', '--bare');
+    expect(findRepository(bare.dir)).toBeNull();
+    expect(findRepository(makeFolder())).toBeNull();
+    expect(findRepository(project.path('no', 'such', 'folder'))).toMatchObject({ root: project.dir });
+  });
+
+  it.each([
+    [
+      'a .git file',
+      (evil: Project, victim: Project) => evil.write('.git', `gitdir: ${victim.path('.git')}\n`),
+    ],
+    [
+      'a relative .git file',
+      (evil: Project, victim: Project) => evil.write('.git', `gitdir: ../../${victim.path('.git')}\n`),
+    ],
+    ['a .git link', (evil: Project, victim: Project) => symlinkSync(victim.path('.git'), evil.path('.git'))],
+    [
+      'a git dir of its own with a commondir',
+      (evil: Project, victim: Project) => {
+        evil.git('init', '-q');
+        evil.write('.git/commondir', `${victim.path('.git')}\n`);
+      },
+    ],
+    [
+      'a git dir of its own that claims to be a worktree',
+      (evil: Project, victim: Project) => {
+        mkdirSync(evil.path('worktrees'));
+        evil.git('init', '-q', `--separate-git-dir=${evil.path('worktrees', 'w')}`);
+        evil.write('worktrees/w/commondir', `${victim.path('.git')}\n`);
+        evil.write('worktrees/w/gitdir', `${evil.path('.git')}\n`);
+      },
+    ],
+    [
+      "another folder's worktree",
+      (evil: Project, victim: Project) => {
+        victim.git('worktree', 'add', '-q', join(makeFolder(), 'side'));
+        evil.write('.git', `gitdir: ${victim.path('.git/worktrees/side')}\n`);
+      },
+    ],
+    [
+      "another folder's submodule",
+      (evil: Project, victim: Project) => {
+        victim.git('submodule', '--quiet', 'add', makeRepository().dir, 'lib');
+        evil.write('.git', `gitdir: ${victim.path('.git/modules/lib')}\n`);
+      },
+    ],
+    ['nothing', (evil: Project) => evil.write('.git', 'gitdir: /no/such/folder\n')],
+    ['a link to nothing', (evil: Project) => symlinkSync('/no/such/folder', evil.path('.git'))],
+    ['something else', (evil: Project) => evil.write('.git', 'anything\n')],
+  ])('B-41 believes no pointer to %s', (_name, craft) => {
+    const [evil, victim] = [makePlainProject(), makeRepository()];
+    craft(evil, victim);
+    expect(findRepository(evil.dir)).toBeNull();
+    expect(identity(evil.dir)).toBe(evil.dir);
+  });
+});
+
+describe('identityOf', () => {
+  it('B-38 is shared by linked worktrees, and by nothing else', () => {
+    const main = makeRepository();
+    const tree = join(makeFolder(), 'tree');
+    main.git('worktree', 'add', '-q', tree);
+    const clone = join(makeFolder(), 'clone');
+    main.git('clone', '-q', main.dir, clone);
+    main.git('submodule', '--quiet', 'add', clone, 'lib');
+    expect(identity(main.dir)).toBe(main.path('.git'));
+    expect(identity(tree)).toBe(main.path('.git'));
+    expect(identity(clone)).toBe(join(clone, '.git'));
+    expect(identity(main.path('lib'))).toBe(main.path('lib'));
+    expect(identityOf(main.path('src'), findRepository(main.dir))).toBe(main.path('src'));
+  });
+
+  it('B-38 is of the folder itself when the git dir is kept elsewhere', () => {
+    const project = makePlainProject();
+    project.git('init', '-q', `--separate-git-dir=${join(makeFolder(), 'kept.git')}`);
+    expect(identity(project.dir)).toBe(project.dir);
+  });
+});
+
+describe('findForge', () => {
+  it('LAY-05 finds .forge/ from any subfolder, by a relative path and through a link', () => {
+    const project = withForge(makeRepository());
+    const link = join(makeFolder(), 'link');
+    symlinkSync(project.dir, link);
+    for (const from of [project.dir, project.path('src'), link, join(link, 'src')])
+      expect(findForge(from)?.root).toBe(project.dir);
+    const before = process.cwd();
+    try {
+      process.chdir(project.path('src'));
+      expect(findForge('.')?.root).toBe(project.dir);
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it('B-38 gives a nested repository or submodule nothing of the one around it', () => {
+    const outer = withForge(makeRepository());
+    mkdirSync(outer.path('nested'));
+    projectAt(outer.path('nested')).git('init', '-q');
+    outer.git('submodule', '--quiet', 'add', makeRepository().dir, 'lib');
+    expect(findForge(outer.path('nested'))).toBeNull();
+    expect(findForge(outer.path('lib', 'src'))).toBeNull();
+    expect(findForge(outer.path('src'))?.root).toBe(outer.dir);
+  });
+
+  it('B-20 refuses a .forge/ that is a link', () => {
+    const [project, other] = [makeRepository(), withForge(makeRepository())];
+    symlinkSync(other.path('.forge'), project.path('.forge'));
+    expect(() => findForge(project.dir)).toThrow(/symbolic link/);
+  });
+
+  it('B-10 takes neither / nor the home folder for a project', () => {
+    expect(mayBeRoot('/')).toBe(false);
+    expect(mayBeRoot(realpathSync(process.env.HOME ?? ''))).toBe(false);
+    withForge(projectAt(realpathSync(process.env.HOME ?? '')));
+    expect(findForge(process.env.HOME ?? '')).toBeNull();
+  });
+});

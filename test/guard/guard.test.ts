@@ -1,0 +1,288 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openForge, systemWorld } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  CONFIG,
+  differences,
+  FOCUS,
+  makeForge,
+  PROGRESS,
+  SESSION,
+  snapshot,
+} from '../support/forge-project.js';
+import { HALT, HUMAN, type Logged, logOf, record, segmentOf, verify } from '../support/memory.js';
+import { makeFolder, type Project, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+const breaches = async (project: Project): Promise<Logged[]> =>
+  (await logOf(project, 'audit')).filter(({ kind }) => kind === 'breach');
+const acknowledge = ['memory', 'override', 'acknowledge', '--reason', 'it was revoked'];
+
+async function started(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['session', 'start']);
+  return project;
+}
+
+describe('personal data that does not halt', () => {
+  it.each(['email', 'phone', 'ip'] as const)(
+    'LTM-13 %s is refused with the placeholder to write, or replaced',
+    async (name) => {
+      const project = await started();
+      const text = `see ${SAMPLES[name]()} there`;
+      const before = project.read(PROGRESS);
+      const error = await forgeError(project, ['progress', 'add', text]);
+      expect(error).toMatchObject({ exitCode: 5, kind: 'secret', code: `guard.${name}` });
+      expect(error.hint).toBe(`Write <${name}> instead, or add --redact`);
+      expect(project.read(PROGRESS)).toBe(before);
+      expect(project.has(HALT)).toBe(false);
+      for (const how of [{ args: [text] }, { args: ['-'], stdin: text }]) {
+        const options = how.stdin === undefined ? {} : { stdin: how.stdin };
+        const { exitCode } = await runForge(project, ['progress', 'add', ...how.args, '--redact'], options);
+        expect(exitCode).toBe(0);
+        expect(project.read(PROGRESS).trimEnd().split('\n').at(-1)).toMatch(
+          new RegExp(`see <${name}> there$`),
+        );
+      }
+    },
+  );
+
+  it('LTM-13 halts where the project asks for it; nothing in it can ask for less', async () => {
+    const project = await started();
+    expect(await forgeError(project, ['config', 'set', 'guard.off', 'true'])).toMatchObject({ exitCode: 3 });
+    expect(await forgeError(project, ['config', 'set', 'guard.halt_on', 'none'])).toMatchObject({
+      exitCode: 2,
+    });
+    await forgeJson(project, ['config', 'set', 'guard.halt_on', 'all']);
+    expect(project.read(CONFIG)).toContain('halt_on = "all"');
+    expect((await runForge(project, ['progress', 'add', SAMPLES.email()])).exitCode).toBe(5);
+    expect(await forgeError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 4 });
+  });
+});
+
+describe('a secret that was refused', () => {
+  it('LTM-13 is recorded by rule, place and a fingerprint, and halts until a human has looked', async () => {
+    const project = await started();
+    const [one, other] = [SAMPLES.secret(), SAMPLES.secret()];
+    for (const text of [one, other, one]) {
+      const error = await forgeError(project, ['note', 'add', text]);
+      expect(error).toMatchObject({
+        exitCode: 5,
+        code: 'guard.secret',
+        message: expect.stringContaining('gitlab-pat'),
+      });
+    }
+    const prints = (await breaches(project)).map(({ record: { critical, findings } }) => {
+      expect(critical).toBe(true);
+      const [finding, ...more] = findings as { fingerprint: string }[];
+      expect(more).toEqual([]);
+      expect(finding).toMatchObject({ rule: 'gitlab-pat', class: 'secret', field: 'argument 1' });
+      return finding?.fingerprint;
+    });
+    expect(prints).toEqual([prints[0], prints[1], prints[0]]);
+    expect(prints[0]).toMatch(/^[0-9a-f]{16}$/);
+    expect(prints[1]).not.toBe(prints[0]);
+    expect(await forgeError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 4 });
+    expect((await runForge(project, ['progress', 'show'])).exitCode).toBe(0);
+    // Whoever takes the halt away has nothing of it.
+    rmSync(project.path(HALT));
+    expect(await forgeError(project, ['memory', 'record', '--task', 'A', '--exit-code', '0'])).toMatchObject({
+      exitCode: 4,
+      code: 'memory.corrupted',
+    });
+    expect(project.has(HALT)).toBe(true);
+    expect(await forgeError(project, acknowledge)).toMatchObject({ exitCode: 3 });
+    await forgeJson(project, acknowledge, HUMAN);
+    await record(project);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('LTM-13 halts every clone that its record reaches, until the acknowledgement does', async () => {
+    const project = await makeForge();
+    project.git('switch', '-qc', 'side');
+    await forgeError(project, ['note', 'add', SAMPLES.card()]);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'side');
+    rmSync(project.path('.git/forge'), { recursive: true });
+    project.git('switch', '-q', 'main');
+    await runForge(project, ['note', 'add', 'on main']);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'main');
+    project.git('merge', '-q', '--no-edit', 'side');
+    expect(await forgeError(project, ['session', 'start'])).toMatchObject({ exitCode: 4 });
+    expect((await verify(project)).status).toBe('halted');
+    await forgeJson(project, acknowledge, HUMAN);
+    await forgeJson(project, ['session', 'start']);
+  });
+
+  it('LTM-13 in a dry run is refused, and not recorded', async () => {
+    const project = await makeForge();
+    const before = snapshot(project.dir);
+    expect((await runForge(project, ['note', 'add', SAMPLES.iban(), '-n'])).exitCode).toBe(5);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+});
+
+describe('what waits to be written', () => {
+  it('LTM-13 LTM-16 a cycle that cannot be recorded is not kept for later with a secret in it', async () => {
+    const project = await makeForge();
+    const secret = SAMPLES.secret();
+    chmodSync(project.path('.forge/memory/execution.d'), 0o555);
+    chmodSync(project.path('.forge/memory/evaluation.d'), 0o555);
+    const stdin = JSON.stringify({ task_id: 'A', exit_code: 0, log: `token ${secret}` });
+    const { exitCode, stderr } = await runForge(project, ['memory', 'record', '-'], { stdin });
+    for (const name of ['execution.d', 'evaluation.d']) chmodSync(project.path('.forge/memory', name), 0o755);
+    expect([5, 6]).toContain(exitCode);
+    expect(stderr).not.toContain(secret);
+    expect(JSON.stringify(snapshot(project.dir))).not.toContain(secret);
+    expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
+  });
+
+  it('LTM-13 the end of a session leaves nothing half done when what it learned holds a secret', async () => {
+    const project = await started();
+    const secret = SAMPLES.secret();
+    const forge = openForge(project.dir, { world: systemWorld(process.env, false) });
+    await expect(forge.session.end({ learned: [`use ${secret}`] })).rejects.toMatchObject({ kind: 'secret' });
+    expect(project.has(SESSION)).toBe(true);
+    expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
+    await forgeJson(project, acknowledge, HUMAN);
+    await forgeJson(project, ['session', 'end']);
+  });
+});
+
+describe('a secret in disguise', () => {
+  const secret = SAMPLES.secret();
+  const half = Math.floor(secret.length / 2);
+  const tag = (text: string): string =>
+    [...text].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('');
+  const fullWidth = (text: string): string =>
+    [...text].map((char) => String.fromCodePoint(0xfee0 + char.charCodeAt(0))).join('');
+
+  it.each([
+    ['zero-width', `${secret.slice(0, half)}\u200b${secret.slice(half)}`],
+    ['a soft hyphen', `${secret.slice(0, half)}\u00ad${secret.slice(half)}`],
+    ['tag characters', `hello ${tag(secret)}`],
+    ['full width', fullWidth(secret)],
+    ['base64', Buffer.from(`token ${secret} end`).toString('base64')],
+    ['base64url', Buffer.from(`token ${secret} end`).toString('base64url')],
+    ['hex', Buffer.from(secret).toString('hex')],
+    ['percent', [...secret].map((char) => `%${char.charCodeAt(0).toString(16)}`).join('')],
+    ['\\u', [...secret].map((char) => `\\u00${char.charCodeAt(0).toString(16)}`).join('')],
+    ['a line end', `${secret.slice(0, half)}\\\n    ${secret.slice(half)}`],
+    ['concatenation', `"${secret.slice(0, half)}" + "${secret.slice(half)}"`],
+    ['a pragma', `${secret} // gitleaks:allow secretlint-disable-line nosec NOSONAR`],
+  ])('B-106 B-107 %s helps it nothing', async (_, text) => {
+    const project = await started();
+    expect(await forgeError(project, ['progress', 'add', text])).toMatchObject({
+      exitCode: 5,
+      code: 'guard.secret',
+    });
+    expect(project.has(HALT)).toBe(true);
+  });
+
+  it('B-106 split over two fields of one record it is found', async () => {
+    const project = await makeForge();
+    const flags = [secret.slice(0, half), secret.slice(half)];
+    const signals = { one: secret.slice(0, half), two: secret.slice(half) };
+    for (const split of [{ regression_flags: flags }, { quality_signals: signals }]) {
+      const stdin = JSON.stringify({ task_id: 'A', exit_code: 0, ...split });
+      const error = await forgeError(project, ['memory', 'record', '-'], { stdin });
+      expect(error).toMatchObject({ exitCode: 5, code: 'guard.secret' });
+      await forgeJson(project, acknowledge, HUMAN);
+    }
+  });
+
+  it('B-105 text made of keywords is answered: stored, or refused', async () => {
+    const project = await started();
+    const { guardRules } = await import('../../src/guard/table.js');
+    const words = guardRules().flatMap(({ keywords }) => keywords);
+    const text = words.join(' ').repeat(20).slice(0, 60_000);
+    expect([0, 2, 5]).toContain((await runForge(project, ['progress', 'add', text])).exitCode);
+    expect([0, 2, 5]).toContain((await runForge(project, ['note', 'add', 'ey.'.repeat(20_000)])).exitCode);
+  });
+});
+
+describe('what came by other hands', () => {
+  it.each([
+    ['the log', PROGRESS],
+    ['the focus', FOCUS],
+    ['a file that will be committed', '.forge/skills/deploy/notes.md'],
+  ])('LTM-13 a session does not end with a secret in %s; without it, it does', async (_, file) => {
+    const project = await started();
+    const before = project.has(file) ? project.read(file) : '# Deploy\n';
+    const secret = SAMPLES.secret();
+    const evil =
+      file === FOCUS
+        ? before.replace('"task": null', `"task": "use ${secret}"`)
+        : `${before}[10:00] ${secret}\n`;
+    expect(evil).toContain(secret);
+    project.write(file, evil);
+    const error = await forgeError(project, ['session', 'end']);
+    expect(error).toMatchObject({ exitCode: 5, code: 'guard.secret', file });
+    expect(project.has(SESSION)).toBe(true);
+    expect(project.git('log', '-p', '--all')).not.toContain(secret);
+    await forgeJson(project, acknowledge, HUMAN);
+    project.write(file, before);
+    const ended = await forgeJson<{ commit?: { hash: string } }>(project, ['session', 'end']);
+    expect(ended.commit?.hash).toMatch(/^[0-9a-f]{40}/);
+  });
+
+  it('LTM-13 what HEAD has stops no session', async () => {
+    const project = await makeForge();
+    project.write('.forge/skills/old.md', `Ask ${SAMPLES.email()}\n`);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Old');
+    await forgeJson(project, ['session', 'start']);
+    project.write('.forge/skills/old.md', `${project.read('.forge/skills/old.md')}more\n`);
+    await forgeJson(project, ['session', 'end']);
+  });
+
+  it('B-37 a stored record with a secret is found by place, and nothing says its value', async () => {
+    const project = await makeForge();
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    const secret = SAMPLES.secret();
+    project.write('.git/forge/journal.jsonl', '');
+    project.write(file, project.read(file).replace('"task_id":"A"', `"task_id":"${secret}"`));
+    const { exitCode, stdout, stderr } = await runForge(project, ['memory', 'verify', '--scan', '--json']);
+    const { status, problems } = JSON.parse(stdout) as { status: string; problems: object[] };
+    expect([exitCode, status]).toEqual([5, 'secret']);
+    expect(problems).toMatchObject([
+      {
+        code: 'secret',
+        tier: 'execution',
+        file,
+        line: 1,
+        hint: expect.stringContaining('forge memory redact '),
+      },
+    ]);
+    expect(stdout + stderr).not.toContain(secret);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('LTM-13 code of others and long code are refused in text; whose code is ours is said outside the repository', async () => {
+    const project = await started();
+    const home = makeFolder();
+    const text = 'Copyright (c) 2024 Example Widgets Ltd. All rights reserved.';
+    const env = { XDG_CONFIG_HOME: home };
+    expect(await forgeError(project, ['note', 'add', text], { env })).toMatchObject({
+      code: 'guard.proprietary',
+    });
+    const { writeFileSync, mkdirSync } = await import('node:fs');
+    mkdirSync(`${home}/forge`);
+    writeFileSync(`${home}/forge/owners`, '# ours\nExample Widgets\n');
+    await forgeJson(project, ['note', 'add', text], { env });
+    // A relative one may lead into the repository.
+    const inside = { env: { XDG_CONFIG_HOME: relative(process.cwd(), home) } };
+    expect(await forgeError(project, ['note', 'add', text], inside)).toMatchObject({
+      code: 'guard.proprietary',
+    });
+    const code = Array.from(
+      { length: 40 },
+      (_, i) => `  const value${i} = compute(${i}, { deep: true });`,
+    ).join('\n');
+    expect(await forgeError(project, ['note', 'add', code])).toMatchObject({ code: 'guard.proprietary' });
+  });
+});

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { verhoeff } from '../../src/guard/checksum.js';
+import { NATIONAL_ID_GROUPS } from '../../src/guard/national-id.js';
+import { rulesOf } from '../../src/guard/table.js';
+import { NATIONAL } from '../support/national-id.js';
+import { CONTEXTS, findAll, random } from '../support/personal.js';
+
+const NATIONAL_ID_RULES = rulesOf(NATIONAL_ID_GROUPS);
+
+const ids = (text: string): string[] => findAll(NATIONAL_ID_RULES, text).map((hit) => hit.rule);
+
+/** As many other last characters as change the check. */
+const spoilt = (id: string): string[] =>
+  [...(/\d\)?$/.test(id) ? '0123456789' : 'ABCDEFGHIJKLMNOPQRSTUVWXYZ')]
+    .map((char) => id.replace(/[\dA-Z](\)?)$/, `${char}$1`))
+    .filter((other) => other !== id);
+
+describe('national ids', () => {
+  it('LTM-13 has a sample of every rule', () => {
+    const rules = NATIONAL_ID_RULES.map((rule) => rule.id);
+    expect(rules.filter((id) => !NATIONAL[id] && id !== 'in-aadhaar')).toEqual([]);
+    expect(new Set(rules).size).toBe(rules.length);
+  });
+
+  it.each(Object.entries(NATIONAL))('LTM-13 finds %s in every context', (id, { make, word }) => {
+    const r = random(7);
+    const texts = Array.from({ length: 20 }, () => (word ? `${word} ${make(r)}` : make(r))).flatMap(
+      (sample) => CONTEXTS.map((context) => context(sample)),
+    );
+    expect(texts.filter((text) => !ids(text).includes(id))).toEqual([]);
+  });
+
+  it.each(NATIONAL_ID_RULES.filter(({ keywords }) => keywords.length === 0))(
+    'LTM-13 looks at every text that has $id',
+    ({ id, requires }) => {
+      const r = random(9);
+      const numbers = Array.from({ length: 200 }, () => NATIONAL[id]?.make(r) ?? '').filter(Boolean);
+      expect(numbers.filter((number) => requires?.test(number) === false)).toEqual([]);
+    },
+  );
+
+  it.each(Object.entries(NATIONAL).filter(([, { word }]) => word))(
+    'LTM-13 does not take %s for one without its word',
+    (id, { make }) => {
+      const r = random(8);
+      expect(
+        Array.from({ length: 50 }, () => make(r)).filter((number) => ids(`n ${number}`).includes(id)),
+      ).toEqual([]);
+    },
+  );
+
+  // Those have none: what stands in them is structure alone.
+  const UNCHECKED = ['us-ssn', 'us-itin', 'uk-nino', 'dk-cpr', 'in-pan', 'passport', 'au-medicare'];
+  it.each(Object.entries(NATIONAL).filter(([id]) => !UNCHECKED.includes(id)))(
+    'LTM-13 does not take another check digit for %s',
+    (id, { make, word = '' }) => {
+      const r = random(9);
+      const hits = Array.from({ length: 20 }, () => spoilt(make(r)))
+        .flat()
+        .filter((number) => ids(`${word} ${number}`).includes(id));
+      expect(hits).toEqual([]);
+    },
+  );
+
+  it('LTM-13 finds Aadhaar numbers in groups, no years and no rows of numbers', () => {
+    const r = random(3);
+    const body = `${r.int(3, 9)}${r.digits(10)}`;
+    const id = [...'0123456789'].map((digit) => body + digit).find(verhoeff) as string;
+    const groups = id.replace(/(.{4})(?=.)/g, '$1 ');
+    expect(ids(`Aadhaar no. ${groups}.`)).toEqual(['in-aadhaar']);
+    // One number in ten of that many digits is one by its check digit: a word has to say so.
+    expect(ids(`seen ${groups}.`)).toEqual([]);
+    expect(ids(`aadhaar: ${id}`)).toEqual(['in-aadhaar']);
+    expect(ids(`seen ${id}; 1 ${groups}; ${groups} 5512; 52BE ${groups}`)).toEqual([]);
+    expect(Array.from({ length: 80 }, (_, i) => ids(`${1930 + i} ${1931 + i} ${1932 + i}`)).flat()).toEqual(
+      [],
+    );
+  });
+
+  it('LTM-13 takes no stamps of these years for a Swedish or Finnish number', () => {
+    const r = random(5);
+    const stamps = Array.from(
+      { length: 300 },
+      () => `26${r.pick(['01', '07', '12'])}${r.int(10, 28)}-${r.digits(4)}`,
+    );
+    expect(stamps.flatMap((stamp) => [...ids(stamp), ...ids(`20${stamp}`)])).toEqual([]);
+  });
+
+  it('LTM-13 finds a US number without dashes after its word alone', () => {
+    const ssn = NATIONAL['us-ssn']?.make(random(4)).replaceAll('-', '') as string;
+    expect(ids(`SSN: ${ssn}`)).toContain('us-ssn');
+    expect(ids(`social_security_number=${ssn}`)).toContain('us-ssn');
+    expect(ids(`count: ${ssn}`)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'times and dates',
+      '2026-11-21 07:09:10 1763708950123 1763708950 20261121T070910Z 20261121-0709 2026.11.21',
+    ],
+    ['ids', '550e8400-e29b-41d4-a716-446655440000 1234567890123456789 0xdeadbeef 4611686018427387904'],
+    [
+      'hashes',
+      '235e0e08f1d4 356a192b7913b04c54574d18c28d46e6395428ab da39a3ee5e6b4b0d3255bfef95601890afd80709',
+    ],
+    ['versions and counts', '1.2.3 10.20.30-40 100 000 000 299 792 458 3.14159265358979 120/120 64-32-1024'],
+    ['SSNs that cannot be', '000-12-3456 666-12-3456 123-00-4567 123-45-0000 987-00-1234'],
+    [
+      'code',
+      'Math.sin(123456789) git log -n 20 --since=20240101 passport.use(new Strategy()) passport@0.7.0',
+    ],
+  ])('LTM-13 finds none in %s', (_what, text) => {
+    expect(ids(text)).toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { scanFields } from '../../src/guard/document.js';
+import type { Field } from '../../src/guard/fields.js';
+import type { Rule } from '../../src/guard/rule.js';
+import { scanText } from '../../src/guard/scan.js';
+import { guardRules, rulesOf } from '../../src/guard/table.js';
+import { SECRET_GROUPS } from '../../src/guard/vendor-rules.js';
+import { crcBody, fill, run, seeded } from '../support/secrets.js';
+
+const SECRET_RULES = rulesOf(SECRET_GROUPS);
+
+const random = seeded(5);
+const PAT = `ghp_${crcBody(random)}`;
+const AWS = fill('AKIA{base32:16}', random);
+const scan = (text: string) => scanText(text, SECRET_RULES);
+
+const rule = (id: string, keywords: string[], pattern: RegExp, more: Partial<Rule> = {}): Rule => ({
+  id,
+  class: 'secret',
+  what: id,
+  source: 'https://example.org/',
+  keywords,
+  pattern,
+  ...more,
+});
+
+describe('scanText', () => {
+  it('tells in order what was found and where', () => {
+    const text = `first ${AWS}, then "${PAT}".`;
+    expect(scan(text).map((hit) => [hit.rule, text.slice(hit.start, hit.end)])).toEqual([
+      ['aws-access-key-id', AWS],
+      ['github-pat', PAT],
+    ]);
+  });
+
+  it('finds the same at the start, at the end and alone', () => {
+    for (const text of [PAT, `${PAT} x`, `x ${PAT}`, `${PAT}.`, `<${PAT}>`, `token:${PAT}`]) {
+      const [hit] = scan(text);
+      expect([hit?.rule, text.slice(hit?.start, hit?.end)], text).toEqual(['github-pat', PAT]);
+    }
+  });
+
+  it('names a value by its vendor before its variable, once', () => {
+    for (const text of [
+      `GITHUB_TOKEN=${PAT}`,
+      `"password": "${PAT}"`,
+      `Authorization: Bearer ${PAT}`,
+      `https://${PAT}@github.com/a/b`,
+    ]) {
+      expect(
+        scan(text).map((hit) => hit.rule),
+        text,
+      ).toEqual(['github-pat']);
+    }
+  });
+
+  it('gives the part that is the secret, not its name', () => {
+    const value = run(random, 'alnum', 32);
+    const text = `DD_API_KEY: ${value}`;
+    expect(scan(text).map((hit) => text.slice(hit.start, hit.end))).toEqual([value]);
+  });
+
+  it('pays no heed to remarks that other scanners obey', () => {
+    for (const pragma of ['gitleaks:allow', 'secretlint-disable', 'nosec', 'pragma: allowlist secret']) {
+      expect(scan(`${PAT} # ${pragma}`).map((hit) => hit.rule)).toEqual(['github-pat']);
+    }
+  });
+
+  it('goes on where a match was refused', () => {
+    const value = run(random, 'alnum', 24);
+    const text = `password = token = "${value}"`;
+    expect(scan(text).map((hit) => text.slice(hit.start, hit.end))).toEqual([value]);
+  });
+
+  it('takes a body whose checksum is wrong for none', () => {
+    const wrong = `ghp_${run(random, 'alnum', 36)}`;
+    expect(scan(`see ${wrong} here`)).toEqual([]);
+  });
+
+  it('is the same each time', () => {
+    const text = `${PAT} ${AWS} `.repeat(50);
+    expect(scan(text)).toHaveLength(100);
+    expect(scan(text)).toEqual(scan(text));
+  });
+
+  it('looks for rules without keywords, with short ones and with ones beyond ASCII', () => {
+    const rules = [
+      rule('always', [], /\bzz\d{1,3}/g, { class: 'phone' }),
+      rule('short', ['@'], /\w{1,9}@\w{1,9}/g, { class: 'email' }),
+      rule('wide', ['geheimnisträger'], /GEHEIMNISTRÄGER/g, { class: 'proprietary' }),
+    ];
+    const hits = scanText('zz12, a@b and GEHEIMNISTRÄGER', rules);
+    expect(hits.map((hit) => hit.rule)).toEqual(['always', 'short', 'wide']);
+  });
+
+  it('does not also call an address what is part of a credential', () => {
+    const email = rule('email', ['@'], /[\w.]{1,40}@[\w.]{1,40}/g, { class: 'email' });
+    const text = `postgres://shop:${run(random, 'alnum', 14)}@db.internal/shop`;
+    const classes = scanText(text, [...SECRET_RULES, email]).map((hit) => hit.class);
+    expect(classes).toContain('secret');
+  });
+
+  it('does not join words of two lines by a rule that only a name makes', () => {
+    expect(scan('The password\nABcd1234EFgh5678 is not one.\npassw\nord: x')).toEqual([]);
+  });
+});
+
+describe('scanFields', () => {
+  const scanned = (...fields: Field[]) => scanFields(fields, SECRET_RULES);
+
+  it('tells in which field, and in which of its lines', () => {
+    const found = scanned({ path: 'title', text: 'none' }, { path: 'note', text: `a\nx ${PAT}` });
+    expect(found).toMatchObject([{ field: 'note', line: 2, rule: 'github-pat', value: PAT }]);
+  });
+
+  it('B-106 finds what was split over two fields, and gives it to the first', () => {
+    const found = scanned(
+      { path: 'title', text: `see ${PAT.slice(0, 14)}` },
+      { path: 'note', text: `${PAT.slice(14)} there` },
+    );
+    expect(found).toMatchObject([{ field: 'title', line: 1, rule: 'github-pat' }]);
+  });
+
+  it('finds nothing at the border of what is none', () => {
+    expect(scanned({ path: 'a', text: 'token' }, { path: 'b', text: 'is x' })).toEqual([]);
+  });
+
+  it('knows a secret by the key before it', () => {
+    const text = ['xK9#mQ2', '$vL7pW4!'].join('');
+    expect(scanned({ path: 'signals.db_password', text })).toMatchObject([{ field: 'signals.db_password' }]);
+    expect(scanned({ path: 'signals.colour', text })).toEqual([]);
+  });
+});
+
+describe('a text of many megabytes', () => {
+  it('B-105 is read window by window: what stands at the border of two is found once', () => {
+    for (const at of [262_144 - 10, 245_760 - 10, 500_000]) {
+      const text = `${'word '.repeat(101_000).slice(0, at)} ${PAT} ${'word '.repeat(50_000)}`;
+      expect(scanText(text, SECRET_RULES)).toMatchObject([{ rule: 'github-pat', start: at + 1 }]);
+    }
+  });
+});
+
+describe('a match that is none', () => {
+  it('B-105 outside of the basic plane is passed over: the flag of England', () => {
+    const flag = `\u{1f3f4}${[...'gbeng'].map((char) => String.fromCodePoint(0xe0000 + char.charCodeAt(0))).join('')}\u{e007f}`;
+    expect(scanText(`${flag} won ${flag}${flag}`, guardRules())).toEqual([]);
+    // Counted, so that it fails where it would go on for ever.
+    let seen = 0;
+    const refused = rule('flag', [], /(?<secret>\u{1f3f4})/gu, {
+      accept: () => {
+        if (++seen > 10) throw new Error('the same match again');
+        return false;
+      },
+    });
+    expect(scanText(`${flag} won ${flag}`, [refused])).toEqual([]);
+  });
+});

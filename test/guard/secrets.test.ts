@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { scanText } from '../../src/guard/scan.js';
+import { rulesOf } from '../../src/guard/table.js';
+import { SECRET_GROUPS } from '../../src/guard/vendor-rules.js';
+import { samples, seeded } from '../support/secrets.js';
+
+const SECRET_RULES = rulesOf(SECRET_GROUPS);
+
+const ROUNDS = 25;
+
+/** Where a sample may stand: alone, and in what a session writes. */
+const CONTEXTS: Record<string, (sample: string) => string> = {
+  alone: (sample) => sample,
+  'a sentence': (sample) => `It failed until I set ${sample}, then it went through.`,
+  'the end of a line': (sample) => `I used ${sample}\nand it worked.`,
+  JSON: (sample) => JSON.stringify({ note: sample, next: 'none' }),
+  'a JSON record': (sample) => JSON.stringify({ log: `one\n${sample}\ntwo` }),
+};
+
+const found = (text: string): string[] => scanText(text, SECRET_RULES).map((hit) => hit.rule);
+
+describe('the table of secret rules', () => {
+  it('has at least 120 rules, each with an id of its own and a documented format', () => {
+    expect(SECRET_RULES.length).toBeGreaterThanOrEqual(120);
+    expect(new Set(SECRET_RULES.map((rule) => rule.id)).size).toBe(SECRET_RULES.length);
+    for (const { id, source, keywords } of SECRET_RULES) {
+      expect(id).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
+      expect(source, id).toMatch(/^https:\/\//);
+      expect(keywords, id).toEqual(keywords.map((keyword) => keyword.toLowerCase()));
+    }
+  });
+
+  it('has bounded patterns only', () => {
+    for (const { id, pattern } of SECRET_RULES) {
+      expect(pattern.flags, id).toContain('g');
+      const bare = pattern.source
+        .replace(/\\./g, '_')
+        .replace(/\[[^\]]*\]/g, '_')
+        .replace(/\(\?[:=!<]+/g, '(');
+      expect(bare, id).not.toMatch(/[*+]|\{\d+,\}/);
+    }
+  });
+
+  it('has samples for every rule and for no other', () => {
+    expect([...samples.keys()].sort()).toEqual(SECRET_RULES.map((rule) => rule.id).sort());
+  });
+});
+
+describe.each(Object.entries(CONTEXTS))('a secret in %s', (_name, wrap) => {
+  it.each([...samples])('is found: %s', (id, makers) => {
+    const random = seeded(7);
+    for (const make of makers) {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const text = wrap(make(random));
+        expect(found(text), text).toContain(id);
+      }
+    }
+  });
+});
+
+describe('a token with four x in a row', () => {
+  const token = (body: string): string => `${['glp', 'at'].join('')}-${body}`;
+
+  it('is found when the rest is as random as a token', () => {
+    expect(found(token('n5f2w7dhakrjcxxxxrpe'))).toEqual(['gitlab-pat']);
+  });
+
+  it.each(['n5f2w7dxxxxxxxxxxrpe', 'n5f2w7dhakxxxxx2xrpe', 'xxxx-xxxx-xxxx-a1b2c'])('is none: %s', (body) => {
+    expect(found(token(body))).toEqual([]);
+  });
+});

@@ -1,0 +1,183 @@
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ada, at, bob, start } from '../support/agents.js';
+import { forgeError, runForge } from '../support/forge.js';
+import { differences, makeForge, SESSIONS, snapshot } from '../support/forge-project.js';
+import { add, ask, KFR, list, makeWorking, patch, patchError, textsOf } from '../support/kfrs.js';
+
+describe('a patch that is no good', () => {
+  it('B-05 KFR-06 texts of a megabyte, in any field: refused, and nothing is written', async () => {
+    const project = await makeWorking();
+    await ask(project);
+    const before = snapshot(project.dir);
+    const big = 'x'.repeat(1 << 20);
+    for (const operations of [
+      [add('Goal', big)],
+      [add(big, 'x')],
+      [{ op: big }],
+      [{ op: 'remove', id: big }],
+      [{ op: 'resolve', id: 'kfr-1', resolution: big }],
+      [{ op: 'remove', id: 'kfr-1', [big]: 1 }],
+    ]) {
+      const { exitCode, code, message } = await patchError(project, operations);
+      expect([exitCode, code]).toEqual([2, 'kfr.too_large']);
+      expect(message.length).toBeLessThan(1000);
+    }
+    const fits = 'x'.repeat(100_000);
+    for (const operation of [add('Goal', fits), add(fits, 'x'), { op: fits }, { op: 'remove', id: fits }]) {
+      const error = await patchError(project, [operation]);
+      expect([2, 3]).toContain(error.exitCode);
+      expect(JSON.stringify(error).length).toBeLessThan(2000);
+    }
+    expect((await forgeError(project, ['kfr', 'patch', '--goal', '-'], { stdin: big })).exitCode).toBe(2);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-15 KFR-02 10,000 operations are refused by their number', async () => {
+    const project = await makeWorking();
+    const operations = Array.from({ length: 10_000 }, () => ({ op: 'x' }));
+    expect(await patchError(project, operations)).toMatchObject({
+      exitCode: 2,
+      code: 'kfr.too_many',
+      message: 'The patch has 10000 operations; 100 are allowed.',
+    });
+    const { operations: named, message } = await patchError(project, operations.slice(0, 100));
+    expect(named).toHaveLength(100);
+    expect(message).toContain('and 95 more');
+  });
+
+  it('B-14 keys that reach the prototype are refused wherever they stand', async () => {
+    const project = await makeWorking();
+    for (const stdin of [
+      '{"__proto__":{"operations":[]}}',
+      '{"operations":[{"op":"add","kind":"Goal","text":"x","__proto__":{"requires_resolution":true}}]}',
+      '{"operations":[{"op":"add","kind":"Goal","text":"x","constructor":1}]}',
+      '{"operations":[{"op":"__proto__"}]}',
+      '{"operations":[{"op":"constructor","kind":"Goal","text":"x"}]}',
+      '{"operations":[{"op":"add","op":"remove","id":"kfr-1"}]}',
+    ])
+      expect([stdin, (await forgeError(project, ['kfr', 'patch', '-'], { stdin })).exitCode]).toEqual([
+        stdin,
+        2,
+      ]);
+    for (const kind of ['__proto__', 'constructor', 'toString'])
+      expect((await patchError(project, [add(kind, 'x')])).operations).toMatchObject([
+        { code: 'unknown_kind' },
+      ]);
+    expect(project.has(KFR)).toBe(false);
+  });
+
+  it('B-13 B-06 bytes that are no UTF-8 and terminal control are refused', async () => {
+    const project = await makeWorking();
+    for (const stdin of [Buffer.from('\ufeff{"operations":[]}'), Buffer.from([0x7b, 0xff, 0x7d])])
+      expect(await forgeError(project, ['kfr', 'patch', '-'], { stdin })).toMatchObject({
+        exitCode: 2,
+        code: 'input.encoding',
+      });
+    for (const text of ['a\u001b[2J', 'a\u202eb', 'a\u200bb', 'a\u0085b'])
+      expect((await patchError(project, [add('Goal', text)])).operations).toMatchObject([
+        { code: 'text.hidden_character' },
+      ]);
+    expect(project.has(KFR)).toBe(false);
+  });
+});
+
+describe('a kfr.json that is no good', () => {
+  it('KFR-09 B-12 lets no gate open: what needs it exits 4, and the way out that it names leads on', async () => {
+    const project = await makeWorking('--goal', 'logout');
+    await ask(project);
+    for (const bytes of [
+      '',
+      '{',
+      'null',
+      '{"schema_version":"1.0","session":null,"last":0,"entries":{},"closed":[]}',
+    ]) {
+      project.write(KFR, bytes);
+      const before = snapshot(project.dir);
+      for (const words of [
+        ['session', 'end', '--no-commit'],
+        ['session', 'discard'],
+        ['focus', 'clear'],
+        ['focus', 'set', '--task', 'other'],
+        ['kfr', 'clear', '--yes'],
+        ['kfr', 'inject'],
+        ['note', 'promote', 'kfr-1'],
+      ])
+        expect([bytes, words, (await forgeError(project, words)).exitCode]).toEqual([bytes, words, 4]);
+      expect(differences(before, snapshot(project.dir))).toEqual([]);
+    }
+    const { hint } = await forgeError(project, ['kfr', 'list']);
+    expect(hint).toBe(
+      `mv ${KFR} ${KFR}.damaged   (working memory begins anew; what requires resolution stays)`,
+    );
+  });
+
+  it('B-20 nor does a link or a folder in its place', async () => {
+    const project = await makeWorking();
+    await ask(project);
+    rmSync(project.path(KFR));
+    project.write(
+      'elsewhere.json',
+      '{"schema_version":"1.0","session":null,"last":0,"entries":[],"closed":[]}',
+    );
+    for (const place of [
+      () => symlinkSync(project.path('elsewhere.json'), project.path(KFR)),
+      () => mkdirSync(project.path(KFR)),
+    ]) {
+      place();
+      for (const words of [
+        ['kfr', 'list'],
+        ['session', 'end', '--no-commit'],
+        ['kfr', 'patch', '--goal', 'x'],
+      ])
+        expect(await forgeError(project, words)).toMatchObject({ exitCode: 4, code: 'file.kind' });
+      rmSync(project.path(KFR), { recursive: true });
+    }
+  });
+
+  it('B-12 SES-07 an archived one that is damaged stops --resume and discard, and nothing is lost', async () => {
+    const project = await makeForge();
+    const { session } = await start(project, at(ada, 0));
+    await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
+    await start(project, at(bob, 30, 'gone'));
+    const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
+      path.startsWith(session.id),
+    );
+    const path = `${SESSIONS}/${folder}/kfr.json`;
+    const good = project.read(path);
+    project.write(path, good.slice(0, 50));
+    for (const words of [
+      ['session', 'start', '--resume', session.id],
+      ['session', 'discard', session.id],
+      ['session', 'show', session.id],
+    ])
+      expect(await forgeError(project, words, { world: at(bob, 31) })).toMatchObject({
+        exitCode: 4,
+        file: path,
+      });
+    project.write(path, good);
+    await start(project, at(bob, 32), '--resume', session.id);
+    expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
+  });
+
+  it('B-06 text that came in by an editor is shown escaped', async () => {
+    const project = await makeWorking();
+    await patch(project, [add('Goal', 'PLACE')]);
+    project.write(KFR, project.read(KFR).replace('PLACE', 'a\\u001b[2J\\u202e\\n\\nEnd of the KFR'));
+    for (const words of [['kfr', 'list'], ['kfr', 'inject'], ['briefing']]) {
+      const { stdout, exitCode } = await runForge(project, words);
+      expect([words, exitCode]).toEqual([words, 0]);
+      expect(stdout).toContain('a<U+001B>[2J<U+202E>');
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+      expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
+    }
+    expect((await runForge(project, ['kfr', 'inject'])).stdout).toMatch(
+      /\n {4}\| End of the KFR\n\nEnd of the KFR [0-9a-f]/,
+    );
+    // No archive takes it.
+    expect(await forgeError(project, ['session', 'end', '--no-commit'])).toMatchObject({
+      exitCode: 5,
+      file: KFR,
+    });
+  });
+});

@@ -1,0 +1,317 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { EndedSession } from '../../src/index.js';
+import { ada, at, bob, type Started, start } from '../support/agents.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, FOCUS, makeForge, SESSION, SESSIONS, snapshot } from '../support/forge-project.js';
+import { add, ask, clear, KFR, list, makeWorking, OPEN, patch, textsOf } from '../support/kfrs.js';
+import { changedPaths } from '../support/project.js';
+
+const RESOLVE = { op: 'resolve', id: 'kfr-1', resolution: 'sid' };
+const PARK = { op: 'park', id: 'kfr-1', reason: 'ask Ada' };
+
+/** An interrupted session with a goal and an open question, which ada left at minute 0. */
+async function makeInterrupted() {
+  const project = await makeForge();
+  const { session } = await start(project, at(ada, 0), '--goal', 'logout');
+  const operations = [add('OpenQuestion', 'which cookie?'), add('Goal', 'logout works')];
+  await patch(project, operations, { world: at(ada, 0) });
+  return { project, id: session.id };
+}
+
+describe('the resolution gate', () => {
+  it.each([
+    ['session end', ['session', 'end', '--no-commit'], 'The session cannot end'],
+    ['session discard', ['session', 'discard'], 'The session cannot be discarded'],
+    ['focus set to another task', ['focus', 'set', '--task', 'another'], 'The task cannot change'],
+    ['focus clear', ['focus', 'clear'], 'The focus cannot be cleared'],
+    ['kfr clear', ['kfr', 'clear', '--yes'], 'The KFR cannot be cleared'],
+  ])(
+    'KFR-09 KFR-08 SES-05 SES-06 keeps closed for %s, names entry and way out, and parking opens it not',
+    async (_, words, what) => {
+      const project = await makeWorking('--goal', 'logout');
+      await patch(project, [add('OpenQuestion', 'which cookie?'), add('Goal', 'g')]);
+      for (const operations of [[], [PARK]]) {
+        if (operations.length > 0) await patch(project, operations);
+        const before = snapshot(project.dir);
+        const error = await forgeError(project, words);
+        expect(error).toMatchObject({
+          exitCode: 3,
+          kind: 'refused',
+          code: 'kfr.gate',
+          message: `${what}: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
+          entries: [
+            { id: 'kfr-1', kind: 'OpenQuestion', text: 'which cookie?', parked: operations.length > 0 },
+          ],
+        });
+        expect(error.hint).toMatch(/--resolve kfr-1="|--dismiss-all "/);
+        expect(differences(before, snapshot(project.dir))).toEqual([]);
+      }
+      await patch(project, [RESOLVE]);
+      expect((await runForge(project, words)).exitCode).toBe(0);
+    },
+  );
+
+  it('KFR-09 SES-05 does not stand in the way of the same task, of its files, or of a first task', async () => {
+    const project = await makeWorking();
+    await ask(project);
+    for (const words of [
+      ['--task', 'logout'],
+      ['--task', 'logout', '--phase', 'BUILD'],
+      ['--file', 'a.js'],
+    ])
+      expect((await runForge(project, ['focus', 'set', ...words])).exitCode).toBe(0);
+    expect((await list(project)).entries).toHaveLength(1);
+  });
+
+  it('KFR-07 KFR-09 holds for any kind that requires resolution', async () => {
+    const project = await makeWorking();
+    await patch(project, [add('ActiveContract', 'ask before the migration', { requires_resolution: true })]);
+    expect((await forgeError(project, ['session', 'end', '--no-commit'])).message).toContain(
+      'kfr-1 (ActiveContract)',
+    );
+    await patch(project, [{ op: 'dismiss', id: 'kfr-1', reason: 'no migration' }]);
+    expect((await runForge(project, ['session', 'end', '--no-commit'])).exitCode).toBe(0);
+  });
+
+  it('KFR-09 SES-07 a fresh start over an interrupted session is refused, and writes nothing', async () => {
+    const { project, id } = await makeInterrupted();
+    const before = snapshot(project.dir);
+    for (const words of [[], ['--goal', 'other'], ['--take-over']]) {
+      const liveness = words.includes('--take-over') ? 'alive' : 'gone';
+      const error = await forgeError(project, ['session', 'start', ...words], {
+        world: at(bob, 30, liveness),
+      });
+      expect(error).toMatchObject({
+        exitCode: 3,
+        code: 'kfr.gate',
+        message: `Session ${id} was interrupted and cannot be left: 1 entry requires resolution: kfr-1 (OpenQuestion) which cookie?`,
+        hint: expect.stringContaining(`forge session start --resume ${id}`),
+      });
+    }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    const resumed = await start(project, at(bob, 30, 'gone'), '--resume', id);
+    expect(resumed.session.resumed_from).toBe(id);
+  });
+
+  it('KFR-09 SES-07 clearing it opens the way at once: it is no sign of life of who left', async () => {
+    const { project, id } = await makeInterrupted();
+    await forgeJson(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'given up'], {
+      world: at(bob, 30, 'gone'),
+    });
+    const next = await start(project, at(bob, 30.5, 'gone'));
+    expect(next.session.id).not.toBe(id);
+    expect((await list(project)).entries).toEqual([]);
+  });
+
+  it('KFR-09 an interrupted session that is archived is not discarded either, until it was resumed', async () => {
+    const { project, id } = await makeInterrupted();
+    const resumed = await start(project, at(bob, 30, 'gone'), '--resume', id);
+    // The record of who took it over is lost, as by a crash just before it.
+    const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) => path.startsWith(id));
+    const record = `${SESSIONS}/${folder}/session.json`;
+    const { resumed_by, ...rest } = project.json(record);
+    expect(resumed_by).toContain(resumed.session.id);
+    project.write(record, JSON.stringify(rest));
+    expect(await forgeError(project, ['session', 'discard', id])).toMatchObject({
+      exitCode: 3,
+      code: 'kfr.gate',
+      message: expect.stringContaining(
+        `Session ${id} cannot be discarded: 1 entry requires resolution: kfr-1`,
+      ),
+      hint: expect.stringContaining(`forge session start --resume ${id}`),
+    });
+    project.write(record, JSON.stringify({ ...rest, resumed_by }));
+    expect((await runForge(project, ['session', 'discard', id])).exitCode).toBe(0);
+  });
+
+  it('KFR-09 SES-07 after a --resume that was cut off between archiving and starting, it still holds', async () => {
+    const { project, id } = await makeInterrupted();
+    await start(project, at(bob, 30, 'gone'), '--resume', id);
+    // As the crash would leave it: the archive stands, nobody runs.
+    for (const path of [SESSION, KFR, OPEN]) rmSync(project.path(path));
+    project.write('.forge/memory/short-term/progress.txt', '');
+    const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) => path.startsWith(id));
+    const record = `${SESSIONS}/${folder}/session.json`;
+    const { resumed_by: _, ...rest } = project.json(record);
+    project.write(record, JSON.stringify(rest));
+    expect(await forgeError(project, ['session', 'start'], { world: at(bob, 31) })).toMatchObject({
+      exitCode: 3,
+      code: 'kfr.gate',
+      hint: expect.stringContaining(`--resume ${id}`),
+    });
+    await start(project, at(bob, 31), '--resume', 'latest');
+    expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?', 'kfr-2 logout works']);
+  });
+
+  it('KFR-09 B-12 a session whose record is gone leaves its questions to --resume latest', async () => {
+    const { project } = await makeInterrupted();
+    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
+    rmSync(project.path(SESSION));
+    const error = await forgeError(project, ['session', 'start'], { world: at(bob, 2) });
+    expect(error).toMatchObject({
+      exitCode: 3,
+      code: 'kfr.gate',
+      hint: expect.stringContaining('--resume latest'),
+    });
+    await start(project, at(bob, 2), '--resume', 'latest');
+    expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?', 'kfr-2 logout works']);
+  });
+
+  it('KFR-09 SES-06 SES-07 what is asked after a session’s end was cut off is not forgotten with it', async () => {
+    const project = await makeForge();
+    const { session } = await start(project, at(ada, 0));
+    const { id } = project.json<{ id: string }>(SESSION);
+    const intent = {
+      schema_version: '1.0',
+      op: 'session.end',
+      id,
+      at: '2026-03-01T10:01:00.000Z',
+      next: null,
+      task: null,
+    };
+    project.write('.git/forge/intent.json', JSON.stringify({ ...intent, learned: ['precious'], failed: [] }));
+    await ask(project, 'which cookie?', { world: at(ada, 2) });
+    expect(await forgeError(project, ['session', 'start'], { world: at(ada, 3) })).toMatchObject({
+      exitCode: 3,
+      code: 'kfr.gate',
+      hint: expect.stringContaining(`--resume ${session.id}`),
+    });
+    await start(project, at(ada, 4), '--resume', session.id);
+    expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?']);
+    expect(project.read('.forge/memory/long-term/knowledge.json').match(/precious/g)).toHaveLength(1);
+  });
+
+  it('KFR-13 resuming another session does not throw away working memory of the one that runs', async () => {
+    const { project, id } = await makeInterrupted();
+    await clear(project, '--yes', '--dismiss-all', 'given up');
+    await start(project, at(bob, 30, 'gone'));
+    await patch(project, [add('Goal', 'other')], { world: at(bob, 30) });
+    expect(
+      await forgeError(project, ['session', 'start', '--resume', id], { world: at(bob, 31) }),
+    ).toMatchObject({ exitCode: 3, code: 'session.running' });
+  });
+});
+
+describe('working memory and sessions', () => {
+  it('KFR-14 SES-05 another task or no task lets all entries expire, and says so', async () => {
+    for (const words of [
+      ['focus', 'set', '--task', 'another'],
+      ['focus', 'clear'],
+    ]) {
+      const project = await makeWorking('--goal', 'logout');
+      await patch(project, [add('Goal', 'g'), add('Constraint', 'c')]);
+      const before = project.read(KFR);
+      // With --dry-run they stay.
+      expect((await runForge(project, [...words, '-n'])).exitCode).toBe(0);
+      expect(project.read(KFR)).toBe(before);
+      const { stderr, exitCode } = await runForge(project, words);
+      expect([exitCode, stderr]).toEqual([
+        0,
+        expect.stringContaining('2 KFR entries of the former task expired: kfr-1, kfr-2'),
+      ]);
+      expect((await list(project)).entries).toEqual([]);
+      const { archive, expired } = await forgeJson<EndedSession>(project, ['session', 'end', '--no-commit']);
+      expect(expired).toEqual([]);
+      expect(project.json(`${archive}/kfr.json`)).toMatchObject({
+        entries: [],
+        closed: [
+          { id: 'kfr-1', text: 'g', outcome: 'expired' },
+          { id: 'kfr-2', text: 'c', outcome: 'expired' },
+        ],
+      });
+    }
+  });
+
+  it('KFR-14 B-21 where the focus cannot be written, no entry expires', async () => {
+    const project = await makeWorking('--goal', 'logout');
+    await patch(project, [add('Goal', 'g')]);
+    const theirs = project.read(FOCUS).replace('logout', 'logout ');
+    const now = (): Date => {
+      project.write(FOCUS, theirs);
+      return new Date();
+    };
+    expect(
+      await forgeError(project, ['focus', 'set', '--task', 'another'], { world: { now } }),
+    ).toMatchObject({ exitCode: 3, code: 'file.changed' });
+    expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
+  });
+
+  it('KFR-14 KFR-13 SES-06 session end names what expires, keeps it in the archive, and the next session has none', async () => {
+    const project = await makeWorking();
+    await patch(project, [add('Goal', 'g'), add('Constraint', 'c'), add('OpenQuestion', 'a?')]);
+    await patch(project, [{ op: 'resolve', id: 'kfr-3', resolution: 'sid' }]);
+    await forgeJson(project, ['note', 'promote', 'kfr-2']);
+    const { session, archive, expired } = await forgeJson<EndedSession>(project, ['session', 'end']);
+    expect(expired).toMatchObject([{ id: 'kfr-1', kind: 'Goal', text: 'g' }]);
+    expect(project.json(`${archive}/kfr.json`)).toMatchObject({
+      entries: [{ id: 'kfr-1' }],
+      closed: [
+        { id: 'kfr-3', outcome: 'resolved', words: 'sid' },
+        { id: 'kfr-2', outcome: 'promoted' },
+      ],
+    });
+    expect(project.has(KFR)).toBe(false);
+    expect(changedPaths(project)).toEqual([]);
+    expect((await runForge(project, ['session', 'show', session.id])).stdout).toContain('kfr-1: Goal: g');
+    await forgeJson(project, ['session', 'start']);
+    expect((await list(project)).entries).toEqual([]);
+    expect((await patch(project, [add('Goal', 'h')])).entries[0]?.id).toBe('kfr-1');
+    const end = await runForge(project, ['session', 'end', '--no-commit']);
+    expect(end.stdout).toContain('expired  kfr-1 (Goal) h');
+  });
+
+  it('KFR-13 a session that used none leaves no file behind', async () => {
+    const project = await makeWorking();
+    expect(project.has(KFR)).toBe(false);
+    const { archive } = await forgeJson<EndedSession>(project, ['session', 'end', '--no-commit']);
+    expect(project.has(`${archive}/kfr.json`)).toBe(false);
+  });
+
+  it('KFR-13 SES-07 --resume takes all of it along, its closed entries and numbers too; nothing else does', async () => {
+    const { project, id } = await makeInterrupted();
+    await patch(project, [add('Goal', 'logout works everywhere')], { world: at(ada, 1) });
+    const resumed = await start(project, at(bob, 30, 'gone'), '--resume', 'latest');
+    expect((resumed as Started & { briefing: { text: string } }).briefing.text).toContain(
+      '- [kfr-1, requires resolution] which cookie?',
+    );
+    const { session, entries } = await list(project);
+    expect(session).toBe(resumed.session.id);
+    expect(entries.map((entry) => entry.id)).toEqual(['kfr-1', 'kfr-3']);
+    expect((await runForge(project, ['session', 'show', id])).stdout).toContain(
+      'kfr-1: OpenQuestion, open: which cookie?',
+    );
+    expect(
+      (await patch(project, [RESOLVE, add('Constraint', 'c')], { world: at(bob, 30) })).entries.at(-1)?.id,
+    ).toBe('kfr-4');
+    await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(bob, 31) });
+    await start(project, at(bob, 32));
+    expect((await list(project)).entries).toEqual([]);
+  });
+
+  it('KFR-13 SES-07 an interrupted one without open questions is offered with its working memory', async () => {
+    const project = await makeForge();
+    const { session } = await start(project, at(ada, 0));
+    await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
+    const next = await start(project, at(bob, 30, 'gone'));
+    expect(next.warnings.join()).toContain(
+      `with its working memory (1 entry), with: forge session start --resume ${session.id}`,
+    );
+    expect((await list(project)).entries).toEqual([]);
+    await start(project, at(bob, 31), '--resume', session.id);
+    expect(textsOf(await list(project))).toEqual(['kfr-1 g']);
+  });
+
+  it('KFR-13 what lies there of another session is none of this one’s', async () => {
+    const project = await makeWorking();
+    await patch(project, [add('Goal', 'g'), add('OpenQuestion', 'a?')]);
+    rmSync(project.path(OPEN));
+    project.write(
+      KFR,
+      project.read(KFR).replace(/"session": "[^"]+"/, '"session": "2020-01-01-session-001-abcdef"'),
+    );
+    expect((await list(project)).entries).toEqual([]);
+    expect(textsOf(await patch(project, [add('Goal', 'h')]))).toEqual(['kfr-1 h']);
+    expect((await runForge(project, ['session', 'end', '--no-commit'])).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,215 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
+import {
+  countKfr,
+  type Entry,
+  formatEntries,
+  injection,
+  KFR,
+  KFR_HEADER,
+  type Kfr,
+  KINDS,
+  NO_KFR,
+  openEntries,
+  readKind,
+  requireResolved,
+  unparked,
+} from '../../src/kfr/rules.js';
+
+const AT = '2026-03-01T10:00:00.000Z';
+const entry = (id: number, kind: Entry['kind'], text: string, more: Partial<Entry> = {}): Entry => ({
+  id: `kfr-${id}`,
+  kind,
+  text,
+  requires_resolution: kind === 'OpenQuestion',
+  created_at: AT,
+  ...more,
+});
+const holding = (...entries: Entry[]): Kfr => ({ ...NO_KFR, session: 's', last: 9, entries });
+
+describe('what a prompt gets', () => {
+  it('KFR-04 the header of the specification stands first, byte for byte', () => {
+    const header = [
+      'Known Facts Registry (KFR) \u2014 Authoritative Working Memory',
+      '',
+      '- The KFR is a concrete, system-injected artifact defining the agent\u2019s current authoritative working state.',
+      '- Only content explicitly present in the injected KFR constitutes the KFR.',
+      '- The injected KFR is authoritative over all prior conversational content.',
+      '- The agent must not infer, reconstruct, or rely on KFR-like information outside the injected KFR.',
+      '- Any prior content that conflicts with the injected KFR must be treated as obsolete.',
+      '- The agent must not restate or echo the full KFR in normal responses.',
+      '- The KFR may be modified only via the Working Memory update tool.',
+      '- If no KFR is injected, no authoritative working memory exists.',
+    ].join('\n');
+    expect(Buffer.from(KFR_HEADER)).toEqual(Buffer.from(header));
+    expect(injection([entry(1, 'Goal', 'ship it')], 'abc')).toBe(
+      `${header}\n\nGoal\n- [kfr-1] ship it\n\nEnd of the KFR abc`,
+    );
+  });
+
+  it('KFR-04 with no entry there is nothing', () => {
+    expect(injection([], 'abc')).toBeNull();
+  });
+
+  it('KFR-01 the sections stand in the order of the specification, under its names', () => {
+    const entries = [
+      entry(5, 'OpenQuestion', 'which cookie?', { parked: { at: AT, reason: 'ask Ada' } }),
+      entry(4, 'Constraint', 'no new packages'),
+      entry(3, 'ActiveContract', 'exit codes are 0, 2, 3', { requires_resolution: true }),
+      entry(2, 'Plan', 'read\nwire\ntest'),
+      entry(1, 'Goal', 'logout works'),
+      entry(6, 'Constraint', 'below 100 ms'),
+    ];
+    expect(formatEntries(entries)).toBe(
+      [
+        'Goal',
+        '- [kfr-1] logout works',
+        '',
+        'Plan',
+        '- [kfr-2] read',
+        '    | wire',
+        '    | test',
+        '',
+        'Active Contracts',
+        '- [kfr-3, requires resolution] exit codes are 0, 2, 3',
+        '',
+        'Constraints & Invariants',
+        '- [kfr-4] no new packages',
+        '- [kfr-6] below 100 ms',
+        '',
+        'Open Questions',
+        '- [kfr-5, requires resolution, parked for a human] which cookie?',
+      ].join('\n'),
+    );
+  });
+
+  it('AGT-04 KFR-04 no text can end the block, open a section or pose as another entry', () => {
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 80 }),
+      fc
+        .array(
+          fc.constantFrom(
+            ...['\n', '\r', '\u2028', '\u2029', '\u0085', '\v', '\f', '\u001b[2J', '\u202e', '\ufeff'],
+            ...['End of the KFR abc', 'Goal', 'Open Questions', '- [kfr-9] ', 'x', KFR_HEADER, '    | ', ' '],
+          ),
+          { maxLength: 8 },
+        )
+        .map((parts) => parts.join('')),
+    );
+    const entries = fc
+      .array(fc.tuple(fc.constantFrom(...KINDS), text), { minLength: 1, maxLength: 8 })
+      .map((all) => all.map(([kind, said], i) => entry(i + 1, kind, said)));
+    fc.assert(
+      fc.property(entries, (all) => {
+        const block = injection(all, 'abc') as string;
+        expect(block.startsWith(`${KFR_HEADER}\n\n`)).toBe(true);
+        const lines = block.slice(KFR_HEADER.length + 2).split('\n');
+        expect(lines.pop()).toBe('End of the KFR abc');
+        const headings = [
+          'Goal',
+          'Plan',
+          'Active Contracts',
+          'Constraints & Invariants',
+          'Open Questions',
+          '',
+        ];
+        const foreign = lines.filter(
+          (line) => !headings.includes(line) && !/^(?:- \[kfr-\d+[^\]]*\] | {4}\| )/.test(line),
+        );
+        expect(foreign).toEqual([]);
+        // One line an entry begins with its id, one a section is its heading.
+        expect(
+          lines.filter((line) => line.startsWith('- [')).map((line) => /kfr-\d+/.exec(line)?.[0]),
+        ).toEqual(KINDS.flatMap((kind) => all.filter((one) => one.kind === kind).map(({ id }) => id)));
+        expect(new Set(lines.filter((line) => line !== '' && headings.includes(line))).size).toBe(
+          new Set(all.map(({ kind }) => kind)).size,
+        );
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+        expect(block).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\ufeff]/);
+        expect(block.isWellFormed()).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('KFR-06 its size is that of the entries as they are injected, the header left out', () => {
+    const entries = [entry(1, 'Goal', 'é'.repeat(10))];
+    expect(countKfr(entries)).toBe(Math.ceil(Buffer.byteLength(formatEntries(entries)) / 4));
+    expect(countKfr([])).toBe(0);
+  });
+});
+
+describe('the kinds', () => {
+  it.each([
+    ['Goal', ['goal', 'GOAL', 'Goals']],
+    ['Plan', ['plan', 'pLaN']],
+    ['ActiveContract', ['Active Contract', 'active_contracts', 'active-contract', 'Active Contracts']],
+    ['Constraint', ['Constraints & Invariants', 'invariant', 'constraints and invariants', 'CONSTRAINTS']],
+    ['OpenQuestion', ['Open Questions', 'open question', 'open_question']],
+  ])('KFR-01 %s is known by the spellings of both documents', (kind, spellings) => {
+    for (const spelling of [kind, ...spellings])
+      expect([spelling, readKind(spelling)]).toEqual([spelling, kind]);
+  });
+
+  it('KFR-01 nothing else is a kind', () => {
+    for (const spelling of ['', 'Todo', 'Note', '__proto__', 'constructor', 'toString', 'Goal!', 'Go al!'])
+      expect([spelling, readKind(spelling)]).toEqual([spelling, null]);
+  });
+});
+
+describe('the resolution gate', () => {
+  const kfr = holding(
+    entry(1, 'Goal', 'ship'),
+    entry(2, 'OpenQuestion', 'which cookie?'),
+    entry(3, 'Constraint', 'ask first', { requires_resolution: true, parked: { at: AT, reason: 'Ada' } }),
+  );
+
+  it('KFR-09 names each entry and the command that settles it; parked ones count', () => {
+    expect(openEntries(kfr).map(({ id }) => id)).toEqual(['kfr-2', 'kfr-3']);
+    expect(() => requireResolved(kfr, 'The session cannot end')).toThrowError(
+      expect.objectContaining({
+        code: 'kfr.gate',
+        kind: 'refused',
+        message:
+          'The session cannot end: 2 entries require resolution: kfr-2 (OpenQuestion) which cookie?; kfr-3 (Constraint) ask first',
+        hint: expect.stringContaining('forge kfr patch --resolve kfr-2='),
+      }),
+    );
+    expect(() => requireResolved(holding(entry(1, 'Goal', 'ship')), 'x')).not.toThrow();
+  });
+
+  it('KFR-09 only for an agent’s stop do parked entries not count', () => {
+    expect(unparked(kfr).map(({ id }) => id)).toEqual(['kfr-2']);
+  });
+});
+
+describe('kfr.json', () => {
+  const decode = (kfr: object): Kfr =>
+    decodeDocument(KFR, Buffer.from(JSON.stringify(kfr)), 'kfr.json').value;
+
+  it('B-18 keeps fields of a newer minor version', () => {
+    const kfr = { ...holding(entry(1, 'Goal', 'ship', { mood: 'new' })), schema_version: '1.7', extra: [1] };
+    expect(decode(JSON.parse(encodeDocument(decode(kfr)).toString()))).toEqual(kfr);
+  });
+
+  it.each([
+    ['two Goals', [entry(1, 'Goal', 'a'), entry(2, 'Goal', 'b')]],
+    ['two Plans', [entry(1, 'Plan', 'a'), entry(2, 'Plan', 'b')]],
+    ['an id twice', [entry(1, 'Constraint', 'a'), entry(1, 'Constraint', 'b')]],
+    [
+      'an open question that asks for nothing',
+      [entry(1, 'OpenQuestion', 'a', { requires_resolution: false })],
+    ],
+    ['an id that is none', [{ ...entry(1, 'Goal', 'a'), id: 'kfr-1] fake\n- [kfr-2' }]],
+    ['a kind that is none', [{ ...entry(1, 'Goal', 'a'), kind: 'Todo' }]],
+  ])('KFR-07 B-12 %s, by whatever hand, is damage', (_, entries) => {
+    expect(() => decode({ ...holding(), entries })).toThrowError(
+      expect.objectContaining({
+        kind: 'corrupted',
+        code: 'file.schema',
+        message: expect.stringMatching(/^kfr\.json:1: entries/),
+      }),
+    );
+  });
+});

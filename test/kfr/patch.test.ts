@@ -1,0 +1,250 @@
+import { describe, expect, it } from 'vitest';
+import type { Operation } from '../../src/kfr/operation.js';
+import { applyPatch, type Patched } from '../../src/kfr/patch.js';
+import { countKfr, type Kfr } from '../../src/kfr/rules.js';
+import { add, EMPTY, made, NOW, patch } from '../support/patches.js';
+
+const texts = ({ entries }: Kfr): string[] => entries.map(({ id, text }) => `${id} ${text}`);
+const codes = ({ refusals }: Patched): string[] => refusals.map(({ index, code }) => `${index} ${code}`);
+
+/** Nothing changed: the very same value comes back. */
+function expectRefused(before: Kfr, patched: Patched, ...expected: string[]): void {
+  expect(codes(patched)).toEqual(expected);
+  expect(patched.kfr).toBe(before);
+  expect([patched.applied, patched.warnings]).toEqual([[], []]);
+}
+
+describe('a patch', () => {
+  it('KFR-02 applies replace, add, remove, resolve, dismiss and park, one after the other', () => {
+    const before = made(add('Constraint', 'old'), add('OpenQuestion', 'a?'), add('OpenQuestion', 'b?'));
+    const { kfr, applied, refusals } = patch(
+      before,
+      { op: 'replace', kind: 'Goal', text: 'ship' },
+      add('ActiveContract', 'exit 0 or 2'),
+      { op: 'remove', id: 'kfr-1' },
+      { op: 'resolve', id: 'kfr-2', resolution: 'it is  c' },
+      { op: 'park', id: 'kfr-3', reason: 'ask Ada' },
+    );
+    expect(refusals).toEqual([]);
+    expect(applied).toEqual([
+      { index: 0, op: 'replace', id: 'kfr-4', kind: 'Goal' },
+      { index: 1, op: 'add', id: 'kfr-5', kind: 'ActiveContract' },
+      { index: 2, op: 'remove', id: 'kfr-1', kind: 'Constraint' },
+      { index: 3, op: 'resolve', id: 'kfr-2', kind: 'OpenQuestion' },
+      { index: 4, op: 'park', id: 'kfr-3', kind: 'OpenQuestion' },
+    ]);
+    expect(texts(kfr)).toEqual(['kfr-3 b?', 'kfr-4 ship', 'kfr-5 exit 0 or 2']);
+    expect(kfr.entries[0]?.parked).toEqual({ at: NOW, reason: 'ask Ada' });
+    expect(kfr.closed).toMatchObject([
+      { id: 'kfr-1', outcome: 'removed', closed_at: NOW },
+      { id: 'kfr-2', outcome: 'resolved', words: 'it is c' },
+    ]);
+  });
+
+  it('KFR-02 one that fails changes nothing, and each failure is named by its place', () => {
+    const before = made(add('Goal', 'ship'), add('OpenQuestion', 'a?'));
+    const patched = patch(
+      before,
+      add('Constraint', 'fine'),
+      { op: 'remove', id: 'kfr-9' },
+      add('Todo', 'x'),
+      { op: 'remove', id: 'kfr-2' },
+    );
+    expectRefused(before, patched, '1 unknown_id', '2 unknown_kind', '3 requires_resolution');
+    expect(patched.isMalformed).toBe(false);
+    expect(patched.refusals[0]?.message).toBe('There is no entry "kfr-9". Active: kfr-1, kfr-2, kfr-3.');
+    expect(patched.refusals[1]?.message).toContain('Goal, Plan, ActiveContract, Constraint, OpenQuestion');
+    expect(patched.refusals[2]?.message).toContain('{"op":"resolve","id":"kfr-2","resolution":"…"}');
+  });
+
+  it.each<[string, unknown, string]>([
+    ['no object', 'add', 'not_an_object'],
+    ['null', null, 'not_an_object'],
+    ['a list', [], 'not_an_object'],
+    ['no op', {}, 'unknown_op'],
+    ['an op of the prototype', { op: 'constructor' }, 'unknown_op'],
+    ['an op that is no text', { op: 5 }, 'unknown_op'],
+    ['no kind', { op: 'add', text: 'x' }, 'missing_field'],
+    ['no text', { op: 'add', kind: 'Goal' }, 'missing_field'],
+    ['a text that is none', { op: 'add', kind: 'Goal', text: 5 }, 'missing_field'],
+    ['no id', { op: 'remove' }, 'missing_field'],
+    ['no resolution', { op: 'resolve', id: 'kfr-1' }, 'missing_field'],
+    ['no reason', { op: 'dismiss', id: 'kfr-1' }, 'missing_field'],
+    ['a field too many', add('Goal', 'x', { todo: true }), 'unknown_field'],
+    ['a prototype key', JSON.parse('{"op":"remove","id":"kfr-1","__proto__":{}}'), 'unknown_field'],
+    ['a flag that is no flag', add('Constraint', 'x', { requires_resolution: 'yes' }), 'wrong_type'],
+    ['an empty text', add('Goal', ' \n '), 'text.empty'],
+    ['a control character', add('Goal', 'a\u001b[2J'), 'text.hidden_character'],
+    ['half a surrogate pair', add('Goal', 'a\ud800'), 'text.surrogate'],
+    ['an empty resolution', { op: 'resolve', id: 'kfr-1', resolution: ' ' }, 'text.empty'],
+    [
+      'a resolution without an end',
+      { op: 'resolve', id: 'kfr-1', resolution: 'x'.repeat(3000) },
+      'text.too_long',
+    ],
+  ])('KFR-02 a fault of form (%s) is told apart from a rule', (_, operation, code) => {
+    const before = made(add('OpenQuestion', 'a?'));
+    const patched = patch(before, operation);
+    expectRefused(before, patched, `0 ${code}`);
+    expect(patched.isMalformed).toBe(true);
+  });
+
+  it('KFR-02 white space is normalised; a plan keeps its lines', () => {
+    const kfr = made(
+      add('Constraint', '  no \t new\npackages  '),
+      add('Plan', ' 1.  read \r\n\n 2. wire\u2028'),
+    );
+    expect(texts(kfr)).toEqual(['kfr-1 no new packages', 'kfr-2 1. read\n2. wire']);
+  });
+
+  it('KFR-05 a new Goal or Plan takes the place of the one before, by add as by replace', () => {
+    const before = made(add('Goal', 'one'), add('Plan', 'p'));
+    for (const op of ['add', 'replace']) {
+      const { kfr, applied } = patch(before, { op, kind: 'goal', text: 'two' });
+      expect(texts(kfr)).toEqual(['kfr-2 p', 'kfr-3 two']);
+      expect(applied).toEqual([{ index: 0, op, id: 'kfr-3', kind: 'Goal', replaced: 'kfr-1' }]);
+      expect(kfr.closed).toMatchObject([{ id: 'kfr-1', text: 'one', outcome: 'replaced' }]);
+    }
+    expectRefused(
+      before,
+      patch(before, { op: 'replace', kind: 'Constraint', text: 'x' }),
+      '0 not_replaceable',
+    );
+  });
+
+  it('KFR-06 what is said already is refused: case, width, white space and a final mark do not count', () => {
+    const before = made(add('Constraint', 'No new packages.'));
+    for (const twin of ['No new packages.', 'no  NEW packages', 'ｎo new packages!!', ' no\tnew packages ?'])
+      expectRefused(before, patch(before, add('ActiveContract', twin)), '0 duplicate');
+    expect(patch(before, add('Constraint', 'a'), add('Constraint', 'A.')).refusals).toMatchObject([
+      { index: 1, code: 'duplicate', message: 'kfr-2 (Constraint) says that already.' },
+    ]);
+    expect(
+      patch(before, { op: 'remove', id: 'kfr-1' }, add('Constraint', 'no new packages')).refusals,
+    ).toEqual([]);
+  });
+
+  it('KFR-06 an entry has 280 characters, whatever their bytes', () => {
+    expect(patch(EMPTY, add('Goal', '🦊'.repeat(280))).refusals).toEqual([]);
+    const { refusals } = patch(EMPTY, add('Goal', 'x'.repeat(281)));
+    expect(refusals).toMatchObject([
+      { code: 'too_long', message: expect.stringMatching(/281 .*280 are allowed/) },
+    ]);
+    expect(codes(patch(EMPTY, add('Goal', 'x'.repeat(1 << 20))))).toEqual(['0 text.too_long']);
+  });
+
+  it('KFR-06 the whole has 800 tokens; beyond, the patch is refused with what to remove or promote', () => {
+    const long = (n: number): Operation => add('Constraint', `${n} ${'x'.repeat(270)}`);
+    const before = made(...[...Array(10).keys()].map(long), add('OpenQuestion', `q ${'x'.repeat(270)}`));
+    expect(countKfr(before.entries)).toBeLessThanOrEqual(800);
+    const patched = patch(before, add('Goal', 'x'.repeat(200)));
+    expectRefused(before, patched, '0 budget');
+    expect(patched.refusals[0]?.message).toMatch(
+      /would have 8\d\d tokens; 800 are allowed\. Remove what is needed no more, or promote it to a note: kfr-1 /,
+    );
+    // Never to be evicted.
+    expect(patched.refusals[0]?.message).not.toContain('kfr-11 ');
+    expect(patch(before, { op: 'remove', id: 'kfr-1' }, add('Goal', 'x'.repeat(200))).refusals).toEqual([]);
+  });
+
+  it('KFR-06 over a limit that was lowered since, what makes it smaller is taken', () => {
+    const before = made(add('Goal', 'x'.repeat(250)), add('Constraint', 'y'.repeat(250)));
+    const lower = { characters: 280, tokens: 100 };
+    const ask = (text: string): string[] =>
+      codes(applyPatch(before, [{ op: 'replace', kind: 'Goal', text }], lower, NOW));
+    expect(ask('x'.repeat(240))).toEqual([]);
+    expect(ask('z'.repeat(260))).toEqual(['0 budget']);
+  });
+
+  it('KFR-06 the size is not complained about where another operation failed', () => {
+    const before = made(...[...Array(10).keys()].map((n) => add('Constraint', `${n} ${'x'.repeat(270)}`)));
+    const more = [add('Constraint', 'y'.repeat(280)), add('Constraint', 'z'.repeat(280))];
+    expectRefused(before, patch(before, { op: 'remove', id: 'kfr-99' }, ...more), '0 unknown_id');
+  });
+
+  it('KFR-07 an open question always requires resolution, any other kind may', () => {
+    const kfr = made(
+      add('OpenQuestion', 'a?'),
+      add('OpenQuestion', 'b?', { requires_resolution: false }),
+      add('Constraint', 'c', { requires_resolution: true }),
+      add('Goal', 'd'),
+    );
+    expect(kfr.entries.map(({ requires_resolution }) => requires_resolution)).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('KFR-08 what requires resolution is neither removed nor replaced, only resolved or dismissed with words', () => {
+    const before = made(add('OpenQuestion', 'a?'), add('Goal', 'g', { requires_resolution: true }));
+    expectRefused(before, patch(before, { op: 'remove', id: 'kfr-1' }), '0 requires_resolution');
+    for (const op of ['add', 'replace'])
+      expectRefused(before, patch(before, { op, kind: 'Goal', text: 'h' }), '0 requires_resolution');
+    const { kfr } = patch(
+      before,
+      { op: 'resolve', id: 'kfr-1', resolution: 'sid' },
+      { op: 'dismiss', id: 'kfr-2', reason: 'given up' },
+    );
+    expect(kfr.entries).toEqual([]);
+    expect(kfr.closed).toMatchObject([
+      { outcome: 'resolved', words: 'sid' },
+      { outcome: 'dismissed', words: 'given up' },
+    ]);
+    expect(patch(kfr, { op: 'resolve', id: 'kfr-1', resolution: 'x' }).refusals).toMatchObject([
+      { code: 'unknown_id', message: 'kfr-1 was resolved already. Active: none.' },
+    ]);
+  });
+
+  it('KFR-09 only what requires resolution can be parked, and it stays open', () => {
+    const before = made(add('Goal', 'g'), add('OpenQuestion', 'a?'));
+    expectRefused(before, patch(before, { op: 'park', id: 'kfr-1', reason: 'x' }), '0 not_required');
+    const { kfr } = patch(before, { op: 'park', id: 'kfr-2', reason: 'ask Ada' });
+    expectRefused(kfr, patch(kfr, { op: 'remove', id: 'kfr-2' }), '0 requires_resolution');
+  });
+
+  it.each([
+    ['content.code_block', 'Constraint', 'run ```npm test```'],
+    ['content.code_block', 'Plan', '~~~\nx\n~~~'],
+    ['content.check_box', 'Constraint', '- [ ] wire it'],
+    ['content.check_box', 'Plan', 'read\n- [x] wire'],
+    ['content.check_box', 'Goal', '☐ wire it'],
+    ['content.todo', 'Goal', 'TODO: wire it'],
+    ['content.todo', 'Constraint', 'to-do - wire it'],
+    ['content.list', 'Constraint', '- one\n- two'],
+    ['content.list', 'ActiveContract', '1. one\n2. two'],
+  ])('KFR-12 %s is refused by name in a %s', (code, kind, text) => {
+    expectRefused(EMPTY, patch(EMPTY, add(kind, text)), `0 ${code}`);
+  });
+
+  it.each([
+    ['rationale', 'Use sid because the old one leaks'],
+    ['rejected_alternative', 'Use sid instead of uid'],
+    ['example', 'Names are short, e.g. sid'],
+    ['history', 'The cookie was previously uid'],
+    ['narrative', 'I tried sid'],
+  ])('KFR-12 %s is taken with a warning that names the rule', (rule, text) => {
+    const { kfr, warnings } = patch(EMPTY, add('Goal', 'fine'), add('Constraint', text));
+    expect(texts(kfr)).toEqual(['kfr-1 fine', `kfr-2 ${text}`]);
+    expect(warnings).toEqual([
+      expect.stringMatching(new RegExp(`^operation 1: it reads like .*\\(${rule}\\)$`)),
+    ]);
+  });
+
+  it('KFR-12 what only resembles them passes: a plan’s list, an array, a hyphen', () => {
+    for (const [kind, text] of [
+      ['Plan', '- read\n- wire'],
+      ['Plan', '1. read\n2. wire'],
+      ['Constraint', 'items[ ] is never indexed by [x] of input'],
+      ['Constraint', 'the todo list endpoint answers 200'],
+      ['ActiveContract', '- one item alone'],
+    ] as const) {
+      const found = codes(patch(EMPTY, add(kind, text)));
+      expect([
+        text,
+        text.includes('[') ? found.filter((code) => !code.includes('check_box')) : found,
+      ]).toEqual([text, []]);
+    }
+  });
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { readArchitecture } from '../../src/knowledge/architecture-rules.js';
+
+const invariants = (text: string): string[] => readArchitecture(text).invariants.map((item) => item.text);
+const titles = (text: string): string[] => readArchitecture(text).sections.map(({ title }) => title);
+
+describe('the invariants of architecture.md', () => {
+  it.each([
+    '# Invariants',
+    '###### invariant',
+    '## Invariants:',
+    '## **Invariants** ##',
+    '## 3.1 System invariants (never break)',
+    '## Invariants of the store',
+    '## ⚠️ Key Architectural Invariants',
+    'Invariants\n==========',
+    'Invariants\n---',
+  ])('KNO-03 stand below a heading of that name: %s', (heading) => {
+    expect(invariants(`# Before\n\n- not this\n\n${heading}\n\n- One\n- Two\n`)).toEqual(['One', 'Two']);
+  });
+
+  it.each([
+    '## Why invariants matter to us all',
+    '## Invariance',
+    '## Components (and invariants)',
+    'Invariants:',
+    '    # Invariants',
+    '#Invariants',
+    '```\n## Invariants\n```',
+    '<!--\n## Invariants\n-->',
+  ])('KNO-03 do not stand below anything else: %s', (heading) => {
+    expect(invariants(`${heading}\n\n- One\n`)).toEqual([]);
+  });
+
+  it('KNO-03 end with their section; those below it and several are read', () => {
+    const text =
+      '## Invariants\n- a\n### Of the store\n- b\n## Other\n- no\n### Deep\n#### Invariants\n- c\n### Next\n- no\n';
+    expect(invariants(text)).toEqual(['a', 'b', 'c']);
+    expect(readArchitecture(text).sections).toContainEqual({ title: 'Of the store', level: 3, line: 3 });
+  });
+
+  it('KNO-03 are list items of each kind, with the lines that go on and what stands below them', () => {
+    const text = [
+      '## Invariants',
+      'Read these first.',
+      '* star',
+      '+ plus',
+      '10) numbered,',
+      '   goes on',
+      'lazily',
+      '- [ ] to do',
+      '-',
+      '- parent',
+      '  - child',
+      '    - grandchild',
+      '',
+      '\t- tab',
+      '',
+      '  still the parent’s',
+      '- **last**',
+      '',
+      'A paragraph of its own.',
+      '---',
+      '- after a rule',
+    ].join('\n');
+    expect(invariants(text)).toEqual([
+      'star',
+      'plus',
+      'numbered, goes on lazily',
+      'to do',
+      'parent\n  - child\n    - grandchild\n    - tab still the parent’s',
+      '**last**',
+    ]);
+    expect(titles(text)).toEqual(['Invariants', 'A paragraph of its own.']);
+  });
+
+  it('KNO-03 are no code and no comment', () => {
+    expect(invariants('## Invariants\n\n    - code\n\t- code\n')).toEqual([]);
+    const text = [
+      '## Invariants',
+      '- before <!-- a remark --> after <!-- left open',
+      '<!--',
+      '- not yet decided',
+      '-->',
+      '````sh',
+      '- code',
+      '```',
+      '- code',
+      '````',
+      '- with code',
+      '  ~~~',
+      '  - code',
+      '  ~~~',
+      '  behind it',
+      '- <!-- all of it -->',
+      '* * *',
+      '- ```',
+      '  - code',
+    ].join('\n');
+    expect(invariants(text)).toEqual(['before after <!-- left open', 'with code behind it']);
+  });
+
+  it('KNO-03 have the number of their line, with any line end', () => {
+    for (const end of ['\n', '\r\n', '\r'])
+      expect(readArchitecture(['# A', '', '## Invariants', '', '- x', ''].join(end))).toEqual({
+        sections: [
+          { title: 'A', level: 1, line: 1 },
+          { title: 'Invariants', level: 2, line: 3 },
+        ],
+        invariants: [{ text: 'x', line: 5 }],
+      });
+  });
+
+  it('KNO-03 show what hides, and are cut where they are no sentence any more', () => {
+    expect(invariants('# Invariants\n- a\u202eb\u200bc\u001b[2J\n')).toEqual([
+      'a<U+202E>b<U+200B>c<U+001B>[2J',
+    ]);
+    const [long = ''] = invariants(`# Invariants\n- ${'x'.repeat(5_000_000)}`);
+    expect([long.length, long.at(-1)]).toEqual([400, '…']);
+    const many = `# Invariants\n- top\n${'  - below\n'.repeat(1000)}`;
+    expect(invariants(many)[0]?.split('\n')).toHaveLength(21);
+  });
+
+  it.each(['', '\n', '#', '- x', '```', '<!--', '# Invariants', '## \n===\n', '\u0000\ufffd'])(
+    'KNO-03 are none in %j',
+    (text) => {
+      expect(invariants(text)).toEqual([]);
+    },
+  );
+
+  it('KNO-03 are read from megabytes of anything', () => {
+    const pieces = [
+      '<!-- ',
+      '```',
+      '# Invariants (',
+      '- ',
+      ' '.repeat(500),
+      '\t',
+      '`',
+      '#'.repeat(90),
+      '--',
+      '\n- a',
+      '1) ',
+    ];
+    for (const piece of pieces) {
+      for (const end of ['', '\n']) {
+        const text = `# Invariants\n${`${piece}${end}`.repeat(Math.ceil(1_000_000 / (piece.length + 1)))}\n`;
+        expect(Array.isArray(readArchitecture(text).invariants)).toBe(true);
+      }
+    }
+  });
+});

@@ -1,0 +1,315 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { ShownArchitecture } from '../../src/index.js';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+const FILE = '.forge/memory/long-term/architecture.md';
+const DRAFTS = '.git/forge/edit';
+const TEXT =
+  '# Shop\n\n## Invariants\n\n- Prices are integers, in cents\n- Nothing but `store/` writes files\n';
+
+interface Briefed {
+  text: string;
+  sections: { key: string; items: string[] }[];
+  omitted: { section: string; items: number; command: string }[];
+}
+
+const brief = (project: Project, ...args: string[]): Promise<Briefed> =>
+  forgeJson<Briefed>(project, ['briefing', ...args]);
+
+async function rulesOf(project: Project): Promise<string[]> {
+  return (await brief(project)).sections.find(({ key }) => key === 'architecture')?.items ?? [];
+}
+
+const show = (project: Project): Promise<ShownArchitecture> =>
+  forgeJson<ShownArchitecture>(project, ['architecture', 'show']);
+
+async function written(text: string | Buffer): Promise<Project> {
+  const project = await makeForge();
+  project.write(FILE, text);
+  return project;
+}
+
+/** At a terminal, with this command as the editor. */
+const edit = (project: Project, editor: string, ...args: string[]) =>
+  runForge(project, ['architecture', 'edit', ...args], { terminal: true, env: { GIT_EDITOR: editor } });
+
+const GIT = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+
+const draftsOf = (project: Project): string[] =>
+  project.has(DRAFTS) ? readdirSync(project.path(DRAFTS)) : [];
+
+describe('forge architecture show', () => {
+  it('KNO-03 prints the document, and says what of it agents are told', async () => {
+    const project = await written(TEXT);
+    const { stdout } = await runForge(project, ['architecture', 'show']);
+    expect(stdout).toBe(`${TEXT}\n${FILE}: 2 sections, 2 invariants for every briefing\n`);
+    expect(await show(project)).toEqual({
+      path: FILE,
+      text: TEXT,
+      sections: [
+        { title: 'Shop', level: 1, line: 1 },
+        { title: 'Invariants', level: 2, line: 3 },
+      ],
+      invariants: [
+        { text: 'Prices are integers, in cents', line: 5 },
+        { text: 'Nothing but `store/` writes files', line: 6 },
+      ],
+    });
+  });
+
+  it('KNO-03 says where a fresh project has nothing for the briefing yet', async () => {
+    const project = await makeForge();
+    const { stdout } = await runForge(project, ['architecture', 'show']);
+    expect(stdout).toMatch(/4 sections, nothing for the briefing: no list below a heading "Invariants"\n$/);
+    expect(await rulesOf(project)).toEqual([]);
+  });
+
+  it('KNO-03 works from a subfolder and without git, and shows what hides', async () => {
+    const project = await makePlainForge();
+    project.write(FILE, '# Invariants\n\n- left\u202eright\u001b[2J\n');
+    project.write('deep/er/x', '');
+    const { stdout } = await runForge(project, ['-C', 'deep/er', 'architecture', 'show']);
+    expect(stdout).toContain('- left<U+202E>right<U+001B>[2J\n');
+    expect(await rulesOf(project)).toEqual(['left<U+202E>right<U+001B>[2J']);
+  });
+
+  it('KNO-03 names what is wrong with the file in one line', async () => {
+    const project = await written(Buffer.from('# Invariants\n- caf\xe9\n', 'latin1'));
+    expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({
+      exitCode: 4,
+      code: 'file.encoding',
+      offset: 18,
+    });
+    rmSync(project.path(FILE));
+    expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({
+      exitCode: 4,
+      code: 'file.missing',
+      hint: expect.stringContaining('forge init'),
+    });
+    symlinkSync('/etc/passwd', project.path(FILE));
+    expect(await forgeError(project, ['architecture', 'show'])).toMatchObject({ exitCode: 4 });
+  });
+});
+
+describe('an editor without a shell', () => {
+  it('KNO-03 is named, and that sh is missing; git is there', async () => {
+    const project = await written(TEXT);
+    const programs = projectAt(makeFolder());
+    symlinkSync(GIT, programs.path('git'));
+    const env = { GIT_EDITOR: 'true', PATH: programs.dir };
+    const { stderr, exitCode } = await runForge(project, ['architecture', 'edit'], { terminal: true, env });
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain('The editor (true) needs sh, which cannot be started');
+    expect(stderr).not.toContain('git was not found');
+    expect(draftsOf(project)).toEqual([]);
+  });
+});
+
+describe('the invariants of architecture.md in the briefing', () => {
+  it('KNO-03 SES-03 stand in the briefing and at the start of a session, each rule once', async () => {
+    const project = await written(`\ufeff${TEXT.replaceAll('\n', '\r\n')}`);
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'prices are INTEGERS, in cents.']);
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'The API is versioned']);
+    const { stdout } = await runForge(project, ['session', 'start']);
+    const { text } = await brief(project);
+    for (const shown of [stdout, text])
+      expect(shown).toContain(
+        'Invariants of the architecture [asserted]\n  Prices are integers, in cents\n  Nothing but `store/` writes files\n\nOther invariants [asserted]\n  The API is versioned\n',
+      );
+  });
+
+  it('KNO-03 SES-03 are cut to the budget, and it says so', async () => {
+    const rules = Array.from({ length: 500 }, (_, n) => `- Rule ${n} holds for every part of it\n`).join('');
+    const project = await written(`## Invariants\n${rules}`);
+    const { omitted, text } = await brief(project, '--budget', '300');
+    expect(omitted).toContainEqual({
+      section: 'Invariants of the architecture',
+      items: expect.any(Number),
+      command: 'forge architecture show',
+    });
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1200);
+    expect(text).toContain('  Rule 0 holds');
+  });
+
+  it('KNO-03 LTM-13 with a secret are not shown: its line is named, and its words are not', async () => {
+    const secret = SAMPLES.secret();
+    const project = await written(`## Invariants\n\n- first\n- The key is ${secret}\n- last\n`);
+    for (const args of [['briefing'], ['session', 'start'], ['architecture', 'show']]) {
+      const { stdout, stderr, exitCode } = await runForge(project, args);
+      expect([exitCode, stdout.includes(secret), stderr.includes(secret)], args.join(' ')).toEqual([
+        0,
+        false,
+        false,
+      ]);
+      expect(
+        stderr.match(/architecture\.md:4: .* this invariant is not shown\. Take it out\./g),
+      ).toHaveLength(1);
+    }
+    expect(await rulesOf(project)).toEqual(['first', 'last']);
+  });
+
+  it('KNO-03 keep no session from starting, whatever has become of the file', async () => {
+    const states: [string, (project: Project) => void][] = [
+      ['not valid UTF-8', (project) => project.write(FILE, Buffer.from('# Invariants\n- \xff\n', 'latin1'))],
+      ['UTF-16', (project) => project.write(FILE, Buffer.from('\ufeff# Invariants\n- x\n', 'utf16le'))],
+      ['', (project) => rmSync(project.path(FILE))],
+      [
+        'link',
+        (project) => {
+          rmSync(project.path(FILE));
+          symlinkSync('/etc/passwd', project.path(FILE));
+        },
+      ],
+    ];
+    for (const [why, damage] of states) {
+      const project = await makeForge();
+      damage(project);
+      const { exitCode, stderr } = await runForge(project, ['session', 'start']);
+      expect([why, exitCode]).toEqual([why, 0]);
+      if (why === '') expect(stderr).toBe('');
+      else
+        expect(stderr).toMatch(new RegExp(`^! No invariants of the architecture are known: .*${why}.*\n$`));
+    }
+  });
+
+  it('KNO-03 are read from a file of five megabytes', async () => {
+    const project = await written(`${'Words and words.\n'.repeat(300_000)}\n## Invariants\n- at the end\n`);
+    expect(await rulesOf(project)).toEqual(['at the end']);
+  });
+});
+
+describe('forge architecture edit', () => {
+  it("KNO-03 opens git's editor, takes what is left there, and says what agents are told", async () => {
+    const project = await written(TEXT);
+    const { exitCode, stdout } = await edit(project, 'sed -i s/cents/öre/');
+    expect([exitCode, stdout]).toEqual([0, `✓ ${FILE}  2 invariants for every briefing\n`]);
+    expect(project.read(FILE)).toBe(TEXT.replace('cents', 'öre'));
+    expect((await edit(project, 'true')).stdout).toBe(`${FILE} is as it was\n`);
+    project.write('ed.sh', 'cp "$1" "$1~"; echo "- more" >>"$1"\n');
+    const unused = draftsOf(project);
+    expect((await edit(project, `sh ${project.path('ed.sh')}`)).exitCode).toBe(0);
+    expect(draftsOf(project)).toEqual(unused);
+  });
+
+  it('KNO-03 loses nothing that an editor writes which returned at once, and says where that goes', async () => {
+    const project = await written(TEXT);
+    const late = 'until test -e go; do sleep 0.05; done; echo "- late" >>"$1"; touch done';
+    project.write('ed.sh', `cd '${project.dir}'; (${late}) >/dev/null 2>&1 </dev/null &\n`);
+    const { exitCode, stdout, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);
+    const [name = ''] = draftsOf(project);
+    const draft = project.path(DRAFTS, name);
+    expect([exitCode, stdout]).toEqual([0, `${FILE} is as it was\n`]);
+    expect(stderr).toContain(`(code needs --wait), save there, then: forge architecture edit ${draft}\n`);
+    // One in which nobody wrote yet is no reason to warn.
+    expect((await edit(project, 'false')).stderr).not.toContain('taken over');
+    project.write('go', '');
+    await expect.poll(() => project.has('done')).toBe(true);
+    expect((await edit(project, 'true')).stderr).toContain(`${name} was not taken over yet`);
+    expect((await runForge(project, ['architecture', 'edit', draft])).exitCode).toBe(0);
+    expect(project.read(FILE)).toBe(`${TEXT}- late\n`);
+    const world = fixedClock(new Date(Date.now() + 3 * 24 * 60 * 60_000).toISOString());
+    const later = { terminal: true, env: { GIT_EDITOR: 'false' }, world };
+    await runForge(project, ['architecture', 'edit'], later);
+    expect(draftsOf(project)).toEqual([name]);
+  });
+
+  it('KNO-03 takes a file or stdin in place of an editor, so that an agent can', async () => {
+    const project = await makeForge();
+    const { stdout } = await runForge(project, ['architecture', 'edit', '-', '--json'], { stdin: TEXT });
+    expect(JSON.parse(stdout)).toMatchObject({
+      path: FILE,
+      changed: true,
+      invariants: [{ line: 5 }, { line: 6 }],
+    });
+    project.write('new.md', '# Other\n');
+    expect(await forgeJson(project, ['architecture', 'edit', 'new.md'])).toMatchObject({ invariants: [] });
+    expect(project.read(FILE)).toBe('# Other\n');
+    const before = snapshot(project.dir);
+    await runForge(project, ['architecture', 'edit', '-', '-n'], { stdin: TEXT });
+    await edit(project, 'false', '-n');
+    expect(snapshot(project.dir)).toEqual(before);
+  });
+
+  it('KNO-03 says in one line what an editor needs', async () => {
+    const project = await written(TEXT);
+    expect(await forgeError(project, ['architecture', 'edit'])).toMatchObject({
+      exitCode: 2,
+      code: 'architecture.no_terminal',
+      hint: expect.stringContaining('forge architecture edit FILE'),
+    });
+    expect(await forgeError(project, ['architecture', 'edit', '-'], { stdin: ' \n' })).toMatchObject({
+      exitCode: 2,
+      code: 'architecture.empty',
+    });
+    expect(await forgeError(project, ['architecture', 'edit', 'nowhere.md'])).toMatchObject({ exitCode: 2 });
+    const none = await edit(project, 'false');
+    expect([none.exitCode, none.stderr]).toEqual([
+      6,
+      expect.stringContaining('ended with 1; nothing was changed'),
+    ]);
+    expect([project.read(FILE), draftsOf(project)]).toEqual([TEXT, []]);
+  });
+
+  it('KNO-03 LTM-13 refuses a secret with its line; the file is untouched, and the text is kept where it says', async () => {
+    const project = await written(TEXT);
+    const secret = SAMPLES.secret();
+    const refused = await edit(project, `sed -i '6s|$| ${secret}|'`);
+    expect([refused.exitCode, refused.stderr.includes(secret), refused.stdout]).toEqual([5, false, '']);
+    expect(refused.stderr).toContain(`forge: ${FILE}:6: `);
+    const [name = ''] = draftsOf(project);
+    expect(refused.stderr).toContain(`What you wrote is kept: ${project.path(DRAFTS, name)}`);
+    expect(project.read(`${DRAFTS}/${name}`)).toContain(secret);
+    expect(project.read(FILE)).toBe(TEXT);
+    await runForge(project, ['memory', 'override', 'acknowledge', '--reason', 'a test'], { terminal: true });
+
+    project.write(`${DRAFTS}/${name}`, project.read(`${DRAFTS}/${name}`).replace(secret, 'in the vault'));
+    const again = await edit(project, 'true');
+    expect(again.stderr).toContain(`${name} was not taken over yet: forge architecture edit FILE  takes it.`);
+    expect((await runForge(project, ['architecture', 'edit', `${DRAFTS}/${name}`])).exitCode).toBe(0);
+    expect(project.read(FILE)).toContain('writes files in the vault\n');
+  });
+
+  it('KNO-03 refuses invisible characters that are new, and keeps a byte-order mark that was there', async () => {
+    const project = await written(`\ufeff${TEXT}`);
+    expect(
+      await forgeError(project, ['architecture', 'edit', '-'], { stdin: `${TEXT}- a\u202eb\n` }),
+    ).toMatchObject({
+      exitCode: 5,
+      code: 'guard.invisible',
+      file: FILE,
+    });
+    expect((await edit(project, 'sed -i s/cents/pence/')).exitCode).toBe(0);
+    expect(project.read(FILE)).toBe(`\ufeff${TEXT.replace('cents', 'pence')}`);
+  });
+
+  it('KNO-03 takes nothing over what somebody else wrote meanwhile, and keeps the text', async () => {
+    const project = await written(TEXT);
+    project.write('ed.sh', `sed -i s/cents/pence/ "$1"\necho '- theirs' >>'${project.path(FILE)}'\n`);
+    const { exitCode, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);
+    expect([exitCode, stderr]).toEqual([
+      3,
+      expect.stringContaining('was changed by another program meanwhile'),
+    ]);
+    expect(project.read(FILE)).toBe(`${TEXT}- theirs\n`);
+    const [name = ''] = draftsOf(project);
+    expect(stderr).toContain(name);
+    expect(project.read(`${DRAFTS}/${name}`)).toBe(TEXT.replace('cents', 'pence'));
+  });
+
+  it('KNO-03 keeps what was written when the editor ends badly', async () => {
+    const project = await written(TEXT);
+    project.write('ed.sh', 'echo "- more" >>"$1"\nexit 3\n');
+    const { exitCode, stderr } = await edit(project, `sh ${project.path('ed.sh')}`);
+    expect([exitCode, stderr]).toEqual([
+      6,
+      expect.stringMatching(/ended with 3[\s\S]*What you wrote is kept: /),
+    ]);
+    const [name = ''] = draftsOf(project);
+    expect(project.read(`${DRAFTS}/${name}`)).toBe(`${TEXT}- more\n`);
+  });
+});

@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, KNOWLEDGE, makeForge, snapshot } from '../support/forge-project.js';
+
+interface Learning {
+  id: string;
+  kind: string;
+  text?: string;
+}
+
+const AT = '2026-03-01T10:00:00.000Z';
+
+describe('forge knowledge', () => {
+  it('KNO-01 keeps knowledge.json in the exact shape of the RFC', async () => {
+    const project = await makeForge();
+    const add = (...args: string[]) =>
+      forgeJson(project, ['knowledge', 'add', ...args], { world: fixedClock() });
+    await add('success', 'Add to subjects.rs, run tests', '--context', 'Adding new NATS subject');
+    await add(
+      'failure',
+      'Derive macros need serde',
+      '--context',
+      'chrono import',
+      '--resolution',
+      'Add serde directly',
+    );
+    await add('failure', 'no way known yet');
+    await add('invariant', 'Never use Blake3');
+    await add('invariant', 'Zwei Sätze.\nIn zwei Zeilen.');
+    expect(project.read(KNOWLEDGE)).toBe(`{
+  "schema_version": "1.0",
+  "patterns": {
+    "successful": [
+      {
+        "context": "Adding new NATS subject",
+        "approach": "Add to subjects.rs, run tests",
+        "learned_at": "${AT}"
+      }
+    ],
+    "failed": [
+      {
+        "context": "chrono import",
+        "issue": "Derive macros need serde",
+        "resolution": "Add serde directly",
+        "learned_at": "${AT}"
+      },
+      {
+        "context": "any task",
+        "issue": "no way known yet",
+        "resolution": "",
+        "learned_at": "${AT}"
+      }
+    ]
+  },
+  "invariants": [
+    "Never use Blake3",
+    "Zwei Sätze.\\nIn zwei Zeilen."
+  ]
+}
+`);
+  });
+
+  it('KNO-01 recognises what is known already, in other words’ clothes too', async () => {
+    const project = await makeForge();
+    const add = (...args: string[]) =>
+      forgeJson<{ learning: Learning; duplicate: boolean }>(project, ['knowledge', 'add', ...args]);
+    const first = await add('success', 'Use port 0', '--context', 'tests');
+    expect(first.duplicate).toBe(false);
+    const bytes = project.read(KNOWLEDGE);
+    const again = await add('success', '  use  PORT 0. ', '--context', 'Tests');
+    expect([again.duplicate, again.learning]).toEqual([true, first.learning]);
+    expect(project.read(KNOWLEDGE)).toBe(bytes);
+    expect(
+      (await runForge(project, ['knowledge', 'add', 'success', 'Use port 0', '--context', 'tests'])).stdout,
+    ).toMatch(/known already/);
+    // Another context, or another kind, is another thing.
+    expect((await add('success', 'Use port 0', '--context', 'production')).duplicate).toBe(false);
+    expect((await add('failure', 'Use port 0', '--context', 'tests')).duplicate).toBe(false);
+    // Composed and decomposed letters look the same.
+    await add('invariant', 'Caf\u00e9');
+    expect((await add('invariant', 'Cafe\u0301')).duplicate).toBe(true);
+  });
+
+  it('KNO-01 ids follow from content: the same in every clone', async () => {
+    const [one, two] = [await makeForge(), await makeForge()];
+    const ids: string[] = [];
+    for (const project of [one, two]) {
+      await forgeJson(project, ['knowledge', 'add', 'invariant', `only ${project === one}`]);
+      const { learning } = await forgeJson<{ learning: Learning }>(project, [
+        'knowledge',
+        'add',
+        'invariant',
+        'shared',
+      ]);
+      ids.push(learning.id);
+    }
+    expect(ids[0]).toMatch(/^[0-9a-f]{10}$/);
+    expect(ids[0]).toBe(ids[1]);
+  });
+
+  it('KNO-01 lists, searches and removes', async () => {
+    const project = await makeForge();
+    await forgeJson(project, [
+      'knowledge',
+      'add',
+      'failure',
+      'the port is taken',
+      '--context',
+      'CI',
+      '--resolution',
+      'port 0',
+    ]);
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'Ports are numbers']);
+    const find = async (query: string): Promise<(string | undefined)[]> =>
+      (await forgeJson<{ learnings: Learning[] }>(project, ['knowledge', 'search', query])).learnings.map(
+        ({ kind }) => kind,
+      );
+    expect(await find('PORT')).toEqual(['failure', 'invariant']);
+    expect(await find('port ci')).toEqual(['failure']);
+    expect(await find('nothing like it')).toEqual([]);
+    expect((await runForge(project, ['knowledge', 'search', 'zzz'])).stdout).toBe('Nothing found.\n');
+
+    const { learnings } = await forgeJson<{ learnings: Learning[] }>(project, ['knowledge', 'list']);
+    const [failure, invariant] = learnings;
+    expect((await runForge(project, ['knowledge', 'list'])).stdout).toBe(
+      `${failure?.id}  failure    CI: the port is taken → port 0\n${invariant?.id}  invariant  Ports are numbers\n`,
+    );
+    await forgeJson(project, ['knowledge', 'remove', failure?.id ?? '']);
+    expect(project.json(KNOWLEDGE)).toMatchObject({
+      patterns: { failed: [] },
+      invariants: ['Ports are numbers'],
+    });
+    expect(await forgeError(project, ['knowledge', 'remove', failure?.id ?? ''])).toMatchObject({
+      exitCode: 2,
+      hint: 'forge knowledge list',
+    });
+  });
+
+  it('KNO-01 keeps fields it does not know, also of entries', async () => {
+    const project = await makeForge();
+    const entry = { context: 'c', approach: 'a', learned_at: AT, by: 'ada', kind: 'mine' };
+    const file = {
+      schema_version: '1.0',
+      note: 1,
+      patterns: { successful: [entry], failed: [], mixed: [] },
+      invariants: ['i'],
+    };
+    project.write(KNOWLEDGE, JSON.stringify(file));
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'j']);
+    const { learnings } = await forgeJson<{ learnings: Learning[] }>(project, ['knowledge', 'list']);
+    expect(learnings.map(({ kind }) => kind)).toEqual(['success', 'invariant', 'invariant']);
+    await forgeJson(project, ['knowledge', 'remove', learnings[1]?.id ?? '']);
+    expect(project.json(KNOWLEDGE)).toEqual({ ...file, invariants: ['j'] });
+  });
+
+  it('KNO-01 --dry-run and wrong words write nothing', async () => {
+    const project = await makeForge();
+    const { learning } = await forgeJson<{ learning: Learning }>(project, [
+      'knowledge',
+      'add',
+      'invariant',
+      'i',
+    ]);
+    const before = snapshot(project.dir);
+    for (const args of [
+      ['add', 'success', 's', '-n'],
+      ['remove', learning.id, '-n'],
+    ])
+      expect((await runForge(project, ['knowledge', ...args])).stderr).toMatch(
+        /nothing was written.*knowledge\.json/,
+      );
+    const error = await forgeError(project, ['knowledge', 'add', 'pattern', 'x']);
+    expect(error).toMatchObject({
+      exitCode: 2,
+      field: 'kind',
+      message: expect.stringContaining('success | failure | invariant'),
+    });
+    for (const args of [
+      ['success', ''],
+      ['failure', 'x', '--context', ''],
+      ['success', 'x', '--context', '\u0007'],
+      ['invariant', ' '],
+    ])
+      expect((await forgeError(project, ['knowledge', 'add', ...args])).exitCode).toBe(2);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+});

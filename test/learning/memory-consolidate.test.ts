@@ -1,0 +1,182 @@
+import { cpSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { knowledgeId } from '../../src/learning/pattern.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { ISSUES, makeForge } from '../support/forge-project.js';
+import { verify } from '../support/memory.js';
+import { makeFolder, projectAt } from '../support/project.js';
+import { cycle, knowledgeOf, P, promote, recordAll, times } from '../support/promotions.js';
+
+describe('forge memory consolidate', () => {
+  it('LTM-08 runs with the tenth evaluated cycle, never in between', async () => {
+    const project = await makeForge();
+    for (let i = 1; i < 10; i++) {
+      const { consolidation } = await recordAll(project, [cycle()]);
+      expect(consolidation).toMatchObject({ ran: false, due_in: 10 - i, promoted: [] });
+    }
+    expect(await forgeJson(project, ['memory', 'consolidate'])).toMatchObject({
+      due: false,
+      due_in: 1,
+      ran: false,
+    });
+    expect(await knowledgeOf(project)).toEqual([]);
+    const { consolidation } = await recordAll(project, [cycle()]);
+    expect(consolidation).toMatchObject({
+      ran: true,
+      due_in: 10,
+      promoted: [{ pattern: P, scope: 'execution' }],
+    });
+    const [knowledge, run] = await knowledgeOf(project);
+    expect(knowledge?.record).toMatchObject({
+      kind: 'knowledge',
+      pattern: P,
+      evidence_cycles: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+      confidence: 'high',
+      scope: 'execution',
+    });
+    expect(run?.record).toMatchObject({ kind: 'consolidation', cycles: 10, last_cycle: 10 });
+    const log = async () =>
+      (await runForge(project, ['memory', 'log', '--tier', 'knowledge'])).stdout.trimEnd();
+    expect(await log()).toMatch(/consolidation {2}1 promoted$/);
+    await recordAll(project, times(10));
+    expect(await log()).toMatch(/consolidation {2}nothing new$/);
+    expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('LTM-08 counts cycles that were evaluated: those without an evaluation, and a key twice, do not', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(8));
+    await forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
+    const keyed = { ...cycle(), idempotency_key: 'k-1' };
+    await recordAll(project, [keyed]);
+    const { consolidation } = await recordAll(project, [keyed]);
+    expect(consolidation).toMatchObject({ ran: false, due_in: 1 });
+  });
+
+  it('LTM-08 covers a batch that is longer than a window at once, and says when the next is due', async () => {
+    const project = await makeForge();
+    const { consolidation } = await recordAll(project, times(25));
+    expect(consolidation).toMatchObject({ ran: true, due_in: 10 });
+    expect(await promote(project)).toMatchObject({
+      due: false,
+      due_in: 10,
+      known: [{ pattern: P, status: 'valid' }],
+    });
+  });
+
+  it('LTM-08 two clones that consolidated the same window merge into one piece of knowledge', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(9));
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'memory');
+    const copy = projectAt(makeFolder());
+    cpSync(project.dir, copy.dir, { recursive: true });
+    copy.git('checkout', '-qb', 'other');
+    const [here, there] = [await recordAll(project, [cycle()]), await recordAll(copy, [cycle()])];
+    expect([here.consolidation.ran, there.consolidation.ran]).toEqual([true, true]);
+    for (const each of [project, copy]) {
+      each.git('add', '-A');
+      each.git('commit', '-qm', 'memory');
+    }
+    project.git('pull', '-q', '--no-rebase', copy.dir, 'other');
+    const { known, due_in } = await promote(project);
+    expect(known.map(({ pattern, status }) => [pattern, status])).toEqual([[P, 'valid']]);
+    expect(due_in).toBe(10);
+    expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('LTM-08 two clones that worked on plan the same, byte for byte, whichever takes in the other', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(5));
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'memory');
+    const copy = projectAt(makeFolder());
+    cpSync(project.dir, copy.dir, { recursive: true });
+    copy.git('checkout', '-qb', 'other');
+    await recordAll(project, [...times(2, { pattern: 'here' }), ...times(1, { holds: false })]);
+    await recordAll(copy, [...times(1, { pattern: 'here' }), ...times(3, { pattern: 'there' })]);
+    for (const each of [project, copy]) {
+      each.git('add', '-A');
+      each.git('commit', '-qm', 'memory');
+    }
+    const third = projectAt(makeFolder());
+    cpSync(copy.dir, third.dir, { recursive: true });
+    project.git('pull', '-q', '--no-rebase', copy.dir, 'other');
+    third.git('pull', '-q', '--no-rebase', '--no-ff', project.dir, 'main');
+    copy.git('pull', '-q', '--rebase', project.dir, 'main');
+    const plans = [];
+    for (const each of [project, copy, third]) plans.push(JSON.stringify(await promote(each)));
+    expect(new Set(plans).size).toBe(1);
+    expect(JSON.parse(plans[0] as string)).toMatchObject({
+      due: true,
+      promoted: [{ pattern: 'here' }, { pattern: 'there' }],
+    });
+  });
+
+  it('LTM-06 names the failing condition of each pattern, and exits 1 for one that was asked for', async () => {
+    const project = await makeForge();
+    await recordAll(project, [
+      ...times(2),
+      ...times(3, { pattern: 'fails', classification: 'FAILURE' }),
+      ...times(3, { pattern: 'elsewhere', environment_valid: false }),
+    ]);
+    const { rejected, due_in } = await promote(project);
+    expect(due_in).toBe(2);
+    expect(rejected.map(({ pattern, failed }) => [pattern, failed])).toEqual([
+      [P, ['observed']],
+      ['fails', ['classification']],
+      ['elsewhere', ['environment_valid']],
+    ]);
+    const { exitCode, stdout } = await runForge(project, ['memory', 'promote', 'FAILS.']);
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringContaining('a cycle was no SUCCESS or PARTIAL_SUCCESS'),
+    ]);
+    const unknown = await forgeError(project, ['memory', 'promote', 'never seen']);
+    expect(unknown).toMatchObject({ exit: 2, code: 'pattern.unknown' });
+  });
+
+  it('LTM-09 contests what is contradicted, opens work that forge next sees, and lets clean cycles bring it back', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(10));
+    const { consolidation } = await recordAll(project, [
+      ...times(9, { pattern: 'other' }),
+      cycle({ holds: false, classification: 'FAILURE' }),
+    ]);
+    expect(consolidation.contested).toMatchObject([{ pattern: P }]);
+    expect((await promote(project, P)).known).toMatchObject([{ status: 'contested' }]);
+    const [unit] = project.json<{ issues: { linear_id: string; title: string; type: string }[] }>(
+      ISSUES,
+    ).issues;
+    expect(unit).toMatchObject({ type: 'investigation', title: expect.stringContaining(P) });
+    const next = await forgeJson<{ task: { id: string } }>(project, ['next']);
+    expect(next.task.id).toBe(unit?.linear_id);
+    expect((await knowledgeOf(project)).map(({ kind }) => kind)).toContain('knowledge');
+    const back = await recordAll(project, times(10));
+    expect(back.consolidation.reinstated).toMatchObject([{ pattern: P }]);
+    expect((await promote(project, P)).known).toMatchObject([{ status: 'valid' }]);
+    expect(project.json<{ issues: object[] }>(ISSUES).issues).toEqual([]);
+    expect(project.json(`.forge/linear/history/${unit?.linear_id}.json`)).toMatchObject({ state: 'done' });
+  });
+
+  it('LTM-09 keeps the history of each investigation of the same knowledge', async () => {
+    const project = await makeForge();
+    await recordAll(project, times(10));
+    const opened: string[] = [];
+    for (let turn = 1; turn <= 3; turn++) {
+      await recordAll(project, [
+        ...times(9, { pattern: 'other' }),
+        cycle({ holds: false, classification: 'FAILURE' }),
+      ]);
+      opened.push(project.json<{ issues: { created_at: string }[] }>(ISSUES).issues[0]?.created_at ?? '');
+      await recordAll(project, times(10));
+    }
+    const id = `INVESTIGATE-${knowledgeId('execution', P).slice(0, 8).toUpperCase()}`;
+    const kept = ['', '-2', '-3'].map((end) =>
+      project.json<{ created_at: string; state: string }>(`.forge/linear/history/${id}${end}.json`),
+    );
+    expect(kept.map(({ created_at, state }) => [created_at, state])).toEqual(
+      opened.map((at) => [at, 'done']),
+    );
+  });
+});

@@ -1,0 +1,219 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { recordId } from '../../src/ledger/rules/record.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import {
+  BASE,
+  commitFolded,
+  cyclesOf,
+  linesOf,
+  logOf,
+  type Recorded,
+  record,
+  segmentOf,
+} from '../support/memory.js';
+import { type Project, run } from '../support/project.js';
+
+const INPUT = {
+  task_id: 'FORGE-001',
+  exit_code: 1,
+  started_at: '2026-03-01T09:00:00.000Z',
+  finished_at: '2026-03-01T09:10:00.000Z',
+  log: 'line\n'.repeat(2000),
+  classification: 'PARTIAL_SUCCESS',
+  environment_valid: true,
+  governance_violations: ['none was asked'],
+  quality_signals: { coverage: 81.5, lint: true, tool: 'vitest', missing: null },
+  regression_flags: ['slower'],
+  improvement_proposals: ['cache it'],
+  patterns: [{ pattern: 'tests first', scope: 'execution', holds: false }],
+  idempotency_key: 'run-1',
+};
+
+/** Both records of INPUT, as they must be stored. */
+async function expectStored(project: Project): Promise<void> {
+  const [[execution], [evaluation]] = [await cyclesOf(project), await cyclesOf(project, 'evaluation')];
+  const {
+    log,
+    task_id,
+    exit_code,
+    started_at,
+    finished_at,
+    idempotency_key: key,
+    patterns,
+    ...judged
+  } = INPUT;
+  expect(execution?.record).toMatchObject({ actor: 'supervisor', cycle: 1, key, task_id, exit_code });
+  expect(execution?.record).toMatchObject({ started_at, finished_at });
+  expect(execution?.record.log).toEqual({ tail: log.slice(-4096), bytes: log.length, sha256: recordId(log) });
+  expect(evaluation?.record).toMatchObject({ ...judged, patterns, cycle: 1, key, task_id });
+  expect(evaluation?.record.execution).toBe(execution?.id);
+}
+
+describe('forge memory record', () => {
+  it('LTM-02 takes a JSON object from a file or from stdin', async () => {
+    for (const stdin of [undefined, JSON.stringify(INPUT, null, 2)]) {
+      const project = await makePlainForge();
+      project.write('cycle.json', JSON.stringify(INPUT));
+      const call = ['memory', 'record', stdin === undefined ? 'cycle.json' : '-'];
+      const answer = await forgeJson<Recorded>(project, call, stdin === undefined ? {} : { stdin });
+      const id = expect.stringMatching(/^[0-9a-f]{64}$/);
+      const cycle = { cycle: 1, execution: { id, n: 2 }, evaluation: { id, n: 2 } };
+      const consolidation = { ran: false, promoted: [], contested: [], reinstated: [], due_in: 9 };
+      expect(answer).toEqual({ ...cycle, consolidation, count: 1, records: [cycle] });
+      await expectStored(project);
+    }
+  });
+
+  it('LTM-02 takes the same by flags; without a judgement there is no evaluation', async () => {
+    const project = await makePlainForge();
+    project.write('run.log', INPUT.log);
+    const flags = '--log run.log --classification PARTIAL_SUCCESS --environment-valid true --key run-1'.split(
+      ' ',
+    );
+    const signals = ['coverage=81.5', 'lint=true', 'tool=vitest', 'path=a=b', 'minus=-3', 'zip=01'];
+    const answer = await forgeJson<Recorded>(project, [
+      ...['memory', 'record', '--task', 'FORGE-001', '--exit-code', '1', ...flags],
+      ...signals.flatMap((signal) => ['--signal', signal]),
+      ...['--pattern', 'tests first', '--pattern', 'small steps', '--scope', 'governance'],
+      ...['--regression', 'slower', '--proposal', 'cache it', '--violation', 'none was asked'],
+    ]);
+    expect(answer.evaluation?.n).toBe(2);
+    const [[execution], [evaluation]] = [await cyclesOf(project), await cyclesOf(project, 'evaluation')];
+    expect(execution?.record.log).toMatchObject({ bytes: INPUT.log.length, sha256: recordId(INPUT.log) });
+    expect(evaluation?.record).toMatchObject({
+      classification: 'PARTIAL_SUCCESS',
+      environment_valid: true,
+      quality_signals: { coverage: 81.5, lint: true, tool: 'vitest', path: 'a=b', minus: -3, zip: 1 },
+      regression_flags: ['slower'],
+      improvement_proposals: ['cache it'],
+      governance_violations: ['none was asked'],
+      patterns: [
+        { pattern: 'tests first', scope: 'governance', holds: true },
+        { pattern: 'small steps', scope: 'governance', holds: true },
+      ],
+    });
+    expect(await record(project)).toMatchObject({ cycle: 2 });
+    expect(await cyclesOf(project, 'evaluation')).toHaveLength(1);
+    const { stdout } = await runForge(project, [...BASE, '--classification', 'FAILURE']);
+    expect(stdout).toMatch(/^cycle 3 {2}execution [0-9a-f]{12} {2}evaluation [0-9a-f]{12}\n$/);
+  });
+
+  it('LTM-03 stores lines that sha256sum alone can check', async () => {
+    const project = await makePlainForge();
+    for (let i = 0; i < 3; i++) await record(project);
+    const file = segmentOf(project, 'execution');
+    const sum = (line: number): string =>
+      run(project.dir, 'sh', [
+        '-c',
+        `sed -n ${line}p ${file} | tr -d '\\n' | sha256sum | cut -c1-64`,
+      ]).stdout.trim();
+    const prevs = linesOf(project, file).map((line) => JSON.parse(line).prev as string | null);
+    expect(prevs).toEqual([null, sum(1), sum(2)]);
+    expect((await logOf(project, 'execution')).at(-1)?.id).toBe(sum(3));
+  });
+
+  it('LTM-01 only ever appends: what stands there stays byte for byte', async () => {
+    const project = await makePlainForge();
+    await record(project, '--classification', 'SUCCESS');
+    const files = [segmentOf(project, 'execution'), segmentOf(project, 'evaluation')];
+    const before = files.map((file) => project.read(file));
+    for (let i = 0; i < 3; i++) await record(project, '--classification', 'FAILURE');
+    await runForge(project, ['note', 'add', 'x']);
+    for (const [i, file] of files.entries())
+      expect(project.read(file).startsWith(before[i] as string)).toBe(true);
+  });
+
+  it('LTM-02 takes many as JSONL: one answer a cycle, in one segment', async () => {
+    const project = await makePlainForge();
+    const lines = [1, 2, 3].map((i) =>
+      JSON.stringify({ task_id: `T${i}`, exit_code: 0, classification: 'SUCCESS' }),
+    );
+    project.write('many.jsonl', `${lines.join('\n')}\n\n`);
+    const answer = await forgeJson<{ count: number; records: Recorded[] }>(project, [
+      'memory',
+      'record',
+      'many.jsonl',
+    ]);
+    expect([answer.count, answer.records.map(({ cycle }) => cycle)]).toEqual([3, [1, 2, 3]]);
+    // The last one stands outside as well: of one cycle the answer has the same shape.
+    expect(answer).toMatchObject(answer.records[2] as Recorded);
+    const alone = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {
+      stdin: lines[0] as string,
+    });
+    expect(Object.keys(alone)).toEqual(Object.keys(answer));
+    expect(alone.records).toHaveLength(1);
+    const tasks = (await cyclesOf(project)).map(({ record: { task_id } }) => task_id);
+    expect(tasks).toEqual(['T1', 'T2', 'T3', 'T1']);
+    expect(linesOf(project, segmentOf(project, 'evaluation'))).toHaveLength(4);
+    expect((await runForge(project, ['memory', 'record', '-'], { stdin: lines.join('\n') })).stdout).toMatch(
+      /^3 cycles recorded \(0 of them known already\)/,
+    );
+  });
+
+  it('B-58 the same key again is the same cycle; a batch may repeat one', async () => {
+    const project = await makeForge();
+    const first = await record(project, '--key', 'K', '--classification', 'SUCCESS');
+    const again = await record(project, '--key', 'K', '--classification', 'SUCCESS');
+    const { cycle, execution, evaluation } = first;
+    const stored = { cycle, execution, evaluation, known: true };
+    expect(again).toMatchObject({ ...stored, count: 1, records: [stored] });
+    const one = (key: string) => JSON.stringify({ task_id: 'B', exit_code: 0, idempotency_key: key });
+    const stdin = [one('L'), one('K'), one('L')].join('\n');
+    const { records } = await forgeJson<{ records: Recorded[] }>(project, ['memory', 'record', '-'], {
+      stdin,
+    });
+    expect(records[0]?.execution).toEqual(records[2]?.execution);
+    expect(records[1]?.execution).toEqual(first.execution);
+    expect(await cyclesOf(project)).toHaveLength(2);
+    // Folded and committed, it is still known.
+    await commitFolded(project);
+    expect(await record(project, '--key', 'K')).toMatchObject({ execution: first.execution, known: true });
+    expect((await runForge(project, [...BASE, '--key', 'K'])).stdout).toMatch(/\(recorded before\)/);
+  });
+
+  it('B-58 a cycle whose evaluation was cut off by a crash gets it with the retry', async () => {
+    const project = await makePlainForge();
+    const first = await record(project, '--key', 'K', '--classification', 'SUCCESS');
+    rmSync(project.path(segmentOf(project, 'evaluation')));
+    rmSync(project.path('.forge/local/journal.jsonl'));
+    const again = await record(project, '--key', 'K', '--classification', 'SUCCESS');
+    expect(again).toMatchObject({ execution: first.execution, evaluation: { n: 2 }, known: true });
+  });
+
+  it('B-01 a dry run answers the same and writes nothing', async () => {
+    const project = await makeForge();
+    await record(project);
+    const before = snapshot(project.dir);
+    const { stdout, stderr, exitCode } = await runForge(project, [
+      ...BASE,
+      '--classification',
+      'SUCCESS',
+      '-n',
+    ]);
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^cycle 2 /)]);
+    expect(stderr).toMatch(/nothing was written/);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('B-07 LTM-12 a builder is refused with exit 3, and nothing is stored', async () => {
+    const project = await makeForge();
+    await record(project);
+    const before = snapshot(project.dir);
+    const builder = { env: { FORGE_ROLE: 'builder' } };
+    for (const call of [BASE, ['note', 'add', 'x'], ['memory', 'fold'], ['memory', 'compact']])
+      expect(await forgeError(project, call, builder)).toMatchObject({ exitCode: 3, code: 'role.denied' });
+    // The refusals alone are kept.
+    const changed = differences(before, snapshot(project.dir));
+    expect(changed.filter((path) => !/memory\/audit\.d|\.git\/forge\//.test(path))).toEqual([]);
+    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(Array(4).fill('breach'));
+    for (const call of [
+      ['memory', 'log'],
+      ['memory', 'stats'],
+      ['memory', 'verify'],
+      ['note', 'list'],
+    ])
+      expect((await runForge(project, call, builder)).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,332 @@
+import { linkSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import {
+  HALT,
+  HUMAN,
+  linesOf,
+  logOf,
+  makeKey,
+  nameKey,
+  putLines,
+  record,
+  segmentOf,
+  verify,
+} from '../support/memory.js';
+import { makeFolder, type Project } from '../support/project.js';
+
+const ACKNOWLEDGE = ['memory', 'override', 'acknowledge'];
+
+/** Writing commands that work while memory is halted: what settles it, and what has nothing to do with it. */
+const WORKING = [
+  'memory verify',
+  'memory restore',
+  'memory repair',
+  'memory adopt',
+  'memory drop',
+  'memory override',
+  'memory redact',
+];
+/** `init` repairs the folder. It says nothing of memory, and writes none where there is one. `doctor` and `ci` say that it is halted. */
+const FREE = [...WORKING, 'init', 'doctor', 'ci'];
+
+/** Arguments with which every command gets as far as memory. */
+const ARGUMENTS: Record<string, string[]> = {
+  'session show': ['2026-03-01-session-001'],
+  'session discard': [],
+  'progress add': ['text'],
+  'progress next': ['text'],
+  'focus set': ['--task', 'text'],
+  'feature add': ['B', 'b'],
+  'feature show': ['A'],
+  'feature edit': ['A', '--priority', '1'],
+  'feature remove': ['A'],
+  'feature import': ['-'],
+  'feature verify': ['A'],
+  'knowledge add': ['invariant', 'i'],
+  'architecture edit': ['-'],
+  'knowledge search': ['i'],
+  'knowledge remove': ['ID'],
+  'note add': ['text'],
+  'note show': ['NOTE'],
+  'note promote': ['kfr-1'],
+  'kfr patch': ['--goal', 'text'],
+  'kfr clear': ['--yes'],
+  'commit ': ['-m', 'text', '--why', 'text'],
+  'commit check': ['--range', 'HEAD..HEAD'],
+  'memory record': ['--task', 'A', '--exit-code', '0'],
+  'memory show': ['NOTE'],
+  'supervisor trust': ['3fa9c1d20b7e4a55'],
+  'supervisor retire': ['3fa9c1d20b7e4a55'],
+  'checkpoint create': ['X', '--verify', 'true'],
+  'checkpoint show': ['known-v1'],
+  'cycle ': ['true'],
+  'loop ': ['--max-cycles', '1', 'true'],
+  'trust ': ['--show'],
+  'agent install': ['claude'],
+  'agent uninstall': ['claude'],
+  'config get': ['briefing.budget'],
+  'config set': ['briefing.budget', '900'],
+};
+
+async function commands(): Promise<{ words: string[]; writes: boolean }[]> {
+  const loaded = await Promise.all(
+    GROUPS.map(async ({ name, load }) => ({ name, group: (await load()).group })),
+  );
+  return loaded.flatMap(({ name, group }) =>
+    (group.commands as unknown as CommandSpec[]).map((spec) => ({
+      words: spec.name === name ? [name] : [name, spec.name],
+      writes: spec.writes === true,
+    })),
+  );
+}
+
+/** A repository whose memory is halted: a line of it was removed. */
+async function halted(): Promise<{ project: Project; file: string; lines: string[] }> {
+  const project = await makeForge();
+  for (let i = 0; i < 2; i++) await record(project);
+  const file = segmentOf(project, 'execution');
+  const lines = linesOf(project, file);
+  putLines(project, file, lines.slice(1));
+  expect((await verify(project)).exitCode).toBe(4);
+  return { project, file, lines };
+}
+
+describe('while memory is halted', () => {
+  it('LTM-05 every writing command exits 4 memory.corrupted and writes nothing; every reading one works', async () => {
+    const project = await makeForge();
+    await runForge(project, ['session', 'start'], { world: { now: () => new Date('2026-03-01T10:00:00Z') } });
+    await runForge(project, ['session', 'end', '--no-commit'], {
+      world: { now: () => new Date('2026-03-01T10:01:00Z') },
+    });
+    await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
+      'knowledge',
+      'add',
+      'invariant',
+      'i',
+    ]);
+    const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'a note']);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['checkpoint', 'create', 'known', '--verify', 'true']);
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    const lines = linesOf(project, file);
+    putLines(project, file, []);
+    await verify(project);
+    // The file is as it was, but nobody has said that it may go on.
+    putLines(project, file, lines);
+    expect(await verify(project)).toMatchObject({ status: 'halted', exitCode: 4, problems: [] });
+    const before = snapshot(project.dir);
+    for (const { words, writes } of await commands()) {
+      const name = words.join(' ');
+      if (FREE.includes(name)) continue;
+      const given = ARGUMENTS[words.length === 1 ? `${name} ` : name] ?? ARGUMENTS[name] ?? [];
+      const args = given.map((word) => (word === 'ID' ? learning.id : word === 'NOTE' ? id : word));
+      const { exitCode, stderr } = await runForge(project, [...words, ...args, '--json'], { stdin: '- c\n' });
+      // Agents and git's hooks are wired and let go whatever memory says: both, one after the other, leave nothing.
+      const halts = writes && name !== 'trust' && !['agent', 'hooks'].includes(words[0] ?? '');
+      expect([name, exitCode, halts ? stderr.includes('"code":"memory.corrupted"') : stderr]).toEqual(
+        halts ? [name, 4, true] : [name, 0, ''],
+      );
+    }
+    expect(await forgeError(project, ['trust', '--revoke'], HUMAN)).toMatchObject({
+      exitCode: 4,
+      code: 'memory.corrupted',
+    });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LTM-05 the message says why, and where to look', async () => {
+    const { project, file } = await halted();
+    const error = await forgeError(project, ['note', 'add', 'x']);
+    expect(error).toMatchObject({ kind: 'corrupted', hint: expect.stringContaining('forge memory verify') });
+    expect(error.message).toBe(`Memory is halted: ${file}:1: record 2 was removed.`);
+    project.write('PLAN.md', '- [ ] Login\n');
+    expect(await forgeError(project, ['init', '--features', 'PLAN.md'])).toMatchObject({ exitCode: 4 });
+  });
+
+  it('LTM-05 session start finds damage by itself and halts', async () => {
+    const project = await makeForge();
+    for (let i = 0; i < 2; i++) await record(project);
+    const file = segmentOf(project, 'execution');
+    putLines(project, file, linesOf(project, file).slice(1));
+    const error = await forgeError(project, ['session', 'start']);
+    expect(error).toMatchObject({ exitCode: 4, code: 'memory.corrupted', file, line: 1 });
+    expect(project.has(HALT)).toBe(true);
+    expect(project.has('.forge/memory/short-term/session.json')).toBe(false);
+  });
+
+  it.each(['no JSON', 'null', '{}', '[]', '{"at":"","reasons":5}', '{"at":"","reasons":[{}]}'])(
+    'LTM-05 a halt that cannot be read halts as well: %s',
+    async (text) => {
+      const project = await makeForge();
+      project.write(HALT, text);
+      expect(await forgeJson(project, ['memory', 'stats'])).toMatchObject({ status: 'halted' });
+      expect(await forgeJson(project, ['where'])).toMatchObject({
+        halted: expect.stringMatching(/halt\.json/),
+      });
+      expect((await forgeError(project, ['note', 'add', 'x'])).message).toMatch(/halt\.json cannot be read/);
+      const done = await forgeJson<{ reasons: string[] }>(
+        project,
+        [...ACKNOWLEDGE, '--reason', 'spoiled'],
+        HUMAN,
+      );
+      expect(done.reasons).toHaveLength(1);
+      expect((await runForge(project, ['note', 'add', 'x'])).exitCode).toBe(0);
+    },
+  );
+});
+
+describe('forge memory override acknowledge', () => {
+  /** How a call may decide, and what it is refused with; null: it is not. */
+  const DECIDERS: [
+    who: string,
+    options: (folder: string, project: Project) => RunOptions,
+    code: string | null,
+  ][] = [
+    ['nobody at a terminal, and no key', () => ({}), 'human.required'],
+    ['a builder', () => ({ ...HUMAN, env: { FORGE_ROLE: 'builder' } }), 'role.denied'],
+    ['a person at a terminal', () => HUMAN, null],
+    [
+      'a named key outside the repository',
+      (folder, project) => ({ env: { FORGE_SUPERVISOR_KEY: nameKey(project, makeKey(folder)) } }),
+      null,
+    ],
+    [
+      'a key that somebody just made',
+      (folder) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(folder) } }),
+      'key.unknown',
+    ],
+    [
+      'a person at a terminal with a key that nobody named',
+      (folder) => ({ ...HUMAN, env: { FORGE_SUPERVISOR_KEY: makeKey(folder) } }),
+      null,
+    ],
+    [
+      'a key in the repository',
+      (_, { dir }) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(dir) } }),
+      'key.unusable',
+    ],
+    [
+      'a key whose other name lies in the repository',
+      (folder, { dir }) => {
+        linkSync(makeKey(folder), join(dir, 'key.pem'));
+        return { env: { FORGE_SUPERVISOR_KEY: join(folder, 'ed25519.pem') } };
+      },
+      'key.unusable',
+    ],
+    [
+      'a key of another kind',
+      (folder) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(folder, 'x25519') } }),
+      'key.unusable',
+    ],
+    [
+      'a key that is not there',
+      () => ({ ...HUMAN, env: { FORGE_SUPERVISOR_KEY: '/nosuch/key.pem' } }),
+      'key.unusable',
+    ],
+  ];
+
+  it.each(DECIDERS)('LTM-14 B-103 %s', async (_, options, code) => {
+    const { project, file, lines } = await halted();
+    putLines(project, file, lines);
+    const call = [...ACKNOWLEDGE, '--reason', 'it was a slip'];
+    const given = options(makeFolder(), project);
+    if (code !== null) {
+      const error = await forgeError(project, call, given);
+      expect(error).toMatchObject({ exitCode: 3, kind: 'refused', code });
+      // Whoever is refused may be an agent: nothing that it could type is offered.
+      if (code !== 'role.denied') expect(error.hint).toMatch(/^ask a human/);
+      expect(project.has(HALT)).toBe(true);
+      return;
+    }
+    const { stdout, exitCode } = await runForge(project, call, given);
+    expect([exitCode, stdout]).toEqual([
+      0,
+      expect.stringMatching(/^acknowledged: .*record 2 was removed\naudit [0-9a-f]{12}; /),
+    ]);
+    expect(project.has(HALT)).toBe(false);
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: 'acknowledged',
+      reason: 'it was a slip',
+      by: given.terminal ? 'terminal' : expect.stringMatching(/^key [0-9a-f]{16}$/),
+      reasons: [expect.stringContaining('record 2 was removed')],
+    });
+    expect((await record(project)).cycle).toBe(3);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+
+  it('LTM-14 is refused while damage remains, without a reason, and where nothing is halted', async () => {
+    const { project, file, lines } = await halted();
+    const call = [...ACKNOWLEDGE, '--reason', 'never mind'];
+    expect(await forgeError(project, call, HUMAN)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
+    expect(project.has(HALT)).toBe(true);
+    putLines(project, file, lines);
+    expect(await forgeError(project, ACKNOWLEDGE, HUMAN)).toMatchObject({
+      exitCode: 2,
+      code: 'reason.missing',
+    });
+    for (const reason of ['', ' ', '\u001b[2J'])
+      expect(await forgeError(project, [...ACKNOWLEDGE, '--reason', reason], HUMAN)).toMatchObject({
+        exitCode: 2,
+      });
+    expect(await forgeError(project, ['memory', 'override', 'melt', '--reason', 'x'], HUMAN)).toMatchObject({
+      exitCode: 2,
+      code: 'override.unknown',
+    });
+    expect(project.has(HALT)).toBe(true);
+    const dry = await runForge(project, [...call, '-n'], HUMAN);
+    expect([dry.exitCode, project.has(HALT)]).toEqual([0, true]);
+    await forgeJson(project, call, HUMAN);
+    expect(await forgeError(project, call, HUMAN)).toMatchObject({ exitCode: 2, code: 'halt.none' });
+  });
+
+  it('LTM-14 restore and repair ask for the same; where nothing is damaged they say so', async () => {
+    const { project, file, lines } = await halted();
+    for (const how of ['restore', 'repair']) {
+      expect(await forgeError(project, ['memory', how, '--reason', 'r'])).toMatchObject({
+        exitCode: 3,
+        code: 'human.required',
+      });
+      expect(await forgeError(project, ['memory', how], HUMAN)).toMatchObject({
+        exitCode: 2,
+        code: 'reason.missing',
+      });
+      const dry = await runForge(project, ['memory', how, '--reason', 'r', '-n'], HUMAN);
+      expect([how, dry.exitCode, dry.stderr]).toEqual([
+        how,
+        0,
+        expect.stringContaining('nothing was written'),
+      ]);
+      expect([how, (await verify(project)).exitCode]).toEqual([how, 4]);
+    }
+    putLines(project, file, lines);
+    expect((await runForge(project, ['memory', 'restore'])).stdout).toContain('Nothing was missing.\n');
+    expect(await forgeError(project, ['memory', 'repair', '--reason', 'r'], HUMAN)).toMatchObject({
+      exitCode: 2,
+      code: 'memory.intact',
+    });
+    expect(project.has(HALT)).toBe(true);
+  });
+
+  it('LTM-14 a restore by a person ends the halt, and the audit ledger has who and why', async () => {
+    const { project } = await halted();
+    const { stdout } = await runForge(project, ['memory', 'restore', '--reason', 'an editor'], HUMAN);
+    expect(stdout).toMatch(/^1 execution record put back\naudit [0-9a-f]{12}\nMemory is intact\.\n$/);
+    expect(project.has(HALT)).toBe(false);
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: 'restored',
+      by: 'terminal',
+      reason: 'an editor',
+      count: 1,
+    });
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    rmSync(project.path('.git/forge/ledger.json'));
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
+});

@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
+import { type Logged, logOf, verify } from '../support/memory.js';
+import { changedPaths, makeRepository, type Project } from '../support/project.js';
+
+const BUILDER = { env: { FORGE_ROLE: 'builder' } };
+
+async function ready(): Promise<Project> {
+  const project = makeRepository();
+  await forgeJson(project, ['init', '--yes']);
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'npm test']);
+  await forgeJson(project, ['session', 'start']);
+  project.git('add', '.forge');
+  project.git('commit', '-q', '-m', 'Set up');
+  return project;
+}
+
+/** What LTM-12 keeps from a builder, and whatever else lets its own tests pass. */
+const DENIED: string[][] = [
+  ['knowledge', 'add', 'invariant', 'x'],
+  ['knowledge', 'remove', '0123456789'],
+  ['architecture', 'edit', '-'],
+  ['config', 'set', 'briefing.budget', '500'],
+  ['trust', '--revoke'],
+  ['feature', 'add', 'B', 'b', '--test', 'true'],
+  ['feature', 'edit', 'FORGE-001', '--test', 'true'],
+  ['feature', 'remove', 'FORGE-001'],
+  ['feature', 'import', '-'],
+  ['note', 'add', 'x'],
+  ['note', 'promote', 'kfr-1'],
+  ['memory', 'record', '--task', 'A', '--exit-code', '0'],
+  ['memory', 'fold'],
+  ['memory', 'compact'],
+  ['memory', 'restore'],
+  ['memory', 'repair', '--reason', 'x'],
+  ['memory', 'adopt', 'f'.repeat(64), '--reason', 'x'],
+  ['memory', 'drop', 'f'.repeat(64), '--reason', 'x'],
+  ['memory', 'override', 'acknowledge', '--reason', 'x'],
+  ['memory', 'override', 'append', 'text', '--reason', 'x'],
+  ['memory', 'override', 'invalidate', 'text', '--reason', 'x'],
+  ['memory', 'override', 'freeze', '--reason', 'x'],
+  ['memory', 'override', 'unfreeze', '--reason', 'x'],
+  ['memory', 'override', 'reset', 'notes', '--reason', 'x'],
+  ['memory', 'redact', 'f'.repeat(64), '--reason', 'x'],
+  ['memory', 'consolidate'],
+  ['memory', 'seal'],
+  ['checkpoint', 'create', 'X', '--verify', 'true'],
+  ['recover', '--yes'],
+  ['recover', '--undo', '--yes'],
+  ['recover', '--worktree', '../elsewhere'],
+  ['cycle', 'true'],
+  ['loop', '--max-cycles', '1', 'true'],
+  ['supervisor', 'init', '--no-input'],
+  ['supervisor', 'trust', '3fa9c1d20b7e4a55', '--reason', 'x'],
+  ['supervisor', 'retire', '3fa9c1d20b7e4a55', '--reason', 'x'],
+  ['agent', 'install', 'claude'],
+  ['agent', 'install', 'all', '--user'],
+  ['agent', 'uninstall', 'claude'],
+  ['hooks', 'install'],
+  ['hooks', 'uninstall'],
+];
+const DENIED_IN_PART: string[][] = [
+  ['session', 'end', '--learned', 'x'],
+  ['session', 'end', '--failed', 'x'],
+  ['feature', 'edit', 'FORGE-001', '--status', 'passing', '--reason', 'x'],
+];
+
+const ALLOWED: string[][] = [
+  ['where'],
+  ['status'],
+  ['briefing'],
+  ['next'],
+  ['knowledge', 'list'],
+  ['knowledge', 'search', 'x'],
+  ['architecture', 'show'],
+  ['note', 'list'],
+  ['memory', 'verify'],
+  ['memory', 'log'],
+  ['memory', 'stats'],
+  ['memory', 'promote'],
+  ['memory', 'report'],
+  ['supervisor', 'show'],
+  ['guard', 'scan'],
+  ['agent', 'status'],
+  ['hooks', 'status'],
+  ['doctor'],
+  ['doctor', '--fix', '--yes'],
+  ['checkpoint', 'list'],
+  ['checkpoint', 'verify'],
+  ['recover', '--plan'],
+  ['recover', '--list'],
+  ['mcp'],
+  ['hook', 'claude', 'stop'],
+  ['schema'],
+  ['complete', 'bash'],
+  ['config', 'list'],
+  ['config', 'get', 'briefing.budget'],
+  ['trust', '--show'],
+  ['progress', 'add', 'wired the form'],
+  ['progress', 'next', 'logout'],
+  ['progress', 'show'],
+  ['focus', 'set', '--phase', 'BUILD'],
+  ['kfr', 'patch', '--goal', 'x'],
+  ['kfr', 'list'],
+  ['kfr', 'inject'],
+  ['kfr', 'clear', '--yes'],
+  ['focus', 'show'],
+  ['focus', 'clear'],
+  ['feature', 'list'],
+  ['feature', 'add', 'B', 'b'],
+  ['feature', 'edit', 'B', '--priority', '1'],
+  ['feature', 'show', 'FORGE-001'],
+  ['feature', 'verify', 'FORGE-001'],
+  ['commit', 'check', '--range', 'HEAD..HEAD'],
+  ['commit', 'template'],
+  ['ci', '--range', 'HEAD..HEAD'],
+  ['commit', '-a', '-m', 'x', '--why', 'y', '--learned', 'z'],
+  ['session', 'status'],
+  ['session', 'list'],
+  ['session', 'start'],
+  ['session', 'end', '--no-commit'],
+];
+/** Need an id that is there; they read, begin or throw away nothing that is known. */
+const UNTRIED = ['init', 'checkpoint show', 'session show', 'session discard', 'memory show', 'note show'];
+
+async function expectDenied(project: Project, options: RunOptions): Promise<void> {
+  const denied = [...DENIED, ...DENIED_IN_PART];
+  for (const args of denied) {
+    const error = await forgeError(project, args, { ...options, terminal: true, stdin: '- c\n' });
+    expect([error.exitCode, error.code], args.join(' ')).toEqual([3, 'role.denied']);
+  }
+  expect(changedPaths(project).filter((path) => !path.includes('/audit.d/'))).toEqual([]);
+  const { records } = await forgeJson<{ records: Logged[] }>(project, [
+    ...['memory', 'log', '--tier', 'audit', '--limit', '100'],
+  ]);
+  expect(records.map(({ kind }) => kind)).toEqual(denied.map(() => 'breach'));
+  for (const { record } of records)
+    expect(record).toMatchObject({
+      critical: true,
+      halts: false,
+      code: 'role.denied',
+      what: expect.any(String),
+    });
+  expect((await verify(project)).status).toBe('intact');
+}
+
+describe('FORGE_ROLE=builder', () => {
+  it('B-07 B-36 LTM-12 refuses what it denies with exit 3, writes nothing else, and records each attempt', async () => {
+    const project = await ready();
+    await expectDenied(project, BUILDER);
+    expect((await forgeJson<{ active: unknown }>(project, ['session', 'status'])).active).not.toBeNull();
+  });
+
+  it('B-07 LTM-12 holds below a builder, whatever its own FORGE_ROLE is', async () => {
+    const project = await ready();
+    const above = { rolesAbove: () => ['', 'supervisor', ' Builder'] };
+    await expectDenied(project, { env: { FORGE_ROLE: 'supervisor' }, world: above });
+  });
+
+  it('LTM-12 lets a builder read, write progress and focus, and verify features', async () => {
+    const project = await ready();
+    for (const args of ALLOWED)
+      expect((await runForge(project, args, BUILDER)).exitCode, args.join(' ')).toBe(0);
+    expect(await logOf(project, 'audit')).toEqual([]);
+  });
+
+  it('LTM-12 each command is denied or allowed', async () => {
+    const groups = await Promise.all(
+      GROUPS.map(async ({ name, load }) => ({ name, ...(await load()).group })),
+    );
+    const all = groups.flatMap(({ name, commands }) =>
+      commands.map((spec) => (spec.name === name ? name : `${name} ${spec.name}`)),
+    );
+    const known = [...DENIED, ...ALLOWED].map(([group = '', word = '']) =>
+      all.includes(`${group} ${word}`) ? `${group} ${word}` : group,
+    );
+    expect(all.filter((name) => !known.includes(name) && !UNTRIED.includes(name))).toEqual([]);
+  });
+});
+
+describe('FORGE_ROLE', () => {
+  it.each(['bulider', 'builder,', 'admin'])(
+    'B-07 LTM-12 %s is no role: exit 2, nothing is written',
+    async (role) => {
+      const project = await ready();
+      for (const args of [
+        ['knowledge', 'add', 'invariant', 'x'],
+        ['config', 'set', 'briefing.budget', '500'],
+        ['memory', 'record', '--task', 'A', '--exit-code', '0'],
+        ['memory', 'verify'],
+        ['note', 'add', 'x'],
+        ['session', 'start'],
+      ]) {
+        const error = await forgeError(project, args, { env: { FORGE_ROLE: role } });
+        expect([args, error.exitCode, error.code]).toEqual([args, 2, 'role.unknown']);
+        expect(error.message).toBe(`FORGE_ROLE: found "${role}", allowed: builder | supervisor.`);
+      }
+      expect(changedPaths(project)).toEqual([]);
+    },
+  );
+
+  it.each(['', ' ', 'supervisor', 'Supervisor'])('"%s" may write', async (role) => {
+    const project = await ready();
+    const args = ['knowledge', 'add', 'invariant', 'x'];
+    expect((await runForge(project, args, { env: { FORGE_ROLE: role } })).exitCode).toBe(0);
+  });
+});

@@ -1,0 +1,251 @@
+import { describe, expect, it } from 'vitest';
+import type { Feature } from '../../src/feature/rules.js';
+import type { BriefingData } from '../../src/session/briefing-items.js';
+import { cutBriefing } from '../../src/session/briefing-rules.js';
+import { briefingSections } from '../../src/session/briefing-sections.js';
+import { NO_FOCUS } from '../../src/session/focus-rules.js';
+import type { ArchivedSession } from '../../src/session/rules.js';
+
+const at = '2026-03-01T10:00:00.000Z';
+const EMPTY: BriefingData = {
+  focus: NO_FOCUS,
+  next: null,
+  last: null,
+  features: [],
+  knowledge: { schema_version: '1.0', patterns: { successful: [], failed: [] }, invariants: [] },
+  issues: [],
+  commits: [],
+};
+const last: ArchivedSession = {
+  schema_version: '1.0',
+  id: '2026-02-28-session-003-abcdef',
+  seq: 3,
+  started_at: at,
+  branch: 'main',
+  head: null,
+  status: 'ended',
+  ended_at: at,
+  learned: [],
+  failed: [],
+  next: 'Wire it up',
+};
+const features = (count: number): Feature[] =>
+  Array.from({ length: count }, (_, n) => ({ id: `F-${100 + n}`, name: `Feature ${n}`, status: 'failing' }));
+const times = <T>(count: number, make: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => make(n));
+
+const RICH: BriefingData = {
+  focus: {
+    ...NO_FOCUS,
+    task: 'F-100: Ship it',
+    phase: 'PLAN',
+    files: times(50, (n) => `src/file-${n}.ts`),
+    blockers: ['CI'],
+  },
+  next: 'Go on\nwith two lines',
+  last,
+  features: features(300),
+  knowledge: {
+    schema_version: '1.0',
+    patterns: {
+      successful: times(80, (n) => ({ context: `Context ${n}`, approach: `Approach ${n}`, learned_at: at })),
+      failed: times(80, (n) => ({
+        context: `Context ${n}`,
+        issue: `Issue ${n}`,
+        resolution: '',
+        learned_at: at,
+      })),
+    },
+    invariants: times(40, (n) => `Invariant ${n}`),
+  },
+  architecture: times(40, (n) => `Rule ${n}: nothing else\n  - but this`),
+  issues: times(20, (n) => ({ linear_id: `SX9-${n}`, title: `Issue ${n}`, state: 'started' })),
+  commits: times(10, (n) => ({ short: `abc${n}`, at, subject: `Commit ${n}` })),
+};
+
+const items = (change: Partial<BriefingData>, key: string): string[] =>
+  briefingSections({ ...EMPTY, ...change }).find((section) => section.key === key)?.items ?? [];
+
+describe('the parts of the briefing', () => {
+  it('SES-03 stand in the order in which they are read', () => {
+    expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
+      'focus',
+      'next',
+      'regressed',
+      'features',
+      'proven',
+      'patterns',
+      'architecture',
+      'invariants',
+      'commits',
+      'issues',
+    ]);
+  });
+
+  it('SES-03 are cut in the order of their use: commits first, the focus last', () => {
+    const byUrgency = briefingSections(RICH).toSorted((a, b) => b.priority - a.priority);
+    expect(byUrgency.map(({ key }) => key)).toEqual([
+      'commits',
+      'issues',
+      'patterns',
+      'proven',
+      'architecture',
+      'invariants',
+      'features',
+      'next',
+      'regressed',
+      'focus',
+    ]);
+  });
+
+  it.each(['text', 'markdown'] as const)('SES-03 fit every budget from 50 tokens on, in %s', (style) => {
+    const sections = briefingSections(RICH);
+    for (let budget = 50; budget <= 6000; budget += budget < 400 ? 1 : 37) {
+      const { tokens, omitted, text } = cutBriefing(
+        'FORGE briefing, 2026-03-01-session-001',
+        sections,
+        budget,
+        style,
+        '3f9a81c204bd',
+      );
+      expect(tokens).toBeLessThanOrEqual(budget);
+      for (const { command } of omitted) expect(text).toContain(budget < 200 ? 'forge briefing' : command);
+    }
+  });
+
+  it('SES-03 name with an existing command each what it shows', () => {
+    for (const { command } of briefingSections(RICH))
+      expect(command).toMatch(
+        /^(git log|forge (focus show|session list|feature list|knowledge list|architecture show|memory promote|next))$/,
+      );
+  });
+
+  it('KNO-03 SES-03 say an invariant once, however it is written', () => {
+    const knowledge = {
+      ...EMPTY.knowledge,
+      invariants: ['nothing READS the `disk`.', 'Another one', 'another one', 'Third'],
+    };
+    const architecture = ['Nothing reads the **disk**', 'Nothing reads the disk.', 'Second'];
+    expect(items({ knowledge, architecture }, 'architecture')).toEqual([
+      'Nothing reads the **disk**',
+      'Second',
+    ]);
+    expect(items({ knowledge, architecture }, 'invariants')).toEqual(['Another one', 'Third']);
+    expect(items({ knowledge }, 'invariants')).toHaveLength(3);
+  });
+
+  it('SES-03 say what to do when there is no task', () => {
+    expect(items({}, 'focus')).toEqual(['No task is set. forge next shows what could be done.']);
+  });
+
+  it('SES-03 show the whole focus', () => {
+    const focus = {
+      ...NO_FOCUS,
+      task: 'Ship',
+      linear_issue: 'SX9-1',
+      phase: 'BUILD',
+      skill: 'qa',
+      blockers: ['a', 'b'],
+      files: ['x', 'y'],
+    };
+    expect(items({ focus }, 'focus')).toEqual([
+      'Task: Ship',
+      'Issue: SX9-1',
+      'Phase: BUILD',
+      'Skill: qa',
+      'Blockers: a; b',
+      'Files: x, y',
+    ]);
+  });
+
+  it('SES-03 leave out what the focus does not have', () => {
+    expect(items({ focus: { ...NO_FOCUS, task: 'Ship' } }, 'focus')).toEqual(['Task: Ship']);
+  });
+
+  it('SES-03 say how many files are not listed', () => {
+    expect(items(RICH, 'focus').at(-1)).toMatch(/^Files: src\/file-0\.ts, .*src\/file-19\.ts, … 30 more$/);
+  });
+
+  it.each<[string, Partial<BriefingData>, string[]]>([
+    ['this session’s', { next: 'Now', last }, ['Now']],
+    ['the last session’s', { last }, ['Wire it up (from 2026-02-28-session-003)']],
+    ['none', { last: { ...last, next: null } }, []],
+    [
+      'what can be resumed',
+      { last: { ...last, status: 'interrupted' } },
+      [
+        'Wire it up (from 2026-02-28-session-003)',
+        'Session 2026-02-28-session-003 was interrupted: forge session start --resume 2026-02-28-session-003',
+      ],
+    ],
+    [
+      'nothing to resume twice',
+      { last: { ...last, next: null, status: 'interrupted', resumed_by: 'x' } },
+      [],
+    ],
+  ])('SES-03 SES-07 show as next step %s', (_name, data, shown) => {
+    expect(items(data, 'next')).toEqual(shown);
+  });
+
+  it.each([
+    [1, ['1 feature: 1 failing', 'F-100 Feature 0 [failing]']],
+    [8, expect.not.arrayContaining([expect.stringContaining('more')])],
+    [9, expect.arrayContaining(['9 features: 9 failing', '… 1 more'])],
+    [300, expect.arrayContaining(['300 features: 300 failing', '… 292 more'])],
+  ])('SES-03 sum up %i features', (count, shown) => {
+    expect(items({ features: features(count) }, 'features')).toEqual(shown);
+  });
+
+  it('SES-03 say what a feature waits for', () => {
+    const waiting: Feature = { id: 'F-1', name: 'Later', status: 'not_implemented', blocked_by: ['F-100'] };
+    expect(items({ features: [waiting, ...features(1)] }, 'features')).toContain(
+      'F-1 Later [not_implemented, waits for F-100]',
+    );
+  });
+
+  it('SES-03 tell beliefs from proof and put the newest failure first', () => {
+    const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
+    expect(section?.source).toBe('learned');
+    expect(section?.items[0]).toBe('Failed: Context 79: Issue 79');
+    expect(section?.items.at(-1)).toBe('Context 0 → Approach 0');
+  });
+
+  it('B-06 hold no control character, whatever commits, files and issues hold', () => {
+    const evil = 'a\u001b]0;x\u0007b\u202ec\rd\u{e0041}\u009b';
+    const data: BriefingData = {
+      focus: {
+        ...NO_FOCUS,
+        task: evil,
+        linear_issue: evil,
+        phase: evil,
+        skill: evil,
+        files: [evil],
+        blockers: [evil],
+      },
+      next: evil,
+      last: { ...last, next: evil },
+      features: [{ id: 'A', name: evil, status: 'failing', blocked_by: [evil] }],
+      knowledge: {
+        schema_version: '1.0',
+        patterns: {
+          successful: [{ context: evil, approach: evil, learned_at: evil }],
+          failed: [{ context: evil, issue: evil, resolution: evil, learned_at: evil }],
+        },
+        invariants: [evil],
+      },
+      issues: [{ linear_id: evil, title: evil, state: evil }],
+      commits: [{ short: 'abc', at, subject: evil }],
+    };
+    for (const change of [{}, { next: null }]) {
+      const { text } = cutBriefing(
+        'Heading',
+        briefingSections({ ...data, ...change }),
+        100_000,
+        'text',
+        '3f9a',
+      );
+      expect(text).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e]|[\u{e0000}-\u{e007f}]/u);
+      expect(text.match(/<U\+001B>/g)).toHaveLength(19);
+    }
+  });
+});

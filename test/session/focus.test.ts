@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, FOCUS, makeForge, snapshot } from '../support/forge-project.js';
+import { changedPaths } from '../support/project.js';
+
+describe('forge focus', () => {
+  it('SES-05 writes the shape of the RFC, with the skill', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    const set = ['--task', 'Wire ATLAS', '--issue', 'SX9-123', '--file', 'a.rs', '--file', 'b c.rs'];
+    const more = ['--phase', 'BUILD', '--blocker', 'no key', '--skill', 'code-generation'];
+    const focus = await forgeJson(project, ['focus', 'set', ...set, ...more], { world });
+    expect(project.json(FOCUS)).toEqual({
+      schema_version: '1.0',
+      task: 'Wire ATLAS',
+      linear_issue: 'SX9-123',
+      files: ['a.rs', 'b c.rs'],
+      phase: 'BUILD',
+      blockers: ['no key'],
+      skill: 'code-generation',
+      started_at: '2026-03-01T10:00:00.000Z',
+    });
+    expect(focus).toEqual(project.json(FOCUS));
+    expect(await forgeJson(project, ['focus', 'show'])).toEqual(focus);
+    const { stdout } = await runForge(project, ['focus', 'show']);
+    for (const word of ['Wire ATLAS', 'SX9-123', 'a.rs, b c.rs', 'BUILD', 'no key', 'code-generation'])
+      expect(stdout).toContain(word);
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('SES-05 changes what is named and keeps the rest; the same task goes on since it began', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    await forgeJson(
+      project,
+      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--skill', 's'],
+      { world },
+    );
+    world.set('2026-03-01T11:00:00.000Z');
+    await forgeJson(project, ['focus', 'set', '--task', 'one', '--blocker', 'x', '--issue', 'none'], {
+      world,
+    });
+    expect(project.json(FOCUS)).toMatchObject({
+      task: 'one',
+      phase: 'PLAN',
+      linear_issue: null,
+      files: ['a'],
+      blockers: ['x'],
+      skill: 's',
+      started_at: '2026-03-01T10:00:00.000Z',
+    });
+    await forgeJson(project, ['focus', 'set', '--skill', 'none'], { world });
+    expect(project.json(FOCUS)).toMatchObject({ task: 'one', skill: null });
+  });
+
+  it('SES-05 another task starts afresh: files, blockers, phase and issue were the old one’s', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    await forgeJson(
+      project,
+      ['focus', 'set', '--task', 'one', '--file', 'a', '--issue', 'SX9-1', '--phase', 'QA'],
+      { world },
+    );
+    world.set('2026-03-01T11:00:00.000Z');
+    await forgeJson(project, ['focus', 'set', '--task', 'two', '--file', 'b'], { world });
+    expect(project.json(FOCUS)).toMatchObject({
+      task: 'two',
+      linear_issue: null,
+      files: ['b'],
+      phase: 'PLAN',
+      blockers: [],
+      started_at: '2026-03-01T11:00:00.000Z',
+    });
+  });
+
+  it('SES-05 clear leaves no task, and unknown fields of a newer forge stay through set and clear', async () => {
+    const project = await makeForge();
+    project.write(FOCUS, JSON.stringify({ ...project.json(FOCUS), schema_version: '1.4', mood: { a: [1] } }));
+    await forgeJson(project, ['focus', 'set', '--task', 'one']);
+    await forgeJson(project, ['focus', 'set', '--task', 'two']);
+    expect(project.json(FOCUS)).toMatchObject({ schema_version: '1.4', task: 'two', mood: { a: [1] } });
+    await forgeJson(project, ['focus', 'clear']);
+    expect(project.json(FOCUS)).toMatchObject({
+      schema_version: '1.4',
+      task: null,
+      files: [],
+      mood: { a: [1] },
+    });
+    expect((await runForge(project, ['focus', 'show'])).stdout).toBe('No task is set.\n');
+  });
+
+  it('SES-05 --dry-run, an empty change and bad values write nothing', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['focus', 'set', '--task', 'one']);
+    const before = snapshot(project.dir);
+    expect((await forgeJson<{ task: string }>(project, ['focus', 'set', '--task', 'two', '-n'])).task).toBe(
+      'two',
+    );
+    expect((await forgeJson<{ task: null }>(project, ['focus', 'clear', '-n'])).task).toBeNull();
+    expect(await forgeError(project, ['focus', 'set'])).toMatchObject({ exitCode: 2, code: 'focus.nothing' });
+    for (const flags of [
+      ['--task', ''],
+      ['--task', 'a\nb'],
+      ['--phase', 'P'.repeat(101)],
+      ['--file', ' '],
+      ['--blocker', ''],
+      ['--issue', '../x'],
+      ['--skill', 'a/b'],
+    ])
+      expect([flags, (await forgeError(project, ['focus', 'set', ...flags])).exitCode]).toEqual([flags, 2]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('SES-05 reads the task from stdin', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['focus', 'set', '--task', '-'], { stdin: 'from stdin\n' });
+    expect(project.json(FOCUS)).toMatchObject({ task: 'from stdin' });
+  });
+});

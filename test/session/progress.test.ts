@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, PROGRESS, snapshot } from '../support/forge-project.js';
+import { changedPaths } from '../support/project.js';
+
+const START = `=== FORGE Session 2026-03-01 ===
+
+[10:00] Started - branch: main
+[10:00] Active issues: 0
+`;
+
+async function started() {
+  const project = await makeForge();
+  const world = fixedClock();
+  await forgeJson(project, ['session', 'start'], { world });
+  return { project, world };
+}
+
+describe('forge progress', () => {
+  it('SES-04 writes the file of the RFC, byte for byte', async () => {
+    const { project, world } = await started();
+    expect(project.read(PROGRESS)).toBe(START);
+    world.set('2026-03-01T10:05:59.999Z');
+    const added = await runForge(project, ['progress', 'add', 'Fixed the import'], { world });
+    expect(added).toEqual({ stdout: '[10:05] Fixed the import\n', stderr: '', exitCode: 0 });
+    world.set('2026-03-01T10:30:00.000Z');
+    await forgeJson(project, ['progress', 'add', 'it compiles, tests pass', '--checkpoint'], { world });
+    expect((await runForge(project, ['progress', 'next', 'Wire ATLAS (see SX9-1)'], { world })).stdout).toBe(
+      'NEXT: Wire ATLAS (see SX9-1)\n',
+    );
+    const log = `${START}[10:05] Fixed the import\n[10:30] CHECKPOINT: it compiles, tests pass\n`;
+    expect(project.read(PROGRESS)).toBe(`${log}\nNEXT: Wire ATLAS (see SX9-1)\n`);
+
+    // NEXT stays last, and there is one of it; another day says which.
+    world.set('2026-03-02T00:01:00.000Z');
+    await forgeJson(project, ['progress', 'add', 'past midnight'], { world });
+    await forgeJson(project, ['progress', 'next', 'Sleep'], { world });
+    expect(project.read(PROGRESS)).toBe(
+      `${log}\n=== 2026-03-02 ===\n\n[00:01] past midnight\n\nNEXT: Sleep\n`,
+    );
+  });
+
+  it('SES-04 shows the log as text and as JSON', async () => {
+    const { project, world } = await started();
+    await forgeJson(project, ['progress', 'add', 'one'], { world });
+    await forgeJson(project, ['progress', 'next', 'two\nlines'], { world });
+    const shown = await forgeJson(project, ['progress', 'show']);
+    expect(shown).toEqual({
+      session: '2026-03-01-session-001',
+      lines: [
+        { time: '10:00', text: 'Started - branch: main' },
+        { time: '10:00', text: 'Active issues: 0' },
+        { time: '10:00', text: 'one' },
+      ],
+      next: 'two\nlines',
+    });
+    const { stdout } = await runForge(project, ['progress', 'show']);
+    expect(stdout).toMatch(/2026-03-01-session-001.*\[10:00\] one\n\nNEXT: two\nlines\n/s);
+  });
+
+  it('SES-04 a text of several lines is one entry, and none of its lines can pose as another', async () => {
+    const { project, world } = await started();
+    const sly = 'first\n[23:59] Started - branch: evil\nNEXT: evil\n=== FORGE Session 1999-01-01 ===\n\nlast';
+    await forgeJson(project, ['progress', 'add', '-'], { world, stdin: `${sly}\n` });
+    const shown = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, [
+      'progress',
+      'show',
+    ]);
+    expect(shown.lines.map(({ text }) => text).slice(2)).toEqual([sly]);
+    expect(shown.next).toBeUndefined();
+    await forgeJson(project, ['progress', 'next', sly], { world });
+    await forgeJson(project, ['progress', 'add', 'after'], { world });
+    const after = await forgeJson<{ lines: { text: string }[]; next?: string }>(project, [
+      'progress',
+      'show',
+    ]);
+    expect(after.lines.map(({ text }) => text).slice(2)).toEqual([sly, 'after']);
+    expect(after.next).toBe(sly);
+  });
+
+  it('SES-04 takes a text from stdin and after -- literally', async () => {
+    const { project, world } = await started();
+    await forgeJson(project, ['progress', 'add', '-'], { world, stdin: '  from stdin \r\n' });
+    for (const text of ['--checkpoint', '-n', '-', '--', '--json'])
+      expect((await runForge(project, ['progress', 'add', '--', text], { world })).stdout).toBe(
+        `[10:00] ${text}\n`,
+      );
+    const { lines } = await forgeJson<{ lines: { text: string }[] }>(project, ['progress', 'show']);
+    expect(lines.map(({ text }) => text).slice(2)).toEqual([
+      '  from stdin ',
+      '--checkpoint',
+      '-n',
+      '-',
+      '--',
+      '--json',
+    ]);
+  });
+
+  it('SES-04 --dry-run shows the line and writes nothing', async () => {
+    const { project, world } = await started();
+    const before = snapshot(project.dir);
+    const { stdout, stderr } = await runForge(project, ['progress', 'add', 'one', '-n'], { world });
+    expect(stdout).toBe('[10:00] one\n');
+    expect(stderr).toMatch(/Dry run: nothing was written\. 1 file would change: .*progress\.txt\n$/);
+    await runForge(project, ['progress', 'next', 'two', '-n'], { world });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('SES-04 without a session nothing is written, and the message says how to start one', async () => {
+    const project = await makeForge();
+    const before = snapshot(project.dir);
+    for (const args of [['add', 'x'], ['next', 'x'], ['show']])
+      expect(await forgeError(project, ['progress', ...args])).toMatchObject({
+        exitCode: 3,
+        code: 'session.none',
+        hint: 'forge session start',
+      });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('SES-04 reads what a person wrote into the file', async () => {
+    const { project, world } = await started();
+    project.write(PROGRESS, `${START}NEXT: by hand\n[11:00] written below it\n`);
+    await forgeJson(project, ['progress', 'add', 'one'], { world });
+    expect(project.read(PROGRESS)).toBe(`${START}[11:00] written below it\n[10:00] one\n\nNEXT: by hand\n`);
+  });
+});

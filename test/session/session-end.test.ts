@@ -1,0 +1,254 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { agent, fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  differences,
+  FEATURES,
+  KNOWLEDGE,
+  makeForge,
+  SESSION,
+  SESSIONS,
+  snapshot,
+} from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+import { changedPaths } from '../support/project.js';
+
+interface Ended {
+  session: { id: string; ended_at: string };
+  archive: string;
+  learned: { kind: string }[];
+  commit?: { hash: string; subject: string };
+  commit_skipped?: string;
+}
+
+async function withFeature(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
+  project.git('commit', '-qam', 'Plan');
+  return project;
+}
+
+describe('forge session end', () => {
+  it('SES-06 archives under the id, keeps what was learned, and commits .forge/ alone', async () => {
+    const project = await withFeature();
+    const world = fixedClock();
+    await forgeJson(project, ['session', 'start'], { world });
+    await forgeJson(project, ['progress', 'add', 'wired the form'], { world });
+    await forgeJson(project, ['feature', 'verify', 'FORGE-001'], { world });
+    project.write('src/app.js', 'changed\n');
+    project.write('staged.txt', 'x\n');
+    project.git('add', 'staged.txt');
+    const parent = project.git('rev-parse', 'HEAD');
+    world.set('2026-03-01T11:30:00.000Z');
+    const args = ['--learned', 'use a CSRF token', '--failed', 'the first try', '--next', 'logout'];
+    const ended = await forgeJson<Ended>(project, ['session', 'end', ...args], { world });
+
+    expect(ended.session).toEqual({ id: '2026-03-01-session-001', ended_at: '2026-03-01T11:30:00.000Z' });
+    expect(ended.archive).toMatch(/^\.forge\/memory\/sessions\/2026-03-01-session-001-[0-9a-f]{6}$/);
+    expect(project.read(`${ended.archive}/progress.txt`)).toBe(
+      '=== FORGE Session 2026-03-01 ===\n\n[10:00] Started - branch: main\n[10:00] Active issues: 0\n[10:00] wired the form\n[11:30] Session ending\n\nNEXT: logout\n',
+    );
+    expect(project.json(`${ended.archive}/session.json`)).toMatchObject({
+      status: 'ended',
+      started_at: '2026-03-01T10:00:00.000Z',
+      ended_at: '2026-03-01T11:30:00.000Z',
+      branch: 'main',
+      head: parent,
+      learned: ['use a CSRF token'],
+      failed: ['the first try'],
+      next: 'logout',
+    });
+    expect(project.json(`${ended.archive}/focus.json`)).toMatchObject({ task: 'FORGE-001: Login works' });
+    expect(project.json(KNOWLEDGE)).toMatchObject({
+      patterns: {
+        successful: [{ context: 'FORGE-001: Login works', approach: 'use a CSRF token' }],
+        failed: [{ issue: 'the first try', resolution: '' }],
+      },
+    });
+    // The machine is not in what is committed.
+    expect(project.read(`${ended.archive}/session.json`)).not.toMatch(/holder|"pid"|"root"/);
+
+    expect(project.git('log', '-1', '--format=%H %P')).toBe(`${ended.commit?.hash} ${parent}`);
+    expect(project.git('log', '-1', '--format=%B')).toBe(`[FORGE-001] Session end: Login works
+
+## What
+- wired the form
+
+## Why
+FORGE-001: Login works
+
+## Memory
+- Learned: use a CSRF token
+- Learned: the first try
+- Updated: features.json (FORGE-001 now passing)
+
+## Backtrace
+- Parent: ${project.git('rev-parse', '--short', parent)}
+- Linear: none
+- Session: 2026-03-01-session-001`);
+    const files = project.git('show', '--name-only', '--format=', 'HEAD').split('\n');
+    expect(files.filter((path) => !path.startsWith('.forge/'))).toEqual([]);
+    expect(changedPaths(project).sort()).toEqual([' M src/app.js', 'A  staged.txt']);
+    expect(project.has(SESSION)).toBe(false);
+    expect((await runForge(project, ['session', 'status'])).stdout).toMatch(/^No session is running/);
+  });
+
+  it('SES-06 --no-commit and the setting leave the commit out; -n leaves everything out', async () => {
+    const project = await withFeature();
+    const world = fixedClock();
+    const head = project.git('rev-parse', 'HEAD');
+    await forgeJson(project, ['session', 'start'], { world });
+    const before = snapshot(project.dir);
+    const dry = await runForge(project, ['session', 'end', '-n', '--learned', 'x'], { world });
+    expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('no commit: dry run')]);
+    expect(dry.stderr).toMatch(/nothing was written/);
+    expect(dry.stderr).toMatch(/sessions\/2026-03-01-session-001-[0-9a-f]{6}\/session\.json/);
+    expect(dry.stderr).not.toMatch(/\.tmp|\.git/);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    const ended = await forgeJson<Ended>(project, ['session', 'end', '--no-commit'], { world });
+    expect([ended.commit, ended.commit_skipped]).toEqual([undefined, 'not asked for']);
+    await forgeJson(project, ['config', 'set', 'session.commit', 'false']);
+    await forgeJson(project, ['session', 'start'], { world });
+    expect((await forgeJson<Ended>(project, ['session', 'end'], { world })).commit).toBeUndefined();
+    expect(project.git('rev-parse', 'HEAD')).toBe(head);
+    expect(changedPaths(project).some((path) => path.includes(SESSIONS))).toBe(true);
+  });
+
+  it('SES-06 without a session it is refused, bad words leave the session running', async () => {
+    const project = await withFeature();
+    expect(await forgeError(project, ['session', 'end'])).toMatchObject({
+      exitCode: 3,
+      code: 'session.none',
+    });
+    await forgeJson(project, ['session', 'start']);
+    const before = snapshot(project.dir);
+    for (const flags of [
+      ['--learned', ''],
+      ['--failed', '\u001b[2J'],
+      ['--next', ' '],
+    ])
+      expect((await forgeError(project, ['session', 'end', ...flags])).exitCode).toBe(2);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+});
+
+describe('past sessions', () => {
+  it('SES-08 one whose record is damaged keeps nobody from the others', async () => {
+    const project = await makeForge();
+    for (const next of ['one', 'two']) {
+      await forgeJson(project, ['session', 'start']);
+      await forgeJson(project, ['session', 'end', '--no-commit', '--next', next]);
+    }
+    const folders = readdirSync(project.path('.forge/memory/sessions'));
+    const [one = '', two = ''] = folders.filter((name) => !name.startsWith('.')).sort();
+    project.write(`.forge/memory/sessions/${two}/session.json`, 'no JSON');
+    const shown = await forgeJson(project, ['session', 'show', one]);
+    expect(shown).toMatchObject({ session: { next: 'one' } });
+    expect(await forgeError(project, ['session', 'discard', one])).toMatchObject({
+      code: 'session.not_interrupted',
+    });
+    expect(await forgeError(project, ['session', 'show', two])).toMatchObject({ exitCode: 4 });
+  });
+
+  it('SES-08 are listed newest first and shown; status says what runs', async () => {
+    const project = await withFeature();
+    const world = { ...fixedClock(), holder: agent('ada') };
+    for (const next of ['one', 'two', 'three']) {
+      await forgeJson(project, ['session', 'start', '--goal', `goal ${next}`], { world });
+      await forgeJson(
+        project,
+        ['session', 'end', '--no-commit', '--next', next, '--learned', `learned ${next}`],
+        { world },
+      );
+    }
+    await forgeJson(project, ['session', 'start', '--goal', 'now'], { world });
+    const { active, sessions } = await forgeJson<{ active: unknown; sessions: unknown[] }>(
+      project,
+      ['session', 'list'],
+      { world },
+    );
+    expect(active).toMatchObject({
+      id: '2026-03-01-session-004',
+      holder: 'you',
+      task: 'now',
+      status: 'running',
+    });
+    expect(sessions).toMatchObject([
+      { id: '2026-03-01-session-003', status: 'ended', next: 'three' },
+      { id: '2026-03-01-session-002', status: 'ended', next: 'two' },
+      { id: '2026-03-01-session-001', status: 'ended', next: 'one' },
+    ]);
+    const limited = await runForge(project, ['session', 'list', '--limit', '2'], { world });
+    expect(limited.stdout).toMatch(/session-003.*session-002/s);
+    expect(limited.stdout).not.toContain('session-001 ');
+    expect(limited.stdout).toMatch(/older ones: --limit N/);
+
+    const shown = await forgeJson<{ session: object; focus: object; progress: { lines: object[] } }>(
+      project,
+      ['session', 'show', '2026-03-01-session-002'],
+    );
+    expect(shown.session).toMatchObject({
+      id: '2026-03-01-session-002',
+      learned: ['learned two'],
+      goal: 'goal two',
+      next: 'two',
+    });
+    expect(shown.progress.lines.at(-1)).toEqual({ time: '10:00', text: 'Session ending' });
+    const { stdout } = await runForge(project, ['session', 'show', '2026-03-01-session-002']);
+    expect(stdout).toMatch(/task: goal two\n[\s\S]*learned: learned two\nNEXT: two\n$/);
+    const status = await runForge(project, ['session', 'status'], { world });
+    expect(status.stdout).toBe(
+      'running  2026-03-01-session-004  since 2026-03-01 10:00 UTC\nholder: you\ntask: now\n',
+    );
+    expect(await forgeError(project, ['session', 'show', '2026-03-01-session-009'])).toMatchObject({
+      exitCode: 2,
+      hint: 'forge session list',
+    });
+  });
+
+  it('SES-08 discard ends the running one without a commit and keeps its archive', async () => {
+    const project = await withFeature();
+    const world = fixedClock();
+    await forgeJson(project, ['session', 'start'], { world });
+    await forgeJson(project, ['progress', 'add', 'not wanted'], { world });
+    const head = project.git('rev-parse', 'HEAD');
+    const before = snapshot(project.dir);
+    expect((await runForge(project, ['session', 'discard', '-n'], { world })).exitCode).toBe(0);
+    // Only a whole name means it.
+    for (const part of ['2026', '2026-03-01', '2026-03-01-session', '2026-03-01-session-00'])
+      expect([part, (await forgeError(project, ['session', 'discard', part], { world })).exitCode]).toEqual([
+        part,
+        2,
+      ]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    await forgeJson(project, ['session', 'discard', '2026-03-01-session-001'], { world });
+    const { sessions } = await forgeJson<{ sessions: unknown[] }>(project, ['session', 'list']);
+    expect(sessions).toMatchObject([{ id: '2026-03-01-session-001', status: 'discarded' }]);
+    expect((await runForge(project, ['session', 'show', '2026-03-01-session-001'])).stdout).toContain(
+      'not wanted',
+    );
+    expect(project.git('rev-parse', 'HEAD')).toBe(head);
+    expect(await forgeError(project, ['session', 'discard'])).toMatchObject({
+      exitCode: 3,
+      code: 'session.none',
+    });
+  });
+
+  it('SES-06 says so when no branch holds the commit', async () => {
+    const project = await makeForge();
+    project.git('switch', '-q', '--detach');
+    await forgeJson(project, ['session', 'start']);
+    const { stderr } = await runForge(project, ['session', 'end']);
+    const short = project.git('rev-parse', '--short', 'HEAD');
+    expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
+  });
+
+  it('SES-06 B-12 ends and archives with damaged features, and says why there is no commit', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    project.write(FEATURES, '{');
+    const ended = await forgeJson<Ended>(project, ['session', 'end']);
+    expect(ended.commit_skipped).toContain(FEATURES);
+    expect(project.has(`${ended.archive}/progress.txt`)).toBe(true);
+  });
+});

@@ -1,0 +1,190 @@
+import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { ada, at, bob, type Started, start } from '../support/agents.js';
+import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  differences,
+  FOCUS,
+  makeForge,
+  PROGRESS,
+  SESSION,
+  SESSIONS,
+  snapshot,
+} from '../support/forge-project.js';
+import { makeFolder, projectAt } from '../support/project.js';
+
+describe('a session that was left behind', () => {
+  it('SES-07 is interrupted when its holder is gone and forge was silent for ten minutes', async () => {
+    const project = await makeForge();
+    const { session } = await start(project, at(ada, 0), '--goal', 'The work');
+    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
+    await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 5) });
+    const text = project.read(PROGRESS);
+    // Being refused keeps no session alive.
+    for (const minute of [6, 14.9])
+      expect(
+        await forgeError(project, ['session', 'start'], { world: at(bob, minute, 'gone') }),
+      ).toMatchObject({
+        exitCode: 3,
+        message: expect.stringMatching(/gone, but forge was used here/),
+      });
+    const next = await start(project, at(bob, 15, 'gone'));
+    expect(next.session.id).toBe('2026-03-01-session-002');
+    expect(next.warnings.join()).toMatch(`forge session start --resume ${session.id}`);
+    const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
+      path.startsWith(session.id),
+    );
+    expect(project.read(`${SESSIONS}/${folder}/progress.txt`)).toBe(text);
+    expect(project.json(`${SESSIONS}/${folder}/session.json`)).toMatchObject({
+      status: 'interrupted',
+      ended_at: null,
+    });
+  });
+
+  it('SES-07 without its record: what was done is kept, and begins no other session', async () => {
+    const project = await makeForge();
+    await start(project, at(ada, 0));
+    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 5) });
+    await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 5) });
+    const text = project.read(PROGRESS);
+    rmSync(project.path(SESSION));
+    const next = await start(project, at(bob, 20));
+    const [folder = '', ...others] = readdirSync(project.path(SESSIONS)).filter((name) => name[0] !== '.');
+    expect(others).toEqual([]);
+    expect(next.warnings.join()).toContain(`Progress without a session was found; it is kept as ${folder} (`);
+    expect(project.read(`${SESSIONS}/${folder}/progress.txt`)).toBe(text);
+    expect(project.json(`${SESSIONS}/${folder}/session.json`)).toMatchObject({
+      id: folder,
+      status: 'interrupted',
+      started_at: `2026-03-01T${/\[(\d\d:\d\d)\]/.exec(text)?.[1]}:00.000Z`,
+      ended_at: null,
+      next: 'the other half',
+    });
+    expect(project.read(PROGRESS)).not.toContain('half');
+  });
+
+  it('SES-07 at once after a restart, and on another host only after an hour', async () => {
+    const project = await makeForge();
+    await start(project, at(ada, 0));
+    const rebooted = at(agent('bob', { boot: 'other' }), 1, 'gone', { boot: 'other', uptime: 5 });
+    expect((await start(project, rebooted)).warnings.join()).toContain('restarted');
+    const far = await makeForge();
+    await start(far, at(agent('far', { host: 'elsewhere' }), 0));
+    for (const minute of [30, 59])
+      expect(
+        (await forgeError(far, ['session', 'start'], { world: at(bob, minute, 'unknown') })).message,
+      ).toContain('elsewhere');
+    expect((await start(far, at(bob, 60, 'unknown'))).session.id).toBe('2026-03-01-session-002');
+  });
+
+  it('SES-07 the times are settings, and a copied folder is no running session', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'session.silence_minutes', '2']);
+    await start(project, at(ada, 0));
+    expect((await forgeError(project, ['session', 'start'], { world: at(bob, 1.9, 'gone') })).code).toBe(
+      'session.held',
+    );
+    expect((await start(project, at(bob, 2, 'gone'))).session.state).toBe('started');
+    const copy = projectAt(`${makeFolder()}/copy`);
+    cpSync(project.dir, copy.dir, { recursive: true });
+    expect((await start(copy, at(bob, 3))).warnings.join()).toContain('copied');
+  });
+
+  it('SES-07 --resume picks up its task and next step, once', async () => {
+    const project = await makeForge();
+    const { session } = await start(project, at(ada, 0), '--goal', 'The work');
+    await forgeJson(project, ['focus', 'set', '--file', 'a.js', '--phase', 'BUILD'], { world: at(ada, 1) });
+    await forgeJson(project, ['progress', 'next', 'the other half'], { world: at(ada, 2) });
+    expect(
+      await forgeError(project, ['session', 'start', '--resume', 'latest'], { world: at(ada, 3) }),
+    ).toMatchObject({
+      exitCode: 3,
+      code: 'session.running',
+    });
+    const resumed = await start(project, at(bob, 30, 'gone'), '--resume', 'latest');
+    expect(resumed.session).toMatchObject({ id: '2026-03-01-session-002', resumed_from: session.id });
+    expect(project.json(FOCUS)).toMatchObject({ task: 'The work', files: ['a.js'], phase: 'BUILD' });
+    expect(project.read(PROGRESS)).toMatch(/\] Resumed 2026-03-01-session-001\n\nNEXT: the other half\n$/);
+    const { sessions } = await forgeJson<{ sessions: object[] }>(project, ['session', 'list']);
+    expect(sessions).toMatchObject([
+      { id: session.id, status: 'interrupted', resumed_by: resumed.session.id },
+    ]);
+    await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(bob, 31) });
+    for (const [id, code] of [
+      ['latest', 'session.none_to_resume'],
+      ['2026-03-01-session-002', 'session.not_interrupted'],
+    ])
+      expect(
+        await forgeError(project, ['session', 'start', '--resume', id as string], { world: at(bob, 32) }),
+      ).toMatchObject({
+        exitCode: 2,
+        code,
+      });
+  });
+
+  it('SES-07 one that is discarded is offered no more', async () => {
+    const project = await makeForge();
+    const { session } = await start(project, at(ada, 0));
+    await start(project, at(bob, 30, 'gone'));
+    await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(bob, 31) });
+    const offer = `forge session start --resume ${session.id}`;
+    expect((await forgeJson<{ next: string[] }>(project, [])).next).toContain(offer);
+    await forgeJson(project, ['session', 'discard', session.id]);
+    expect((await forgeJson<{ next: string[] }>(project, [])).next).not.toContain(offer);
+    expect((await runForge(project, ['session', 'show', session.id])).stdout).toContain('discarded');
+  });
+
+  it('SES-02 two sessions of clones with one name are told apart by their suffix', async () => {
+    const project = await makeForge();
+    const { session } = await start(project, at(ada, 0));
+    await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(ada, 1) });
+    const [own = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
+      path.startsWith(session.id),
+    );
+    const twin = `${session.id}-abc123`;
+    cpSync(project.path(SESSIONS, own), project.path(SESSIONS, twin), { recursive: true });
+    project.write(
+      `${SESSIONS}/${twin}/session.json`,
+      project.read(`${SESSIONS}/${own}/session.json`).replace(own, twin),
+    );
+    const { sessions } = await forgeJson<{ sessions: { id: string }[] }>(project, ['session', 'list']);
+    expect(sessions.map(({ id }) => id).sort()).toEqual([own, twin].sort());
+    expect(await forgeError(project, ['session', 'show', session.id])).toMatchObject({
+      exitCode: 2,
+      code: 'session.ambiguous',
+    });
+    expect((await forgeJson<Started>(project, ['session', 'show', twin])).session.id).toBe(twin);
+    expect((await start(project, at(ada, 2))).session.id).toBe('2026-03-01-session-002');
+  });
+
+  it('SES-07 --take-over --resume latest --dry-run says what it would do, and does nothing', async () => {
+    const project = await makeForge();
+    const alice = await start(project, at(agent('alice'), 0));
+    const before = snapshot(project.dir);
+    for (const wanted of ['latest', alice.session.id]) {
+      const words = ['session', 'start', '--take-over', '--resume', wanted, '-n'];
+      const { exitCode, stdout } = await runForge(project, words, { world: at(agent('bob'), 1) });
+      expect([exitCode, stdout]).toEqual([
+        0,
+        expect.stringContaining(`started, resumes ${alice.session.id}`),
+      ]);
+    }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('SES-07 a wrong --resume archives nothing, with --take-over too', async () => {
+    const project = await makeForge();
+    await start(project, at(ada, 0));
+    await forgeJson(project, ['progress', 'add', 'work'], { world: at(ada, 1) });
+    const before = snapshot(project.dir);
+    for (const flags of [['--take-over'], []])
+      expect(
+        await forgeError(project, ['session', 'start', ...flags, '--resume', '2026-03-01-session-007'], {
+          world: at(bob, 60, flags.length > 0 ? 'alive' : 'gone'),
+        }),
+      ).toMatchObject({ exitCode: 2, code: 'session.unknown' });
+    expect(snapshot(project.dir)).toEqual(before);
+    const taken = await start(project, at(bob, 61), '--take-over', '--resume', 'latest');
+    expect(taken.session.resumed_from).toBe('2026-03-01-session-001');
+  });
+});

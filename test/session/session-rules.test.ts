@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decodeDocument, encodeDocument } from '../../src/core/schema.js';
+import {
+  ARCHIVED_SESSION,
+  type ArchivedSession,
+  bySequence,
+  formatSessionName,
+  isStoredId,
+  matchSession,
+  nextNumber,
+  type RunningSession,
+  resumable,
+  sessionName,
+  shownId,
+  toArchive,
+} from '../../src/session/rules.js';
+import { failure } from '../support/failure.js';
+
+const A = '2026-03-01-session-001-aaaaaa';
+const B = '2026-03-01-session-001-bbbbbb';
+const C = '2026-03-01-session-002-cccccc';
+
+const archived = (change: Partial<ArchivedSession>): ArchivedSession => ({
+  schema_version: '1.0',
+  id: A,
+  seq: 1,
+  started_at: '2026-03-01T10:00:00.000Z',
+  branch: 'main',
+  head: null,
+  status: 'interrupted',
+  ended_at: null,
+  learned: [],
+  failed: [],
+  next: null,
+  ...change,
+});
+
+describe('a session id', () => {
+  it.each([
+    [1, '2026-03-01-session-001'],
+    [42, '2026-03-01-session-042'],
+    [1000, '2026-03-01-session-1000'],
+  ])('SES-02 of number %i reads %s', (n, name) => {
+    expect(formatSessionName('2026-03-01', n)).toBe(name);
+  });
+
+  it.each([
+    [A, true],
+    ['2026-03-01-session-1000-0a1b2c', true],
+    ['2026-03-01-session-001', false],
+    ['2026-03-01-session-01-aaaaaa', false],
+    ['2026-03-01-session-001-AAAAAA', false],
+    ['2026-03-01-session-001-aaaaaaa', false],
+    ['../2026-03-01-session-001-aaaaaa', false],
+    [`${A}\n`, false],
+    [`.${A}.tmp`, false],
+  ])('SES-02 B-02 is stored with its six hex digits: %j is one, %s', (id, is) => {
+    expect(isStoredId(id)).toBe(is);
+  });
+
+  it.each([
+    [A, '2026-03-01-session-001'],
+    ['2026-03-01-session-001', '2026-03-01-session-001'],
+    ['anything', 'anything'],
+  ])('SES-02 %s is named %s', (id, name) => {
+    expect(sessionName(id)).toBe(name);
+  });
+});
+
+describe('shownId', () => {
+  it.each([
+    ['alone', A, [A, C], '2026-03-01-session-001'],
+    ['before it is archived', A, [C], '2026-03-01-session-001'],
+    ['beside one of another clone with the same number', A, [A, B, C], A],
+  ])('SES-02 shows an id %s', (_name, id, all, shown) => {
+    expect(shownId(id, all)).toBe(shown);
+  });
+});
+
+describe('nextNumber', () => {
+  it.each([
+    ['the first of a day', [], 1],
+    ['other days do not count', ['2026-02-28-session-007-aaaaaa'], 1],
+    ['gaps stay gaps', [A, '2026-03-01-session-009-cccccc'], 10],
+    ['by number, not by spelling', ['2026-03-01-session-999-aaaaaa', '2026-03-01-session-1000-aaaaaa'], 1001],
+    ['in any order', [C, A, B], 3],
+  ])('SES-02 counts on: %s', (_name, ids, n) => {
+    expect(nextNumber('2026-03-01', ids)).toBe(n);
+  });
+
+  it('SES-02 never gives a number that was seen', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 5000 })), (seen) => {
+        const ids = seen.map((n) => `${formatSessionName('2026-03-01', n)}-abcdef`);
+        expect(seen).not.toContain(nextNumber('2026-03-01', ids));
+      }),
+    );
+  });
+});
+
+describe('matchSession', () => {
+  const all = [{ id: A }, { id: B }, { id: C }];
+
+  it.each([
+    ['2026-03-01-session-002', C],
+    [C, C],
+    [A, A],
+  ])('SES-08 finds %s', (wanted, id) => {
+    expect(matchSession(all, wanted).id).toBe(id);
+  });
+
+  it('SES-08 SES-02 asks back when the short name means two, naming both', () => {
+    const error = failure(() => matchSession(all, '2026-03-01-session-001'));
+    expect(error).toMatchObject({ exit: 2, code: 'session.ambiguous', hint: `forge session show ${A}` });
+    expect(error.message).toBe(`2026-03-01-session-001 means 2 sessions: ${A}, ${B}.`);
+  });
+
+  it.each(['2026-03-01-session-003', '2026-03-01-session-00', '', '../x', 'a\u202eb'])(
+    'SES-08 knows no session %j',
+    (wanted) => {
+      const error = failure(() => matchSession(all, wanted));
+      expect(error).toMatchObject({ exit: 2, code: 'session.unknown', hint: 'forge session list' });
+      expect(error.message).not.toContain('\u202e');
+    },
+  );
+});
+
+describe('the order of sessions', () => {
+  it('B-67 is the counter’s, whatever the clock said', () => {
+    const later = { id: '2026-01-01-session-001-aaaaaa', seq: 9 };
+    const earlier = { id: '2026-12-31-session-001-aaaaaa', seq: 8 };
+    expect([later, earlier].sort(bySequence)).toEqual([earlier, later]);
+  });
+
+  it('is the same on every machine where two clones counted alike', () => {
+    const twins = [B, A].map((id) => ({ id, seq: 3 }));
+    expect(twins.sort(bySequence).map(({ id }) => id)).toEqual([A, B]);
+  });
+});
+
+describe('resumable', () => {
+  it('SES-07 B-67 offers interrupted sessions that nobody resumed, newest counter first', () => {
+    const sessions = [
+      archived({ id: '2030-01-01-session-001-aaaaaa', seq: 2, started_at: '2030-01-01T00:00:00.000Z' }),
+      archived({ id: '2026-03-01-session-004-aaaaaa', seq: 5 }),
+      archived({ id: C, seq: 7, status: 'ended' }),
+      archived({ id: B, seq: 8, status: 'discarded' }),
+      archived({ id: A, seq: 6, resumed_by: C }),
+      archived({ id: '2026-02-01-session-001-aaaaaa', seq: 4 }),
+    ];
+    expect(resumable(sessions).map(({ seq }) => seq)).toEqual([5, 4, 2]);
+    expect(sessions.map(({ seq }) => seq)).toEqual([2, 5, 7, 8, 6, 4]);
+  });
+});
+
+describe('toArchive', () => {
+  const holder = { pid: 1, started: null, boot: null, host: 'laptop' };
+  const running: RunningSession = {
+    schema_version: '1.0',
+    id: A,
+    seq: 1,
+    started_at: '2026-03-01T10:00:00.000Z',
+    branch: 'main',
+    head: null,
+    goal: 'Ship',
+    holder,
+    joined: [holder],
+    root: '/home/ada/project',
+    later_field: 7,
+  };
+  const end = {
+    status: 'ended',
+    ended_at: '2026-03-01T11:00:00.000Z',
+    learned: ['x'],
+    failed: [],
+    next: 'Sleep',
+  } as const;
+
+  it('LAY-07 leaves out what belongs to this machine alone', () => {
+    const archive = toArchive(running, { ...end, learned: ['x'], failed: [] });
+    expect(JSON.stringify(archive)).not.toMatch(/laptop|\/home\/ada|pid/);
+    expect(archive).toMatchObject({ id: A, goal: 'Ship', status: 'ended', next: 'Sleep' });
+  });
+
+  it('B-18 keeps fields of a later forge, and can be read again', () => {
+    const archive = toArchive(running, { ...end, learned: ['x'], failed: [] });
+    expect(archive).toHaveProperty('later_field', 7);
+    expect(decodeDocument(ARCHIVED_SESSION, encodeDocument(archive), 'session.json').value).toEqual(archive);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  differences,
+  FOCUS,
+  KNOWLEDGE,
+  makeForge,
+  PROGRESS,
+  SESSION,
+  SESSIONS,
+  snapshot,
+} from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+interface Started {
+  session: { id: string; started_at: string; branch: string; head: string; state: string };
+  focus: { task: string | null };
+  briefing: { text: string; tokens: number };
+  integrity: { status: string; checked: string[] };
+  warnings: string[];
+}
+
+async function withFeature(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
+  project.git('commit', '-qam', 'Plan');
+  return project;
+}
+
+describe('forge session start', () => {
+  it('SES-01 reads memory and git, chooses the task, opens the log and prints the briefing', async () => {
+    const project = await withFeature();
+    project.write(
+      '.forge/linear/active.json',
+      '{"schema_version":"1.0","issues":[{"linear_id":"SX9-1","title":"Issue"}]}',
+    );
+    await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--issue', 'SX9-1']);
+    const world = fixedClock();
+    const started = await forgeJson<Started>(project, ['session', 'start'], { world });
+    expect(started.session).toEqual({
+      id: '2026-03-01-session-001',
+      started_at: '2026-03-01T10:00:00.000Z',
+      branch: 'main',
+      head: project.git('rev-parse', 'HEAD'),
+      state: 'started',
+    });
+    expect(project.read(PROGRESS)).toBe(
+      '=== FORGE Session 2026-03-01 ===\n\n[10:00] Started - branch: main\n[10:00] Active issues: 1\n',
+    );
+    expect(project.json(FOCUS)).toMatchObject({
+      task: 'FORGE-001: Login works',
+      linear_issue: 'SX9-1',
+      phase: 'PLAN',
+    });
+    expect(started.focus).toEqual(project.json(FOCUS));
+    expect(started.integrity.status).toBe('intact');
+    expect(started.integrity.checked).toEqual(
+      expect.arrayContaining([
+        KNOWLEDGE,
+        '.forge/memory/long-term/features.json',
+        '.forge/linear/active.json',
+      ]),
+    );
+    for (const word of [
+      'Task: FORGE-001: Login works',
+      'Plan',
+      'SX9-1 Issue',
+      '1 feature: 1 not_implemented',
+    ])
+      expect(started.briefing.text).toContain(word);
+  });
+
+  it('SES-01 prints the id and the briefing for a person, in the format asked for', async () => {
+    const project = await withFeature();
+    const { stdout, exitCode } = await runForge(project, ['session', 'start', '--format', 'markdown'], {
+      world: fixedClock(),
+    });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(
+      /^✓ Session 2026-03-01-session-001 started\n\n# FORGE briefing, 2026-03-01-session-001\n\n.*\n--- data [0-9a-f]{12} ---\n\n## Focus \[asserted\]\n/,
+    );
+    expect(await forgeError(project, ['session', 'start', '--format', 'pdf'])).toMatchObject({
+      exitCode: 2,
+      field: 'format',
+    });
+  });
+
+  it('SES-01 --goal is the task; a focus that was set before stands', async () => {
+    const goal = await withFeature();
+    await forgeJson(goal, ['session', 'start', '--goal', 'Tidy up']);
+    expect(goal.json(FOCUS)).toMatchObject({ task: 'Tidy up' });
+    const standing = await withFeature();
+    await forgeJson(standing, ['focus', 'set', '--task', 'My own', '--file', 'a.js']);
+    await forgeJson(standing, ['session', 'start']);
+    expect(standing.json(FOCUS)).toMatchObject({ task: 'My own', files: ['a.js'] });
+  });
+
+  it('SES-01 damaged memory stops it with exit 4, and nothing is begun', async () => {
+    const project = await withFeature();
+    // So that what the start remembers of the ledgers is there already.
+    await forgeJson(project, ['memory', 'verify']);
+    project.write(KNOWLEDGE, '{"schema_version":"1.0",');
+    const before = snapshot(project.dir);
+    expect(await forgeError(project, ['session', 'start'])).toMatchObject({ exitCode: 4, file: KNOWLEDGE });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('SES-02 ids count by UTC day, are stored with a suffix and shown without', async () => {
+    const project = await withFeature();
+    const world = fixedClock('2026-03-01T23:59:00.000Z');
+    const ids: string[] = [];
+    for (const at of ['2026-03-01T23:59:00.000Z', '2026-03-01T23:59:30.000Z', '2026-03-02T00:00:30.000Z']) {
+      world.set(at);
+      ids.push((await forgeJson<Started>(project, ['session', 'start'], { world })).session.id);
+      expect(project.json<{ id: string }>(SESSION).id).toMatch(new RegExp(`^${ids.at(-1)}-[0-9a-f]{6}$`));
+      await forgeJson(project, ['session', 'end', '--no-commit'], { world });
+    }
+    expect(ids).toEqual(['2026-03-01-session-001', '2026-03-01-session-002', '2026-03-02-session-001']);
+    const archived = snapshot(project.path(SESSIONS));
+    expect(Object.keys(archived).filter((path) => /^[^/]*-[0-9a-f]{6}$/.test(path))).toHaveLength(3);
+  });
+
+  it('SES-02 --dry-run takes no id and writes nothing, in the git dir neither', async () => {
+    const project = await withFeature();
+    const world = fixedClock();
+    const before = snapshot(project.dir);
+    const { stderr, stdout, exitCode } = await runForge(project, ['session', 'start', '-n'], { world });
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('2026-03-01-session-001 started')]);
+    expect(stderr).toMatch(
+      /nothing was written. 3 files would change: .*progress\.txt.*focus\.json.*session\.json\n$/,
+    );
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    expect((await forgeJson<Started>(project, ['session', 'start'], { world })).session.id).toBe(
+      '2026-03-01-session-001',
+    );
+  });
+});

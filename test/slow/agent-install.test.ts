@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentName } from '../../src/agent/event.js';
+import { KFR_HEADER } from '../../src/kfr/rules.js';
+import { payload } from '../support/agent-hooks.js';
+import { SLOW_MOTION } from '../support/forge.js';
+import { snapshot } from '../support/forge-project.js';
+import { type Project, run } from '../support/project.js';
+import { makeForgeRepository } from '../support/typed.js';
+
+/** Where each agent that runs commands looks for them, and what its payloads of these moments are called. */
+const AGENTS: Record<string, { file: string; start: string; compact: string; stop: string }> = {
+  claude: {
+    file: '.claude/settings.json',
+    start: 'session-start',
+    compact: 'session-start-compact',
+    stop: 'stop',
+  },
+  codex: {
+    file: '.codex/hooks.json',
+    start: 'session-start',
+    compact: 'session-start-compact',
+    stop: 'stop',
+  },
+  gemini: {
+    file: '.gemini/settings.json',
+    start: 'session-start',
+    compact: 'before-agent',
+    stop: 'after-agent',
+  },
+  cursor: { file: '.cursor/hooks.json', start: 'session-start', compact: 'post-tool-use', stop: 'stop' },
+  copilot: {
+    file: '.github/hooks/forge.json',
+    start: 'session-start',
+    compact: 'user-prompt-submitted',
+    stop: 'agent-stop',
+  },
+};
+
+/** Every command in a file of hooks that calls that event, whatever the file's form. */
+function commandFor(project: Project, file: string, event: string): string {
+  const found: string[] = [];
+  JSON.stringify(project.json(file), (_key, value) => {
+    if (typeof value === 'string' && value.endsWith(` ${event}`) && !value.includes('powershell'))
+      found.push(value);
+    return value;
+  });
+  expect(found.length, `${file}: ${event}`).toBeGreaterThan(0);
+  return found[0] as string;
+}
+
+const EVENTS: Record<string, string> = {
+  'session-start-compact': 'session-start',
+};
+
+describe('forge agent install all', () => {
+  it.each(Object.entries(AGENTS))(
+    'AGT-01 KFR-09 %s: briefing at the start, working memory after a compaction, the gate at the stop',
+    (name, { file, start, compact, stop }) => {
+      const project = makeForgeRepository();
+      const agent = name as AgentName;
+      const sh = (command: string, input = '') =>
+        run(project.dir, 'sh', ['-c', command], { input, env: SLOW_MOTION });
+      const before = snapshot(project.dir);
+      expect(sh('forge agent install all')).toMatchObject({ exitCode: 0, stderr: '' });
+      const call = (fixture: string) => {
+        const place = { cwd: project.dir, workspace_roots: [project.dir] };
+        const event = EVENTS[fixture] ?? fixture;
+        const known = payload(agent, fixture);
+        const kept = Object.fromEntries(Object.entries(place).filter(([field]) => field in known));
+        const outcome = sh(commandFor(project, file, event), JSON.stringify({ ...known, ...kept }));
+        expect(outcome, fixture).toMatchObject({ exitCode: 0, stderr: '' });
+        return outcome.stdout;
+      };
+
+      expect(call(start)).toContain('FORGE briefing, ');
+      expect(call(stop)).not.toContain('requires');
+      sh('forge kfr patch --goal "logout works" --add "OpenQuestion:which cookie holds the token?"');
+      // What the agent knew is gone: it is told again, in whatever way it can be told.
+      sh(`rm -rf .git/forge/agents`);
+      const told = call(compact);
+      expect(told).toContain(JSON.stringify(KFR_HEADER).slice(1, 60));
+      expect(told).toContain('which cookie holds the token?');
+      expect(call(stop)).toContain('before you stop, 1 entry of working memory must be settled');
+      sh('forge kfr patch --resolve "kfr-2=sid"');
+      expect(call(stop)).not.toContain('before you stop');
+
+      expect(sh('forge agent uninstall all')).toMatchObject({ exitCode: 0, stderr: '' });
+      const outside = (files: Record<string, string>) =>
+        Object.fromEntries(Object.entries(files).filter(([path]) => !/^\.(git|forge)(\/|$)/.test(path)));
+      expect(outside(snapshot(project.dir))).toEqual(outside(before));
+    },
+  );
+});

@@ -1,0 +1,105 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import { BIN } from '../support/forge.js';
+import { makeFolder, makePlainProject, run } from '../support/project.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const BUNDLES = ['daily', 'full'] as const;
+
+const start = (bin: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  run(makePlainProject().dir, process.execPath, [bin, ...args], { env });
+
+/** A copy whose files may be changed. */
+function copy(): { home: string; bin: string } {
+  const home = makeFolder();
+  for (const part of ['bin', 'dist/cli', 'templates', 'package.json']) {
+    mkdirSync(join(home, part, '..'), { recursive: true });
+    cpSync(join(root, part), join(home, part), { recursive: true });
+  }
+  return { home, bin: join(home, 'bin/forge.js') };
+}
+
+describe('the built command line', () => {
+  it('answers --version without a bundle', () => {
+    const { home, bin } = copy();
+    rmSync(join(home, 'dist'), { recursive: true });
+    for (const flag of ['--version', '-V'])
+      expect(start(bin, [flag])).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\d+\.\d+/) });
+  });
+
+  it('runs the same command from either bundle', () => {
+    const { home, bin } = copy();
+    rmSync(join(home, 'dist/cli/full.cjs'));
+    const daily = GROUPS.filter(
+      ({ name }) => !/full\.cjs is missing/.test(start(bin, [name, '--help']).stderr),
+    );
+    expect(daily.length).toBeGreaterThan(15);
+    for (const { name } of daily) {
+      const help = start(bin, [name, '--help']);
+      expect(help.exitCode).toBe(0);
+      expect(help).toEqual(start(BIN, ['-C', '.', name, '--help']));
+    }
+    for (const name of ['init', 'doctor', 'ci', 'mcp', 'agent', 'hooks'])
+      expect(daily.map((group) => group.name)).not.toContain(name);
+  });
+
+  it('keeps the daily bundle small', () => {
+    const size = (name: string): number => statSync(join(root, 'dist/cli', `${name}.cjs`)).size;
+    expect(size('daily')).toBeLessThan(950_000);
+    expect(size('daily')).toBeLessThan(size('full'));
+    const text = readFileSync(join(root, 'dist/cli/daily.cjs'), 'utf8');
+    expect(text).not.toContain('StdioServerTransport');
+  });
+
+  it.each(BUNDLES)('reports a missing, empty or truncated %s bundle, exit 6', (name) => {
+    const { home, bin } = copy();
+    const file = join(home, 'dist/cli', `${name}.cjs`);
+    const damages: [string, () => void][] = [
+      ['damaged', () => truncateSync(file, Math.floor(statSync(file).size / 2))],
+      ['missing', () => rmSync(file)],
+    ];
+    for (const [what, damage] of damages) {
+      damage();
+      const { exitCode, stdout, stderr } = start(bin, name === 'daily' ? ['next'] : ['doctor']);
+      expect([exitCode, stdout, stderr]).toEqual([
+        6,
+        '',
+        `forge: forge is incomplete: ${file} is ${what}\n  → npm ci && npm run build   (in your clone of forge)\n`,
+      ]);
+    }
+  });
+
+  it('reports missing templates, exit 6', () => {
+    const { home, bin } = copy();
+    rmSync(join(home, 'templates'), { recursive: true });
+    const { exitCode, stderr } = start(bin, ['help', 'kfr']);
+    expect([exitCode, stderr]).toEqual([
+      6,
+      'forge: forge is incomplete: its templates folder is missing.\n  → npm ci && npm run build   (in your clone of forge)\n',
+    ]);
+  });
+
+  it.skipIf(!('enableCompileCache' in nodeModule))(
+    "keeps compiled code in the user's cache folder only",
+    () => {
+      const home = makeFolder();
+      const place = { HOME: home, XDG_CACHE_HOME: '', TMPDIR: makeFolder() };
+      expect(start(BIN, ['help'], place).exitCode).toBe(0);
+      expect(readdirSync(home)).toEqual(['.cache']);
+      expect(readdirSync(join(home, '.cache/forge'))).toEqual(['node']);
+      expect(readdirSync(place.TMPDIR)).toEqual([]);
+    },
+  );
+
+  it('does not contain the path of the folder it was built in', () => {
+    const files = readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' });
+    const bearing = files
+      .filter((name) => /\.(cjs|js|ts|txt|1)$/.test(name))
+      .filter((name) => readFileSync(join(root, 'dist', name), 'latin1').includes(root.slice(0, -1)));
+    expect(bearing).toEqual([]);
+  });
+});

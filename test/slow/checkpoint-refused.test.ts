@@ -1,0 +1,106 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fileOf, gitState, list, type Made } from '../support/checkpoints.js';
+import { forgeError, forgeJson } from '../support/forge.js';
+import { CONFIG, makeForge, makePlainForge } from '../support/forge-project.js';
+import { record } from '../support/memory.js';
+import { fill, seeded } from '../support/secrets.js';
+
+describe('forge checkpoint create', () => {
+  it('GIT-05 a failing, missing or slow command refuses with exit 1, and leaves nothing', async () => {
+    const project = await makeForge();
+    await record(project);
+    const config = project.read(CONFIG);
+    const before = gitState(project);
+    for (const [command, message, seconds = 600] of [
+      ['false', /^false: exit code 1; no checkpoint was made\.$/],
+      ['no-such-program', /not found/],
+      ['sleep 1000', /stopped after 1 s/, 1],
+      ['node -e "process.kill(process.pid)"', /ended by a signal/],
+    ] as const) {
+      project.write(CONFIG, config.replace('#timeout_seconds = 600', `timeout_seconds = ${seconds}`));
+      const args = ['checkpoint', 'create', 'X', '--verify', 'true', '--verify', command];
+      const error = await forgeError(project, args);
+      expect([command, error.exitCode, error.code]).toEqual([command, 1, 'checkpoint.failed']);
+      expect(error.message).toMatch(message);
+      expect(gitState(project)).toEqual(before);
+    }
+    expect(readdirSync(project.path('.git/forge/checkpoints'))).toEqual([]);
+    expect(project.has(fileOf('X-v1'))).toBe(false);
+  });
+
+  it('GIT-05 a tree that is dirty outside .forge/ is refused with its files: changed, staged, untracked, hidden from git', async () => {
+    const project = await makeForge();
+    project.write('new file', 'x');
+    project.write('src/app.js', 'changed\n');
+    project.git('update-index', '--assume-unchanged', 'package.json');
+    project.write('package.json', '{}\n');
+    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
+    expect(error).toMatchObject({
+      exitCode: 3,
+      code: 'checkpoint.dirty',
+      files: ['new file', 'package.json', 'src/app.js'],
+    });
+    expect(error.message).toContain('new file, package.json, src/app.js');
+    expect(project.git('tag')).toBe('');
+  });
+
+  it('GIT-05 a command that changes files judges another state: refused', async () => {
+    const project = await makeForge();
+    const write = "node -e \"fs.writeFileSync('written', 'x')\"";
+    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', write]);
+    expect(error).toMatchObject({ exitCode: 1, code: 'checkpoint.changed', files: ['written'] });
+    project.write('.gitignore', 'written\n');
+    project.git('add', '.gitignore');
+    project.git('commit', '-qm', 'Ignore');
+    expect((await forgeJson<Made>(project, ['checkpoint', 'create', 'X', '--verify', write])).tag).toBe(
+      'checkpoint/X-v1',
+    );
+  });
+
+  it('GIT-05 a commit that comes in while the commands run is refused', async () => {
+    const project = await makeForge();
+    const error = await forgeError(project, [
+      ...['checkpoint', 'create', 'X', '--verify'],
+      'sh -c \'echo x >other && git add other && git commit -qm "Meanwhile"\'',
+    ]);
+    expect(error.code).toMatch(/^checkpoint\.(moved|changed)$/);
+    expect(project.git('tag')).toBe('');
+  });
+
+  it('LTM-13 GIT-05 a secret in a command or message is refused before anything runs', async () => {
+    const project = await makeForge();
+    const before = project.git('for-each-ref');
+    const secret = fill('ghp_{crc}', seeded(1));
+    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', `echo ${secret}`]);
+    expect(error.exitCode).toBe(5);
+    expect(project.git('for-each-ref')).toBe(before);
+  });
+
+  it('GIT-05 a tag named checkpoint is in the way of all: nothing is run, and the hint makes room', async () => {
+    const project = await makeForge();
+    project.git('tag', '-a', 'checkpoint', '-m', 'mine');
+    const create = ['checkpoint', 'create', 'X', '--verify', 'true'];
+    const error = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'touch ran']);
+    expect(error).toMatchObject({
+      exitCode: 3,
+      code: 'checkpoint.place',
+      message:
+        'No checkpoint can be made: git has a tag named checkpoint, and no tag below checkpoint/ beside it.',
+    });
+    expect(project.has('ran')).toBe(false);
+    execFileSync('sh', ['-c', (error.hint as string).replace('OTHER-NAME', 'mine')], { cwd: project.dir });
+    await forgeJson(project, create);
+    expect(project.git('tag').trim().split('\n')).toEqual(['checkpoint/X-v1', 'mine']);
+  });
+
+  it('GIT-05 without git it is refused', async () => {
+    const project = await makePlainForge();
+    expect(await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true'])).toMatchObject({
+      exitCode: 3,
+      code: 'checkpoint.place',
+    });
+    expect(await list(project)).toEqual([]);
+  });
+});

@@ -1,0 +1,258 @@
+import { once } from 'node:events';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { recordId } from '../../src/ledger/rules/record.js';
+import { check, create, fileOf, gitState, list, type Made, statesOf } from '../support/checkpoints.js';
+import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
+import { verify } from '../support/memory.js';
+import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
+import { makeForgeRepository } from '../support/typed.js';
+
+const CREATE = ['checkpoint', 'create', 'X', '--verify', 'true'];
+
+/** Two branches that change the same line; `main` is checked out, its `.forge/` committed. */
+function makeConflict(): Project {
+  const project = makeForgeRepository();
+  project.git('add', '.forge');
+  project.git('commit', '-qm', 'Forge');
+  project.git('checkout', '-q', '-b', 'side');
+  project.write('src/app.js', 'side\n');
+  project.git('commit', '-qam', 'Side');
+  project.git('checkout', '-q', 'main');
+  project.write('src/app.js', 'main\n');
+  project.git('commit', '-qam', 'Main');
+  return project;
+}
+
+describe('while git is not at rest', () => {
+  it.each([
+    ['a merge', ['merge', 'side']],
+    ['a rebase', ['rebase', 'side']],
+    ['a rebase', ['rebase', '--apply', 'side']],
+    ['a cherry-pick', ['cherry-pick', 'side']],
+    ['a bisect', ['bisect', 'start', 'HEAD', 'HEAD~1']],
+  ])('B-39 GIT-05 during %s (git %j) no checkpoint is made, exit 3; memory goes on', async (name, begin) => {
+    const project = makeConflict();
+    run(project.dir, 'git', begin);
+    const before = gitState(project);
+    const error = await forgeError(project, CREATE);
+    expect(error).toMatchObject({ exitCode: 3, code: 'checkpoint.place' });
+    expect(error.message).toContain(`${name} is in progress`);
+    expect(gitState(project)).toEqual(before);
+    expect((await runForge(project, ['note', 'add', 'goes on'])).exitCode).toBe(0);
+  });
+
+  it('B-39 GIT-05 on a detached HEAD, an unborn branch and behind an index.lock it is refused, exit 3', async () => {
+    const project = makeForgeRepository();
+    writeFileSync(project.path('.git/index.lock'), '');
+    expect((await forgeError(project, CREATE)).message).toContain('index.lock exists');
+    rmSync(project.path('.git/index.lock'));
+    project.git('checkout', '-q', '--detach');
+    expect(await forgeError(project, CREATE)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('HEAD is detached'),
+    });
+    project.git('checkout', '-q', '--orphan', 'unborn');
+    project.git('rm', '-rqf', '--cached', '.');
+    expect(await forgeError(project, CREATE)).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('no commit yet'),
+    });
+    expect((await runForge(project, ['note', 'add', 'goes on'])).exitCode).toBe(0);
+    expect(project.git('tag')).toBe('');
+  });
+});
+
+describe('kinds of repositories', () => {
+  it('GIT-05 with SHA-256 objects', async () => {
+    const project = makePlainProject();
+    project.git('init', '-q', '--object-format=sha256');
+    project.write('a', 'a');
+    project.git('add', '.');
+    project.git('commit', '-qm', 'Begin');
+    await forgeJson(project, ['init', '--yes']);
+    const made = await create(project, 'X');
+    expect([made.commit.length, made.tree?.length]).toEqual([64, 64]);
+    expect(await check(project, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
+    expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('B-45 GIT-05 in a shallow clone; earlier ones without their tags are told as such', async () => {
+    const project = makeForgeRepository();
+    await create(project, 'X');
+    await forgeJson(project, ['note', 'add', 'more']);
+    project.git('add', '.');
+    project.git('commit', '-qm', 'More');
+    const clone = projectAt(makeFolder());
+    project.git('clone', '-q', '--depth', '1', '--no-tags', `file://${project.dir}`, clone.dir);
+    expect(await statesOf(clone)).toEqual(['X-v1 unknown']);
+    expect((await create(clone, 'X')).tag).toBe('checkpoint/X-v2');
+    expect((await verify(clone)).status).toBe('intact');
+    expect(await check(clone, ['X-v2'])).toMatchObject({ exitCode: 0, codes: [] });
+    clone.git('fetch', '-q', '--depth', '1', 'origin', 'tag', 'checkpoint/X-v1');
+    expect(await statesOf(clone)).toEqual(['X-v2 ok', 'X-v1 ok']);
+  });
+
+  it('B-38 GIT-05 in a linked worktree, which has the tags of all, and takes no number twice', async () => {
+    const project = makeForgeRepository();
+    await create(project, 'X');
+    const worktree = projectAt(join(makeFolder(), 'other'));
+    project.git('worktree', 'add', '-q', worktree.dir, '-b', 'other', 'HEAD~1');
+    const made = await create(worktree, 'X');
+    expect([made.tag, made.branch]).toEqual(['checkpoint/X-v2', 'other']);
+    expect(await statesOf(project)).toEqual(['X-v2 ok', 'X-v1 ok']);
+    expect(await check(worktree)).toMatchObject({ exitCode: 0, codes: [] });
+    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
+  });
+
+  it('B-38 GIT-05 in a submodule, and around one', async () => {
+    const inner = makeForgeRepository();
+    inner.git('add', '.');
+    inner.git('commit', '-qm', 'Forge');
+    const outer = makeForgeRepository();
+    outer.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.dir, 'sub');
+    outer.git('commit', '-qm', 'Submodule');
+    const sub = projectAt(outer.path('sub'));
+    const made = await create(sub, 'X');
+    expect(await check(sub, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
+    expect(sub.git('rev-parse', 'HEAD')).toBe(made.manifest_commit);
+    // The outer one sees another commit there.
+    expect(await forgeError(outer, CREATE)).toMatchObject({ code: 'checkpoint.dirty', files: ['sub'] });
+    outer.git('commit', '-qam', 'Submodule');
+    await create(outer, 'X');
+    expect(await check(outer, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
+  });
+
+  it('B-38 GIT-05 in a bare repository there is none: exit 2', async () => {
+    const bare = makePlainProject();
+    bare.git('init', '-q', '--bare');
+    for (const args of [CREATE, ['checkpoint', 'list'], ['checkpoint', 'verify']])
+      expect(await forgeError(bare, args)).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
+  });
+
+  it('B-40 GIT-05 runs no hook or filter of the repository, and leaves what is staged', async () => {
+    const project = makeForgeRepository();
+    for (const name of [
+      'reference-transaction',
+      'pre-commit',
+      'commit-msg',
+      'post-commit',
+      'post-index-change',
+    ]) {
+      project.write(`.git/hooks/${name}`, `#!/bin/sh\ntouch ${project.path('.git/ran')}\n`);
+      chmodSync(project.path('.git/hooks', name), 0o755);
+    }
+    project.git('config', 'filter.evil.clean', `touch ${project.path('.git/ran')}; cat`);
+    project.write('.git/info/attributes', '* filter=evil\n');
+    await create(project, 'X');
+    expect(await check(project, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
+    expect(project.has('.git/ran')).toBe(false);
+  });
+
+  it('B-42 GIT-05 on a branch, and beside files, with odd names', async () => {
+    const project = makeForgeRepository();
+    project.git('switch', '-qc', '$(x)/-n;é');
+    project.write('a\nb\t"c"', 'x');
+    project.git('add', '.');
+    project.git('commit', '-qm', 'Odd');
+    const made = await create(project, 'X');
+    expect(made.branch).toBe('$(x)/-n;é');
+    expect(await check(project, ['--run'])).toMatchObject({ exitCode: 0, codes: [] });
+    project.write('a\nb\t"c"', 'y');
+    expect(await forgeError(project, CREATE)).toMatchObject({ files: ['a\nb\t"c"'] });
+  });
+});
+
+/** A process of its own that records cycles until it is ended. */
+async function startRecorder(project: Project): Promise<() => Promise<void>> {
+  const script = `
+    const forge = open();
+    const input = { task_id: 'A', exit_code: 0, started_at: '2026-01-01T00:00:00Z', finished_at: '2026-01-01T00:00:01Z', classification: 'SUCCESS' };
+    let on = true;
+    process.on('SIGTERM', () => { on = false; });
+    process.stdout.write('on');
+    while (on) {
+      await forge.memory.record(input);
+      await new Promise((done) => setTimeout(done, 20));
+    }`;
+  const child = startLibrary(project.dir, script);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = new Promise<void>((done) => child.on('close', () => done()));
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return () => {
+    child.kill('SIGTERM');
+    return ended;
+  };
+}
+
+/** The ids of the records that a commit has of a tier, with what evaluations say they are of. */
+function recordsIn(
+  project: Project,
+  commit: string,
+  tier: string,
+): { ids: Set<string>; executions: string[] } {
+  const files = project.git(
+    'ls-tree',
+    '-r',
+    '--name-only',
+    commit,
+    `.forge/memory/${tier}.jsonl`,
+    `.forge/memory/${tier}.d/`,
+  );
+  const lines = files
+    .split('\n')
+    .filter((path) => path.endsWith('.jsonl'))
+    .flatMap((path) => project.git('show', `${commit}:${path}`).split('\n').filter(Boolean));
+  const executions = lines.flatMap((line) => (JSON.parse(line) as { execution?: string }).execution ?? []);
+  return { ids: new Set(lines.map((line) => recordId(Buffer.from(line)))), executions };
+}
+
+describe('at the same time', () => {
+  it('B-57 GIT-05 two in one worktree, and one in another: each takes a number of its own', async () => {
+    const project = makeForgeRepository();
+    await create(project, 'X');
+    const worktree = join(makeFolder(), 'other');
+    project.git('worktree', 'add', '-q', worktree, '-b', 'other', 'HEAD');
+    const flags = ['--verify', 'sleep 0.2', '--json'];
+    const children = [project.dir, project.dir, worktree].map((dir) =>
+      startBinary(dir, ['checkpoint', 'create', 'X', ...flags]),
+    );
+    const made = await Promise.all(
+      children.map(async (child) => {
+        let stdout = '';
+        let stderr = '';
+        child.stdout?.on('data', (chunk) => (stdout += chunk));
+        child.stderr?.on('data', (chunk) => (stderr += chunk));
+        await new Promise((done) => child.on('close', done));
+        return stdout === '' ? stderr : (JSON.parse(stdout) as Made).tag;
+      }),
+    );
+    expect(made.sort()).toEqual(['checkpoint/X-v2', 'checkpoint/X-v3', 'checkpoint/X-v4']);
+    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
+    expect(await check({ dir: worktree })).toMatchObject({ exitCode: 0, codes: [] });
+    expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('B-57 GIT-05 while others append: the manifest is a cut of all ledgers at one moment, and the commit has it', async () => {
+    const project = makeForgeRepository();
+    await create(project, 'X');
+    const stop = await startRecorder(project);
+    for (let i = 0; i < 4; i++) await create(project, 'X');
+    await stop();
+    expect((await verify(project)).status).toBe('intact');
+    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
+    expect(await list(project)).toHaveLength(5);
+    for (const { tag, commit } of (await list(project)).slice(0, -1)) {
+      const { ledger } = project.json<Made>(fileOf(tag.replace('checkpoint/', '')));
+      const execution = recordsIn(project, commit ?? '', 'execution');
+      const evaluation = recordsIn(project, commit ?? '', 'evaluation');
+      for (const head of ledger?.execution?.heads ?? []) expect(execution.ids.has(head)).toBe(true);
+      for (const head of ledger?.evaluation?.heads ?? []) expect(evaluation.ids.has(head)).toBe(true);
+      // An evaluation comes after its execution: no cut has more of them.
+      const counts = [ledger?.execution?.records, ledger?.evaluation?.records] as [number, number];
+      expect(counts[1]).toBeLessThanOrEqual(counts[0]);
+      expect(counts[0]).toBeLessThanOrEqual(execution.ids.size);
+    }
+  });
+});

@@ -1,0 +1,246 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { encodeDocument } from '../../src/core/schema.js';
+import {
+  check,
+  contentsOf,
+  create,
+  fileOf,
+  gitState,
+  list,
+  type Made,
+  statesOf,
+} from '../support/checkpoints.js';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, makeForge } from '../support/forge-project.js';
+import { logOf, makeKey, nameKey, record, verify } from '../support/memory.js';
+import { changedPaths, makeFolder, run } from '../support/project.js';
+
+describe('forge checkpoint create', () => {
+  it('GIT-05 commits .forge/, runs the commands, makes an annotated tag and the manifest, which say the same', async () => {
+    const project = await makeForge();
+    const world = { world: fixedClock('2026-03-01T10:00:00.000Z') };
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node -e 0', '--issue', 'SX9-1']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    await forgeJson(project, ['session', 'start'], world);
+    const made = await forgeJson<Made>(
+      project,
+      [
+        'checkpoint',
+        'create',
+        'SX9-1',
+        '--verify',
+        'node -e "console.log(1)"',
+        '--verify',
+        'true',
+        '-m',
+        '# works\nwell',
+      ],
+      world,
+    );
+    const file = project.json<Made>(fileOf('SX9-1-v1'));
+    expect(Object.keys(file)).toEqual([
+      ...['schema_version', 'tag', 'commit', 'timestamp', 'verified_by', 'features_passing'],
+      ...[
+        'linear_issues_closed',
+        'can_rollback_to',
+        'message',
+        'tree',
+        'branch',
+        'session',
+        'ledger',
+        'evidence',
+      ],
+    ]);
+    expect({ ...file, manifest_commit: made.manifest_commit }).toEqual(made);
+    expect(made).toMatchObject({
+      tag: 'checkpoint/SX9-1-v1',
+      timestamp: '2026-03-01T10:00:00.000Z',
+      verified_by: ["node -e 'console.log(1)'", 'true'],
+      features_passing: ['A'],
+      linear_issues_closed: ['SX9-1'],
+      can_rollback_to: true,
+      branch: 'main',
+      session: expect.stringMatching(/^2026-03-01-session-001-/),
+    });
+    expect(made.evidence).toMatchObject([{ exit_code: 0 }, { command: 'true', exit_code: 0 }]);
+
+    expect(project.git('cat-file', '-t', 'checkpoint/SX9-1-v1')).toBe('tag');
+    expect(project.git('rev-parse', 'checkpoint/SX9-1-v1^{commit}')).toBe(made.commit);
+    expect(project.git('rev-parse', `${made.commit}^{tree}`)).toBe(made.tree);
+    expect(contentsOf(project, made.tag)).toBe(`# works\nwell\n\n${encodeDocument(file)}`.trimEnd());
+    expect(project.git('rev-parse', 'HEAD')).toBe(made.manifest_commit);
+    expect(project.git('rev-parse', 'HEAD^')).toBe(made.commit);
+    expect(project.git('show', '--name-only', '--format=%s', 'HEAD').split('\n').filter(Boolean)).toEqual([
+      '[SX9-1] Checkpoint SX9-1-v1',
+      fileOf('SX9-1-v1'),
+    ]);
+    expect(changedPaths(project)).toEqual([]);
+    expect(readdirSync(project.path('.git/forge/checkpoints'))).toEqual([]);
+    expect(await check(project)).toMatchObject({ exitCode: 0, findings: [] });
+    expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('GIT-05 says how others get it where there is a remote, by the name that it has', async () => {
+    const project = await makeForge();
+    const said = async (): Promise<string> =>
+      (await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true'])).stdout;
+    expect(await said()).not.toContain('push');
+    project.git('remote', 'add', "it's", 'https://example.com/x.git');
+    expect(await said()).toContain("  others get it with: git push 'it'\\''s' checkpoint/X-v2\n");
+    project.git('remote', 'add', 'other', 'https://example.com/y.git');
+    expect(await said()).not.toContain('push');
+    project.git('remote', 'add', 'origin', 'https://example.com/z.git');
+    expect(await create(project, 'X')).toMatchObject({ push: 'git push origin checkpoint/X-v4' });
+  });
+
+  it('GIT-05 the tested tree is the commit’s without .forge/, by git’s own means', async () => {
+    const project = await makeForge();
+    const made = await create(project, 'X');
+    const entries = project
+      .git('ls-tree', made.commit)
+      .split('\n')
+      .filter((line) => !line.endsWith('\t.forge'));
+    const tree = run(project.dir, 'git', ['mktree'], { input: `${entries.join('\n')}\n` }).stdout.trim();
+    expect(made.evidence?.map((evidence) => evidence.tree)).toEqual([tree]);
+  });
+
+  it('GIT-05 the name comes from the argument, else the focused issue, feature, or the session; numbers go up', async () => {
+    const project = await makeForge();
+    const world = { world: fixedClock('2026-03-01T10:00:00.000Z') };
+    const make = (...args: string[]): Promise<Made> =>
+      forgeJson(project, ['checkpoint', 'create', ...args, '--verify', 'true'], world);
+    expect(await forgeError(project, ['checkpoint', 'create', '--verify', 'true'])).toMatchObject({
+      exitCode: 2,
+      code: 'checkpoint.issue',
+    });
+    await forgeJson(project, ['session', 'start'], world);
+    expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v1');
+    await forgeJson(project, ['session', 'end'], world);
+    expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v2');
+    await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
+    await forgeJson(project, ['focus', 'set', '--task', 'F-1: Login']);
+    expect((await make()).tag).toBe('checkpoint/F-1-v1');
+    await forgeJson(project, ['focus', 'set', '--issue', 'SX9-7']);
+    expect((await make()).tag).toBe('checkpoint/SX9-7-v1');
+    expect((await make()).tag).toBe('checkpoint/SX9-7-v2');
+    expect((await make('sx9-7')).tag).toBe('checkpoint/sx9-7-v3');
+    project.git('tag', '-d', 'checkpoint/sx9-7-v3');
+    project.git('rm', '-q', fileOf('sx9-7-v3'));
+    // A number that only a tag, or only a manifest has, is taken too.
+    project.git('tag', 'checkpoint/SX9-7-v8');
+    expect((await make()).tag).toBe('checkpoint/SX9-7-v9');
+    project.git('tag', '-d', 'checkpoint/SX9-7-v9');
+    expect((await make()).tag).toBe('checkpoint/SX9-7-v10');
+    expect((await list(project)).map(({ tag }) => tag).slice(0, 2)).toEqual([
+      'checkpoint/SX9-7-v10',
+      'checkpoint/SX9-7-v9',
+    ]);
+  });
+
+  it.each([
+    '--force',
+    '-d',
+    'a\nb',
+    'a b',
+    'a..b',
+    'a/b',
+    'a~1',
+    'a:b',
+    '',
+    '.x',
+    'x.',
+    'é',
+    'x'.repeat(65),
+    'con',
+  ])('B-42 GIT-05 the name %j is refused, and nothing is made', async (name) => {
+    const project = await makeForge();
+    const before = gitState(project);
+    const args = ['--json', 'checkpoint', 'create', '--verify', 'true', '--', name];
+    const { exitCode, stderr } = await runForge(project, args);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('"code":"id.invalid"')]);
+    expect(gitState(project)).toEqual(before);
+  });
+
+  it('GIT-05 without --verify: [checkpoint] verify, else the tests of passing features, else exit 2', async () => {
+    const project = await makeForge();
+    expect(await forgeError(project, ['checkpoint', 'create', 'X'])).toMatchObject({
+      exitCode: 2,
+      code: 'checkpoint.no_verify',
+      hint: expect.stringContaining('--verify'),
+    });
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node -e 0', '--test', 'true']);
+    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'node -e 0']);
+    await forgeJson(project, ['feature', 'add', 'C', 'c', '--test', 'false']);
+    await forgeJson(project, ['feature', 'verify', 'A', 'B']);
+    expect((await forgeJson<Made>(project, ['checkpoint', 'create', 'X'])).verified_by).toEqual([
+      'node -e 0',
+      'true',
+    ]);
+    project.write(CONFIG, project.read(CONFIG).replace('#verify = []', 'verify = ["node -e 1"]'));
+    // It came with the repository, as far as forge knows.
+    expect(await forgeError(project, ['checkpoint', 'create', 'X'])).toMatchObject({
+      exitCode: 3,
+      code: 'trust.needed',
+    });
+    expect((await runForge(project, ['trust', '--show'])).stdout).toContain('[checkpoint] verify');
+    await forgeJson(project, ['trust', '--yes'], { terminal: true });
+    expect((await forgeJson<Made>(project, ['checkpoint', 'create', 'X'])).verified_by).toEqual([
+      'node -e 1',
+    ]);
+  });
+
+  it('LTM-12 GIT-05 commands get a cleaned environment and no input', async () => {
+    const project = await makeForge();
+    const ask = 'sh -c \'test -z "$SECRET_OF_MINE" && test -z "$(cat)"\'';
+    const env = { SECRET_OF_MINE: 'x' };
+    expect((await runForge(project, ['checkpoint', 'create', 'X', '--verify', ask], { env })).exitCode).toBe(
+      0,
+    );
+  });
+
+  it('LTM-18 GIT-05 seals memory where a supervisor’s key is there', async () => {
+    const project = await makeForge();
+    await record(project);
+    const key = nameKey(project, makeKey(makeFolder()));
+    const made = await forgeJson<Made>(project, ['checkpoint', 'create', 'X', '--verify', 'true'], {
+      env: { FORGE_SUPERVISOR_KEY: key },
+    });
+    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toContain('seal');
+    expect(made.ledger?.audit?.records).toBe(2);
+  });
+
+  it('GIT-05 tag.gpgSign is honoured, and a signing program that the repository names is not run', async () => {
+    const project = await makeForge();
+    project.git('config', 'tag.gpgSign', 'true');
+    project.write('.git/evil', `#!/bin/sh\ntouch ${project.path('.git/ran')}\nexit 1\n`);
+    project.git('config', 'gpg.program', project.path('.git/evil'));
+    const { exitCode } = await forgeError(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
+    expect([exitCode, project.has('.git/ran'), project.git('tag')]).toEqual([6, false, '']);
+    expect(readdirSync(project.path('.git/forge/checkpoints'))).toEqual([]);
+  });
+});
+
+describe.skipIf(run('/', 'ssh-keygen', ['-?']).exitCode === null)('a signed checkpoint', () => {
+  it('GIT-05 holds its manifest before the signature, and git verifies it', async () => {
+    const project = await makeForge();
+    const key = join(makeFolder(), 'key');
+    run(project.dir, 'ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key]);
+    for (const [name, value] of [
+      ['tag.gpgSign', 'true'],
+      ['gpg.format', 'ssh'],
+      ['user.signingKey', key],
+      ['gpg.ssh.allowedSignersFile', `${key}.allowed`],
+    ] as const)
+      project.git('config', name, value);
+    const email = project.git('config', 'user.email');
+    writeFileSync(`${key}.allowed`, `${email} ${readFileSync(`${key}.pub`, 'utf8')}`);
+    await create(project, 'X');
+    expect(run(project.dir, 'git', ['tag', '-v', 'checkpoint/X-v1']).stderr).toContain(
+      'Good "git" signature',
+    );
+    expect(await statesOf(project)).toEqual(['X-v1 ok']);
+    expect(await check(project)).toMatchObject({ exitCode: 0, codes: [] });
+  });
+});

@@ -1,0 +1,322 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ciExit } from '../../src/ci/rules.js';
+import { openForge } from '../../src/index.js';
+import { create } from '../support/checkpoints.js';
+import { ci, cloneOf, commit, failed, GOOD, messages, NOWHERE, ready, text } from '../support/ci.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  CONFIG,
+  differences,
+  FEATURES,
+  makePlainForge,
+  PASSING_FEATURE,
+  putFeatures,
+  snapshot,
+} from '../support/forge-project.js';
+import { linesOf, putLines, record, segmentOf, verify } from '../support/memory.js';
+import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+describe('forge ci', () => {
+  it('GIT-07 all is well: exit 0, five checks in order, nothing is written', async () => {
+    const project = await ready();
+    const before = snapshot(project.dir);
+    const { stdout, stderr, exitCode } = await text(project, []);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout.split('\n')).toEqual([
+      '✓ commits      1 commit in HEAD^1..HEAD (the last commit)',
+      expect.stringMatching(/^✓ memory {7}\d records$/),
+      '✓ guard        2 added places in 1 commit',
+      '✓ features     0 of 0 features passing',
+      '✓ checkpoints  0 checkpoints',
+      'forge ci: nothing is wrong',
+      '',
+    ]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    const report = await ci(project);
+    expect(report).toMatchObject({
+      ok: true,
+      exitCode: 0,
+      range: 'HEAD^1..HEAD',
+      range_from: 'the last commit',
+    });
+  });
+
+  it('GIT-07 a builder may run it, and it runs while memory is halted', async () => {
+    const project = await ready();
+    expect((await ci(project, [], { FORGE_ROLE: 'builder' })).exitCode).toBe(0);
+    for (let i = 0; i < 2; i++) await record(project);
+    const file = segmentOf(project, 'execution');
+    const lines = linesOf(project, file);
+    putLines(project, file, lines.slice(1));
+    await verify(project);
+    putLines(project, file, lines);
+    const report = await ci(project);
+    expect([report.exitCode, failed(report)]).toEqual([4, ['memory corrupted']]);
+    expect(messages(report)).toEqual([expect.stringMatching(/^memory is halted: /)]);
+  });
+
+  it('GIT-07 without a .forge/ it exits 2 and says what to type', async () => {
+    expect(await forgeError(makeRepository(), ['ci'])).toMatchObject({
+      exitCode: 2,
+      code: 'not_a_forge',
+      hint: 'forge init',
+    });
+  });
+
+  it('GIT-07 without git, and without a commit, it skips what there is none of', async () => {
+    const plain = await ci(await makePlainForge());
+    expect([plain.exitCode, plain.states]).toEqual([0, ['skipped', 'ok', 'skipped', 'ok', 'ok']]);
+    const unborn = makePlainProject();
+    unborn.git('init', '-q');
+    await forgeJson(unborn, ['init']);
+    expect((await ci(unborn)).checks[0]).toMatchObject({
+      state: 'skipped',
+      detail: 'there is no commit yet',
+    });
+  });
+
+  it.each([
+    ['--format', 'pink'],
+    ['--template', 'jenkins'],
+    ['--junit', '.forge/config.toml'],
+    ['--junit', '.git/config'],
+    ['--range', '--output=x'],
+    ['--range', 'no-such..HEAD'],
+    ['--range', ''],
+  ])('GIT-07 %s %j is a wrong call: exit 2, one line', async (flag, value) => {
+    expect(await forgeError(await ready(), ['ci', flag, value], { env: NOWHERE })).toMatchObject({
+      exitCode: 2,
+    });
+  });
+
+  it.each(['github', 'gitlab'])(
+    'GIT-07 --template %s prints a pipeline, with and without a .forge/',
+    async (system) => {
+      const { stdout, exitCode } = await runForge(makePlainProject(), ['ci', '--template', system]);
+      expect(exitCode).toBe(0);
+      for (const words of ['forge ci --junit forge-ci.xml', /fetch-depth: 0|GIT_DEPTH: "0"/])
+        expect(stdout).toMatch(words);
+      expect(stdout).not.toContain('\t');
+    },
+  );
+
+  it.each([
+    ['github', /run: \|\n([\s\S]*?)\n +env:/],
+    ['gitlab', /before_script:\n([\s\S]*?)\n +script:/],
+  ])(
+    'GIT-07 the pipeline for %s puts forge on the PATH, built from the revision that is set',
+    async (system, step) => {
+      const { stdout } = await runForge(makePlainProject(), ['ci', '--template', system]);
+      const [temp, prefix] = [makeFolder(), makeFolder()];
+      const lines = (step.exec(stdout)?.[1] ?? '').replace(/^ +(- )?/gm, '').replaceAll('/tmp/', `${temp}/`);
+      const forge = makeRepository();
+      const manifest = { name: 'forge-memory', version: '1.0.0', bin: { forge: 'built.sh' } };
+      const lock = { ...manifest, lockfileVersion: 3, packages: { '': manifest } };
+      const scripts = { build: 'printf "#!/bin/sh\\necho linked" >built.sh' };
+      forge.write('package.json', JSON.stringify({ ...manifest, scripts }));
+      forge.write('package-lock.json', JSON.stringify(lock));
+      const FORGE_REVISION = commit(forge);
+      forge.write('package.json', '{}');
+      commit(forge);
+
+      const npm = { npm_config_prefix: prefix, npm_config_offline: 'true', npm_config_audit: 'false' };
+      const env = { ...npm, RUNNER_TEMP: temp, FORGE_REPOSITORY: forge.dir, FORGE_REVISION };
+      expect(run(temp, 'sh', ['-ec', lines], { env })).toMatchObject({ exitCode: 0 });
+      expect(run(temp, join(prefix, 'bin/forge'), []).stdout).toBe('linked\n');
+      const unset = run(temp, 'sh', ['-ec', lines], { env: { ...env, FORGE_REPOSITORY: '' } });
+      expect(unset.exitCode).not.toBe(0);
+      expect(unset.stderr).toContain('FORGE_REPOSITORY: is not set');
+    },
+  );
+});
+
+describe('forge ci: each cause alone', () => {
+  it('GIT-07 commits out of the protocol exit 1, each with what to write', async () => {
+    const project = await ready();
+    const sha = commit(project, 'Quick fix\n');
+    const report = await ci(project);
+    expect([report.exitCode, failed(report)]).toEqual([1, ['commits findings']]);
+    expect(report.checks[0]?.findings[0]).toMatchObject({
+      commit: sha,
+      message: expect.stringMatching(/^"Quick fix": The subject is not .* "## What" is missing\. /),
+      fix: `forge commit check --range ${sha.slice(0, 12)}^!   (says what to write)`,
+    });
+    expect(report.checks[0]?.findings).toHaveLength(1);
+    const told = await runForge(project, ['commit', 'check', '--range', `${sha.slice(0, 12)}^!`]);
+    expect([told.exitCode, told.stdout]).toEqual([1, expect.stringContaining('Write: [FORGE] Quick fix')]);
+    project.write(CONFIG, "[commit]\nenforce = 'off'\n");
+    expect((await ci(project)).states[0]).toBe('skipped');
+  });
+
+  it('GIT-07 what is still to be squashed exits 1', async () => {
+    const project = await ready();
+    commit(project, 'fixup! [SX9-123] Brief description\n');
+    const report = await ci(project);
+    expect([report.exitCode, messages(report)]).toEqual([
+      1,
+      ['"fixup! [SX9-123] Brief description" is still to be squashed.'],
+    ]);
+  });
+
+  it('GIT-07 damaged memory exits 4, and so does a commit that drops a record', async () => {
+    const project = await ready();
+    for (let i = 0; i < 2; i++) await record(project);
+    const file = segmentOf(project, 'execution');
+    const lines = linesOf(project, file);
+    putLines(
+      project,
+      file,
+      lines.map((line) => line.replace('"exit_code":0', '"exit_code":1')),
+    );
+    const edited = await ci(project);
+    expect([edited.exitCode, failed(edited)]).toEqual([4, ['memory corrupted']]);
+    expect(edited.checks[1]?.findings[0]).toMatchObject({ file, line: expect.any(Number) });
+    putLines(project, file, lines);
+    commit(project);
+    project.git('rm', '-q', '-r', '.forge/memory/execution.d');
+    commit(project);
+    const dropped = await ci(cloneOf(project));
+    expect([dropped.exitCode, failed(dropped)]).toEqual([4, ['memory corrupted']]);
+    expect(messages(dropped).join()).toMatch(
+      /commit [0-9a-f]{12} dropped 2 records .* of the execution ledger/,
+    );
+  });
+
+  it('GIT-07 a secret in a file or in a message exits 5, and is shown nowhere', async () => {
+    const secret = SAMPLES.secret();
+    for (const inMessage of [true, false]) {
+      const project = await ready();
+      if (!inMessage) project.write('src/key.js', `\nconst key = '${secret}';\n`);
+      const sha = commit(project, inMessage ? GOOD.replace('key insight', secret) : GOOD);
+      const report = await ci(project);
+      expect([report.exitCode, failed(report)]).toEqual([5, ['guard secret']]);
+      expect(report.checks[2]?.findings[0]).toMatchObject(
+        inMessage ? { commit: sha } : { commit: sha, file: 'src/key.js', line: 2 },
+      );
+      const { stdout } = await text(project, ['--format', 'github', '--junit', 'ci.xml']);
+      expect((stdout + JSON.stringify(report) + project.read('ci.xml')).includes(secret)).toBe(false);
+    }
+  });
+
+  it('GIT-07 a feature that passes by hand alone exits 1', async () => {
+    const project = await ready();
+    putFeatures(project, [PASSING_FEATURE, { ...PASSING_FEATURE, id: 'B', tests: ['false'] }]);
+    const report = await ci(project);
+    expect([report.exitCode, failed(report)]).toEqual([1, ['features findings']]);
+    expect(report.checks[3]).toMatchObject({
+      detail: '2 of 2 features passing',
+      findings: [
+        {
+          message: expect.stringMatching(/^B is marked passing/),
+          fix: 'forge feature verify B',
+          file: FEATURES,
+        },
+      ],
+    });
+    project.write(FEATURES, '{ "schema_version": "1.0", "features": [');
+    const damaged = await ci(project);
+    expect([damaged.exitCode, failed(damaged)]).toEqual([4, ['commits corrupted', 'features corrupted']]);
+  });
+
+  it('GIT-07 --run runs what is trusted, exits 1 for what fails, 3 for what may not run, and notes nothing', async () => {
+    const project = await ready();
+    await forgeJson(project, [
+      'feature',
+      'add',
+      'A',
+      'a',
+      '--test',
+      'node -e "process.exit(+fs.existsSync(\'broken\'))"',
+    ]);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    commit(project);
+    expect((await ci(project, ['--run'])).checks[3]).toMatchObject({
+      state: 'ok',
+      detail: '1 of 1 feature passing, the tests of 1 run',
+    });
+    project.write('broken', '');
+    commit(project);
+    const before = snapshot(project.dir);
+    const broken = await ci(project, ['--run']);
+    expect([broken.exitCode, messages(broken)]).toEqual([
+      1,
+      [expect.stringMatching(/^A is marked passing and fails now: node .*: exit code 1$/)],
+    ]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    const clone = cloneOf(project);
+    const refused = await ci(clone, ['--run']);
+    expect([refused.exitCode, failed(refused)]).toEqual([3, ['features refused']]);
+    const { digest } = await forgeJson<{ digest: string }>(clone, ['trust', '--show']);
+    expect((await ci(clone, ['--run'], { FORGE_TRUST: digest })).exitCode).toBe(1);
+    expect((await ci(clone)).exitCode).toBe(0);
+  });
+
+  it('GIT-07 LTM-13 a check that fails by a bug of forge does not hide a secret that another found', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node -e 0']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    project.write('key.txt', `${SAMPLES.secret()}\n`);
+    commit(project);
+    const onStart = (): never => {
+      throw new TypeError('not a function');
+    };
+    const report = await openForge(project.dir).ci({ run: true }, { onStart });
+    expect([ciExit(report), failed(report)]).toEqual([5, ['guard secret', 'features outside']]);
+    expect(messages(report).at(-1)).toBe('This is a bug in forge: not a function');
+  });
+
+  it('GIT-07 a checkpoint that is not what it was exits 1', async () => {
+    const project = await ready();
+    await create(project, 'X');
+    expect((await ci(project, ['--range', 'HEAD..HEAD'])).states).toEqual([
+      'skipped',
+      'ok',
+      'skipped',
+      'ok',
+      'ok',
+    ]);
+    project.git('tag', '-d', 'checkpoint/X-v1');
+    project.git('remote', 'add', 'upstream', '/nowhere');
+    const report = await ci(project, ['--range', 'HEAD..HEAD']);
+    expect([report.exitCode, failed(report)]).toEqual([1, ['checkpoints findings']]);
+    expect(report.checks[4]?.findings[0]?.fix).toMatch(/^git fetch upstream tag /);
+  });
+
+  it('GIT-07 all at once: all are told, and the gravest decides', async () => {
+    const project = await ready();
+    await create(project, 'X');
+    project.git('tag', '-d', 'checkpoint/X-v1');
+    await record(project);
+    const file = segmentOf(project, 'execution');
+    putLines(
+      project,
+      file,
+      linesOf(project, file).map((line) => line.replace('"exit_code":0', '"exit_code":1')),
+    );
+    putFeatures(project, [{ ...PASSING_FEATURE, tests: ['false'] }]);
+    project.write('key.txt', `${SAMPLES.secret()}\n`);
+    commit(project, 'Everything\n');
+    const report = await ci(project);
+    expect([report.exitCode, failed(report)]).toEqual([
+      4,
+      ['commits findings', 'memory corrupted', 'guard secret', 'features findings', 'checkpoints findings'],
+    ]);
+    const { stdout, exitCode } = await text(project, []);
+    expect([exitCode, stdout]).toEqual([
+      4,
+      expect.stringMatching(/forge ci: \d+ findings in commits, memory, guard, features, checkpoints\n$/),
+    ]);
+  });
+
+  it('GIT-07 without git each check that needs it says so: exit 6', async () => {
+    const report = await ci(await ready(), [], { PATH: makeFolder() });
+    expect(report.exitCode).toBe(6);
+    expect(failed(report)).toEqual(
+      expect.arrayContaining(['commits outside', 'memory outside', 'guard outside']),
+    );
+    expect(report.states[3]).toBe('ok');
+    expect(messages(report)[0]).toBe('git was not found.');
+  });
+});

@@ -1,0 +1,219 @@
+import type { ChildProcess } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemWorld } from '../../src/index.js';
+import {
+  agent,
+  fixedClock,
+  forgeJson,
+  runBinary,
+  runForge,
+  startBinary,
+  startLibrary,
+} from '../support/forge.js';
+import { FEATURES, KNOWLEDGE, makeForge, PROGRESS } from '../support/forge-project.js';
+import { makeFolder, type Project, run } from '../support/project.js';
+
+interface Listed {
+  sessions: { id: string; next: string; status: string }[];
+}
+
+/** One session at a time of the clock, with its NEXT line; returns its warnings. */
+async function session(project: Project, at: string, next: string): Promise<string[]> {
+  const world = fixedClock(at);
+  const { warnings } = await forgeJson<{ warnings: string[] }>(project, ['session', 'start'], { world });
+  await forgeJson(project, ['progress', 'add', `at ${at}`], { world });
+  await forgeJson(project, ['session', 'end', '--no-commit', '--next', next], { world });
+  return warnings;
+}
+
+const AT = [
+  '2026-03-01T10:00:00.000Z',
+  '2026-03-02T10:00:00.000Z',
+  '2026-03-03T10:00:00.000Z',
+  '2026-03-04T10:00:00.000Z',
+  '2026-03-05T10:00:00.000Z',
+  '2026-03-04T10:00:00.000Z',
+  '1970-01-01T00:00:00.000Z',
+  '2038-01-19T03:14:08.000Z',
+  '2100-02-28T23:59:59.999Z',
+  '2026-03-06T10:00:00.000Z',
+];
+
+describe('the clock', () => {
+  it('B-67 set back a day, to 1970, to 2038 and 2100: sessions keep their order, and the jump is said', async () => {
+    const project = await makeForge();
+    for (const [n, at] of AT.entries()) {
+      const warnings = await session(project, at, `step ${n}`);
+      const back = n > 0 && at < (AT[n - 1] as string);
+      expect([at, warnings.some((text) => text.startsWith('clock.skew'))]).toEqual([at, back]);
+      // What the last session said is what the next one is told, whatever the dates are.
+      const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
+        'briefing',
+      ]);
+      expect([at, sections.find(({ key }) => key === 'next')?.items]).toEqual([
+        at,
+        [expect.stringContaining(`step ${n} (from ${at.slice(0, 10)}-session-`)],
+      ]);
+    }
+    const { sessions } = await forgeJson<Listed>(project, ['session', 'list']);
+    expect(sessions.map(({ next }) => next)).toEqual(AT.map((_, n) => `step ${AT.length - 1 - n}`));
+    expect(sessions.find(({ next }) => next === 'step 5')?.id).toBe('2026-03-04-session-002');
+    const { sessions: three } = await forgeJson<Listed>(project, ['session', 'list', '--limit', '3']);
+    expect(three.map(({ next }) => next)).toEqual(['step 9', 'step 8', 'step 7']);
+    expect(
+      (await runForge(project, ['session', 'start'], { world: fixedClock('1970-01-01T00:00:00.000Z') }))
+        .stderr,
+    ).toMatch(
+      /^! clock\.skew: the clock says 1970-01-01T00:00:00\.000Z, but the last session was at 2026-03-06/m,
+    );
+  });
+
+  it('B-67 set back to while the last session ran: the jump is said', async () => {
+    const project = await makeForge();
+    const world = fixedClock('2026-03-01T10:00:00.000Z');
+    await forgeJson(project, ['session', 'start'], { world });
+    world.set('2026-03-01T12:00:00.000Z');
+    await forgeJson(project, ['session', 'end', '--no-commit'], { world });
+    expect((await session(project, '2026-03-01T11:00:00.000Z', 'go on')).join()).toMatch(/^clock\.skew/);
+  });
+
+  it('B-67 --resume latest and who comes first go by the counter, not by the date', async () => {
+    const project = await makeForge();
+    for (const at of AT.slice(0, 5)) await session(project, at, 'done');
+    const left = { ...fixedClock('1970-01-01T00:00:00.000Z'), holder: agent('left') };
+    await forgeJson(project, ['session', 'start', '--goal', 'half done'], { world: left });
+    await forgeJson(project, ['session', 'start', '--take-over'], {
+      world: { ...fixedClock(AT[0]), liveness: () => 'alive' },
+    });
+    await forgeJson(project, ['session', 'discard']);
+    const { session: resumed } = await forgeJson<{ session: { resumed_from: string } }>(
+      project,
+      ['session', 'start', '--resume', 'latest'],
+      {
+        world: fixedClock(AT[1]),
+      },
+    );
+    expect(resumed.resumed_from).toBe('1970-01-01-session-001');
+  });
+
+  it('B-67 everything else works at any time, and times are RFC 3339 in UTC', async () => {
+    for (const at of ['1970-01-01T00:00:00.000Z', '2038-01-19T03:14:08.000Z', '2100-12-31T23:59:59.000Z']) {
+      const project = await makeForge();
+      const world = fixedClock(at);
+      await forgeJson(project, ['session', 'start'], { world });
+      await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true'], { world });
+      await forgeJson(project, ['feature', 'verify', 'A'], { world });
+      await forgeJson(project, ['knowledge', 'add', 'success', 's'], { world });
+      await forgeJson(project, ['progress', 'add', 'x'], { world });
+      expect(project.read(PROGRESS)).toContain(`=== FORGE Session ${at.slice(0, 10)} ===`);
+      expect(project.read(PROGRESS)).toContain(`[${at.slice(11, 16)}] x\n`);
+      expect(project.json(FEATURES)).toMatchObject({ features: [{ created_at: at, verified_at: at }] });
+      expect(project.json(KNOWLEDGE)).toMatchObject({ patterns: { successful: [{ learned_at: at }] } });
+      expect((await runForge(project, ['session', 'end'], { world })).exitCode).toBe(0);
+    }
+  });
+
+  it('B-68 time zone and locale change no byte of what forge prints or writes', async () => {
+    const project = await makeForge();
+    await session(project, AT[0] as string, 'İstanbul ıi');
+    for (const id of ['i', 'I2', 'ITEM'])
+      await forgeJson(project, ['feature', 'add', id, `TITLE ıİ ${id}`, '--test', 'true'], {
+        world: fixedClock(),
+      });
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'IĞDIR ıi'], { world: fixedClock() });
+    const settings: NodeJS.ProcessEnv[] = [
+      { TZ: 'UTC', LANG: 'C' },
+      { TZ: 'Asia/Kolkata', LANG: 'tr_TR.UTF-8', LC_ALL: 'tr_TR.UTF-8', LANGUAGE: 'tr' },
+      { TZ: 'America/St_Johns', LC_ALL: 'C', LANG: '' },
+    ];
+    for (const args of [
+      ['briefing'],
+      ['feature', 'list', '--json'],
+      ['session', 'show', '2026-03-01-session-001'],
+      ['knowledge', 'add', 'invariant', 'ANOTHER ıİ I', '-n', '--json'],
+      ['feature', 'add', 'I', 'twin of i'],
+    ]) {
+      const outcomes = settings.map((env) => {
+        const outcome = runBinary(project.dir, args, { env });
+        // The marks around the briefing's data are random.
+        return { ...outcome, stdout: outcome.stdout.replaceAll(/(data|end) [0-9a-f]{12}\b/g, '$1 MARK') };
+      });
+      expect([args, outcomes[1]]).toEqual([args, outcomes[0]]);
+      expect([args, outcomes[2]]).toEqual([args, outcomes[0]]);
+    }
+    const before = Date.now();
+    for (const env of settings)
+      expect(runBinary(project.dir, ['feature', 'add', `Z-${env.LANG?.length}`, 'z'], { env }).exitCode).toBe(
+        0,
+      );
+    const after = Date.now();
+    const { features } = project.json<{ features: { created_at: string }[] }>(FEATURES);
+    for (const { created_at } of features.slice(3)) {
+      expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      expect(Date.parse(created_at)).toBeGreaterThanOrEqual(before);
+      expect(Date.parse(created_at)).toBeLessThanOrEqual(after);
+    }
+  });
+
+  /** A wall clock that jumps by a day with every look at it; the monotonic one goes on as it is. */
+  const SHIM = `#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+static long jump(void) { static long n; return atol(getenv("JUMP")) * ++n; }
+int gettimeofday(struct timeval *restrict t, void *restrict z) {
+  int (*real)(struct timeval *, void *) = dlsym(RTLD_NEXT, "gettimeofday");
+  int r = real(t, z); t->tv_sec += jump(); return r;
+}
+int clock_gettime(clockid_t c, struct timespec *t) {
+  int (*real)(clockid_t, struct timespec *) = dlsym(RTLD_NEXT, "clock_gettime");
+  int r = real(c, t); if (c == CLOCK_REALTIME) t->tv_sec += jump(); return r;
+}
+`;
+  const compiler = process.platform === 'linux' && run('/', 'cc', ['--version']).exitCode === 0;
+
+  it.skipIf(!compiler)('B-69 waiting for a lock does not depend on the wall clock', async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'jump.c'), SHIM);
+    expect(run(folder, 'cc', ['-shared', '-fPIC', '-o', 'jump.so', 'jump.c', '-ldl'])).toMatchObject({
+      exitCode: 0,
+    });
+    const env = (seconds: number): NodeJS.ProcessEnv => ({
+      LD_PRELOAD: join(folder, 'jump.so'),
+      JUMP: String(seconds),
+    });
+    const twice = 'const a = Date.now(); process.stdout.write(String(Date.now() - a > 80000000))';
+    expect(run(folder, process.execPath, ['-e', twice], { env: env(86_400) }).stdout).toBe('true');
+
+    const me = systemWorld(process.env, false).self();
+    const locked = async () => {
+      const project = await makeForge();
+      const lock = project.path('.git/forge/lock');
+      writeFileSync(lock, JSON.stringify({ ...me, token: 'held by the test' }));
+      return { project, lock };
+    };
+    const ending = async (child: ChildProcess) => {
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const started = performance.now();
+      let stderr = '';
+      child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+      const exitCode = await new Promise((done) => child.on('close', done));
+      return { exitCode, stderr, took: performance.now() - started };
+    };
+    // Days go by in these seconds: it still waits for the one, and gives up on the other.
+    const waits = await locked();
+    const script = "open().feature.add({ id: 'A', name: 'a' })";
+    const released = ending(startLibrary(waits.project.dir, script, env(86_400)));
+    await pause(1500);
+    rmSync(waits.lock);
+    expect(await released).toMatchObject({ exitCode: 0 });
+    const { project } = await locked();
+    const held = await ending(startBinary(project.dir, ['feature', 'add', 'A', 'a'], env(-86_400)));
+    expect(held).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(`process ${me.pid}`) });
+    expect(held.took).toBeGreaterThan(4500);
+  });
+});

@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { forgeJson, runBinary, SLOW_MOTION } from '../support/forge.js';
+import { makeForge, putFeatures } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+import { has, INTERACTIVE, typeInto } from '../support/terminal.js';
+
+/** Names that a clone may bring along. What a shell would run leaves a file `pwned`. */
+const HOSTILE = {
+  'one two  words': 'one two  words',
+  dollar: `X-2$(touch pwned)\`touch pwned\`$\{PATH}`,
+  quotes: `X-3'q"u;touch pwned;`,
+  signs: 'X-6:a=b!c~*?[x]{a,b}#&|<>()\\^ end',
+  tilde: '~root',
+  percent: '%X-8',
+  word: 'Größe-日本',
+};
+
+async function hostileProject(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['session', 'start']);
+  await forgeJson(project, ['kfr', 'patch', '--goal', 'one']);
+  const ids = [...Object.values(HOSTILE), 'X-4\nnewline', 'X-5\u001b]0;title\u0007', '--yes', 'X-7\tb'];
+  putFeatures(
+    project,
+    ids.map((id) => ({ id, name: `$(touch pwned) %F{red}\u001b[2J ${id}`, status: 'not_implemented' })),
+  );
+  project.write('a file $(touch pwned).json', '{}');
+  mkdirSync(project.path('a folder'));
+  mkdirSync(project.path('.forge', 'skills', 's$(touch pwned) x'));
+  return project;
+}
+
+const shells = Object.keys(INTERACTIVE) as (keyof typeof INTERACTIVE)[];
+const canType = has('script');
+if (!canType) process.stderr.write('SKIPPED: completion at a terminal; there is no program "script" here.\n');
+for (const shell of shells)
+  if (!has(shell)) process.stderr.write(`SKIPPED: completion in ${shell}, which is not installed here.\n`);
+
+describe('completion at a terminal', () => {
+  for (const shell of shells)
+    it.skipIf(!canType || !has(shell))(
+      `B-04 B-06 B-42 ${shell} inserts names as words, and runs nothing of them`,
+      async () => {
+        const project = await hostileProject();
+        const { words, screen } = await typeInto(INTERACTIVE[shell], project, [
+          'forge feature show one\t',
+          'forge feature show X-2\t',
+          'forge feature show X-3\t',
+          'forge feature show X-6\t',
+          'forge feature show %\t',
+          'forge feature show Gr\t',
+          'forge feature show "one\t',
+          "forge feature show 'X-2\t",
+          "forge feature show X-3\\'\t",
+          'forge feature show X-4\t',
+          'forge feature show X-5\t',
+          'forge feature show X-7\t',
+          'forge feature show --y\t',
+          'forge feature show X-\t\t\t',
+        ]);
+        const shown = words.map((line) => line[3]);
+        expect(words.every((line) => line.slice(0, 3).join(' ') === 'forge feature show')).toBe(true);
+        expect(shown.slice(0, 9)).toEqual([
+          HOSTILE['one two  words'],
+          HOSTILE.dollar,
+          HOSTILE.quotes,
+          HOSTILE.signs,
+          HOSTILE.percent,
+          HOSTILE.word,
+          HOSTILE['one two  words'],
+          HOSTILE.dollar,
+          HOSTILE.quotes,
+        ]);
+        // What nobody can type is not offered, nor what would be an option.
+        expect(shown.slice(9, 13)).toEqual(['X-4', 'X-5', 'X-7', '--y']);
+        expect(project.has('pwned')).toBe(false);
+        expect(screen).not.toContain('\u001b[2J ');
+        expect(screen).not.toContain('\u001b]0;title');
+      },
+    );
+
+  for (const shell of shells)
+    it.skipIf(!canType || !has(shell))(`${shell} completes commands, flags, values and paths`, async () => {
+      const project = await hostileProject();
+      const lines: [keys: string, last: string][] = [
+        ['forge sess\t', 'session'],
+        ['forge feature sho\t', 'show'],
+        ['forge feature edit X --stat\t', '--status'],
+        ['forge feature edit X --status not\t', 'not_implemented'],
+        ['forge feature edit X --status=not\t', '--status=not_implemented'],
+        ['forge kfr patch --resolve kfr\t', 'kfr-1='],
+        ['forge kfr patch --resolve kfr\tyes', 'kfr-1=yes'],
+        ['forge note promote k\t', 'kfr-1'],
+        ['forge memory record a\\ fi\t', 'a file $(touch pwned).json'],
+        ['forge memory record --log=a\\ fi\t', '--log=a file $(touch pwned).json'],
+        ['forge -C a\\ fo\t', 'a folder'],
+        ['forge focus set --skill s\t', 's$(touch pwned) x'],
+        ['forge help exit\t', 'exit-codes'],
+        ['forge complete z\t', 'zsh'],
+        ['forge nosuch x\t', 'x'],
+      ];
+      const known = lines;
+      const { words } = await typeInto(
+        INTERACTIVE[shell],
+        project,
+        known.map(([keys]) => keys),
+      );
+      expect(words.map((line) => line.at(-1)?.replace(/\/$/, ''))).toEqual(known.map(([, last]) => last));
+      expect(project.has('pwned')).toBe(false);
+    });
+
+  it.skipIf(!canType || !has('bash'))('bash lists what a name stands for, and inserts it never', async () => {
+    const project = await hostileProject();
+    const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show X-\t\t\t']);
+    expect(words[0]?.at(-1)).toBe('X-');
+    expect(screen).toMatch(/^X-3.* # not_implemented: \$\(touch pwned\)/m);
+  });
+
+  it.skipIf(!has('fish'))('fish shows candidates with their meaning', async () => {
+    const project = await hostileProject();
+    const script = `${runBinary(project.dir, ['complete', 'fish']).stdout}\ncomplete -C 'forge fea'\n`;
+    const bin = project.path('bin');
+    mkdirSync(bin);
+    writeFileSync(
+      `${bin}/forge`,
+      `#!/bin/sh\nexec '${process.execPath}' '${process.cwd()}/bin/forge.js' "$@"\n`,
+      {
+        mode: 0o755,
+      },
+    );
+    const { stdout } = spawnSync('fish', ['--no-config', '-c', script], {
+      cwd: project.dir,
+      encoding: 'utf8',
+      env: { ...process.env, ...SLOW_MOTION, PATH: `${bin}:${process.env.PATH}` },
+    });
+    expect(stdout).toBe('feature\tKeep the feature list; verify features by their tests\n');
+  });
+
+  it.skipIf(!canType || !has('bash'))('a ./forge that came with a clone is not run', async () => {
+    const project = await hostileProject();
+    project.write('forge', '#!/bin/sh\ntouch pwned\n');
+    const { words } = await typeInto(INTERACTIVE.bash, project, ['./forge feature sho\t']);
+    expect(words[0]).toEqual(['./forge', 'feature', 'show']);
+    expect(project.has('pwned')).toBe(false);
+  });
+});

@@ -1,0 +1,158 @@
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Agent, type Listed } from '../support/e2e-agents.js';
+import { startBinary, startLibrary } from '../support/forge.js';
+import { expectWhole, kills } from '../support/kills.js';
+import { makeFolder, type Project } from '../support/project.js';
+import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
+
+const PROGRESS = '.forge/memory/short-term/progress.txt';
+
+/** A process of its own that adds lines with the library until it is ended, and prints each that is acknowledged. */
+function startWriter(project: Project, name: string, count: number): ChildProcess {
+  const script = `
+    for (let n = 0; n < ${count}; n++) {
+      await open().progress.add({ text: '${name} ' + n + ' ' + 'x'.repeat(n % 90) });
+      process.stdout.write('${name} ' + n + '\\n');
+    }`;
+  const child = startLibrary(project.dir, script);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+/** The lines that a writer printed, when it has ended. */
+function acknowledged(child: ChildProcess): Promise<string[]> {
+  let printed = '';
+  child.stdout?.on('data', (chunk: Buffer) => {
+    printed += chunk.toString('utf8');
+  });
+  return new Promise((done) => child.on('close', () => done(printed.split('\n').slice(0, -1))));
+}
+
+const ENTRY = /^\[\d\d:\d\d\] (?:(\w+ \d+) x*|Started - branch: main|Active issues: 0)$/;
+
+/** The lines of a progress.txt that were added; fails on anything torn or out of place. */
+function addedLines(text: string): string[] {
+  const [header, blank, ...lines] = text.replace(/\n$/, '').split('\n');
+  expect(text.endsWith('\n')).toBe(true);
+  expect([header, blank]).toEqual([expect.stringMatching(/^=== FORGE Session \d{4}-\d\d-\d\d ===$/), '']);
+  expect(lines.filter((line) => !ENTRY.test(line))).toEqual([]);
+  return lines.flatMap((line) => ENTRY.exec(line)?.[1] ?? []);
+}
+
+const ordered = (lines: readonly string[], name: string): number[] =>
+  lines.filter((line) => line.startsWith(`${name} `)).map((line) => Number(line.split(' ')[1]));
+
+describe('many writers', () => {
+  it('SES-09 SES-04 keeps 1,000 lines of two processes, none torn, each in its order', async () => {
+    const project = makeForgeRepository();
+    typed(project, ['session', 'start']);
+
+    const said = await Promise.all(
+      ['ada', 'bob'].map((name) => acknowledged(startWriter(project, name, 500))),
+    );
+
+    expect(said.map((lines) => lines.length)).toEqual([500, 500]);
+    const lines = addedLines(project.read(PROGRESS));
+    for (const name of ['ada', 'bob']) expect(ordered(lines, name)).toEqual([...Array(500).keys()]);
+    expectWhole(project);
+  });
+
+  it('SES-09 keeps every line of two agents that call the binary', async () => {
+    const project = makeForgeRepository();
+    const agents = [new Agent(project), new Agent(project)];
+    await agents[0]?.run('session', 'start');
+    await agents[1]?.run('session', 'start', '--join');
+    const add = async (agent: Agent, name: string): Promise<void> => {
+      for (let n = 0; n < 20; n++) await agent.json('progress', 'add', `${name} ${n} x`);
+    };
+
+    await Promise.all([add(agents[0] as Agent, 'ada'), add(agents[1] as Agent, 'bob')]);
+
+    const lines = addedLines(project.read(PROGRESS));
+    for (const name of ['ada', 'bob']) expect(ordered(lines, name)).toEqual([...Array(20).keys()]);
+  });
+
+  it('SES-09 B-53 loses no acknowledged line when writers are killed, and the next one goes on at once', async () => {
+    const project = makeForgeRepository();
+    typed(project, ['session', 'start']);
+    const steady = startWriter(project, 'steady', 100_000);
+    const steadyLines = acknowledged(steady);
+    const doomed: string[] = [];
+    for (let n = 0; n < kills(8, 100); n++) {
+      const writer = startWriter(project, `w${n}`, 100_000);
+      const lines = acknowledged(writer);
+      await new Promise((ready) => writer.stdout?.once('data', ready));
+      await pause(n % 13);
+      writer.kill('SIGKILL');
+      doomed.push(...(await lines));
+    }
+    steady.kill('SIGKILL');
+
+    const acks = [...doomed, ...(await steadyLines)];
+    expect(JSON.parse(typed(project, ['progress', 'add', 'last 0 x', '--json']))).toBeTruthy();
+    const lines = addedLines(project.read(PROGRESS));
+    expect(acks.filter((line) => !lines.includes(line))).toEqual([]);
+    expect(new Set(lines).size).toBe(lines.length);
+    expect(lines.at(-1)).toBe('last 0');
+    expectWhole(project);
+  });
+});
+
+describe('readers during writes', () => {
+  it('B-56 see the old file or the new one whole, in the file and through forge', async () => {
+    const project = makeForgeRepository();
+    typed(project, ['session', 'start']);
+    const writer = startWriter(project, 'ada', 100_000);
+    void acknowledged(writer);
+    await new Promise((ready) => writer.stdout?.once('data', ready));
+
+    let [last, reads] = [0, 0];
+    for (; reads < 300 || last < 100; reads++) {
+      const numbers = ordered(addedLines(project.read(PROGRESS)), 'ada');
+      expect(numbers).toEqual([...Array(numbers.length).keys()]);
+      expect(numbers.length).toBeGreaterThanOrEqual(last);
+      last = numbers.length;
+      if (reads % 20 === 0) await pause(1);
+    }
+    for (let n = 0; n < 5; n++) {
+      const shown = typedJson<{ lines: { text: string }[] }>(project, ['progress', 'show']);
+      expect(shown.lines.length).toBeGreaterThanOrEqual(last);
+      last = shown.lines.length;
+    }
+  });
+
+  it('B-56 see sessions start and end whole: no half archive, no error', async () => {
+    const project = makeForgeRepository();
+    const agent = new Agent(project);
+    const stop = join(makeFolder(), 'stop');
+    const churn = (async () => {
+      while (!existsSync(stop)) {
+        await agent.json('session', 'start');
+        await agent.json('session', 'end', '--next', 'go on', '--no-commit');
+      }
+    })();
+    onTestFinished(() => churn);
+
+    let seen = 0;
+    // A slow machine ends its first sessions late.
+    for (let n = 0; n < 12 || seen < 2; n++) {
+      const reader = startBinary(project.dir, ['session', 'list', '--json']);
+      let stdout = '';
+      reader.stdout?.on('data', (chunk: Buffer) => {
+        stdout += chunk.toString('utf8');
+      });
+      expect(await new Promise((done) => reader.on('close', done))).toBe(0);
+      const { sessions } = JSON.parse(stdout) as Listed;
+      expect(sessions.filter(({ status, next }) => status !== 'ended' || next !== 'go on')).toEqual([]);
+      expect(sessions.length).toBeGreaterThanOrEqual(seen);
+      seen = Math.min(sessions.length, 20);
+    }
+    writeFileSync(stop, '');
+    await churn;
+    expectWhole(project);
+  });
+});

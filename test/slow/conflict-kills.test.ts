@@ -1,0 +1,62 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { makeConflict } from '../support/conflicts.js';
+import { type Fault, hasShim, runFaulty } from '../support/faults.js';
+import { runBinary } from '../support/forge.js';
+import { FEATURES } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+/* `forge doctor --fix`, killed or let down by the disk at each call with which it changes something. */
+
+const FIX = ['doctor', '--fix', '--yes'];
+const KEPT = '.git/forge/conflicts';
+const kept = (project: Project): string[] =>
+  existsSync(project.path(KEPT))
+    ? readdirSync(project.path(KEPT))
+        .filter((name) => !name.endsWith('.tmp'))
+        .map((name) => project.read(`${KEPT}/${name}`))
+    : [];
+
+/** Strikes each call of a kind, one a project, until there are no more; gives how many there were. */
+async function strikeEach(
+  fault: Fault,
+  then: (project: Project, before: string, merged: string) => void,
+): Promise<number> {
+  const whole = await makeConflict();
+  expect(runBinary(whole.dir, FIX).exitCode).toBe(0);
+  const merged = whole.read(FEATURES);
+  for (let nth = 1; ; nth++) {
+    const project = await makeConflict();
+    const before = project.read(FEATURES);
+    const { signal, exitCode } = runFaulty(project.dir, FIX, { nth, ...fault });
+    if (signal === null && exitCode === 0) return nth - 1;
+    then(project, before, merged);
+  }
+}
+
+/** The file is as it was, or merged with what it was beside; and typing what forge says leads to the end. */
+function expectWayOut(project: Project, before: string, merged: string): void {
+  const now = project.read(FEATURES);
+  expect([before, merged]).toContain(now);
+  if (now === merged) expect(kept(project)).toContain(before);
+  const { stdout } = runBinary(project.dir, FIX);
+  if (stdout.includes('git waits to be told')) project.git('add', '--', FEATURES);
+  expect([project.read(FEATURES), project.git('ls-files', '-u')]).toEqual([merged, '']);
+  expect(kept(project)).toContain(before);
+  expect(JSON.parse(runBinary(project.dir, ['feature', 'list', '--json']).stdout).features).toHaveLength(3);
+}
+
+describe.skipIf(!hasShim)('forge doctor --fix, cut off in the middle', () => {
+  it.each(['write', 'rename', 'mkdir'])(
+    'LAY-09 killed at each %s: nothing is lost, and the next one ends it',
+    async (call) => {
+      const count = await strikeEach({ path: 'features.json|conflicts', call, kill: true }, expectWayOut);
+      expect(count).toBeGreaterThan(0);
+    },
+  );
+
+  it('LAY-09 on a full disk it says so, and nothing is lost', async () => {
+    const fault = { path: 'features.json|conflicts', call: 'write', error: 'ENOSPC' } as const;
+    expect(await strikeEach(fault, expectWayOut)).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,175 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { systemWorld } from '../../src/index.js';
+import type { Listed, Started } from '../support/e2e-agents.js';
+import { BIN, forgeJson } from '../support/forge.js';
+import {
+  abandon,
+  expectEachOnce,
+  expectWhole,
+  isFar,
+  isSoak,
+  killAfter,
+  kills,
+  measure,
+} from '../support/kills.js';
+import { changedPaths, type Project } from '../support/project.js';
+import type { Ended } from '../support/typed.js';
+import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
+
+/** The holder of what this process does is itself, as it is of the binary's. */
+const ME = { world: { holder: () => systemWorld(process.env, false).self() } };
+const START = ['session', 'start', '--take-over'];
+const END = (n: number): string[] => ['session', 'end', '--learned', `lesson ${n}`, '--next', `step ${n}`];
+
+/** A line that forge has acknowledged. In this process, which is quicker; the killed commands are the binary's. */
+async function note(project: Project, text: string): Promise<string> {
+  await forgeJson(project, ['progress', 'add', text], ME);
+  return text;
+}
+
+/** What must hold after any kill and the one command after it. */
+async function expectAllBack(project: Project, lines: readonly string[]): Promise<void> {
+  expectEachOnce(project, lines);
+  expectWhole(project, /^\.intent\.json\./);
+  const { sessions, active } = await forgeJson<Listed>(project, ['session', 'list', '--limit', '1000'], ME);
+  expect(active?.status).toBe('running');
+  expect(sessions.filter(({ status }) => !['ended', 'interrupted'].includes(status))).toEqual([]);
+  const { text } = await forgeJson<{ text: string }>(project, ['briefing'], ME);
+  if (sessions[0]?.next) expect(text).toContain(sessions[0].next);
+}
+
+/** Abandons the session with a line in it, has `session start` killed by `kill`, and starts again. */
+async function survivesStart(
+  project: Project,
+  n: number,
+  lines: string[],
+  kill: () => unknown,
+): Promise<void> {
+  lines.push(await note(project, `line ${n}`));
+  await forgeJson(project, ['progress', 'next', `step ${n}`], ME);
+  abandon(project);
+  await kill();
+  const next = typedJson<Started>(project, START);
+  expect(next.briefing.text).toContain(`step ${n}`);
+  await expectAllBack(project, lines);
+}
+
+/** Notes a line, has `session end` killed by `kill`, and starts again: ended whole, or running with all of it. */
+async function survivesEnd(project: Project, n: number, lines: string[], kill: () => unknown): Promise<void> {
+  const { session } = await forgeJson<Started>(project, START, ME);
+  lines.push(await note(project, `line ${n}`));
+  await kill();
+  const next = typedJson<Started>(project, START);
+  const ended = next.session.id !== session.id;
+  const learned = project
+    .read('.forge/memory/long-term/knowledge.json')
+    .match(new RegExp(`"lesson ${n}"`, 'g'));
+  expect(learned?.length ?? 0).toBe(ended ? 1 : 0);
+  if (ended) expect(next.briefing.text).toContain(`step ${n}`);
+  await expectAllBack(project, lines);
+}
+
+interface Striker {
+  (args: readonly string[], part: number): Promise<void>;
+  killed(): number;
+}
+
+/** Kills a command when a part of its time has passed. One that ended before has told how long it takes now. */
+function striker(project: Project, time: number): Striker {
+  let [span, killed] = [time, 0];
+  const strike = async (args: readonly string[], part: number): Promise<void> => {
+    const begin = performance.now();
+    if (await killAfter(project, args, span * part)) killed++;
+    else span = performance.now() - begin;
+  };
+  return Object.assign(strike, { killed: () => killed });
+}
+
+describe('a kill at any moment', () => {
+  it('SES-07 of session start loses nothing, leaves nothing half done and blocks nobody', async () => {
+    const project = makeForgeRepository();
+    typed(project, START);
+    abandon(project);
+    const strike = striker(project, await measure(project, START));
+    const count = kills(14, 150);
+    const lines: string[] = [];
+    for (let n = 0; n < count || strike.killed() <= count / 3; n++)
+      await survivesStart(project, n, lines, () => strike(START, (n % count) / count));
+  });
+
+  it('SES-06 SES-07 of session end loses nothing: it is ended whole, or runs on', async () => {
+    const project = makeForgeRepository();
+    typed(project, START);
+    const strike = striker(project, await measure(project, END(-1)));
+    const count = kills(14, 150);
+    const lines: string[] = [];
+    for (let n = 0; n < count || strike.killed() <= count / 3; n++)
+      await survivesEnd(project, n, lines, () => strike(END(n), (n % count) / count));
+    await settled(project);
+  });
+});
+
+/** Git children of a killed forge finish by themselves; then the next session end commits all there is. */
+async function settled(project: Project): Promise<void> {
+  await expect.poll(() => project.has('.git/index.lock')).toBe(false);
+  const ended = await forgeJson<Ended>(project, ['session', 'end'], ME);
+  expect(ended.commit_skipped).toBeUndefined();
+  expectWhole(project);
+  expect(changedPaths(project)).toEqual([]);
+  expect(project.git('fsck', '--strict', '--no-dangling')).toBe('');
+}
+
+/** The moments between which the disk differs; the rest is for the long run. */
+const CALLS = ['rename', ...(isSoak ? ['unlink'] : []), ...(isFar ? ['link', 'mkdir', 'fsync'] : [])];
+const hasStrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
+
+/** Runs the binary and has the kernel end it at the n-th of these system calls; false when it makes fewer. */
+function killAt(project: Project, args: readonly string[], call: string, n: number): boolean {
+  const inject = `inject=${call}:signal=KILL:when=${n}`;
+  const { status, signal, stderr } = spawnSync(
+    'strace',
+    [
+      '-qq',
+      '-o',
+      '/dev/null',
+      '-e',
+      `trace=${call}`,
+      '-e',
+      inject,
+      process.execPath,
+      BIN,
+      ...args,
+      '--quiet',
+    ],
+    { cwd: project.dir, encoding: 'utf8' },
+  );
+  expect({ call, n, stderr, status: status ?? 0 }).toMatchObject({ stderr: '', status: 0 });
+  return signal === 'SIGKILL';
+}
+
+describe.skipIf(!hasStrace)('a kill at every change it makes on the disk', () => {
+  it.each(CALLS)('SES-07 of session start, at each %s', async (call) => {
+    const project = makeForgeRepository();
+    typed(project, START);
+    const lines: string[] = [];
+    let n = 1;
+    for (let killed = true; killed; n++)
+      await survivesStart(project, n, lines, () => {
+        killed = killAt(project, START, call, n);
+      });
+    expect(n).toBeGreaterThan(2);
+  });
+
+  it.each(CALLS)('SES-06 SES-07 of session end, at each %s', async (call) => {
+    const project = makeForgeRepository();
+    const lines: string[] = [];
+    let n = 1;
+    for (let killed = true; killed; n++)
+      await survivesEnd(project, n, lines, () => {
+        killed = killAt(project, END(n), call, n);
+      });
+    expect(n).toBeGreaterThan(2);
+    await settled(project);
+  });
+});

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { cycle, noteOf, ready, refusal, sh, storedCycles } from '../support/cycles.js';
+import { runForge } from '../support/forge.js';
+import { FEATURES } from '../support/forge-project.js';
+import { makeFolder } from '../support/project.js';
+
+describe('forge cycle', () => {
+  it('GOV-01 a command that is not there is recorded as a failed execution', async () => {
+    const project = await ready();
+    const result = await cycle(project, ['--', 'no-such-agent']);
+    expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
+    expect(noteOf(result, 'execution')).toBe('no-such-agent: not found');
+    expect((await storedCycles(project)).length).toBe(1);
+    expect(await refusal(project, ['cycle'])).toMatchObject({ exitCode: 2, code: 'cycle.command' });
+    expect(await refusal(project, ['cycle', '--task', '../x', '--', 'true'])).toMatchObject({
+      exitCode: 2,
+    });
+  });
+
+  it.each([
+    ['edits a ledger', `sed -i 's/"task_id":"A"/"task_id":"B"/' .forge/memory/execution.d/*.jsonl`, /memory/],
+    ['changes the settings', `echo '# more' >> .forge/config.toml`, /config\.toml was changed/],
+    ['changes init.sh', `echo 'true' >> .forge/init.sh`, /init\.sh was changed/],
+    ['weakens its test', `sed -i 's/test -f done/true/' ${FEATURES}`, /the tests of A were changed/],
+    ['damages the list of features', `echo '{' > ${FEATURES}`, /damaged by the command/],
+  ])(
+    'GOV-01 LTM-05 a command that %s broke a rule, whatever its exit code',
+    async (_name, script, violation) => {
+      const project = await ready();
+      await cycle(project, ['--', 'true']);
+      const result = await cycle(project, sh(`touch done; ${script}`));
+      expect(result.classification).toBe('GOVERNANCE_VIOLATION');
+      expect(result.report?.governance_violations).toContainEqual(expect.stringMatching(violation));
+      expect(result.exit).not.toBe(0);
+    },
+  );
+
+  it('B-93 gives the command the caller’s surroundings as a BUILDER, and the briefing by file and by stdin', async () => {
+    const project = await ready();
+    const env = {
+      API_TOKEN: 'kept',
+      FORGE_TRUST: 'x'.repeat(64),
+      FORGE_SUPERVISOR_KEY: '/nowhere',
+      FORGE_SUPERVISOR_PASSPHRASE_FILE: '/nowhere',
+      FORGE_ROLE: 'supervisor',
+    };
+    const out = makeFolder();
+    const script = `env > ${out}/env; cat > ${out}/stdin; cat "$FORGE_BRIEFING" > ${out}/file; stat -c %a "$(dirname "$FORGE_BRIEFING")" > ${out}/mode; dirname "$FORGE_BRIEFING" > ${out}/folder`;
+    await cycle(project, sh(script), { env });
+    const read = (name: string): string => readFileSync(join(out, name), 'utf8');
+    expect(read('env')).toMatch(/^API_TOKEN=kept$/m);
+    expect(read('env')).toMatch(/^FORGE_ROLE=builder$/m);
+    expect(read('env')).toMatch(/^FORGE_TASK=A$/m);
+    expect(read('env')).toMatch(/^FORGE_CYCLE=[0-9a-f]{16}$/m);
+    expect(read('env')).not.toMatch(/^FORGE_(TRUST|SUPERVISOR_KEY|SUPERVISOR_PASSPHRASE_FILE)=/m);
+    expect(read('stdin')).toBe(read('file'));
+    expect(read('stdin')).toMatch(/FORGE briefing[\s\S]*Task of this cycle: A\n$/);
+    expect(read('mode')).toBe('700\n');
+    expect(existsSync(read('folder').trim())).toBe(false);
+  });
+
+  it('B-92 shows what would move the cursor escaped, and stores it so', async () => {
+    const project = await ready();
+    const { stderr } = await runForge(project, ['cycle', ...sh(`printf 'a\\033]0;x\\007b\\n'`)]);
+    expect(stderr).toContain('  | a<U+001B>]0;x<U+0007>b\n');
+    expect((await storedCycles(project))[0]?.execution).toMatchObject({
+      log: { tail: 'a<U+001B>]0;x<U+0007>b\n', bytes: 9 },
+    });
+  });
+
+  it('B-92 ends a command when its time is up', async () => {
+    const project = await ready();
+    const result = await cycle(project, ['--timeout', '1', '--', 'sleep', '1000']);
+    expect(result).toMatchObject({ classification: 'FAILURE', exit_code: null, exit: 1 });
+    expect(noteOf(result, 'execution')).toBe('sleep: stopped after 1 s');
+  });
+});

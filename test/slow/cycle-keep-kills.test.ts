@@ -1,0 +1,134 @@
+import { once } from 'node:events';
+import { chmodSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { CycleResult } from '../../src/index.js';
+import { list } from '../support/checkpoints.js';
+import { MARK, sh, storedCycles } from '../support/cycles.js';
+import { forgeJson, runBinary, startBinary } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+async function ready(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'test -f done']);
+  for (const name of ['commit', 'checkpoint'])
+    await forgeJson(project, ['config', 'set', `cycle.${name}`, 'true']);
+  project.git('add', '.');
+  project.git('commit', '-qm', '[FORGE] Plan');
+  return project;
+}
+
+const until = (check: () => boolean): Promise<void> => expect.poll(check, { interval: 5 }).toBe(true);
+
+/** Whether a process waits for something; where the system does not tell, it does. */
+function waits(pid: number | undefined): boolean {
+  try {
+    return /^\d+ \(.*\) S/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return true;
+  }
+}
+
+/** Kills a cycle while one of git's hooks, which waits for that, runs in its commit. */
+async function killIn(project: Project, hook: string): Promise<void> {
+  const path = project.path('.git/hooks', hook);
+  project.write(
+    `.git/hooks/${hook}`,
+    '#!/bin/sh\ntouch .git/here\nwhile [ ! -f .git/go ]; do sleep 0.02; done\n',
+  );
+  chmodSync(path, 0o755);
+  const child = startBinary(project.dir, ['cycle', ...sh('touch done')]);
+  const ended = once(child, 'close');
+  // Git reads the message behind this hook: forge has handed over all of it by then.
+  await until(() => project.has('.git/here') && waits(child.pid));
+  child.kill('SIGKILL');
+  await once(child, 'exit').catch(() => undefined);
+  project.write('.git/go', '');
+  await ended;
+  await until(() => !project.has('.git/index.lock'));
+}
+
+const subjects = (project: Project): string[] =>
+  project
+    .git('log', '--format=%s')
+    .split('\n')
+    .filter((text) => text.includes('Login works'));
+
+function next(project: Project, command = 'true'): CycleResult {
+  const { stdout, stderr } = runBinary(project.dir, ['cycle', '--json', '--task', 'X', '--', command]);
+  if (stdout === '') throw new Error(stderr);
+  return JSON.parse(stdout) as CycleResult;
+}
+
+async function expectOnce(project: Project): Promise<void> {
+  expect((await storedCycles(project)).map(({ evaluation }) => evaluation.classification)).toEqual([
+    'SUCCESS',
+    'PARTIAL_SUCCESS',
+  ]);
+  expect(subjects(project).length).toBe(1);
+  expect((await list(project)).map(({ tag }) => tag)).toEqual(['checkpoint/FORGE-001-v1']);
+  expect(project.git('status', '--porcelain', '--', '.', ':!.forge')).toBe('');
+  expect(project.has(MARK)).toBe(false);
+}
+
+describe('a cycle that is killed behind its record', () => {
+  it.each(['pre-commit', 'post-commit'])(
+    'GOV-04 in %s, where git goes on alone: neither record nor commit is made twice, the checkpoint once',
+    async (hook) => {
+      const project = await ready();
+      await killIn(project, hook);
+      await until(() => subjects(project).length === 1);
+      const { warnings } = next(project);
+      expect(warnings.join()).toMatch(
+        /Cycle 1 was cut off behind its record; made now: checkpoint\/FORGE-001-v1/,
+      );
+      await expectOnce(project);
+    },
+  );
+
+  it('GOV-04 before git began: the next cycle commits what was judged, and marks it', async () => {
+    const project = await ready();
+    await killIn(project, 'pre-commit');
+    await until(() => subjects(project).length === 1);
+    const mark = project.read(MARK);
+    project.git('update-ref', 'HEAD', 'HEAD~1');
+    project.git('reset', '-q');
+    expect(next(project).warnings.join()).toMatch(/made now: commit \w{7}, checkpoint\/FORGE-001-v1/);
+    await expectOnce(project);
+    // Killed once more, just before the mark went.
+    project.write(MARK, mark);
+    expect(next(project).warnings.join()).not.toContain('commit');
+    expect(subjects(project).length).toBe(1);
+    expect((await list(project)).length).toBe(1);
+  });
+
+  it('GOV-04 somebody worked on meanwhile: nothing of theirs is committed, and that is told', async () => {
+    const project = await ready();
+    await killIn(project, 'pre-commit');
+    await until(() => subjects(project).length === 1);
+    project.git('update-ref', 'HEAD', 'HEAD~1');
+    project.git('reset', '-q');
+    project.write('theirs', 'half done\n');
+    const { warnings } = next(project, 'false');
+    expect(warnings.join()).toMatch(
+      /The cycle is not committed: the working tree is not any more what was judged/,
+    );
+    expect(subjects(project)).toEqual([]);
+    expect(project.git('ls-files', 'theirs', 'done')).toBe('');
+  });
+
+  it('GOV-04 LTM-16 before its record: it has failed, and nothing is committed for it', async () => {
+    const project = await ready();
+    await killIn(project, 'pre-commit');
+    await until(() => subjects(project).length === 1);
+    const mark = project.json<{ key: string }>(MARK);
+    project.git('update-ref', 'HEAD', 'HEAD~1');
+    project.git('reset', '-q', '--hard');
+    project.git('clean', '-qfd', '.forge/memory');
+    project.write(MARK, JSON.stringify({ ...mark, key: '0'.repeat(16) }));
+    project.write('done', '');
+    const { warnings } = next(project);
+    expect(warnings.join()).toMatch(/recorded now, as FAILURE/);
+    expect(warnings.join()).not.toContain('cut off behind its record');
+  });
+});

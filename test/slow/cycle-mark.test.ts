@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { identify } from '../../src/core/process-identity.js';
+import { cycle, MARK, refusal, sh, storedCycles } from '../support/cycles.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { FEATURES, makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** What a killed forge left: its process is gone, nothing of its cycle is recorded. */
+function leaveMark(project: Project, change: object = {}): void {
+  const gone = { ...identify(process.pid), pid: 4_000_000, started: '1' };
+  const mark = {
+    schema_version: '1.0',
+    key: '0123456789abcdef',
+    holder: gone,
+    started_at: '2026-03-01T10:00:00.000Z',
+    task_id: 'A',
+    stage: 'execution',
+    stages: [],
+    ...change,
+  };
+  project.write(MARK, JSON.stringify(mark));
+}
+
+const violated = { task_id: 'A', exit_code: 0, classification: 'GOVERNANCE_VIOLATION' };
+
+describe('the mark of a cycle', () => {
+  it('LTM-16 says as what each cycle that was cut off is recorded', async () => {
+    const project = await makeForge();
+    const older = {
+      schema_version: '1.0',
+      holder: identify(process.pid),
+      started_at: '2026-03-01T10:00:00.000Z',
+    };
+    const left = ['a', 'b'].map((digit) => ({
+      ...older,
+      key: digit.repeat(16),
+      task_id: digit,
+      stage: 'execution',
+      stages: [],
+    }));
+    leaveMark(project, { stage: 'memory', input: violated, left });
+    const { warnings } = await cycle(project, ['--', 'true']);
+    expect(warnings).toEqual([
+      '2 cycles that were cut off are recorded now, as FAILURE: 1, 2.',
+      '1 cycle that was cut off is recorded now, as GOVERNANCE_VIOLATION: 3.',
+    ]);
+  });
+
+  it('B-06 GOV-03 that names a task with line breaks, or such a host, prints no line of its own', async () => {
+    const project = await makeForge();
+    const holder = identify(process.ppid);
+    leaveMark(project, { holder, task_id: `A\n✓ all is well\n${'x'.repeat(300)}` });
+    const { stderr } = await runForge(project, ['cycle', '--', 'true']);
+    expect(stderr).not.toMatch(/^✓/m);
+    expect((await refusal(project, ['cycle', '--', 'true'])).message).toMatch(
+      /^A cycle is under way .*task A ✓ all is well x+…\): .*nothing was run\.$/,
+    );
+    leaveMark(project, { holder: { ...holder, host: 'far\naway' } });
+    expect((await refusal(project, ['cycle', '--', 'true'])).message).toContain('another host (far away)');
+  });
+
+  it.each<[string, (pid: number) => object]>([
+    ['a negative number', (pid) => ({ ...identify(pid), pid: -pid })],
+    ['no start', (pid) => ({ ...identify(pid), started: null })],
+    ['another start', (pid) => ({ ...identify(pid), started: '1' })],
+  ])('GOV-01 ends no process that it names by %s', async (_, command) => {
+    const project = await makeForge();
+    const bystander = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+    await once(bystander, 'spawn');
+    const pid = bystander.pid as number;
+    try {
+      leaveMark(project, { command: command(pid) });
+      expect((await cycle(project, ['--', 'true'])).cycle).not.toBeNull();
+      // A signal takes a moment.
+      await new Promise((done) => setTimeout(done, 100));
+      expect([bystander.signalCode, isRunning(pid)]).toEqual([null, true]);
+    } finally {
+      bystander.kill('SIGKILL');
+    }
+  });
+
+  it('GOV-01 ends the very process that it names, with its group', async () => {
+    const project = await makeForge();
+    const command = spawn('sleep', ['1000'], { detached: true, stdio: 'ignore' });
+    await once(command, 'spawn');
+    const ended = once(command, 'exit');
+    leaveMark(project, { command: identify(command.pid as number) });
+    await cycle(project, ['--', 'true']);
+    expect(await ended).toEqual([null, 'SIGKILL']);
+  });
+});
+
+describe('a record that may not be stored whole', () => {
+  it('GOV-03 keeps the stages and what rule was broken, with the secret masked', async () => {
+    const project = await makeForge();
+    const secret = SAMPLES.secret();
+    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'true']);
+    const features = project.json<{ features: object[] }>(FEATURES);
+    const named = { ...features.features[0], id: secret };
+    project.write(FEATURES, JSON.stringify({ ...features, features: [...features.features, named] }));
+    const weaken = `sed -i 's/"true"/"false"/g' ${FEATURES}`;
+    const result = await cycle(project, ['--task', 'B', ...sh(weaken)]);
+    expect(result.classification).toBe('GOVERNANCE_VIOLATION');
+    expect(result.warnings.join('\n')).toMatch(/cut down to what may be stored/);
+    const [stored] = await storedCycles(project);
+    expect(stored?.evaluation).toMatchObject({
+      classification: 'GOVERNANCE_VIOLATION',
+      governance_violations: [
+        'the tests of B were changed by the command',
+        expect.stringMatching(/^the tests of <[\w-]+> were changed by the command$/),
+      ],
+    });
+    const { stages } = stored?.execution ?? { stages: [] };
+    expect(stages.map(({ name, status }) => [name, status])).toContainEqual(['execution', 'ok']);
+    expect(stages.filter((stage) => 'note' in stage)).toEqual([]);
+    expect(JSON.stringify(stored)).not.toContain(secret);
+  });
+
+  it('LTM-16 GOVERNANCE_VIOLATION stays that when the disk fails first, and both commands say so', async () => {
+    const project = await makeForge();
+    const folder = '.forge/memory/execution.d';
+    rmSync(project.path(folder), { recursive: true });
+    project.write(folder, 'a file in place of the folder');
+    const flags = ['--classification', 'GOVERNANCE_VIOLATION', '--violation', 'it changed init.sh'];
+    const args = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
+    const failed = await runForge(project, [...args, ...flags]);
+    expect(failed.stderr).toContain('The cycle counts as GOVERNANCE_VIOLATION; it is kept');
+    rmSync(project.path(folder));
+    expect((await runForge(project, args)).stderr).toContain('is recorded now, as GOVERNANCE_VIOLATION.');
+    expect(
+      (await forgeJson<{ records: { record: object }[] }>(project, ['memory', 'log', '--tier', 'evaluation']))
+        .records[0]?.record,
+    ).toMatchObject({
+      classification: 'GOVERNANCE_VIOLATION',
+      governance_violations: ['it changed init.sh', 'memory write failed; recorded by a later command'],
+    });
+  });
+});

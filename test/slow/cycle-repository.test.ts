@@ -1,0 +1,256 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { MARK, ready, sh, storedCycles, trust } from '../support/cycles.js';
+import { forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { isSoak } from '../support/kills.js';
+import type { Project } from '../support/project.js';
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function ending(child: ChildProcess): Promise<Ended> {
+  const ended = { code: null as number | null, stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => (ended.stdout += chunk));
+  child.stderr?.on('data', (chunk) => (ended.stderr += chunk));
+  return once(child, 'close').then(([code]) => ({ ...ended, code }));
+}
+
+const until = (check: () => boolean): Promise<void> => expect.poll(check, { interval: 5 }).toBe(true);
+
+const stageOf = (project: Project): string => {
+  try {
+    return project.json<{ stage: string }>(MARK).stage;
+  } catch {
+    return '';
+  }
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+/** Numbers of processes that a script wrote down. */
+const pidsOf = (project: Project): number[] =>
+  project.has('pid') ? project.read('pid').trim().split(' ').filter(Boolean).map(Number) : [];
+
+const STAY = 'test -f quick || { sleep 1000 & echo $$ $! > pid; wait; }';
+
+/** What a command does until the test writes the file `go`. */
+const WAIT = 'while ! test -f go; do sleep 0.05; done';
+
+/** Ctrl-C when that has been shown; resolves when forge has noticed. */
+async function interrupt(child: ChildProcess, after: string): Promise<void> {
+  let shown = '';
+  child.stderr?.on('data', (chunk) => (shown += chunk));
+  await until(() => shown.includes(after));
+  child.kill('SIGINT');
+  await until(() => shown.includes('Interrupted: what runs is finished, judged and recorded.'));
+}
+
+/** A project in which a cycle stays in one stage for long. */
+const SLOW: Record<string, (project: Project) => Promise<string[]>> = {
+  environment: async (project) => {
+    project.write('.forge/init.sh', `#!/bin/sh\n${STAY}\n`);
+    await trust(project);
+    return ['true'];
+  },
+  execution: async () => ['sh', '-c', STAY],
+  evaluation: async (project) => {
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', `sh -c '${STAY}'`]);
+    return ['true'];
+  },
+};
+
+describe('a cycle that is cut off', () => {
+  it.each(Object.keys(SLOW))(
+    'GOV-01 GOV-03 by SIGKILL in %s: the next ends what still runs, and records it as FAILURE, once, with the stages it reached',
+    async (stage) => {
+      const project = await ready();
+      const command = (await SLOW[stage]?.(project)) as string[];
+      const child = startBinary(project.dir, ['cycle', '--', ...command]);
+      const ended = ending(child);
+      // The mark names the process a moment after it began.
+      const runs = (): boolean => pidsOf(project).length === 2 && project.read(MARK).includes('"command"');
+      await until(() => stageOf(project) === stage && runs());
+      const { key } = project.json<{ key: string }>(MARK);
+      child.kill('SIGKILL');
+      await ended;
+      project.write('quick', '');
+      const next = runBinary(project.dir, ['cycle', '--', ...command]);
+      expect(next.stderr).toMatch(/1 cycle that was cut off is recorded now, as FAILURE: 1\./);
+      await until(() => !pidsOf(project).some(isAlive));
+      const [first, second, ...more] = await storedCycles(project);
+      expect([more, second?.execution.cycle]).toEqual([[], 2]);
+      expect(first?.execution).toMatchObject({ key, exit_code: null });
+      expect(first?.execution.stages.at(-1)).toMatchObject({
+        name: stage,
+        status: 'failed',
+        note: 'interrupted',
+      });
+      expect(first?.evaluation.classification).toBe('FAILURE');
+      expect(existsSync(join(tmpdir(), `forge-cycle-${key}`))).toBe(false);
+      expect(project.has(MARK)).toBe(false);
+    },
+  );
+
+  it('GOV-03 in any stage leaves a mark from which it is recorded once, before memory or after it', async () => {
+    const project = await ready();
+    const child = startBinary(project.dir, ['cycle', '--', 'sleep', '1000']);
+    const ended = ending(child);
+    await until(() => stageOf(project) === 'execution');
+    child.kill('SIGKILL');
+    await ended;
+    const mark = project.json<Record<string, unknown>>(MARK);
+    const stages = ['supervisor', 'governance', 'environment', 'task', 'evaluation', 'memory'];
+    for (const [i, stage] of stages.entries()) {
+      const key = `${i}`.repeat(16);
+      project.write(MARK, JSON.stringify({ ...mark, key, stage }));
+      await runForge(project, ['cycle', '--', 'true']);
+      // A kill after the record and before the mark was gone.
+      project.write(MARK, JSON.stringify({ ...mark, key, stage: 'memory' }));
+      await runForge(project, ['cycle', '--', 'true']);
+      const all = await storedCycles(project);
+      expect(all.filter(({ execution }) => execution.key === key).length).toBe(1);
+    }
+    expect((await storedCycles(project)).length).toBe(3 * stages.length);
+  });
+
+  it('GOV-01 by SIGKILL at any moment is recorded exactly once', async () => {
+    const project = await ready();
+    for (let ms = 40; ms <= 220; ms += isSoak ? 2 : 20) {
+      const child = startBinary(project.dir, ['cycle', '--', 'true']);
+      const ended = ending(child);
+      setTimeout(() => child.kill('SIGKILL'), ms);
+      await ended;
+    }
+    await runForge(project, ['cycle', '--', 'true']);
+    const keys = (await storedCycles(project)).map(({ execution }) => execution.key);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(project.has(MARK)).toBe(false);
+    expect((await forgeJson<{ status: string }>(project, ['memory', 'verify'])).status).toBe('intact');
+  });
+
+  it('GOV-02 in the sleep of a loop lost nothing; --resume goes on with what is left', async () => {
+    const project = await ready();
+    const child = startBinary(project.dir, ['loop', '--max-cycles', '2', '--sleep', '1000', '--', 'true']);
+    const ended = ending(child);
+    await until(
+      () => project.has('.git/forge/loop.json') && /"cycles": 1/.test(project.read('.git/forge/loop.json')),
+    );
+    child.kill('SIGKILL');
+    await ended;
+    const { stdout } = runBinary(project.dir, [
+      'loop',
+      '--json',
+      '--resume',
+      '--max-cycles',
+      '2',
+      '--',
+      'true',
+    ]);
+    expect(JSON.parse(stdout.trimEnd().split('\n').at(-1) as string)).toMatchObject({ cycles: 2 });
+    expect((await storedCycles(project)).length).toBe(2);
+  });
+});
+
+describe('signals', () => {
+  it('GOV-02 the first Ctrl-C lets the command finish, judges and records it; the loop ends with 130', async () => {
+    const project = await ready();
+    const child = startBinary(project.dir, [
+      'loop',
+      '--max-failures',
+      '9',
+      ...sh(`echo started; trap "" INT; ${WAIT}; touch done`),
+    ]);
+    const ended = ending(child);
+    await interrupt(child, '| started');
+    project.write('go', '');
+    const { code, stdout } = await ended;
+    expect(stdout).toMatch(/^Cycle 1 SUCCESS: A/);
+    expect(stdout).toMatch(/1 cycle \(1 SUCCESS\): interrupted\.\n$/);
+    expect(code).toBe(130);
+    expect((await storedCycles(project)).length).toBe(1);
+  });
+
+  it('GOV-02 Ctrl-C before the command: it is not run, and that is recorded', async () => {
+    const project = await ready();
+    project.write('.forge/init.sh', `#!/bin/sh\necho begun\n${WAIT}\n`);
+    await trust(project);
+    const child = startBinary(project.dir, ['cycle', ...sh('touch ran')]);
+    const ended = ending(child);
+    await interrupt(child, '| begun');
+    project.write('go', '');
+    expect((await ended).code).toBe(130);
+    expect(project.has('ran')).toBe(false);
+    const [stored] = await storedCycles(project);
+    expect(stored?.evaluation).toMatchObject({ classification: 'FAILURE', environment_valid: true });
+    expect(stored?.execution.stages).toContainEqual(
+      expect.objectContaining({ name: 'execution', status: 'skipped', note: 'interrupted' }),
+    );
+  });
+
+  it.each([
+    ['the second Ctrl-C', 'SIGINT'],
+    ['SIGTERM', 'SIGTERM'],
+  ] as const)(
+    'GOV-02 %s ends the command and what it started, and the cycle is recorded',
+    async (_name, signal) => {
+      const project = await ready();
+      const script = 'sleep 1000 & echo $! > pid; echo started; wait';
+      const child = startBinary(project.dir, ['cycle', ...sh(script)]);
+      const ended = ending(child);
+      if (signal === 'SIGINT') await interrupt(child, '| started');
+      else await until(() => project.has('pid') && project.read('pid') !== '');
+      child.kill(signal);
+      const { code, stdout } = await ended;
+      expect(code).toBe(130);
+      expect(stdout).toMatch(/^Cycle 1 FAILURE: A\n {2}no exit code,/);
+      await until(() => !isAlive(Number(project.read('pid'))));
+      expect((await storedCycles(project))[0]?.execution.stages.at(-2)).toMatchObject({
+        name: 'execution',
+        note: 'sh: stopped',
+      });
+      expect(project.has(MARK)).toBe(false);
+    },
+  );
+});
+
+describe('two cycles at once', () => {
+  it('GOV-01 the second is refused and names the first; other worktrees and records go on', async () => {
+    const project = await ready();
+    const child = startBinary(project.dir, ['cycle', ...sh(`touch started; ${WAIT}; touch done`)]);
+    const ended = ending(child);
+    await until(() => project.has('started'));
+    const { exitCode, stderr } = runBinary(project.dir, ['cycle', '--json', '--', 'touch', 'ran']);
+    const { error } = JSON.parse(stderr) as { error: Record<string, string> };
+    expect([exitCode, error.code]).toEqual([3, 'cycle.held']);
+    expect(error.message).toContain(`process ${child.pid} is running`);
+    expect(error.message).toContain('execution, task A');
+    await forgeJson(project, [
+      'memory',
+      'record',
+      '--task',
+      'X',
+      '--exit-code',
+      '0',
+      '--classification',
+      'SUCCESS',
+    ]);
+    project.write('go', '');
+    expect((await ended).code).toBe(0);
+    expect(project.has('ran')).toBe(false);
+    expect((await storedCycles(project)).length).toBe(2);
+  });
+});

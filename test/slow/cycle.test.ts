@@ -1,0 +1,257 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { STAGES } from '../../src/cycle/mark-rules.js';
+import { cycle, MARK, noteOf, ready, refusal, sh, statuses, storedCycles } from '../support/cycles.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, makeForge, makePlainForge, PROGRESS, storedFeature } from '../support/forge-project.js';
+import { HUMAN, segmentOf } from '../support/memory.js';
+import { SAMPLES } from '../support/samples.js';
+
+describe('forge cycle', () => {
+  it('GOV-01 GOV-03 goes through nine stages in order, and records those before memory with what it saw', async () => {
+    const project = await ready();
+    const result = await cycle(project, sh('echo working; touch done'));
+    expect(result).toMatchObject({ cycle: 1, task: 'A', classification: 'SUCCESS', exit_code: 0, exit: 0 });
+    expect(result.stages.map(({ name }) => name)).toEqual([...STAGES]);
+    expect(statuses(result)).toMatchObject({ supervisor: 'ok', report: 'ok', sleep: 'skipped' });
+    expect(result.report).toMatchObject({
+      memory_write_performed: true,
+      knowledge_promoted: false,
+      knowledge_conflict_detected: false,
+      memory_integrity_status: 'intact',
+      files_changed: 1,
+      features_passing: 1,
+      features: 1,
+    });
+    const [stored] = await storedCycles(project);
+    expect(stored?.execution.stages.map(({ name }) => name)).toEqual(STAGES.slice(0, 6));
+    expect(stored?.execution).toMatchObject({
+      task_id: 'A',
+      exit_code: 0,
+      log: { tail: 'working\n', bytes: 8 },
+    });
+    expect(stored?.evaluation).toMatchObject({
+      classification: 'SUCCESS',
+      environment_valid: true,
+      governance_violations: [],
+      quality_signals: { features_passing_before: 0, features_passing_after: 1, files_changed: 1 },
+    });
+    expect(stored?.evaluation.evidence).toEqual([
+      {
+        feature: 'A',
+        argv: ['test', '-f', 'done'],
+        exit_code: 0,
+        duration_ms: expect.any(Number),
+        tree: expect.stringMatching(/^[0-9a-f]{40}$/),
+        output_bytes: 0,
+        output_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
+    expect(storedFeature(project, 'A')?.status).toBe('passing');
+    expect(project.has(MARK)).toBe(false);
+  });
+
+  it('GOV-01 judges by the tests: exit 0 is no success while they fail, and none is no more than partial', async () => {
+    const project = await ready();
+    expect(await cycle(project, ['--', 'true'])).toMatchObject({ classification: 'FAILURE', exit: 1 });
+    expect(await cycle(project, ['--task', 'X-9', '--', 'true'])).toMatchObject({
+      task: 'X-9',
+      classification: 'PARTIAL_SUCCESS',
+      exit: 0,
+    });
+    expect(await cycle(project, sh('touch done; exit 3'))).toMatchObject({
+      classification: 'FAILURE',
+      exit_code: 3,
+      exit: 1,
+    });
+  });
+
+  it('GOV-01 works on what is asked for, else in focus, else what comes next, else on nothing', async () => {
+    const project = await ready();
+    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'true']);
+    expect((await cycle(project, ['--', 'true'])).task).toBe('A');
+    await forgeJson(project, ['focus', 'set', '--task', 'B: b']);
+    expect(await cycle(project, ['--', 'true'])).toMatchObject({ task: 'B', classification: 'SUCCESS' });
+    // What is in focus and done is no task any more.
+    expect((await cycle(project, ['--', 'true'])).task).toBe('A');
+    expect((await cycle(project, ['--task', 'B', '--', 'true'])).task).toBe('B');
+    const empty = await makeForge();
+    expect(await cycle(empty, ['--', 'true'])).toMatchObject({
+      task: 'none',
+      classification: 'PARTIAL_SUCCESS',
+    });
+  });
+
+  it('GOV-01 runs again what passed before, whatever seems to have changed, and finds what fails now', async () => {
+    const project = await ready();
+    project.write('kept', '');
+    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'test -f kept']);
+    await forgeJson(project, ['feature', 'verify', 'B']);
+    const idle = await cycle(project, ['--', 'true']);
+    expect(idle.report?.evidence.map(({ feature }) => feature)).toEqual(['A', 'B']);
+    const broke = await cycle(project, sh('touch done; rm kept'));
+    expect(broke).toMatchObject({
+      classification: 'REGRESSION',
+      exit: 1,
+      report: { regression_flags: ['B'] },
+    });
+    expect(storedFeature(project, 'B')?.status).toBe('failing');
+    expect((await storedCycles(project)).at(-1)?.evaluation).toMatchObject({ regression_flags: ['B'] });
+  });
+
+  it('GOV-01 keeps observations, names what is wrong with them, and stores nothing that the guard refuses', async () => {
+    const project = await ready();
+    const observe = [
+      '{"pattern":"done is a file","scope":"environment"}',
+      '{"proposal":"write to bob@corp-mail.org"}',
+      '{"signal":{"coverage":80}}',
+      'nonsense',
+    ];
+    const script = `${observe.map((line) => `echo '${line}' >> "$FORGE_OBSERVATIONS"`).join('; ')}; echo bob@corp-mail.org; touch done`;
+    const result = await cycle(project, sh(script));
+    expect(result.warnings).toEqual([
+      expect.stringMatching(/line 2: refused by the guard/),
+      expect.stringMatching(/line 4: /),
+      expect.stringMatching(/masked/),
+    ]);
+    const [stored] = await storedCycles(project);
+    expect(stored?.evaluation).toMatchObject({
+      patterns: [{ pattern: 'done is a file', scope: 'environment', holds: true }],
+      improvement_proposals: [],
+      quality_signals: { coverage: 80, observations_refused: 2 },
+    });
+    expect(JSON.stringify(stored)).not.toContain('corp-mail');
+    expect(project.has('.git/forge/halt.json')).toBe(false);
+  });
+
+  it.each(Object.entries(SAMPLES))(
+    'GOV-01 a %s in the output is masked in the record; memory is not halted by it',
+    async (_name, sample) => {
+      const project = await ready();
+      const secret = sample();
+      const result = await cycle(project, ['--', 'echo', secret]);
+      expect(result.report).toMatchObject({
+        memory_write_performed: true,
+        memory_integrity_status: 'intact',
+      });
+      const [stored] = await storedCycles(project);
+      expect(JSON.stringify(stored)).not.toContain(secret);
+      expect(spawnSync('grep', ['-rqF', secret, project.dir]).status).toBe(1);
+      expect(stored?.execution).toMatchObject({ log: { bytes: Buffer.byteLength(secret) + 1 } });
+      expect(result.warnings).toContainEqual(expect.stringMatching(/may not be stored/));
+    },
+  );
+
+  it('GOV-01 an init.sh that fails ends it before the command, and what it says is in the record', async () => {
+    const project = await ready();
+    project.write('.forge/init.sh', '#!/bin/sh\necho broken >&2\nexit 4\n');
+    await runForge(project, ['trust', '--yes'], HUMAN);
+    const result = await cycle(project, sh('touch ran'));
+    expect(result).toMatchObject({
+      classification: 'FAILURE',
+      exit_code: null,
+      report: { environment_valid: false },
+    });
+    expect(statuses(result)).toMatchObject({ environment: 'failed', execution: 'skipped', memory: 'ok' });
+    expect(noteOf(result, 'environment')).toBe('init.sh: exit code 4');
+    expect(project.has('ran')).toBe(false);
+    rmSync(project.path('.forge/init.sh'));
+    expect(statuses(await cycle(project, ['--', 'true']))).toMatchObject({
+      environment: 'skipped',
+      execution: 'ok',
+    });
+  });
+
+  it('GOV-01 an init.sh that nobody approved is not run, nor is the command', async () => {
+    const project = await ready();
+    project.write('.forge/init.sh', '#!/bin/sh\ntouch ran\n');
+    const result = await cycle(project, sh('touch ran'));
+    expect(result).toMatchObject({
+      classification: 'FAILURE',
+      exit: 1,
+      report: { environment_valid: false },
+    });
+    expect(noteOf(result, 'environment')).toMatch(/init\.sh changed since it was approved.*forge trust$/);
+    expect(project.has('ran')).toBe(false);
+    expect((await storedCycles(project))[0]?.evaluation).toMatchObject({ environment_valid: false });
+  });
+
+  it('LTM-05 LTM-16 memory that the command damaged is halted; the cycle is recorded once a human settled it', async () => {
+    const project = await ready();
+    await cycle(project, ['--', 'true']);
+    const file = segmentOf(project, 'execution');
+    const whole = project.read(file);
+    const result = await cycle(project, sh(`touch done; sed -i 's/"task_id":"A"/"task_id":"B"/' ${file}`));
+    expect(result).toMatchObject({
+      classification: 'GOVERNANCE_VIOLATION',
+      cycle: null,
+      exit: 4,
+      memory_error: { code: 'memory.corrupted', exit: 4 },
+      report: { memory_write_performed: false, memory_integrity_status: 'halted' },
+    });
+    expect(await refusal(project, ['cycle', '--', 'touch', 'ran'])).toMatchObject({
+      exitCode: 4,
+      code: 'memory.corrupted',
+    });
+    expect(project.has('ran')).toBe(false);
+    project.write(file, whole);
+    await runForge(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], HUMAN);
+    await cycle(project, ['--', 'true']);
+    const all = await storedCycles(project);
+    expect(all.map(({ evaluation }) => evaluation.classification)).toEqual([
+      'FAILURE',
+      'GOVERNANCE_VIOLATION',
+      'SUCCESS',
+    ]);
+  });
+
+  it('LTM-16 a record that cannot be written makes the cycle a FAILURE; the next one brings it, once', async () => {
+    const project = await ready();
+    const folder = '.forge/memory/execution.d';
+    const observe = `echo '{"pattern":"p","scope":"execution"}' > $FORGE_OBSERVATIONS`;
+    const result = await cycle(project, sh(`touch done; ${observe}; rm -r ${folder}; touch ${folder}`));
+    expect(result).toMatchObject({
+      cycle: null,
+      classification: 'FAILURE',
+      exit: 6,
+      report: { memory_write_performed: false },
+    });
+    expect(statuses(result)).toMatchObject({ evaluation: 'failed', memory: 'failed' });
+    rmSync(project.path(folder));
+    await cycle(project, ['--task', 'A', '--', 'true']);
+    const all = await storedCycles(project);
+    expect(all.map(({ evaluation }) => evaluation.classification)).toEqual(['FAILURE', 'SUCCESS']);
+    expect(all[0]?.evaluation).toMatchObject({ patterns: [] });
+  });
+
+  it('GOV-04 adds a line to the progress of a running session', async () => {
+    const project = await ready();
+    await forgeJson(project, ['session', 'start']);
+    await cycle(project, sh('touch done'));
+    expect(project.read(PROGRESS)).toMatch(/\] Cycle 1 SUCCESS: A, 1\/1 features passing, \d+ s\n/);
+  });
+
+  it('B-07 a builder runs no cycle, and nothing is run', async () => {
+    const project = await ready();
+    const env = { FORGE_ROLE: 'builder' };
+    for (const name of ['cycle', 'loop'])
+      expect(await refusal(project, [name, '--', 'touch', 'ran'], { env })).toMatchObject({
+        exitCode: 3,
+        code: 'role.denied',
+      });
+    expect([project.has('ran'), project.has(MARK)]).toEqual([false, false]);
+  });
+
+  it('GOV-01 works without git, and says what it would do with --dry-run', async () => {
+    const project = await makePlainForge();
+    expect(await cycle(project, ['--', 'true'])).toMatchObject({
+      classification: 'PARTIAL_SUCCESS',
+      exit: 0,
+    });
+    const dry = await cycle(project, ['-n', '--', 'touch', 'ran']);
+    expect(dry).toMatchObject({ cycle: null, classification: null, exit: 0 });
+    expect(project.has('ran')).toBe(false);
+    expect(project.has(CONFIG)).toBe(true);
+  });
+});

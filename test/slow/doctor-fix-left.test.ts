@@ -1,0 +1,128 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  BASE,
+  diverge,
+  feature,
+  findings,
+  fix,
+  git,
+  KEPT,
+  MERGED,
+  OURS,
+  stored,
+  THEIRS,
+  unmerged,
+} from '../support/fixes.js';
+import { forgeError, runForge } from '../support/forge.js';
+import { CONFIG, FEATURES, makeForge, putFeatures } from '../support/forge-project.js';
+import { run } from '../support/project.js';
+
+describe('LAY-09 forge doctor --fix', () => {
+  it('leaves to git what somebody has resolved by hand', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    putFeatures(project, [feature('MINE')]);
+    expect(await findings(project)).toEqual([
+      expect.stringMatching(
+        /^degraded: .*no conflict marker.* → git add -- \.forge\/memory\/long-term\/features\.json$/,
+      ),
+    ]);
+    expect((await fix(project)).fixes).toEqual([]);
+    expect(stored(project)).toEqual([feature('MINE')]);
+  });
+
+  it('says that what was edited between the markers is not taken over, and leads back to it', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    const text = project.read(FEATURES).replace('"id": "C"', '"id": "MINE"');
+    project.write(FEATURES, text);
+    const line = text.slice(0, text.indexOf('MINE')).split('\n').length;
+    const { stderr } = await runForge(project, ['doctor', '--fix']);
+    expect(stderr).toContain(`edited by hand since (line ${line}): that is not taken over`);
+    const { fixes } = await fix(project);
+    expect(stored(project)).toEqual(MERGED);
+    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
+    expect([project.read(FEATURES), unmerged(project) === '']).toEqual([text, false]);
+    // One side of a conflict that somebody took out is such an edit as well.
+    project.write(FEATURES, project.read(FEATURES).replace(/^.*"id": "(MINE|D)",\n/gm, ''));
+    expect((await fix(project)).fixes[0]?.what).toContain('lines are gone');
+  });
+
+  it.each<[string, object[], object[], RegExp]>([
+    ['ids that differ in case alone', [...BASE, feature('C')], [...BASE, feature('c')], /stands twice/],
+    ['a side that breaks the format', [...BASE, feature('C')], [...BASE, { id: 'D' }], /\(theirs\)/],
+  ])('leaves to a person %s', async (_, ours, theirs, why) => {
+    const project = await diverge(BASE, ours, theirs);
+    git(project, 'merge', 'other');
+    const before = project.read(FEATURES);
+    const [found] = await findings(project);
+    expect(found).toMatch(why);
+    expect(found).toContain('git add -- .forge/memory/long-term/features.json');
+    const { fixes, exitCode } = await fix(project);
+    expect([fixes, exitCode, project.read(FEATURES)]).toEqual([[], 1, before]);
+  });
+
+  it('names the settings and ledgers that have markers, and what to type', async () => {
+    const project = await makeForge();
+    project.write(CONFIG, `${project.read(CONFIG)}\n<<<<<<< HEAD\n# a\n=======\n# b\n>>>>>>> other\n`);
+    expect(await forgeError(project, ['config', 'list'])).toMatchObject({
+      exitCode: 4,
+      code: 'file.conflict',
+      message: expect.stringMatching(/config\.toml:\d+: it has a merge conflict \(lines \d+ to \d+\)/),
+      hint: expect.stringContaining('no marker lines'),
+    });
+    const ledger = '.forge/memory/notes.d/x.jsonl';
+    project.write(ledger, '<<<<<<< HEAD\n=======\n>>>>>>> other\n');
+    project.git('add', '-A');
+    const found = await findings(project);
+    expect(found.find((text) => text.includes(CONFIG))).toMatch(/lines \d+ to \d+.* → .*EDITOR/);
+    expect(found.find((text) => text.includes(ledger))).toMatch(/ → sed -i .* then: forge memory verify/);
+    expect((await fix(project)).fixes).toEqual([]);
+  });
+
+  it('leaves two checkpoints of one name to a person: one of them is to be chosen', async () => {
+    const project = await makeForge();
+    const path = '.forge/git/checkpoints/X-v1.json';
+    const add = (commit: string): void => {
+      project.write(path, `{ "commit": "${commit}" }\n`);
+      project.git('add', '-A');
+      project.git('commit', '-qm', commit);
+    };
+    project.git('switch', '-qc', 'other');
+    add('abc');
+    project.git('switch', '-q', '-');
+    add('def');
+    git(project, 'merge', 'other');
+    const [found = ''] = await findings(project);
+    expect(found).toContain(`→ git checkout --ours -- ${path} && git add -- ${path} | git checkout --theirs`);
+    expect((await fix(project)).fixes).toEqual([]);
+    expect(run(project.dir, 'sh', ['-c', found.split(' | ')[1] ?? '']).exitCode).toBe(0);
+    expect([project.json(path), await findings(project)]).toEqual([{ commit: 'abc' }, []]);
+  });
+
+  it('nested markers are left to a person where git has no sides any more', async () => {
+    const project = await makeForge();
+    const hunk = (inner: string): string => `<<<<<<< HEAD\n${inner}=======\n2\n>>>>>>> other\n`;
+    project.write(FEATURES, hunk(hunk('1\n')));
+    expect((await findings(project))[0]).toMatch(/do not pair up/);
+    expect((await fix(project)).fixes).toEqual([]);
+  });
+
+  it('says when git could not be told, and what to type then', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, 'merge', 'other');
+    project.write('.git/index.lock', '');
+    const { fixes, exitCode } = await fix(project);
+    expect([exitCode, fixes[0]?.done, fixes[0]?.problem]).toEqual([
+      1,
+      false,
+      expect.stringContaining('index.lock'),
+    ]);
+    expect([stored(project), readdirSync(project.path(KEPT)).length]).toEqual([MERGED, 1]);
+    rmSync(project.path('.git/index.lock'));
+    expect(await findings(project)).toEqual([expect.stringMatching(/^degraded: .* → git add -- /)]);
+    project.git('add', '--', FEATURES);
+    expect(await findings(project)).toEqual([]);
+  });
+});

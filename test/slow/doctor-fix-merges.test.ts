@@ -1,0 +1,176 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  BASE,
+  commit,
+  diverge,
+  feature,
+  findings,
+  fix,
+  git,
+  KEPT,
+  MERGED,
+  OURS,
+  stored,
+  THEIRS,
+  unmerged,
+} from '../support/fixes.js';
+import { forgeJson } from '../support/forge.js';
+import {
+  FEATURES,
+  ISSUES,
+  KNOWLEDGE,
+  makeForge,
+  putFeatures,
+  storedFeature,
+} from '../support/forge-project.js';
+import { run } from '../support/project.js';
+
+describe('LAY-09 forge doctor --fix, after', () => {
+  it.each(['merge', 'diff3', 'zdiff3'])('a merge in the style %s', async (style) => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    expect(git(project, '-c', `merge.conflictStyle=${style}`, 'merge', 'other')).toBe(1);
+    expect(await findings(project)).toEqual([
+      expect.stringMatching(
+        /^blocking: \.forge\S*features\.json has a merge conflict \(lines \d+ to \d+\) → forge doctor --fix$/,
+      ),
+    ]);
+    const before = project.read(FEATURES);
+    const { fixes, exitCode } = await fix(project);
+    expect([exitCode, fixes.map(({ done }) => done)]).toEqual([0, [true]]);
+    expect(stored(project)).toEqual(MERGED);
+    expect(fixes[0]?.choices).toContainEqual({
+      id: 'A',
+      field: 'name',
+      ours: 'ours',
+      theirs: 'a',
+      value: 'ours',
+      why: 'ours: only it changed',
+    });
+    // What was there is kept, and the merge is the person's to finish.
+    expect(readdirSync(project.path(KEPT)).map((name) => project.read(`${KEPT}/${name}`))).toEqual([before]);
+    expect([unmerged(project), existsSync(project.path('.git/MERGE_HEAD'))]).toEqual(['', true]);
+    expect(project.git('diff', '--cached', '--name-only')).toContain('features.json');
+    expect(await findings(project)).toEqual([]);
+    expect(git(project, 'commit', '-qm', 'Merge')).toBe(0);
+  });
+
+  it('a rebase, where ours are the others', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    expect(git(project, 'rebase', 'other')).toBe(1);
+    expect((await fix(project)).fixes[0]?.what).toMatch(/"ours" is what you rebase onto/);
+    expect(
+      stored(project)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(['A', 'C', 'D']);
+    expect(storedFeature(project, 'A')).toEqual(MERGED[0]);
+    expect(git(project, '-c', 'core.editor=true', 'rebase', '--continue')).toBe(0);
+  });
+
+  it('a cherry-pick, and a stash that is popped', async () => {
+    const picked = await diverge(BASE, OURS, THEIRS);
+    expect(git(picked, 'cherry-pick', 'other')).toBe(1);
+    await fix(picked);
+    expect(stored(picked)).toEqual(MERGED);
+
+    const project = await makeForge();
+    commit(project, ...BASE);
+    putFeatures(project, THEIRS);
+    project.git('stash');
+    commit(project, ...OURS);
+    expect(git(project, 'stash', 'pop')).toBe(1);
+    await fix(project);
+    expect(stored(project)).toEqual(MERGED);
+    expect(project.git('stash', 'list')).not.toBe('');
+  });
+
+  it('both branches added the file', async () => {
+    const project = await makeForge();
+    rmSync(project.path(FEATURES));
+    project.git('commit', '-qam', 'Without');
+    project.git('switch', '-qc', 'other');
+    commit(project, feature('A', { name: 'theirs' }), feature('D'));
+    project.git('switch', '-q', '-');
+    commit(project, feature('A', { name: 'ours' }), feature('C'));
+    expect(git(project, 'merge', 'other')).toBe(1);
+    const { fixes } = await fix(project);
+    expect(stored(project)).toEqual([feature('A', { name: 'ours' }), feature('C'), feature('D')]);
+    expect(fixes[0]?.choices.map(({ id, field }) => [id, field])).toContainEqual(['A', 'name']);
+  });
+
+  it('one branch deleted the file: what the other changed stays', async () => {
+    const project = await makeForge();
+    commit(project, ...BASE);
+    project.git('switch', '-qc', 'other');
+    project.git('rm', '-q', FEATURES);
+    project.git('commit', '-qm', 'Delete');
+    project.git('switch', '-q', '-');
+    commit(project, ...OURS);
+    expect(git(project, 'merge', 'other')).toBe(1);
+    expect((await findings(project))[0]).toMatch(/^blocking: .* → forge doctor --fix$/);
+    const { fixes } = await fix(project);
+    expect(fixes[0]?.choices[0]?.why).toBe('kept: deleted by theirs, changed by ours');
+    expect([stored(project), unmerged(project)]).toEqual([OURS, '']);
+  });
+
+  it('markers that were committed, or that no git knows of, with CRLF', async () => {
+    const project = await diverge(BASE, OURS, THEIRS);
+    git(project, '-c', 'merge.conflictStyle=diff3', 'merge', 'other');
+    const text = project.read(FEATURES);
+    project.git('commit', '-qam', 'Both');
+    project.write(FEATURES, text.replaceAll('\n', '\r\n'));
+    const { fixes } = await fix(project);
+    // Git had put D where it stands.
+    expect(stored(project)).toEqual([MERGED[0], MERGED[2], MERGED[1]]);
+    expect(fixes[0]?.what).not.toContain('git add');
+    // The way back that it names leads back.
+    expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
+    expect(project.read(FEATURES)).toBe(text.replaceAll('\n', '\r\n'));
+  });
+
+  it('knowledge, issues and archived sessions', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--learned', 'x']);
+    const session = `${archive}/session.json`;
+    const write = (word: string, at: string): void => {
+      const approach = { context: word, approach: word, learned_at: at };
+      project.write(
+        KNOWLEDGE,
+        JSON.stringify(
+          { schema_version: '1.0', patterns: { successful: [approach], failed: [] }, invariants: [word] },
+          null,
+          2,
+        ),
+      );
+      const issues = [
+        { linear_id: 'L-1', title: word, updated_at: at, labels: [word] },
+        { linear_id: word, title: word },
+      ];
+      project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }, null, 2));
+      const kept = project.json<{ learned: string[] }>(session);
+      project.write(
+        session,
+        JSON.stringify({ ...kept, next: word, learned: [...kept.learned, word] }, null, 2),
+      );
+      project.git('commit', '-qam', word);
+    };
+    project.git('switch', '-qc', 'other');
+    write('theirs', '2026-02-02T00:00:00Z');
+    project.git('switch', '-q', '-');
+    write('ours', '2026-02-01T00:00:00Z');
+    expect(git(project, 'merge', 'other')).toBe(1);
+    const { fixes, exitCode } = await fix(project);
+    expect([exitCode, fixes.length, unmerged(project)]).toEqual([0, 3, '']);
+    const knowledge = project.json<{ patterns: { successful: { context: string }[] }; invariants: string[] }>(
+      KNOWLEDGE,
+    );
+    expect(knowledge.invariants).toEqual(['ours', 'theirs']);
+    expect(knowledge.patterns.successful.map(({ context }) => context)).toEqual(['ours', 'theirs']);
+    const { issues } = project.json<{ issues: object[] }>(ISSUES);
+    expect(issues[0]).toMatchObject({ title: 'theirs', labels: ['ours', 'theirs'] });
+    expect(issues).toHaveLength(3);
+    expect(project.json(session)).toMatchObject({ next: 'ours', learned: ['x', 'ours', 'theirs'] });
+  });
+});

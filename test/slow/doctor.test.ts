@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { makeConflict } from '../support/conflicts.js';
+import { atTerminal } from '../support/e2e-terminal.js';
+import { startBinary } from '../support/forge.js';
+import { FEATURES } from '../support/forge-project.js';
+import { makeFolder, run } from '../support/project.js';
+
+const FIX = ['doctor', '--fix'];
+
+describe('forge doctor --fix, with a person', () => {
+  it('LAY-09 shows what it will do, asks, and does it only then', async () => {
+    const project = await makeConflict();
+    const before = project.read(FEATURES);
+    const no = await atTerminal(project, FIX, [['Do it?', 'n\r']]);
+    expect([no.exitCode, project.read(FEATURES)]).toEqual([3, before]);
+    expect(no.shown.indexOf('added by theirs')).toBeLessThan(no.shown.indexOf('Do it?'));
+    expect(no.shown).toContain('Nothing was changed: nobody agreed to it.');
+    const stopped = await atTerminal(project, FIX, [['Do it?', '\u0003']]);
+    expect([stopped.exitCode, project.read(FEATURES)]).toEqual([130, before]);
+    const yes = await atTerminal(project, FIX, [['Do it?', 'y\r']]);
+    expect([yes.exitCode, project.git('ls-files', '-u')]).toEqual([0, '']);
+    expect(yes.shown).toContain('done:');
+  });
+
+  it('LAY-09 two at the same time: one of them does it, and both end well', async () => {
+    const project = await makeConflict();
+    const start = (): Promise<number | null> =>
+      new Promise((done) => startBinary(project.dir, [...FIX, '--yes']).on('close', done));
+    const codes = await Promise.all([start(), start(), start()]);
+    expect(codes).toContain(0);
+    expect(project.git('ls-files', '-u')).toBe('');
+    const { features } = project.json<{ features: { id: string }[] }>(FEATURES);
+    expect(features.map(({ id }) => id)).toEqual(['A', 'B', 'C']);
+  });
+
+  it('LAY-09 a reader that goes away keeps nothing from being done whole', async () => {
+    const project = await makeConflict();
+    const bin = new URL('../../bin/forge.js', import.meta.url).pathname;
+    run(project.dir, 'sh', ['-c', `'${process.execPath}' '${bin}' doctor --fix --yes | true`], {
+      env: { XDG_STATE_HOME: makeFolder() },
+    });
+    expect(project.json<{ features: object[] }>(FEATURES).features).toHaveLength(3);
+  });
+});

@@ -1,0 +1,182 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commit, forge, hookFiles, makeCommitted } from '../support/e2e-hooks.js';
+import { snapshot } from '../support/forge-project.js';
+import { peer } from '../support/peers.js';
+import { changedPaths, makeFolder, type Project, run } from '../support/project.js';
+
+/** A hook of the person's own that says that it ran, and what it read. */
+function writeOwn(project: Project, path: string, shebang = '#!/bin/sh\n'): void {
+  const file = join(project.dir, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(
+    file,
+    `${shebang}echo "own $(basename "$0") $#" >>"$OWN_LOG"\ncat >>"$OWN_LOG" 2>/dev/null </dev/stdin || :\nexit 0\n`,
+  );
+  chmodSync(file, 0o755);
+}
+
+describe('forge hooks beside others', () => {
+  it('GIT-03 B-46 is refused beside own scripts without a word, and lives in them on request', () => {
+    const project = makeCommitted();
+    writeOwn(project, '.git/hooks/commit-msg');
+    writeOwn(project, '.git/hooks/pre-push', '#!/usr/bin/env bash\n');
+    const remote = makeFolder();
+    run(remote, 'git', ['init', '-q', '--bare']);
+    project.git('remote', 'add', 'origin', remote);
+    const before = hookFiles(project);
+    const refusal = forge(project, 'hooks', 'install');
+    expect(refusal.exitCode).toBe(3);
+    expect(refusal.stderr).toBe(
+      "forge: Nothing was installed: .git/hooks/commit-msg, .git/hooks/pre-push would get a marked block of forge's.\n  → forge hooks install --into scripts\n",
+    );
+    expect(hookFiles(project)).toEqual(before);
+    expect(forge(project, 'hooks', 'install', '--into', 'scripts').exitCode).toBe(0);
+    const log = join(makeFolder(), 'log');
+    expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(log, 'utf8')).toBe('own commit-msg 1\n');
+    const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD'], { env: { OWN_LOG: log } });
+    project.git('commit', '-q', '--no-verify', '--allow-empty', '-m', 'no protocol');
+    expect(push()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('nothing was pushed') });
+    forge(project, 'config', 'set', 'commit.enforce', 'warn');
+    expect(push()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('pushed, although') });
+    expect(readFileSync(log, 'utf8')).toMatch(/own pre-push 2\n\S+ [0-9a-f]+ refs\/heads/);
+    forge(project, 'hooks', 'uninstall');
+    expect(hookFiles(project)).toMatchObject(before);
+    expect(existsSync(join(project.dir, '.git/hooks/post-merge'))).toBe(false);
+  });
+
+  it('GIT-03 B-46 refuses what is no shell script, and a folder that other repositories share', () => {
+    const project = makeCommitted();
+    writeOwn(project, '.git/hooks/commit-msg', '#!/usr/bin/env python3\n');
+    const python = forge(project, 'hooks', 'install', '--into', 'scripts');
+    expect(python.exitCode).toBe(3);
+    expect(python.stderr).toContain('Nothing was installed: .git/hooks/commit-msg is no shell script.');
+    rmSync(join(project.dir, '.git/hooks/commit-msg'));
+    const shared = makeFolder();
+    project.git('config', 'core.hooksPath', shared);
+    const elsewhere = forge(project, 'hooks', 'install', '--yes');
+    expect(elsewhere.exitCode).toBe(3);
+    expect(elsewhere.stderr).toContain('which belongs to more than this repository');
+    expect(Object.keys(snapshot(shared))).toEqual([]);
+  });
+
+  it('GIT-03 B-46 a folder of hooks in the repository', () => {
+    const project = makeCommitted();
+    writeOwn(project, '.githooks/commit-msg');
+    project.git('config', 'core.hooksPath', '.githooks');
+    const before = hookFiles(project);
+    expect(forge(project, 'hooks', 'install').exitCode).toBe(3);
+    expect(forge(project, 'hooks', 'install', '--into', 'scripts').exitCode).toBe(0);
+    const log = join(makeFolder(), 'log');
+    commit(project, { OWN_LOG: log });
+    expect(readFileSync(log, 'utf8')).toContain('own commit-msg 1\n');
+    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    forge(project, 'hooks', 'uninstall');
+    expect(hookFiles(project)).toEqual(before);
+  });
+
+  it('GIT-03 B-46 hooks of git’s settings, which git 2.54 runs: they stay, and are told of', () => {
+    const project = makeCommitted();
+    const set = (...args: string[]) => project.git('config', ...args);
+    set('--add', 'hook.My Linter.event', 'pre-commit');
+    set('--add', 'hook.My Linter.event', 'commit-msg');
+    set('hook.My Linter.command', 'lint --all');
+    set('hook.own.event', 'pre-push');
+    set('hook.own.command', 'sh .git/forge/hook pre-push');
+    set('hook.off.event', 'commit-msg');
+    set('hook.off.command', 'x');
+    set('hook.off.enabled', 'false');
+    set('hook.elsewhere.event', 'pre-commit');
+    set('hook.elsewhere.command', 'x');
+    set('hook.again.event', 'commit-msg');
+    set('--add', 'hook.again.event', '');
+    set('hook.again.command', 'x');
+    set('hook.no-command.event', 'commit-msg');
+    const before = project.read('.git/config');
+    const beside = [
+      { name: 'My Linter', scope: 'local', events: ['commit-msg'], runs_forge: false },
+      { name: 'own', scope: 'local', events: ['pre-push'], runs_forge: true },
+    ];
+    for (const command of ['install', 'status', 'uninstall'])
+      expect(JSON.parse(forge(project, 'hooks', command, '--json').stdout)).toMatchObject({ beside });
+    expect(project.read('.git/config')).toBe(before);
+    forge(project, 'hooks', 'install');
+    const shown = forge(project, 'hooks', 'status').stdout;
+    expect(shown).toContain(
+      '·  hook.My Linter (local setting) has commit-msg too: git 2.54 and newer run both\n',
+    );
+    expect(forge(project, 'doctor').stdout).toContain("git config --local --remove-section 'hook.own'");
+    expect(commit(project)).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('GIT-03 B-46 husky: its hooks run, and forge’s in them', (context) => {
+    const husky = peer('husky', '9.1.7');
+    if (husky === null) return context.skip();
+    const project = makeCommitted();
+    run(project.dir, process.execPath, [join(husky, 'bin.js')]);
+    expect(project.git('config', 'core.hooksPath')).toBe('.husky/_');
+    project.write('.husky/commit-msg', 'echo "own commit-msg $#" >>"$OWN_LOG"');
+    project.write('.husky/pre-commit', 'echo "own pre-commit" >>"$OWN_LOG"\n');
+    const before = hookFiles(project);
+    const refusal = forge(project, 'hooks', 'install');
+    expect(refusal.stderr).toContain('→ forge hooks install --into husky');
+    expect(hookFiles(project)).toEqual(before);
+    expect(forge(project, 'hooks', 'install', '--into', 'husky')).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('commit them, too'),
+    });
+    const log = join(makeFolder(), 'log');
+    expect(commit(project, { OWN_LOG: log })).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(log, 'utf8')).toBe('own pre-commit\nown commit-msg 1\n');
+    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    forge(project, 'hooks', 'uninstall');
+    expect(hookFiles(project)).toEqual(before);
+  });
+
+  it('GIT-03 B-46 lefthook: its commands run, and forge’s as one of them', (context) => {
+    const lefthook = peer('lefthook', '2.2.2');
+    if (lefthook === null) return context.skip();
+    const project = makeCommitted();
+    project.write(
+      'lefthook.yml',
+      'commit-msg:\n  commands:\n    own:\n      run: echo "own commit-msg" >>"$OWN_LOG"\nprepare-commit-msg:\n  commands:\n    own:\n      run: "true"\n',
+    );
+    const program = join(lefthook, 'bin', 'index.js');
+    const env = { LEFTHOOK_BIN: join(dirname(lefthook), '.bin', 'lefthook') };
+    expect(run(project.dir, process.execPath, [program, 'install'], { env }).exitCode).toBe(0);
+    project.write('.git/info/exclude', 'own-file');
+    const before = hookFiles(project);
+    expect(forge(project, 'hooks', 'install').stderr).toContain('→ forge hooks install --into lefthook');
+    expect(forge(project, 'hooks', 'install', '--prepare', '--into', 'lefthook').exitCode).toBe(0);
+    // Of this checkout alone: git passes over it, so it stands in nobody's way.
+    expect(changedPaths(project)).toEqual(['?? lefthook.yml']);
+    project.git('add', '-A');
+    project.git('commit', '-q', '--no-verify', '-m', 'lefthook');
+    expect(forge(project, 'checkpoint', 'create', 'A', '--verify', 'true').stderr).not.toContain(
+      'not as HEAD',
+    );
+    expect(forge(project, 'hooks', 'install', '--prepare', '--into', 'lefthook').exitCode).toBe(0);
+    expect(project.read('.git/info/exclude').match(/lefthook-local/g)).toHaveLength(1);
+    const log = join(makeFolder(), 'log');
+    expect(commit(project, { ...env, OWN_LOG: log })).toMatchObject({ exitCode: 0 });
+    expect(readFileSync(log, 'utf8')).toBe('own commit-msg\n');
+    expect(project.read('.forge/git/commits.log')).toContain('Change it');
+    const edited = {
+      ...env,
+      OWN_LOG: log,
+      GIT_EDITOR: 'sed -i "1s/.*/[FORGE] Filled in/; s/^ ## Wh.*/&\\n- it/"',
+    };
+    const made = run(project.dir, 'git', ['commit', '--allow-empty'], { env: edited });
+    expect([made.exitCode, project.git('log', '-1', '--format=%B')]).toEqual([
+      0,
+      expect.stringMatching(
+        /^\[FORGE\] Filled in\n\n ## What\n- it\n(?:.*\n)+ ## Backtrace\n- Parent: [0-9a-f]{7} /,
+      ),
+    ]);
+    forge(project, 'hooks', 'uninstall');
+    expect(existsSync(join(project.dir, 'lefthook-local.yml'))).toBe(false);
+    expect(hookFiles(project)).toMatchObject(before);
+  });
+});

@@ -1,0 +1,148 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { BIN, runBinary } from '../support/forge.js';
+import { snapshot } from '../support/forge-project.js';
+import { makeFolder, type Project, run } from '../support/project.js';
+import { makeForgeRepository } from '../support/typed.js';
+
+const hooks = ({ dir }: Project, ...args: string[]) => runBinary(dir, ['hooks', ...args]);
+const tryBad = ({ dir }: Project, folder = '.') =>
+  run(join(dir, folder), 'git', ['commit', '-q', '--allow-empty', '-m', 'no protocol']);
+
+function writeHook({ dir }: Project, path: string, text: string | Buffer): string {
+  const file = join(dir, path);
+  mkdirSync(join(file, '..'), { recursive: true });
+  writeFileSync(file, text);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+describe('forge hooks, wherever hooks lie', () => {
+  it('GIT-03 B-46 gives back a hook byte for byte that is no UTF-8', () => {
+    const project = makeForgeRepository();
+    const own = Buffer.from('#!/bin/sh\n# gr\xfc\xdfe\nexit 0\n', 'latin1');
+    const file = writeHook(project, '.git/hooks/commit-msg', own);
+    expect(hooks(project, 'install', '--into', 'scripts').exitCode).toBe(0);
+    expect(tryBad(project).exitCode).toBe(1);
+    hooks(project, 'uninstall');
+    expect(readFileSync(file).equals(own)).toBe(true);
+  });
+
+  it('GIT-03 B-46 writes through no link that leaves the repository', () => {
+    const project = makeForgeRepository();
+    const shared = makeFolder();
+    const file = join(shared, 'commit-msg');
+    writeFileSync(file, '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+    symlinkSync(file, join(project.dir, '.git/hooks/commit-msg'));
+    const before = snapshot(shared);
+    const refusal = { exitCode: 3, stderr: expect.stringContaining('belongs to more than this repository') };
+    expect(hooks(project, 'install', '--yes')).toMatchObject(refusal);
+    rmSync(join(project.dir, '.git/hooks'), { recursive: true });
+    symlinkSync(shared, join(project.dir, '.git/hooks'));
+    expect(hooks(project, 'install', '--yes')).toMatchObject(refusal);
+    expect(snapshot(shared)).toEqual(before);
+  });
+
+  it('GIT-03 B-46 checks where the folder of hooks is a link within the repository', () => {
+    const project = makeForgeRepository();
+    rmSync(join(project.dir, '.git/hooks'), { recursive: true });
+    mkdirSync(join(project.dir, 'tools/hooks'), { recursive: true });
+    symlinkSync('../tools/hooks', join(project.dir, '.git/hooks'));
+    expect(hooks(project, 'install', '--into', 'scripts').exitCode).toBe(0);
+    expect(tryBad(project).exitCode).toBe(1);
+    hooks(project, 'uninstall');
+    expect(Object.keys(snapshot(join(project.dir, 'tools')))).toEqual(['hooks']);
+  });
+
+  it('GIT-03 B-46 finds husky below the top, and takes out what it installed before husky came', () => {
+    const project = makeForgeRepository();
+    expect(hooks(project, 'install').exitCode).toBe(0);
+    mkdirSync(join(project.dir, 'web/.husky/_'), { recursive: true });
+    project.git('config', 'core.hooksPath', 'web/.husky/_');
+    expect(hooks(project, 'status').stdout).toContain('not installed');
+    expect(hooks(project, 'install', '--into', 'husky').exitCode).toBe(0);
+    expect(project.read('web/.husky/commit-msg')).toContain('forge/hook');
+    hooks(project, 'uninstall');
+    expect(Object.keys(snapshot(join(project.dir, 'web'))).filter((path) => /msg/.test(path))).toEqual([]);
+    expect(
+      Object.keys(snapshot(join(project.dir, '.git/hooks'))).filter((path) => !/sample/.test(path)),
+    ).toEqual([]);
+  });
+
+  it('GIT-03 says beforehand that husky will take git elsewhere, and afterwards what to type', () => {
+    const project = makeForgeRepository();
+    // A clone, before its packages are installed.
+    project.write('.husky/pre-commit', 'npm test\n');
+    expect(hooks(project, 'install').stdout).toContain('then: forge hooks install --into husky');
+    project.git('config', 'core.hooksPath', '.husky/_');
+    mkdirSync(join(project.dir, '.husky/_'));
+    expect(hooks(project, 'status').stdout).toMatch(/not installed.*\n\nforge hooks install\n$/s);
+    const { stdout } = runBinary(project.dir, ['doctor']);
+    expect(stdout).toContain('git looks elsewhere');
+    expect(stdout).not.toContain('the others are');
+    const { stdout: known } = hooks(project, 'install', '--into', 'husky');
+    expect(known).not.toContain('not set up yet');
+    // What doctor says to type is no message that the hooks refuse.
+    const [, typed = ''] = /type\s+(git add \.forge && forge commit .*)/.exec(stdout) ?? [];
+    const words = typed.replace('forge commit', `"${process.execPath}" "${BIN}" commit`);
+    expect(run(project.dir, 'sh', ['-c', words])).toMatchObject({ exitCode: 0 });
+  });
+
+  it('GIT-03 says where git runs no hooks, and where forge installs none', () => {
+    const project = makeForgeRepository();
+    project.git('config', 'core.hooksPath', '/dev/null');
+    const refusal = hooks(project, 'install');
+    expect(refusal).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('so git runs no hooks') });
+    expect(hooks(project, 'status')).toMatchObject({ exitCode: 0 });
+    project.git('config', '--unset', 'core.hooksPath');
+    const gitDir = join(makeFolder(), 'git');
+    renameSync(join(project.dir, '.git'), gitDir);
+    project.write('.git', `gitdir: ${gitDir}\n`);
+    const pointed = hooks(project, 'install');
+    expect(pointed).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(gitDir) });
+    // The way that is told.
+    project.git('config', 'core.worktree', project.dir);
+    expect(hooks(project, 'install').exitCode).toBe(0);
+    expect(tryBad(project).exitCode).toBe(1);
+  });
+
+  it('GIT-03 B-47 status names the Node, the forge or the script that is gone', () => {
+    const project = makeForgeRepository();
+    hooks(project, 'install');
+    expect(JSON.parse(hooks(project, 'status', '--json').stdout).gone).toEqual([]);
+    const path = '.git/forge/hook';
+    const text = project.read(path);
+    project.write(path, text.replace(/^forge_node=.*/m, "forge_node='/gone/node'"));
+    expect(hooks(project, 'status').stdout).toContain('/gone/node is gone');
+    rmSync(join(project.dir, path));
+    expect(JSON.parse(hooks(project, 'status', '--json').stdout).gone).toEqual([join(project.dir, path)]);
+    hooks(project, 'install');
+    expect(project.read(path)).toBe(text);
+  });
+
+  it('GIT-01 GIT-03 a refused text is found from a subfolder too', () => {
+    const project = makeForgeRepository();
+    hooks(project, 'install');
+    mkdirSync(join(project.dir, 'sub'));
+    const { stderr } = tryBad(project, 'sub');
+    const file = /git commit -e -F (\S+)/.exec(stderr)?.[1] as string;
+    expect(readFileSync(resolve(project.dir, 'sub', file), 'utf8')).toBe('no protocol\n');
+  });
+});
+
+describe('what hooks keep', () => {
+  it('GIT-04 beside a file named HEAD, and into no folder that bears the name', () => {
+    const project = makeForgeRepository();
+    hooks(project, 'install');
+    project.write('HEAD', 'a file\n');
+    project.git('add', '-A');
+    project.git('commit', '-q', '--no-verify', '-m', 'beside a file named HEAD');
+    expect(project.read('.forge/git/commits.log')).toContain('beside a file named HEAD');
+    rmSync(join(project.dir, '.forge/git/commits.log'));
+    const outside = makeFolder();
+    symlinkSync(outside, join(project.dir, '.forge/git/commits.log'));
+    project.git('commit', '-q', '--no-verify', '--allow-empty', '-m', 'again');
+    expect(snapshot(outside)).toEqual({});
+  });
+});

@@ -1,0 +1,207 @@
+import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commit, forge, hookFiles, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
+import { BIN, runBinary } from '../support/forge.js';
+import { snapshot } from '../support/forge-project.js';
+import { changedPaths, makeFolder, pathWithoutForge, projectAt, run } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+const NAMES = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'];
+
+describe('forge hooks in a plain repository', () => {
+  it('GIT-03 installs five hooks, tells of them, and takes them out without a trace', () => {
+    const project = makeCommitted();
+    const before = hookFiles(project);
+    expect(forge(project, 'hooks', 'status').stdout).toMatch(/· +commit-msg +not installed/);
+    const installed = forge(project, 'hooks', 'install', '--comment-char', '--json');
+    expect(JSON.parse(installed.stdout)).toEqual({
+      hooks: NAMES.map((name) => ({ name, state: 'new', path: `.git/hooks/${name}` })),
+      gone: [],
+      beside: [],
+      comment_char: ';',
+    });
+    for (const name of NAMES) {
+      const file = join(project.dir, '.git/hooks', name);
+      expect(statSync(file).mode & 0o777).toBe(0o755);
+      expect(readFileSync(file, 'utf8')).toMatch(/^#!\/bin\/sh\n[^\r]*$/);
+    }
+    const again = JSON.parse(forge(project, 'hooks', 'install', '--json').stdout);
+    expect(again.hooks.map(({ state }: { state: string }) => state)).toEqual(Array(5).fill('installed'));
+    expect(changedPaths(project)).toEqual([]);
+    const dry = forge(project, 'hooks', 'uninstall', '--dry-run').stderr;
+    expect(dry).toMatch(/5 files would change: \.git\/hooks\/commit-msg, /);
+    forge(project, 'hooks', 'uninstall');
+    expect(hookFiles(project)).toEqual(before);
+  });
+
+  it('GIT-03 keeps and runs lines that a person added to a hook that forge made', () => {
+    const project = makeCommitted();
+    const hook = '.git/hooks/commit-msg';
+    forge(project, 'hooks', 'install');
+    project.write(hook, `${project.read(hook)}echo checked by me >&2\n`);
+    const first = project.read(hook);
+    expect(commit(project).stderr).toBe('checked by me\n');
+    expect(commit(project, {}, 'no protocol').exitCode).toBe(1);
+    forge(project, 'hooks', 'install');
+    expect(project.read(hook)).toBe(first);
+    forge(project, 'hooks', 'uninstall');
+    expect(project.read(hook)).toBe('#!/bin/sh\necho checked by me >&2\n');
+    expect(commit(project, {}, 'no protocol')).toMatchObject({ exitCode: 0, stderr: 'checked by me\n' });
+    expect(project.has('.git/hooks/pre-push')).toBe(false);
+  });
+
+  it('GIT-03 a linked worktree takes out what the main one installed', () => {
+    const project = makeCommitted();
+    const before = hookFiles(project);
+    forge(project, 'hooks', 'install');
+    const side = projectAt(makeFolder());
+    project.git('worktree', 'add', '-q', '-b', 'side', side.path('tree'));
+    forge({ dir: side.path('tree') }, 'hooks', 'uninstall');
+    expect(hookFiles(project)).toEqual(before);
+  });
+
+  it('GIT-03 puts back the comment character that was there, and leaves one of the person’s own', () => {
+    const project = makeCommitted();
+    project.git('config', 'core.commentChar', '#');
+    forge(project, 'hooks', 'install', '--yes');
+    expect(project.git('config', 'core.commentChar')).toBe(';');
+    forge(project, 'hooks', 'uninstall');
+    expect(project.git('config', 'core.commentChar')).toBe('#');
+    project.git('config', 'core.commentChar', '%');
+    forge(project, 'hooks', 'install', '--yes');
+    expect(project.git('config', 'core.commentChar')).toBe('%');
+    forge(project, 'hooks', 'uninstall');
+    expect(project.git('config', 'core.commentChar')).toBe('%');
+  });
+
+  it('GIT-04 keeps commits.log and branches.json current, and git status clean', () => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    commit(project);
+    project.git('switch', '-qc', 'side"quote');
+    commit(project, {}, MESSAGE.replace('Change it', 'On the side'));
+    project.git('commit', '--amend', '-q', '--no-edit', '--allow-empty');
+    project.git('switch', '-q', '-');
+    project.git('merge', '-q', '--no-edit', 'side"quote');
+    const log = project.read('.forge/git/commits.log').split('\n');
+    expect(log[0]).toMatch(/^[0-9a-f]{7,} \d{4}-\d\d-\d\dT\S+ \[FORGE\] On the side$/);
+    expect(log.filter((line) => line.includes('On the side'))).toHaveLength(1);
+    const { branches } = project.json<{ branches: { name: string; head: string; current: boolean }[] }>(
+      '.forge/git/branches.json',
+    );
+    expect(branches.map(({ name, current }) => [name, current]).sort()).toEqual(
+      [
+        [project.git('branch', '--show-current'), true],
+        ['side"quote', false],
+      ].sort(),
+    );
+    expect(branches[0]?.head).toBe(project.git('rev-parse', 'HEAD'));
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('GIT-04 writes through no link that somebody put there', () => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    const outside = makeFolder();
+    rmSync(join(project.dir, '.forge/git'), { recursive: true });
+    symlinkSync(outside, join(project.dir, '.forge/git'));
+    commit(project);
+    expect(Object.keys(snapshot(outside))).toEqual([]);
+  });
+
+  it('GIT-03 B-47 never holds anyone up where forge or Node is gone, and says so in one line', () => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    const script = join(project.dir, '.git/forge/hook');
+    writeFileSync(script, readFileSync(script, 'utf8').replace(BIN, '/nowhere/forge.js'));
+    const gone = commit(project, { PATH: pathWithoutForge() });
+    expect(gone).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^forge: not found, .*\n$/) });
+    writeFileSync(script, readFileSync(script, 'utf8').replace(process.execPath, '/nowhere/node'));
+    expect(commit(project, { PATH: pathWithoutForge() })).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringMatching(/^forge: not found, .*\n$/),
+    });
+    rmSync(script);
+    expect(commit(project)).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(commit(project, { FORGE_HOOKS: '0' }, 'anything')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it.each([
+    ['config.toml is damaged', '.forge/config.toml', '[commit\n', /config\.toml:1: /],
+    ['config.toml is empty', '.forge/config.toml', '', /config\.toml is empty/],
+    [
+      'the settings are of no use',
+      '.forge/config.toml',
+      'schema_version = 1\n[commit]\nenforce = "x"\n',
+      /enforce/,
+    ],
+    ['the features are damaged', '.forge/memory/long-term/features.json', '{', /features\.json/],
+  ])(
+    'GIT-03 LTM-13 where %s nobody is held up, one line says so, and secrets are refused all the same',
+    (_, file, text, why) => {
+      const project = makeCommitted();
+      forge(project, 'hooks', 'install');
+      const remote = makeFolder();
+      run(remote, 'git', ['init', '-q', '--bare']);
+      project.git('remote', 'add', 'origin', remote);
+      const push = () => run(project.dir, 'git', ['push', '-q', 'origin', 'HEAD']);
+      project.write(file, text);
+      const odd = MESSAGE.replace('[FORGE]', '[no-id]');
+      const said = commit(project, {}, odd);
+      expect([said.exitCode, said.stderr]).toEqual([
+        0,
+        expect.stringMatching(/^forge: only secrets were looked for: [^\n]*\n$/),
+      ]);
+      expect(said.stderr).toMatch(why);
+      expect(push()).toMatchObject({
+        exitCode: 0,
+        stderr: expect.stringMatching(/^forge: messages were not looked at: [^\n]*\n$/),
+      });
+      const secret = SAMPLES.secret();
+      const refused = commit(project, {}, MESSAGE.replace('It was asked for.', secret));
+      expect([refused.exitCode, refused.stderr.includes(secret)]).toEqual([1, false]);
+      expect(refused.stderr).toContain('nothing was committed');
+      project.write('s.txt', `${secret}\n`);
+      project.git('add', 's.txt');
+      project.git('commit', '-q', '--no-verify', '-m', MESSAGE);
+      const pushed = push();
+      expect([pushed.exitCode, pushed.stderr.includes(secret)]).toEqual([1, false]);
+      expect(pushed.stderr).toContain('s.txt:1: ');
+    },
+  );
+
+  it('GIT-01 GIT-03 cleans a message up by the settings of the git that commits, whatever stands in the environment', () => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    const text = MESSAGE.replace('It was asked for.', '; dropped');
+    const strip = ['-c', 'commit.cleanup=strip', '-c', 'core.commentChar=;'];
+    const env = { FORGE_SHIM: '1', FORGE_MESSAGE_SETTINGS: 'core.commentchar %' };
+    const made = (...args: string[]) =>
+      run(project.dir, 'git', [...args, 'commit', '-q', '--allow-empty', '-F', '-'], { input: text, env });
+    expect(made(...strip)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('"## Why" says nothing'),
+    });
+    expect(made()).toMatchObject({ exitCode: 0, stderr: '' });
+    project.git('config', 'core.commentChar', ';');
+    project.git('config', 'commit.cleanup', 'strip');
+    expect(made()).toMatchObject({ exitCode: 1 });
+  });
+
+  it('GIT-03 in a linked worktree and from a subfolder', () => {
+    const project = makeCommitted();
+    forge(project, 'hooks', 'install');
+    const side = join(makeFolder(), 'side');
+    project.git('worktree', 'add', '-q', side, '-b', 'side');
+    mkdirSync(join(side, 'deep'));
+    const made = run(join(side, 'deep'), 'git', ['commit', '-q', '--allow-empty', '-F', '-'], {
+      input: MESSAGE,
+    });
+    expect(made).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(readFileSync(join(side, '.forge/git/commits.log'), 'utf8')).toContain('Change it');
+    expect(JSON.parse(runBinary(side, ['hooks', 'status', '--json']).stdout).hooks[0]).toMatchObject({
+      state: 'installed',
+    });
+  });
+});

@@ -1,0 +1,110 @@
+import { chmodSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { MemoryReport } from '../../src/index.js';
+import { BIN, forgeJson, runBinary, runForge, startBinary } from '../support/forge.js';
+import { verify } from '../support/memory.js';
+import { makeRepository, type Project } from '../support/project.js';
+
+/**
+ * Stands in for an agent: makes the test of its task pass, and notes what it saw. What it says of the cache breaks in the
+ * fifteenth run; in the seventh it tries to write memory itself.
+ */
+const AGENT = `#!/bin/sh
+n=$(($(cat .count 2>/dev/null || echo 0) + 1)); echo $n > .count
+mkdir -p done; : > done/$FORGE_TASK
+see() { echo "{\\"pattern\\":\\"$1\\",\\"scope\\":\\"execution\\",\\"holds\\":$2}" >> "$FORGE_OBSERVATIONS"; }
+see "write the file first" true
+[ $n -le 6 ] && see "the cache is warm" true
+[ $n -eq 15 ] && see "the cache is warm" false
+[ $n -gt 10 ] && see "ask before deleting" true
+[ $n -gt 22 ] && see "too late" true
+[ $n -eq 3 ] && see "seen too rarely" true
+[ $n -eq 4 ] && see "seen too rarely" true
+if [ $n -eq 7 ]; then see "cheating pays" true; "$NODE" "$FORGE" memory record --task x --exit-code 0; fi
+sleep \${NAP:-0}
+exit 0
+`;
+
+async function makeWork(features: number): Promise<Project> {
+  const project = makeRepository();
+  await forgeJson(project, ['init', '--yes', '--stack', 'none']);
+  project.write('agent.sh', AGENT);
+  chmodSync(project.path('agent.sh'), 0o755);
+  project.write('.gitignore', '.count\ndone/\n');
+  const list = Array.from({ length: features }, (_, i) => ({
+    id: `F-${i + 1}`,
+    name: `Feature ${i + 1}`,
+    tests: [`test -f done/F-${i + 1}`],
+  }));
+  for (const { id, name, tests } of list)
+    await forgeJson(project, ['feature', 'add', id, name, '--test', tests[0] as string]);
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'Set up');
+  return project;
+}
+
+const ENV = { NODE: process.execPath, FORGE: BIN };
+const LOOP = ['loop', '--max-failures', '99'];
+
+describe('a governed loop', () => {
+  it('GOV-02 LTM-06 LTM-08 LTM-09 LTM-12 runs 25 cycles, promotes what earned it at 10 and 20, contests what breaks, refuses a builder', async () => {
+    const project = await makeWork(25);
+    const { exitCode, stderr } = await runBinary(
+      project.dir,
+      [...LOOP, '--max-cycles', '25', '--', './agent.sh'],
+      { env: ENV },
+    );
+    expect([exitCode, stderr.includes('Error')]).toEqual([0, false]);
+    const report = await forgeJson<MemoryReport>(project, ['memory', 'report']);
+    const led = report.cycles
+      .filter(({ promoted, contested }) => promoted.length + contested.length > 0)
+      .map(({ cycle, promoted, contested }) => ({ cycle, promoted, contested }));
+    expect(led).toEqual([
+      { cycle: 10, promoted: ['write the file first', 'the cache is warm'], contested: [] },
+      { cycle: 20, promoted: ['ask before deleting'], contested: ['the cache is warm'] },
+    ]);
+    expect(report).toMatchObject({
+      memory_write_performed: true,
+      knowledge_promoted: true,
+      knowledge_conflict_detected: true,
+      memory_integrity_status: 'intact',
+      by_classification: { SUCCESS: 24, GOVERNANCE_VIOLATION: 1 },
+      counts: { cycles: 25, breaches: 1 },
+    });
+    expect(report.cycles[6]).toMatchObject({
+      classification: 'GOVERNANCE_VIOLATION',
+      governance_violations: [expect.stringContaining('builder')],
+    });
+    const { stdout } = await runForge(project, ['memory', 'report']);
+    for (const text of ['promoted: write the file first', 'contested: the cache is warm', 'breach'])
+      expect(stdout).toContain(text);
+    const log = await runForge(project, ['memory', 'log', '--tier', 'knowledge']);
+    expect(log.stdout).toContain('ask before deleting');
+    expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('GOV-02 LTM-16 survives kill -9 at any moment: each cycle is recorded once, and the next loop goes on', async () => {
+    const project = await makeWork(8);
+    for (let kill = 0; kill < 6; kill++) {
+      const loop = startBinary(project.dir, [...LOOP, '--max-cycles', '8', '--', './agent.sh'], {
+        ...ENV,
+        NAP: '0.05',
+      });
+      await new Promise((done) => setTimeout(done, 150 + 90 * kill));
+      loop.kill('SIGKILL');
+      await new Promise((done) => loop.once('close', done));
+    }
+    const { exitCode } = await runBinary(project.dir, [...LOOP, '--max-cycles', '8', '--', './agent.sh'], {
+      env: ENV,
+    });
+    expect(exitCode).toBe(0);
+    const { cycles, memory_integrity_status } = await forgeJson<MemoryReport>(project, ['memory', 'report']);
+    expect(memory_integrity_status).toBe('intact');
+    expect(new Set(cycles.map(({ execution }) => execution)).size).toBe(cycles.length);
+    expect(cycles.map(({ cycle }) => cycle)).toEqual(cycles.map((_, i) => i + 1));
+    expect(cycles.filter(({ classification }) => classification === null)).toEqual([]);
+    expect(await forgeJson(project, ['feature', 'verify', '--all'])).toMatchObject({
+      results: expect.arrayContaining([expect.objectContaining({ id: 'F-8', status: 'passing' })]),
+    });
+  });
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { GROUPS } from '../../src/cli/groups.js';
+import { ABOUT } from '../../src/cli/help/about.js';
+import type { CommandSpec } from '../../src/cli/spec.js';
+import { splitCommand } from '../../src/core/argv.js';
+import { runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+/** What stands as an example on the page of each command, by its name. */
+async function examples(): Promise<Map<string, string[]>> {
+  const found = new Map<string, string[]>();
+  for (const { name, load } of GROUPS)
+    for (const spec of (await load()).group.commands as unknown as CommandSpec[]) {
+      const full = spec.name === name ? name : `${name} ${spec.name}`;
+      found.set(full, [spec.example, ...(ABOUT[full]?.examples ?? [])]);
+    }
+  return found;
+}
+
+/** A command whose example works, or with the exit code and the reason why it cannot work here. */
+type Step = string | readonly [name: string, exitCode: number, reason: RegExp];
+
+/** An example names a record that another project has. */
+const ELSEWHERE = /forge: ("3fa9c1d2" is no note|There is no (record|knowledge) "?3fa9c1d2)/;
+const HUMAN = /is for a human to decide; this is no terminal/;
+
+/** Days of a project, one command after the other. */
+const STORY: readonly Step[] = [
+  ...['init', 'trust', 'where', 'status', 'doctor', 'feature add', 'feature import', 'feature list'],
+  ...['feature show', 'feature edit', 'feature verify', 'next', 'checkpoint create', 'checkpoint list'],
+  ...['checkpoint show', 'checkpoint verify', 'session start', 'session status', 'progress add'],
+  ...['progress next', 'progress show', 'focus set', 'focus show', 'kfr patch', 'kfr list', 'kfr inject'],
+  ['note promote', 2, /There is no entry "kfr-3"/],
+  ['kfr clear', 3, /Nothing was cleared: nobody agreed to it/],
+  ...['focus clear', 'briefing', 'architecture show'],
+  ['architecture edit', 2, /An editor needs a terminal/],
+  ...['knowledge add', 'knowledge list', 'knowledge search', 'note add', 'note list'],
+  ['note show', 2, ELSEWHERE],
+  ['knowledge remove', 2, ELSEWHERE],
+  ...['commit template', 'commit', 'commit check', 'hook', 'session end', 'session list'],
+  ['session show', 2, /2026-11-20-session-001/],
+  ['session discard', 3, /No session is running/],
+  ...['cycle', 'loop', 'memory record', 'memory consolidate', 'memory report', 'memory log'],
+  ...['memory verify', 'memory stats', 'memory fold', 'memory compact', 'memory restore'],
+  ['memory seal', 3, /There is no supervisor's key/],
+  ['memory promote', 2, /No evaluation shows the pattern "retry the install once"/],
+  ['memory show', 2, ELSEWHERE],
+  ['memory repair', 3, HUMAN],
+  ['memory adopt', 3, HUMAN],
+  ['memory drop', 3, HUMAN],
+  ['memory redact', 3, HUMAN],
+  ['memory override', 3, HUMAN],
+  ...['guard scan', 'recover', 'ci', 'agent install', 'agent status', 'agent uninstall', 'hooks install'],
+  ...['hooks status', 'hooks uninstall'],
+  ['supervisor init', 3, HUMAN],
+  ['supervisor trust', 3, HUMAN],
+  ['supervisor retire', 3, HUMAN],
+  ...['supervisor show', 'feature remove', 'config list', 'config get', 'config set', 'schema', 'complete'],
+];
+
+/** Serves until its client ends: test/mcp. */
+const ELSEWHERE_TESTED = ['mcp'];
+
+async function prepared(): Promise<Project> {
+  const project = await makeForge();
+  project.write('package.json', '{ "scripts": { "test": "node -e 0" } }\n');
+  project.write('features.md', '- FORGE-010: More\n');
+  project.write('src/login.ts', 'export {};\n');
+  commitAll(project);
+  return project;
+}
+
+/** What has to be there for that command. */
+const BEFORE: Readonly<Record<string, (project: Project) => unknown>> = {
+  'checkpoint create': (project) => commitAll(project),
+  'focus clear': (project) => runForge(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'given up']),
+  commit: (project) => project.write('src/login.ts', 'export const form = 1;\n'),
+  ci: (project) => commitAll(project),
+};
+
+function commitAll(project: Project): void {
+  project.git('add', '.');
+  project.git('commit', '-q', '--allow-empty', '-m', 'Go on');
+  project.git('update-ref', 'refs/remotes/origin/main', 'HEAD');
+}
+
+describe('the examples of help', () => {
+  it('B-01 of every command work as they stand in a project, or are refused for the reason that they say', async () => {
+    const known = await examples();
+    const told = STORY.map((step) => (typeof step === 'string' ? step : step[0]));
+    expect([...told, ...ELSEWHERE_TESTED].sort()).toEqual([...known.keys()].sort());
+    const project = await prepared();
+    for (const step of STORY) {
+      const [name, exitCode, reason] = typeof step === 'string' ? ([step, 0, /^/] as const) : step;
+      await BEFORE[name]?.(project);
+      for (const example of known.get(name) ?? []) {
+        const outcome = await runForge(project, splitCommand(example).slice(1));
+        expect([example, outcome.exitCode, outcome.stderr]).toEqual([
+          example,
+          exitCode,
+          expect.stringMatching(reason),
+        ]);
+      }
+    }
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
+import type { Project } from '../support/project.js';
+import { makeForgeRepository, typed } from '../support/typed.js';
+
+const SESSION = '.forge/memory/short-term/session.json';
+const PROGRESS = '.forge/memory/short-term/progress.txt';
+
+/** As if the last forge command here had been run that long ago. */
+function letPass(project: Project, seconds: number): void {
+  const activity = project.json<{ boot: string; uptime: number; at: number }>('.git/forge/activity');
+  const { uptime, at } = activity;
+  project.write(
+    '.git/forge/activity',
+    JSON.stringify({ ...activity, uptime: uptime - seconds, at: at - seconds * 1000 }),
+  );
+}
+
+describe('two agents in one worktree', () => {
+  it('SES-09 refuses the second start, naming who holds the session, and changes nothing', async () => {
+    const project = makeForgeRepository();
+    const [ada, bob] = [new Agent(project), new Agent(project)];
+    const started = await ada.json<Started>('session', 'start');
+    const before = [project.read(SESSION), project.read(PROGRESS)];
+
+    const error = await bob.error('session', 'start');
+
+    expect(error).toMatchObject({
+      exitCode: 3,
+      code: 'session.held',
+      session: started.session.id,
+      holder: { pid: ada.pid },
+      hint: expect.stringMatching(/--join.*--take-over/s),
+    });
+    expect(error.message).toContain(`process ${ada.pid} is running`);
+    expect(await bob.error('session', 'start', '--resume', 'latest')).toMatchObject({ code: 'session.held' });
+    expect([project.read(SESSION), project.read(PROGRESS)]).toEqual(before);
+    expect((await bob.run('session', 'status')).stdout).toContain(`holder: process ${ada.pid} is running`);
+    expect((await ada.run('session', 'status')).stdout).toContain('holder: you');
+  });
+
+  it('SES-09 lets one of two win that start at the same moment', async () => {
+    const project = makeForgeRepository();
+    const agents = [new Agent(project), new Agent(project)];
+
+    const outcomes = await Promise.all(agents.map((agent) => agent.run('session', 'start', '--json')));
+
+    expect(outcomes.map(({ exitCode }) => exitCode).sort()).toEqual([0, 3]);
+    const winner = agents[outcomes.findIndex(({ exitCode }) => exitCode === 0)];
+    expect(project.json<{ holder: { pid: number } }>(SESSION).holder.pid).toBe(winner?.pid);
+    expect(project.read(PROGRESS).match(/Started/g)).toHaveLength(1);
+  });
+
+  it('SES-09 gives the same holder its running session back, as often as it asks', async () => {
+    const project = makeForgeRepository();
+    const ada = new Agent(project);
+    const first = await ada.json<Started>('session', 'start');
+    await ada.run('progress', 'add', 'before the compaction');
+
+    const again = await ada.json<Started>('session', 'start');
+    await ada.json<Started>('session', 'start', '--take-over');
+
+    expect(first.session.state).toBe('started');
+    expect(again.session).toMatchObject({ id: first.session.id, state: 'running' });
+    expect(project.read(PROGRESS)).toContain('before the compaction');
+    expect((await ada.json<Listed>('session', 'list')).sessions).toEqual([]);
+  });
+
+  it('SES-09 lets another join, and both write without losing a line', async () => {
+    const project = makeForgeRepository();
+    const [ada, bob] = [new Agent(project), new Agent(project)];
+    const { session } = await ada.json<Started>('session', 'start');
+
+    const joined = await bob.json<Started>('session', 'start', '--join');
+    expect(joined.session).toMatchObject({ id: session.id, state: 'joined' });
+    await Promise.all(
+      [ada, bob].flatMap((agent, who) =>
+        [...Array(8).keys()].map((n) => agent.json('progress', 'add', `line ${n} of ${who}`)),
+      ),
+    );
+
+    expect((await bob.json<Started>('session', 'start')).session.state).toBe('running');
+    const written = project.read(PROGRESS).match(/\] line \d of \d$/gm) ?? [];
+    expect(new Set(written).size).toBe(16);
+    expect(written).toHaveLength(16);
+    expect(project.json<{ joined: unknown[] }>(SESSION).joined).toHaveLength(1);
+  });
+
+  it('SES-09 SES-07 lets another take over: what was there is archived as interrupted and offered', async () => {
+    const project = makeForgeRepository();
+    const [ada, bob] = [new Agent(project), new Agent(project)];
+    const { session } = await ada.json<Started>('session', 'start');
+    await ada.run('progress', 'add', 'half done');
+    await ada.run('progress', 'next', 'do the other half');
+
+    const taken = await bob.run('session', 'start', '--take-over');
+
+    expect(taken).toMatchObject({ exitCode: 0 });
+    expect(taken.stderr).toContain(`--resume ${session.id}`);
+    expect(taken.stdout).toContain('do the other half');
+    const { sessions, active } = await bob.json<Listed>('session', 'list');
+    expect(sessions).toMatchObject([{ id: session.id, status: 'interrupted', next: 'do the other half' }]);
+    expect(active?.holder).toBe('you');
+    expect((await ada.error('session', 'start')).code).toBe('session.held');
+  });
+});
+
+describe('a holder that is gone', () => {
+  it('SES-07 is waited for as long as the setting says, with the reason; then interrupted, offered and resumed', async () => {
+    const project = makeForgeRepository();
+    typed(project, ['config', 'set', 'session.silence_minutes', '1']);
+    const ada = new Agent(project);
+    const { session } = await ada.json<Started>('session', 'start', '--goal', 'Port the parser');
+    await ada.run('focus', 'set', '--file', 'src/parser.js');
+    await ada.run('progress', 'add', 'read the grammar');
+    await ada.run('progress', 'next', 'write the lexer');
+    await ada.kill();
+    const bob = new Agent(project);
+
+    const refused = await bob.error('session', 'start');
+    expect(refused).toMatchObject({ exitCode: 3, code: 'session.held' });
+    expect(refused.message).toMatch(new RegExp(`process ${ada.pid} is gone, but forge was used here .* ago`));
+    letPass(project, 55);
+    expect((await bob.error('session', 'start')).code).toBe('session.held');
+
+    letPass(project, 10);
+    const next = await bob.run('session', 'start');
+    expect(next.exitCode).toBe(0);
+    expect(next.stderr).toContain(`Session ${session.id} was interrupted (process ${ada.pid} is gone)`);
+    expect(next.stdout).toContain(`forge session start --resume ${session.id}`);
+
+    const resumed = await bob.json<Started>('session', 'start', '--resume', session.id);
+    expect(resumed.session).toMatchObject({ state: 'started', resumed_from: session.id });
+    expect(resumed.focus).toMatchObject({ task: 'Port the parser', files: ['src/parser.js'] });
+    expect(resumed.briefing.text).toContain('write the lexer');
+    expect(project.read(PROGRESS)).toMatch(/\nNEXT: write the lexer\n$/);
+    const shown = await bob.run('session', 'show', session.id);
+    expect(shown.stdout).toContain('read the grammar');
+    const row = (await bob.json<Listed>('session', 'list')).sessions.find(({ id }) => id === session.id);
+    expect(row?.resumed_by).toBe(resumed.session.id);
+    await bob.run('session', 'end', '--no-commit');
+    expect(await bob.error('session', 'start', '--resume', 'latest')).toMatchObject({
+      exitCode: 2,
+      code: 'session.none_to_resume',
+    });
+  });
+
+  it('SES-07 counts as gone at once after another boot, or when its number is another process now', async () => {
+    const project = makeForgeRepository();
+    const ada = new Agent(project);
+    for (const change of [{ boot: 'another-boot' }, { pid: process.pid, started: '1' }]) {
+      await ada.json<Started>('session', 'start');
+      const record = project.json<{ holder: object }>(SESSION);
+      project.write(SESSION, JSON.stringify({ ...record, holder: { ...record.holder, ...change } }));
+      letPass(project, 'boot' in change ? 0 : 700);
+
+      const again = await ada.json<Started>('session', 'start');
+
+      expect(again.session.state).toBe('started');
+      expect(again.warnings.join()).toContain('was interrupted');
+      await ada.run('session', 'end', '--no-commit');
+    }
+  });
+});

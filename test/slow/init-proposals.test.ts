@@ -1,0 +1,229 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
+import { makePlainProject, makeRepository } from '../support/project.js';
+import { commitAll, idsOf, init, makeTelling, proposed, settings } from '../support/proposals.js';
+
+describe('what forge init proposes', () => {
+  it('LAY-04 --yes takes what is safe, and says how the rest is taken', async () => {
+    const project = makeTelling();
+    const result = await init(project, ['--yes']);
+    expect(result.proposals).toEqual([
+      {
+        name: 'stack',
+        value: 'mixed',
+        from: 'package.json, services/api/go.mod',
+        taken: true,
+        flag: '--stack mixed',
+      },
+      { name: 'test', value: 'npm test', from: 'package.json', taken: false, flag: "--test 'npm test'" },
+      {
+        name: 'id_pattern',
+        value: 'SHOP-\\d+',
+        from: 'recent commits',
+        taken: true,
+        flag: "--id-pattern 'SHOP-\\d+'",
+      },
+      { name: 'branch', value: 'main', from: 'git', taken: true, flag: '--branch main' },
+      {
+        name: 'features',
+        value: '2 features (Login works; Export as CSV)',
+        from: 'README.md',
+        taken: false,
+        flag: '--features README.md',
+      },
+    ]);
+    expect(result.parts.map(({ stack, folder }) => `${stack} ${folder}`)).toEqual([
+      'node .',
+      'go services/api',
+    ]);
+    expect(result.next).toEqual([
+      'sh .forge/init.sh',
+      'forge init --features README.md',
+      'forge session start',
+    ]);
+    expect(settings(project)).toEqual({
+      schema_version: 1,
+      project: { name: project.dir.split('/').at(-1) },
+      ...Object.fromEntries(
+        Object.keys(settings(project))
+          .filter((name) => !['schema_version', 'project', 'commit'].includes(name))
+          .map((name) => [name, {}]),
+      ),
+      commit: { id_pattern: 'SHOP-\\d+' },
+    });
+    expect(idsOf(project)).toEqual([]);
+    // What comes next works as it stands.
+    expect((await init(project, ['--features', 'README.md'])).features).toEqual(['FORGE-001', 'FORGE-002']);
+    expect(idsOf(project)).toEqual(['FORGE-001 Login works', 'FORGE-002 Export as CSV']);
+    const again = await init(project, ['--features', 'README.md']);
+    expect([again.features, again.next]).toEqual([[], ['sh .forge/init.sh', 'forge session start']]);
+    expect(again.skipped).toEqual(['--features README.md: all that it lists is there already']);
+    expect((await runForge(project, ['next'])).stdout).toContain('FORGE-001');
+  });
+
+  it('LAY-04 every answer is a flag, and what was typed is approved', async () => {
+    const project = makeTelling();
+    const flags = ['--stack', 'node', '--test', 'npm test', '--id-pattern', '#\\d+', '--branch', 'develop'];
+    const result = await init(project, [...flags, '--features', 'README.md']);
+    expect(settings(project)).toMatchObject({
+      commit: { id_pattern: '#\\d+' },
+      git: { default_branch: 'develop' },
+      checkpoint: { verify: ['npm test'] },
+    });
+    expect([result.stack, result.features]).toEqual(['node', ['FORGE-001', 'FORGE-002']]);
+    expect(result.proposals.map(({ name, taken }) => [name, taken])).toEqual([
+      ['stack', false],
+      ['test', true],
+      ['id_pattern', false],
+      ['branch', false],
+      ['features', true],
+    ]);
+    expect(await forgeJson(project, ['trust', '--show'])).toMatchObject({ trusted: true });
+    expect(await forgeError(project, ['memory', 'fold'])).toMatchObject({
+      exitCode: 3,
+      message: expect.stringContaining('the default branch is develop'),
+    });
+    // Nothing but what is given.
+    const plain = makeTelling();
+    await init(plain, ['--id-pattern', '', '--test', '', '--branch', '']);
+    expect(settings(plain)).toMatchObject({ commit: {}, git: {}, checkpoint: {} });
+    expect(settings(plain).commit).toEqual({});
+  });
+
+  it('LAY-04 a wrong answer is exit 2 before anything is written', async () => {
+    const project = makeTelling();
+    project.write('empty.md', '# nothing\n- no task\n');
+    project.write('broken.json', '[{ "name": ');
+    project.write('twice.json', '[{ "id": "A-1", "name": "a" }, { "id": "A-1", "name": "b" }]');
+    const before = snapshot(project.dir);
+    const calls: [args: string[], code: string][] = [
+      [['--stack', 'NODE'], 'init.stack'],
+      [['--test', 'npm test | tee log'], 'command.shell'],
+      [['--id-pattern', '(a+)+'], 'init.id_pattern'],
+      [['--branch', '--upload-pack=x'], 'init.branch'],
+      [['--branch', 'a..b'], 'init.branch'],
+      [['--features', 'nowhere.md'], 'file.unreadable'],
+      [['--features', 'empty.md'], 'init.features'],
+      [['--features', 'broken.json'], 'import.json'],
+      [['--features', 'twice.json'], 'import.twice'],
+    ];
+    for (const [args, code] of calls)
+      expect([args, await forgeError(project, ['init', ...args])]).toEqual([
+        args,
+        expect.objectContaining({ exitCode: 2, code }),
+      ]);
+    const builder = { env: { FORGE_ROLE: 'builder' } };
+    for (const args of [
+      ['--test', 'true'],
+      ['--features', 'README.md'],
+    ])
+      expect(await forgeError(project, ['init', ...args], builder)).toMatchObject({
+        exitCode: 3,
+        code: 'role.denied',
+      });
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LAY-04 --dry-run shows the proposals, and what would be made of a list, and writes nothing', async () => {
+    const project = makeTelling();
+    const before = snapshot(project.dir);
+    const planned = await init(project, ['--dry-run', '--features', 'README.md']);
+    expect(planned.features).toEqual(['FORGE-001', 'FORGE-002']);
+    const { stdout } = await runForge(project, ['init', '-n']);
+    for (const line of [
+      /^ {2}stack +mixed +package\.json, services\/api\/go\.mod$/m,
+      /^ {2}tests +npm test +package\.json; for checkpoints too: \.forge\/config\.toml, verify = \["npm test"\]$/m,
+      /^ {2}issue ids +SHOP-\\d\+ +recent commits$/m,
+      /^ {2}features +2 features \(Login works; Export as CSV\) +README\.md; to take it: forge init --features README\.md$/m,
+    ])
+      expect(stdout).toMatch(line);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LAY-04 what test files import tells the command, unless they are reached by a link', async () => {
+    const project = makePlainProject();
+    const test = 'import unittest\n';
+    project.write('pyproject.toml', '[project]\nname = "shop"\n# pytest, some day\n');
+    project.write('elsewhere/test_a.py', test);
+    symlinkSync('elsewhere', project.path('tests'));
+    expect(proposed(await init(project, ['--dry-run']), 'test')).toBeUndefined();
+    rmSync(project.path('tests'));
+    project.write('tests/test_a.py', test);
+    const { proposals } = await init(project, ['--dry-run']);
+    expect(proposals.find(({ name }) => name === 'test')).toMatchObject({
+      value: '.venv/bin/python -m unittest discover -s tests',
+      from: 'tests/test_a.py',
+    });
+  });
+
+  it('LAY-04 the first feature that is proposed is called as the project calls its issues', async () => {
+    const project = makeRepository();
+    commitAll(project, 'ABC-1: a', 'ABC-2: b', 'ABC-3: c');
+    const add = 'forge feature add ABC-001 "First thing to build"';
+    expect((await init(project)).next.join()).toContain(add);
+    expect((await runForge(project, [])).stdout).toContain(add);
+    // A second time the commits are not read: the setting says it.
+    expect((await init(project)).next.join()).toContain(add);
+    expect((await init(project, ['--id-pattern', 'WEB-\\d+'])).next.join()).toContain(add);
+    expect((await runForge(project, ['feature', 'list'])).stdout).not.toContain('FORGE-');
+    project.write(CONFIG, 'not toml');
+    expect((await init(project)).next.join()).toContain('add FORGE-001 ');
+    const other = makeRepository();
+    expect((await init(other, ['--id-pattern', '(SHOP|WEB)-\\d+'])).next.join()).toContain('add SHOP-001 ');
+    const plain = makeRepository();
+    expect((await init(plain, ['--id-pattern', '#\\d+'])).next.join()).toContain('add FORGE-001 ');
+  });
+
+  it('LAY-04 a folder that was removed comes back, and one line says what of the ledgers did', async () => {
+    const project = makeRepository();
+    await init(project);
+    rmSync(project.path('.forge'), { recursive: true });
+    await init(project);
+    const { stderr } = await runForge(project, ['session', 'start']);
+    expect(stderr.match(/had left the working tree/g)).toHaveLength(1);
+    expect(stderr).toMatch(/1 execution record \(number 1\), .*1 notes record \(number 1\)/);
+  });
+
+  it('LAY-04 the branch that is checked out is taken where git knows of no other', async () => {
+    const project = makeRepository();
+    project.git('branch', '-m', 'develop');
+    project.git('branch', 'old');
+    expect(await init(project)).toMatchObject({
+      proposals: expect.arrayContaining([
+        { name: 'branch', value: 'develop', from: 'checked out', taken: true, flag: '--branch develop' },
+      ]),
+    });
+    expect(settings(project).git).toEqual({ default_branch: 'develop' });
+    await forgeJson(project, ['memory', 'fold']);
+  });
+
+  it('LAY-04 a feature list of an agent comes before the README, and its claims are none', async () => {
+    const project = makeTelling();
+    const list = [
+      { description: 'Sign up', passes: true, steps: ['open'] },
+      { description: 'Sign out', passes: false },
+    ];
+    project.write('feature_list.json', JSON.stringify(list));
+    expect(proposed(await init(project, ['-n']), 'features')).toBe('2 features (Sign up; Sign out)');
+    await init(project, ['--features', 'feature_list.json']);
+    const { features } = project.json<{ features: object[] }>(FEATURES);
+    expect(features).toMatchObject([
+      { name: 'Sign up', status: 'in_progress' },
+      { name: 'Sign out', status: 'not_implemented' },
+    ]);
+  });
+
+  it('LAY-02 when forge is there, flags for settings change nothing and say what would', async () => {
+    const project = await makeForge();
+    const config = project.read(CONFIG);
+    const { skipped, proposals } = await init(project, ['--name', 'x', '--test', 'true', '--branch', 'y']);
+    expect(skipped).toEqual([
+      '--name: config.toml is there already; forge config set project.name …',
+      '--test: config.toml is there already; write it into [checkpoint] verify of .forge/config.toml',
+      '--branch: config.toml is there already; forge config set git.default_branch …',
+    ]);
+    expect([proposals, project.read(CONFIG)]).toEqual([[], config]);
+  });
+});

@@ -1,0 +1,135 @@
+import { existsSync, rmSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
+import { BACKEND, has, hasVenv, KINDS, type Kind, node } from '../support/stacks.js';
+import { toolEnv } from '../support/tools.js';
+import { typed } from '../support/typed.js';
+
+function put(project: Project, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) project.write(path, text);
+}
+
+/** A repository with these projects, each in its folder, locked, committed, and with forge in it. */
+function made(kinds: readonly (readonly [folder: string, kind: Kind])[], name = 'a project'): Project {
+  const project = projectAt(`${makeFolder()}/${name}`);
+  for (const [folder, kind] of kinds) {
+    const at = projectAt(project.path(folder));
+    put(at, kind.files);
+    const [program, ...args] = kind.lock ?? [];
+    if (program === undefined) continue;
+    const { exitCode, stdout, stderr } = run(at.dir, program, args, { env: { ...toolEnv(), ...kind.env } });
+    expect(exitCode, stdout + stderr).toBe(0);
+    rmSync(at.path('node_modules'), { recursive: true, force: true });
+  }
+  project.git('init', '-q');
+  typed(project, ['init', '--yes']);
+  project.git('add', '.');
+  project.git('commit', '-q', '-m', 'Begin');
+  return project;
+}
+
+function bootstrap(project: Project, env: NodeJS.ProcessEnv = {}) {
+  return run('/', 'sh', [project.path('.forge/init.sh')], { env: { ...toolEnv(), CI: 'true', ...env } });
+}
+
+const linesOf = (name: string, steps: Kind['steps']): unknown[] =>
+  steps.map((step) =>
+    typeof step === 'string'
+      ? `init: ${name}: ${step}`
+      : expect.stringMatching(new RegExp(`^init: ${name}: ${step.source}$`)),
+  );
+
+describe('init.sh in real projects', () => {
+  for (const [title, [can, kind]] of Object.entries(KINDS))
+    it.skipIf(!can)(`LAY-03 installs, proves, and knows when nothing changed: ${title}`, () => {
+      const project = made([['.', kind]]);
+      const first = bootstrap(project, kind.env);
+      expect(first.stderr).toBe('');
+      expect(first.stdout.trimEnd().split('\n')).toEqual([...linesOf(kind.stack, kind.steps), 'init: ready']);
+      // What was installed and built is nobody's to commit; a lock file that was not there may be.
+      expect(project.git('status', '--porcelain').replace('?? Cargo.lock', '')).toBe('');
+      const nothing = `init: ${kind.stack}: nothing changed\ninit: ready\n`;
+      expect(bootstrap(project, kind.env)).toMatchObject({ exitCode: 0, stdout: nothing, stderr: '' });
+
+      put(project, kind.broken);
+      const { exitCode, stdout, stderr } = bootstrap(project, kind.env);
+      expect([exitCode, stderr.split('\n')[0]]).toEqual([
+        1,
+        expect.stringMatching(`^init: failed: ${kind.stack}: `),
+      ]);
+      // Only the proof again: what it depends on did not change.
+      expect(stdout.trimEnd().split('\n')).toEqual(linesOf(kind.stack, kind.steps.slice(-1)));
+      for (const path of Object.keys(kind.broken)) project.write(path, kind.files[path] as string);
+      expect(bootstrap(project, kind.env)).toMatchObject({ exitCode: 0, stderr: '' });
+    });
+
+  it.skipIf(!hasVenv)('LAY-03 collects the tests where pytest is installed; none is no failure', () => {
+    const project = projectAt(`${makeFolder()}/a project`);
+    // No pytest can be fetched here: one that ends as it is told.
+    const stand = 'import sys\nif __name__ == "__main__":\n    sys.exit(int(open("exit").read()))\n';
+    project.write(
+      'wheel.py',
+      `${BACKEND.replaceAll('app', 'pytest')}\nwheel(".", {"pytest.py": ${JSON.stringify(stand)}})\n`,
+    );
+    expect(run(project.dir, 'python3', ['wheel.py'], { env: toolEnv() })).toMatchObject({ exitCode: 0 });
+    project.write('requirements.txt', './pytest-1.0-py3-none-any.whl\n');
+    typed(project, ['init', '--yes']);
+    const answers = (exit: string): number | null => {
+      project.write('exit', exit);
+      return bootstrap(project).exitCode;
+    };
+    expect([answers('0'), answers('5'), answers('2')]).toEqual([0, 0, 1]);
+    expect(bootstrap(project).stderr).toMatch(/^init: failed: python: pytest --collect-only \(exit 2/);
+    // A virtual environment whose Python is gone is made again.
+    rmSync(project.path('.venv/bin/python'));
+    symlinkSync('/nowhere/python', project.path('.venv/bin/python'));
+    project.write('exit', '0');
+    expect(bootstrap(project)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining('venv --clear'),
+    });
+  });
+
+  it.skipIf(!has.go || !has.cargo)('LAY-03 several stacks, each in its folder', () => {
+    const at = (title: string): Kind => (KINDS[title] as [boolean, Kind])[1];
+    const project = made([
+      ['.', node(['npm ci'], ['npm', 'install', '--package-lock-only', '--offline'])],
+      ['services/api', at('npm with its lock file')],
+      ['services/engine core', at('a cargo workspace')],
+      ['tools', at('a go module')],
+    ]);
+    expect(project.read('.forge/init.sh')).toContain(
+      "part node .\npart node services/api\npart rust 'services/engine core'\npart go tools\n",
+    );
+    const { exitCode, stdout, stderr } = bootstrap(project);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    for (const line of ['node: npm ci', 'rust in services/engine core: cargo check', 'go in tools: go build'])
+      expect(stdout).toContain(`init: ${line}`);
+    expect(bootstrap(project).stdout.match(/nothing changed/g)).toHaveLength(4);
+    put(projectAt(project.path('tools')), at('a go module').broken);
+    expect(bootstrap(project).stderr).toMatch(/^init: failed: go in tools: go build/);
+  });
+
+  it.skipIf(!has.go)('LAY-03 go without a home folder keeps what it builds in .forge/local/', () => {
+    const project = makePlainProject();
+    project.write('go.mod', 'module example.com/app\n\ngo 1.18\n');
+    project.write('app.go', 'package app\n');
+    typed(project, ['init', '--yes']);
+    const { PATH } = process.env;
+    const ran = run(project.dir, 'env', ['-i', `PATH=${PATH}`, 'sh', '.forge/init.sh']);
+    expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('init: ready') });
+    expect(existsSync(project.path('.forge/local/go-build'))).toBe(true);
+  });
+
+  it('LAY-03 killed in the middle of installing, it installs again', () => {
+    const project = made([['.', node([], ['npm', 'install', '--package-lock-only', '--offline'])]]);
+    project.write('.npmrc', 'foreground-scripts=true\n');
+    const json = project.json<{ scripts: object }>('package.json');
+    const scripts = { ...json.scripts, preinstall: 'test ! -e stop || kill -9 $PPID' };
+    project.write('package.json', JSON.stringify({ ...json, scripts }));
+    project.write('stop', '');
+    expect(bootstrap(project).exitCode).not.toBe(0);
+    rmSync(project.path('stop'));
+    expect(bootstrap(project)).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('npm ci') });
+  });
+});

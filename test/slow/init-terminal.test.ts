@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { atTerminal } from '../support/e2e-terminal.js';
+import { CONFIG, differences, snapshot } from '../support/forge-project.js';
+import { run } from '../support/project.js';
+import { idsOf, init, makeTelling, settings } from '../support/proposals.js';
+
+const pty = run('/', 'script', ['--version']).exitCode === 0;
+
+describe.skipIf(!pty)('forge init on a terminal', () => {
+  it('LAY-04 asks for what it found, one line each, and takes the answers', async () => {
+    const project = makeTelling();
+    const { shown, exitCode } = await atTerminal(
+      project,
+      ['init'],
+      [
+        ['Which stack', '\u001b[B\r'],
+        ['Which command runs the tests', '\r'],
+        ['ids of issues', '\r'],
+        ['Take 2 features from README.md', 'y\r'],
+      ],
+    );
+    expect([exitCode, shown]).toEqual([0, expect.stringContaining('FORGE-001, FORGE-002')]);
+    expect(shown).not.toContain('merged into');
+    // One down from "mixed".
+    expect(project.read('.forge/init.sh')).toMatch(/stack none, chosen/);
+    expect(settings(project)).toMatchObject({ checkpoint: { verify: ['npm test'] } });
+    expect(idsOf(project)).toHaveLength(2);
+
+    // Nothing is left to ask.
+    const again = await atTerminal(project, ['init']);
+    expect([again.exitCode, again.shown]).toEqual([0, expect.not.stringContaining('?')]);
+  });
+
+  it('LAY-04 what is proposed can be declined', async () => {
+    const project = makeTelling();
+    const { exitCode } = await atTerminal(
+      project,
+      ['init'],
+      [
+        ['Which stack', '\r'],
+        ['Which command runs the tests', '\u007f\r'],
+        ['ids of issues', '\u007f\r'],
+        ['Take 2 features', '\r'],
+      ],
+    );
+    expect([exitCode, idsOf(project)]).toEqual([0, []]);
+    expect(settings(project)).toMatchObject({ commit: {}, checkpoint: {} });
+    expect(project.read(CONFIG)).not.toMatch(/^(id_pattern|verify) =/m);
+    // What was found and confirmed may be found otherwise later.
+    project.write('api/pyproject.toml', '');
+    expect((await init(project)).renewed).toEqual(['.forge/init.sh']);
+  });
+
+  it.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('LAY-04 %s at a question says so and leaves nothing behind', async (_, key) => {
+    const project = makeTelling();
+    const before = snapshot(project.dir);
+    for (const answers of [
+      [['Which stack', key]],
+      [
+        ['Which stack', '\r'],
+        ['Which command runs the tests', key],
+      ],
+    ] as [string, string][][]) {
+      const { exitCode, shown } = await atTerminal(project, ['init'], answers);
+      expect([exitCode, shown]).toEqual([
+        130,
+        expect.stringContaining('forge: Interrupted; nothing was changed.'),
+      ]);
+      expect(differences(before, snapshot(project.dir))).toEqual([]);
+    }
+  });
+});

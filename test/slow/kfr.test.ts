@@ -1,0 +1,173 @@
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { type KfrList, type Note, systemWorld } from '../../src/index.js';
+import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
+import { BIN, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { KFR } from '../support/kfrs.js';
+import { abandon, kills } from '../support/kills.js';
+import { verify } from '../support/memory.js';
+import { makeFolder, type Project } from '../support/project.js';
+import { makeForgeRepository, typed, typedError, typedJson } from '../support/typed.js';
+
+/** The holder of what this process does is itself, as it is of the binary's. */
+const ME = { world: { holder: () => systemWorld(process.env, false).self() } };
+const START = ['session', 'start', '--take-over'];
+const PROMOTE = ['note', 'promote', 'kfr-2', '--json', '--quiet'];
+
+function makeWorking(): Project {
+  const project = makeForgeRepository();
+  typed(project, ['session', 'start']);
+  return project;
+}
+
+/** Who runs it to its end; its exit code. */
+const finished = (project: Project, args: readonly string[]): Promise<number | null> =>
+  new Promise((done) => startBinary(project.dir, args).on('close', done));
+
+describe('working memory, as it is typed', () => {
+  it('KFR-02 SES-09 two agents that patch at once lose nothing: 20 patches each', async () => {
+    const project = makeWorking();
+    typed(project, ['config', 'set', 'kfr.tokens', '4000']);
+    const agent = async (name: string): Promise<void> => {
+      for (let n = 0; n < 20; n++)
+        expect(await finished(project, ['kfr', 'patch', '--add', `Constraint:${name} ${n}`])).toBe(0);
+    };
+    await Promise.all([agent('ada'), agent('bob')]);
+    const { entries } = typedJson<KfrList>(project, ['kfr', 'list']);
+    expect(entries.map(({ id }) => id)).toEqual(Array.from({ length: 40 }, (_, i) => `kfr-${i + 1}`));
+    for (const name of ['ada', 'bob'])
+      expect(entries.map(({ text }) => text).filter((text) => text.startsWith(name))).toEqual(
+        Array.from({ length: 20 }, (_, n) => `${name} ${n}`),
+      );
+  });
+
+  it('KFR-02 B-09 a stdin that is closed is no patch: exit 2, nothing is written', () => {
+    const project = makeWorking();
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', `exec "${process.execPath}" "${BIN}" kfr patch - <&-`],
+      {
+        cwd: project.dir,
+        encoding: 'utf8',
+      },
+    );
+    expect([status, stderr.split('\n')[0]]).toEqual([
+      2,
+      expect.stringMatching(/^forge: The patch is no JSON/),
+    ]);
+    expect(project.has(KFR)).toBe(false);
+    expect(typedError(project, ['kfr', 'patch', '-'], { input: '{"operations":' })).toMatchObject({
+      exitCode: 2,
+      code: 'kfr.json',
+    });
+  });
+
+  it('KFR-09 KFR-10 the way of an agent: ask, be held, answer, promote, end', () => {
+    const project = makeWorking();
+    const input = JSON.stringify({
+      operations: [
+        { op: 'replace', kind: 'Goal', text: 'logout works' },
+        { op: 'add', kind: 'OpenQuestion', text: 'which cookie?' },
+      ],
+    });
+    typed(project, ['kfr', 'patch', '-'], { input });
+    expect(typedError(project, ['session', 'end']).code).toBe('kfr.gate');
+    typed(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid', '--add', 'Constraint:the cookie is sid']);
+    typed(project, ['note', 'promote', 'kfr-3']);
+    const { expired } = typedJson<{ expired: { id: string }[] }>(project, ['session', 'end']);
+    expect(expired.map(({ id }) => id)).toEqual(['kfr-1']);
+    expect(typedJson<{ notes: Note[] }>(project, ['note', 'list']).notes).toMatchObject([
+      { text: 'the cookie is sid', from: 'kfr-3' },
+    ]);
+  });
+});
+
+/** Puts it back as it was, in its place: a running session belongs to it. */
+function restorer(project: Project): () => void {
+  const kept = makeFolder();
+  const copy = (from: string, to: string): void => {
+    const script = 'find "$2" -mindepth 1 -delete && cp -a "$1/." "$2"';
+    expect(spawnSync('sh', ['-c', script, '-', from, to]).status).toBe(0);
+  };
+  copy(project.dir, kept);
+  return () => copy(kept, project.dir);
+}
+
+const sample = (calls: readonly Call[], quick: number): Call[] => {
+  const step = Math.max(1, Math.floor(calls.length / kills(quick, calls.length)));
+  return calls.filter((_, i) => i % step === 0);
+};
+
+describe.skipIf(!hasStrace)('a kill in the middle of a resume', () => {
+  const RESUME = ['session', 'start', '--resume', 'latest', '--json', '--quiet'];
+
+  it('KFR-09 KFR-13 SES-07 no question is lost, and none opens the gate: it is taken along, or still asked for', async () => {
+    const project = makeWorking();
+    typed(project, ['progress', 'add', 'half of it']);
+    typed(project, ['kfr', 'patch', '--goal', 'g', '--add', 'OpenQuestion:which cookie?']);
+    abandon(project);
+    const restore = restorer(project);
+    const calls = traceCalls(project, RESUME);
+    expect(calls.length).toBeGreaterThan(10);
+    for (const call of sample(calls, 16)) {
+      restore();
+      const what = call.line.slice(0, 160);
+      strikeCall(project.dir, RESUME, calls, call, 'signal=KILL');
+      // Whether it is archived, or went on already under the killed one: never a fresh start without it.
+      const fresh = await forgeError(project, START, ME);
+      expect({ what, code: fresh.code }).toEqual({ what, code: 'kfr.gate' });
+      const [, wanted = ''] = /--resume (\S+)/.exec(fresh.hint ?? '') ?? [];
+      await forgeJson(project, [...START, '--resume', wanted], ME);
+      const { entries } = await forgeJson<KfrList>(project, ['kfr', 'list'], ME);
+      expect({ what, ids: entries.map(({ id }) => id) }).toEqual({ what, ids: ['kfr-1', 'kfr-2'] });
+      // Once answered it is asked for no more, whatever archives the crash left.
+      await forgeJson(project, ['kfr', 'patch', '--resolve', 'kfr-2=sid'], ME);
+      await forgeJson(project, ['session', 'end', '--no-commit'], ME);
+      expect({ what, ...(await runForge(project, START, ME)) }).toMatchObject({ what, exitCode: 0 });
+      expect((await forgeJson<KfrList>(project, ['kfr', 'list'], ME)).entries).toEqual([]);
+    }
+  });
+});
+
+describe.skipIf(!hasStrace)('a kill in the middle of a promotion', () => {
+  function makeRig(): Project {
+    const project = makeWorking();
+    typed(project, ['note', 'add', 'before']);
+    typed(project, ['kfr', 'patch', '--goal', 'g', '--add', 'Constraint:no new packages']);
+    return project;
+  }
+
+  /** Where the entry is, as the two lists tell. */
+  async function places(project: Project): Promise<{ kfr: number; notes: number }> {
+    const { notes } = await forgeJson<{ notes: Note[] }>(project, ['note', 'list']);
+    const { entries } = await forgeJson<KfrList>(project, ['kfr', 'list']);
+    return {
+      kfr: entries.filter(({ text }) => text === 'no new packages').length,
+      notes: notes.filter(({ text }) => text === 'no new packages').length,
+    };
+  }
+
+  it('KFR-10 at each call with which it changes the disk, the entry is in exactly one place', async () => {
+    const project = makeRig();
+    const restore = restorer(project);
+    const calls = traceCalls(project, PROMOTE);
+    expect(calls.length).toBeGreaterThan(10);
+    const seen = new Set<string>();
+    for (const call of sample(calls, 24)) {
+      restore();
+      const what = call.line.slice(0, 160);
+      strikeCall(project.dir, PROMOTE, calls, call, 'signal=KILL');
+      const found = await places(project);
+      expect({ what, sum: found.kfr + found.notes }).toEqual({ what, sum: 1 });
+      seen.add(JSON.stringify(found));
+      // It stays so, memory is whole, and what was not promoted can be.
+      expect({ what, ...(await verify(project)) }).toMatchObject({ what, status: 'intact' });
+      if (found.kfr === 1) await forgeJson(project, ['note', 'promote', 'kfr-2']);
+      expect({ what, ...(await places(project)) }).toEqual({ what, kfr: 0, notes: 1 });
+      expect({ what, left: project.has('.git/forge/promotion.json') }).toEqual({ what, left: false });
+      expect((await forgeJson<KfrList>(project, ['kfr', 'list'])).entries).toMatchObject([{ id: 'kfr-1' }]);
+    }
+    // Before the mark stands it is in the KFR, afterwards it is a note.
+    expect([...seen].sort()).toEqual(['{"kfr":0,"notes":1}', '{"kfr":1,"notes":0}']);
+  });
+});

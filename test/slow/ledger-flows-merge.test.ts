@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import { forgeJson } from '../support/forge.js';
+import {
+  type Desk,
+  expectFlow,
+  expectSettled,
+  type Flow,
+  makeDesk,
+  restoredHere,
+  segments,
+} from '../support/ledgers.js';
+import { changedPaths } from '../support/project.js';
+
+/** Records on a branch and on `main`, each committed; `main` is checked out. */
+async function apart(desk: Desk, branch = 'feature'): Promise<string[]> {
+  desk.git('switch', '-qc', branch, 'main');
+  const theirs = [...(await desk.record('THEIRS')), ...(await desk.note())];
+  desk.commit();
+  desk.git('switch', '-q', 'main');
+  const ours = [...(await desk.record('OURS')), ...(await desk.note())];
+  desk.commit();
+  return [...ours, ...theirs];
+}
+
+const merging =
+  (...options: string[]) =>
+  async (desk: Desk): Promise<string[]> => {
+    const ids = await apart(desk);
+    desk.git('merge', '-q', '--no-edit', ...options, 'feature');
+    return ids;
+  };
+
+const MERGES: Record<string, Flow> = {
+  'a fast-forward': {
+    run: async (desk) => {
+      desk.git('switch', '-qc', 'feature');
+      const ids = await desk.record();
+      desk.commit();
+      desk.git('switch', '-q', 'main');
+      desk.git('merge', '-q', '--ff-only', 'feature');
+      return ids;
+    },
+  },
+  'a merge': { run: merging('--no-ff') },
+  'an octopus': {
+    run: async (desk) => {
+      const ids = [...(await apart(desk, 'one')), ...(await apart(desk, 'two'))];
+      desk.git('merge', '-q', '--no-edit', 'one', 'two');
+      expect(desk.git('rev-list', '--parents', '-1', 'HEAD').split(' ')).toHaveLength(4);
+      return ids;
+    },
+  },
+  'a squash, and the same branch merged again': {
+    run: async (desk) => {
+      const ids = await apart(desk);
+      desk.git('merge', '-q', '--squash', 'feature');
+      desk.git('commit', '-qm', 'Squashed');
+      desk.git('switch', '-q', 'feature');
+      const more = await desk.record('MORE');
+      desk.commit();
+      desk.git('switch', '-q', 'main');
+      desk.git('merge', '-q', '--no-edit', 'feature');
+      return [...ids, ...more];
+    },
+  },
+  '-X ours': { run: merging('-X', 'ours') },
+  '-X theirs': { run: merging('-X', 'theirs') },
+  '-s ours, which drops the branch': { run: merging('-s', 'ours'), restores: true },
+  'a conflict in the code, resolved by --ours': {
+    run: async (desk) => {
+      const ids: string[] = [];
+      for (const branch of ['feature', 'main']) {
+        desk.git('switch', '-q', ...(branch === 'main' ? [] : ['-c']), branch);
+        ids.push(...(await desk.record(branch)));
+        desk.write('src/app.js', `export const answer = '${branch}';\n`);
+        desk.commit();
+      }
+      expect(() => desk.git('merge', '-q', '--no-edit', 'feature')).toThrow();
+      expect(desk.git('diff', '--name-only', '--diff-filter=U')).toBe('src/app.js');
+      desk.git('checkout', '-q', '--ours', '.');
+      desk.git('add', '-A');
+      desk.git('commit', '-q', '--no-edit');
+      return ids;
+    },
+  },
+  'a branch whose memory is thrown away by hand in the merge': {
+    run: async (desk) => {
+      const ids = await apart(desk);
+      desk.git('merge', '-q', '--no-commit', '--no-ff', 'feature');
+      desk.git('rm', '-rqf', '.forge/memory');
+      desk.git('checkout', 'main', '--', '.forge');
+      desk.git('commit', '-q', '--no-edit');
+      return ids;
+    },
+    restores: true,
+  },
+};
+
+describe('merges', () => {
+  it.each(Object.entries(MERGES))('LTM-17 LTM-05 keeps both histories through %s', async (_name, flow) => {
+    await expectFlow(flow);
+  });
+
+  it('LTM-17 merges two branches with 50 records each, and names both heads in the next record', async () => {
+    const desk = await makeDesk();
+    await desk.start();
+    desk.git('switch', '-qc', 'feature');
+    const theirs = await desk.records(50);
+    desk.commit();
+    desk.git('switch', '-q', 'main');
+    const ours = await desk.records(50);
+    desk.commit();
+    desk.git('merge', '-q', '--no-edit', 'feature');
+
+    await expectSettled(desk, [...ours, ...theirs]);
+    const [next = ''] = await desk.record();
+    const { record } = await forgeJson<{ record: { seen: string[]; n: number } }>(desk, [
+      'memory',
+      'show',
+      next,
+    ]);
+    expect(record.seen).toHaveLength(2);
+    expect(record.n).toBe(52);
+    expect(await restoredHere(desk)).toBe(0);
+  });
+
+  it('LTM-17 folds all of it into the fixed files at a session end on the default branch', async () => {
+    const desk = await makeDesk();
+    await desk.start();
+    const ids = await apart(desk);
+    desk.git('merge', '-q', '--no-edit', 'feature');
+    ids.push(...(await desk.record()));
+    await desk.end();
+
+    for (const tier of ['execution', 'evaluation', 'knowledge', 'audit', 'notes'] as const)
+      expect(segments(desk, tier)).toEqual([]);
+    expect(changedPaths(desk)).toEqual([]);
+    await expectSettled(desk, ids);
+  });
+});

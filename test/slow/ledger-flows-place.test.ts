@@ -1,0 +1,198 @@
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { firstWord, startChild } from '../support/child.js';
+import {
+  type Desk,
+  expectFlow,
+  expectIntact,
+  expectSettled,
+  type Flow,
+  idsHere,
+  makeDesk,
+  segments,
+} from '../support/ledgers.js';
+
+/** Records that are not committed are stashed; what is in a stash is not lost and not here either. */
+async function stashed(desk: Desk, ...options: string[]): Promise<string[]> {
+  const ids = await desk.record();
+  desk.git('stash', 'push', '-q', ...options);
+  const { status, notes } = await desk.verify();
+  expect(status).toBe('intact');
+  if (options.includes('-u')) expect(notes.join()).toContain('in stash@{0}');
+  return ids;
+}
+
+const PLACES: Record<string, Flow> = {
+  'stash push -u and pop': {
+    run: async (desk) => {
+      const ids = await stashed(desk, '-u');
+      desk.git('stash', 'pop', '-q');
+      return ids;
+    },
+  },
+  'stash push without -u, which leaves segments alone': {
+    run: async (desk) => {
+      desk.write('src/app.js', 'export const answer = 43;\n');
+      return stashed(desk);
+    },
+  },
+  'stash push -u, appends meanwhile, and pop': {
+    run: async (desk) => {
+      const ids = await stashed(desk, '-u');
+      ids.push(...(await desk.record()));
+      desk.commit();
+      desk.git('stash', 'pop', '-q');
+      return ids;
+    },
+  },
+  'stash drop': {
+    run: async (desk) => {
+      const ids = await stashed(desk, '-u');
+      desk.git('stash', 'drop', '-q');
+      return ids;
+    },
+    restores: true,
+  },
+  'a switch to an older commit and back': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      desk.commit();
+      desk.git('switch', '-q', '--detach', 'HEAD~1');
+      await expectSettled(desk, []);
+      ids.push(...(await desk.record()));
+      desk.git('switch', '-q', 'main');
+      return ids;
+    },
+  },
+  'a branch from an old commit': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      desk.commit();
+      desk.git('switch', '-qc', 'old', 'HEAD~1');
+      await expectSettled(desk, []);
+      ids.push(...(await desk.record()));
+      desk.commit();
+      desk.git('merge', '-q', '--no-edit', 'main');
+      return ids;
+    },
+  },
+  'a branch that is renamed and then reset': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      desk.commit();
+      await desk.verify();
+      desk.git('branch', '-m', 'trunk');
+      await desk.verify();
+      desk.git('reset', '-q', '--hard', 'HEAD~1');
+      return ids;
+    },
+    restores: true,
+  },
+  'a branch that is renamed': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      desk.git('branch', '-m', 'trunk');
+      ids.push(...(await desk.record()));
+      desk.commit();
+      return ids;
+    },
+  },
+  'a commit on a detached HEAD that no branch keeps': {
+    run: async (desk) => {
+      desk.git('switch', '-q', '--detach');
+      const ids = await desk.record();
+      desk.commit();
+      await desk.verify();
+      desk.git('switch', '-q', 'main');
+      return ids;
+    },
+    restores: true,
+  },
+  'clean -fdx': {
+    run: async (desk) => {
+      const ids = [...(await desk.record()), ...(await desk.note())];
+      desk.git('clean', '-qfdx');
+      expect(ids.filter((id) => idsHere(desk).has(id))).toEqual([]);
+      await desk.start();
+      return ids;
+    },
+    restores: true,
+  },
+  'clean -fdx while a writer holds the lock': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      const writer = startChild('hold', desk.path('.git/forge/lock'));
+      expect(await firstWord(writer)).toBe('held');
+      desk.git('clean', '-qfdx');
+      expect(desk.has('.git/forge/lock')).toBe(true);
+      writer.kill('SIGKILL');
+      return ids;
+    },
+    restores: true,
+  },
+  'clean -fdx, and the next record at once': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      desk.git('clean', '-qfdx');
+      return [...ids, ...(await desk.record())];
+    },
+    restores: true,
+  },
+  'the removal of a tracked segment by git rm': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      desk.commit();
+      desk.git('rm', '-q', ...segments(desk, 'execution'));
+      desk.git('commit', '-qm', 'Tidy up');
+      return ids;
+    },
+    restores: true,
+  },
+  'time that goes backwards': {
+    run: async (desk) => {
+      const ids = await desk.record();
+      for (const year of [2001, 1999, 2030]) {
+        const now = (): Date => new Date(`${year}-01-01T00:00:00.000Z`);
+        ids.push(...(await desk.record('T-3', { world: { now } })));
+        desk.commit();
+      }
+      return ids;
+    },
+  },
+};
+
+describe('what git does to the working tree', () => {
+  it.each(Object.entries(PLACES))('LTM-16 LTM-05 loses nothing to %s', async (_name, flow) => {
+    await expectFlow(flow);
+  });
+
+  it('LTM-16 never changes a segment that git add took in the middle of a write', async () => {
+    const desk = await makeDesk();
+    await desk.start();
+    const ids = await desk.record();
+    const [path = ''] = segments(desk, 'execution');
+    const whole = readFileSync(desk.path(path));
+    // As git would have read it halfway through the write of one line more.
+    writeFileSync(desk.path(path), whole.subarray(0, whole.length - 10));
+    desk.git('add', '-A');
+    desk.git('commit', '-qm', 'In the middle');
+    truncateSync(desk.path(path), 0);
+    writeFileSync(desk.path(path), whole);
+    await desk.start();
+
+    ids.push(...(await desk.record()));
+    expect(segments(desk, 'execution')).toHaveLength(2);
+    desk.commit('The rest');
+    await expectSettled(desk, ids);
+  });
+
+  it('LTM-16 notes in an older commit what is elsewhere, and does not bring it there', async () => {
+    const desk = await makeDesk();
+    await desk.start();
+    const ids = await desk.record();
+    desk.commit();
+    desk.git('switch', '-q', '--detach', 'HEAD~1');
+    await expectIntact(desk, []);
+    expect(ids.filter((id) => idsHere(desk).has(id))).toEqual([]);
+  });
+});

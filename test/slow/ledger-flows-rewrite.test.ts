@@ -1,0 +1,179 @@
+import { describe, it } from 'vitest';
+import { type Desk, expectFlow, type Flow } from '../support/ledgers.js';
+
+/** `count` commits with a record each; the ids in the order of the commits. */
+async function commits(desk: Desk, count: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) {
+    ids.push(...(await desk.record(`T-${i}`)));
+    desk.commit();
+  }
+  return ids;
+}
+
+/** Two commits on `feature`, which is checked out, and one on `main`. */
+async function diverged(desk: Desk): Promise<string[]> {
+  desk.git('switch', '-qc', 'feature');
+  const ids = await commits(desk, 2);
+  desk.git('switch', '-q', 'main');
+  ids.push(...(await commits(desk, 1)));
+  desk.git('switch', '-q', 'feature');
+  return ids;
+}
+
+const REWRITES: Record<string, Flow> = {
+  'a rebase': {
+    run: async (desk) => {
+      const ids = await diverged(desk);
+      desk.git('rebase', '-q', 'main');
+      return ids;
+    },
+  },
+  'an interactive rebase that drops a commit': {
+    run: async (desk) => {
+      const ids = await diverged(desk);
+      await desk.verify();
+      desk.git('-c', 'sequence.editor=sed -i 1d', 'rebase', '-q', '-i', 'main');
+      return ids;
+    },
+    restores: true,
+  },
+  'a rebase --autostash with records not committed': {
+    run: async (desk) => {
+      const ids = await diverged(desk);
+      ids.push(...(await desk.record()));
+      desk.git('add', '-A');
+      desk.git('rebase', '-q', '--autostash', 'main');
+      return ids;
+    },
+  },
+  'a cherry-pick of one commit': {
+    run: async (desk) => {
+      await commits(desk, 1);
+      desk.git('switch', '-qc', 'feature');
+      await commits(desk, 1);
+      const ids = await commits(desk, 1);
+      desk.git('switch', '-q', 'main');
+      desk.git('cherry-pick', 'feature');
+      return ids;
+    },
+  },
+  'a cherry-pick of a range, and the branch merged after it': {
+    run: async (desk) => {
+      desk.git('switch', '-qc', 'feature');
+      const ids = await commits(desk, 3);
+      desk.git('switch', '-q', 'main');
+      ids.push(...(await commits(desk, 1)));
+      desk.git('cherry-pick', 'feature~2..feature');
+      desk.git('merge', '-q', '--no-edit', 'feature');
+      return ids;
+    },
+  },
+  'a revert of a commit with records': {
+    run: async (desk) => {
+      const ids = await commits(desk, 2);
+      desk.git('revert', '--no-edit', 'HEAD~1');
+      return ids;
+    },
+    restores: true,
+  },
+  'a revert that was verified, and its own revert': {
+    run: async (desk) => {
+      const ids = await commits(desk, 2);
+      desk.git('revert', '--no-edit', 'HEAD');
+      await desk.start();
+      desk.commit();
+      desk.git('revert', '--no-edit', 'HEAD~1');
+      return ids;
+    },
+    restores: true,
+  },
+  'an amend that takes records in': {
+    run: async (desk) => {
+      const ids = await commits(desk, 1);
+      await desk.verify();
+      ids.push(...(await desk.record()));
+      desk.git('add', '-A');
+      desk.git('commit', '-q', '--amend', '--no-edit');
+      return ids;
+    },
+  },
+  'a reset --hard with records not committed': {
+    run: async (desk) => {
+      const ids = await commits(desk, 1);
+      ids.push(...(await desk.record()));
+      desk.git('add', '-A');
+      desk.git('reset', '-q', '--hard');
+      return ids;
+    },
+    restores: true,
+  },
+  'a reset --hard over commits that were verified': {
+    run: async (desk) => {
+      const ids = await commits(desk, 2);
+      await desk.verify();
+      desk.git('reset', '-q', '--hard', 'HEAD~2');
+      return ids;
+    },
+    restores: true,
+  },
+  'a reset --hard, and the next record at once': {
+    run: async (desk) => {
+      const ids = await commits(desk, 2);
+      await desk.verify();
+      desk.git('reset', '-q', '--hard', 'HEAD~1');
+      ids.push(...(await desk.record()));
+      return ids;
+    },
+    restores: true,
+  },
+  'a branch that is deleted by force after it was verified': {
+    run: async (desk) => {
+      desk.git('switch', '-qc', 'feature');
+      const ids = await commits(desk, 1);
+      await desk.verify();
+      desk.git('switch', '-q', 'main');
+      desk.git('branch', '-qD', 'feature');
+      return ids;
+    },
+    restores: true,
+  },
+  'a reset --hard, and a new branch right there': {
+    run: async (desk) => {
+      const ids = await commits(desk, 2);
+      await desk.verify();
+      desk.git('reset', '-q', '--hard', 'HEAD~1');
+      desk.git('switch', '-qc', 'anew');
+      return ids;
+    },
+    restores: true,
+  },
+  'filter-branch over the code': {
+    run: async (desk) => {
+      const ids = await commits(desk, 3);
+      await desk.verify();
+      const filter = 'git rm -q --cached --ignore-unmatch src/app.js';
+      desk.git('filter-branch', '-f', '--index-filter', filter, 'HEAD');
+      return ids;
+    },
+  },
+  'filter-branch over memory itself': {
+    run: async (desk) => {
+      const ids = await commits(desk, 3);
+      await desk.verify();
+      const filter = 'git rm -rq --cached --ignore-unmatch .forge/memory/execution.d';
+      desk.git('filter-branch', '-f', '--index-filter', filter, 'HEAD');
+      return ids;
+    },
+    restores: true,
+  },
+};
+
+describe('rewritten history', () => {
+  // It waits for seconds otherwise, so that people can read it.
+  process.env.FILTER_BRANCH_SQUELCH_WARNING = '1';
+
+  it.each(Object.entries(REWRITES))('LTM-17 LTM-05 loses nothing to %s', async (_name, flow) => {
+    await expectFlow(flow);
+  });
+});

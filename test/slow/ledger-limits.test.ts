@@ -1,0 +1,227 @@
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { type Fault, hasShim, hasStrace, runFaulty, strike, traceCalls } from '../support/faults.js';
+import { type FailedForge, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { kills } from '../support/kills.js';
+import { begun, contents, errorOf, expectWorksAgain, record, segments } from '../support/limits.js';
+import { countKeys, expectIntact, expectKept, recordArgs, verify } from '../support/memory-truth.js';
+import type { Project } from '../support/project.js';
+import { makeForgeRepository, typed } from '../support/typed.js';
+
+const failing = (project: Project, key: string, fault: Fault): FailedForge =>
+  errorOf(runFaulty(project.dir, record(key), fault));
+
+describe.skipIf(!hasShim)('a disk that becomes full', () => {
+  it.each(['execution', 'evaluation'])(
+    'B-59 LTM-16 at any byte of the record in the %s ledger',
+    async (tier) => {
+      const project = begun();
+      typed(project, recordArgs('measure'));
+      const before = contents(project, tier);
+      const length = (before[0] ?? '').trimEnd().split('\n').at(-1)?.length ?? 0;
+      expect(length).toBeGreaterThan(200);
+      const step = kills(Math.ceil(length / 5), 1);
+      for (let k = 0; k <= length; k = k === length ? length + 1 : Math.min(k + step, length)) {
+        const error = failing(project, `full-${k}`, { path: `/${tier}.d/`, budget: k });
+        expect(error, `byte ${k}`).toMatchObject({ exitCode: 6, exit: 6, code: 'disk.enospc' });
+        expect(error.message).toMatch(/is full.*it is kept and recorded by the next/);
+        expect(contents(project, tier), `byte ${k}`).toEqual(before);
+        rmSync(project.path('.git/forge/pending'), { recursive: true });
+      }
+      const last = failing(project, 'last', { path: `/${tier}.d/`, budget: 30 });
+      expect(last.exitCode).toBe(6);
+      await expectWorksAgain(project, ['last', 'measure']);
+    },
+  );
+
+  it('B-59 LTM-16 keeps the cycle, and the next command records it as FAILURE, from which nothing is learned', async () => {
+    const project = begun();
+    const fault = { path: '/execution.d/', budget: 10 };
+    const args = [...record('kept'), '--pattern', 'tests first', '--proposal', 'go faster'];
+    expect(errorOf(runFaulty(project.dir, args, fault)).message).toContain('The cycle counts as FAILURE');
+
+    const { stderr } = await runForge(project, recordArgs('next'));
+
+    expect(stderr).toContain('which could not be written before, is recorded now, as FAILURE');
+    const [, kept] = contents(project, 'evaluation')
+      .join('')
+      .split('\n')
+      .map((line) => line && JSON.parse(line));
+    expect(kept).toMatchObject({
+      key: 'kept',
+      classification: 'FAILURE',
+      patterns: [],
+      improvement_proposals: [],
+    });
+    expect(kept.governance_violations).toEqual([expect.stringContaining('memory write failed')]);
+    expect(readdirSync(project.path('.git/forge/pending'))).toEqual([]);
+  });
+
+  it('B-59 when a new segment finds no room, none is left behind', () => {
+    const project = makeForgeRepository();
+    expect(failing(project, 'a', { path: '/execution.d/', budget: 40 }).exitCode).toBe(6);
+    expect(segments(project, 'execution')).toEqual([]);
+  });
+
+  it('B-60 ends when nothing at all can be written, and says truly whether the cycle is kept', async () => {
+    const project = begun();
+    const full = { call: 'write', lasts: true, error: 'ENOSPC' } as const;
+    expect(failing(project, 'b', { ...full, path: 'forge' })).toMatchObject({
+      exitCode: 6,
+      code: 'disk.enospc',
+    });
+    const waits = () => {
+      const folder = project.path('.git/forge/pending');
+      return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')).length : 0;
+    };
+    const said = { kept: 0, lost: 0 };
+    for (let nth = 1; nth <= 8; nth++) {
+      const before = waits();
+      const ended = runFaulty(project.dir, record(`full-${nth}`), { ...full, path: 'forge', nth });
+      if (ended.exitCode === 0) continue;
+      const error = errorOf(ended);
+      expect([nth, error.exitCode, error.code]).toEqual([nth, 6, 'disk.enospc']);
+      const isKept = /it is kept and recorded by the next/.test(error.message);
+      expect([nth, waits() - before]).toEqual([nth, isKept ? 1 : 0]);
+      said[isKept ? 'kept' : 'lost']++;
+    }
+    expect(said.lost).toBeGreaterThan(0);
+    const late = failing(project, 'c', { ...full, path: '.d/' });
+    expect([late.message, waits() > 0]).toEqual([expect.stringContaining('it is kept'), true]);
+    await expectWorksAgain(project, ['c']);
+  });
+});
+
+describe.skipIf(!hasStrace)('a disk that reports errors', () => {
+  const fsyncs = (project: Project) =>
+    traceCalls(project, recordArgs('traced')).filter(({ name }) => name === 'fsync');
+
+  it('B-61 LTM-16 a failed fsync is said to be unknown, not tried again, and verified next', async () => {
+    const project = begun();
+    const calls = fsyncs(project);
+    const first = calls.find(({ line }) => line.includes('/execution.d/'));
+    expect(first).toBeDefined();
+    const struck = strike(project.dir, record('maybe'), first as never, 'error=EIO');
+    const error = errorOf(struck);
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.sync', hint: 'forge memory verify' });
+    expect(error.message).toContain('whether it was stored is unknown');
+    await expectIntact(project);
+    await forgeJson(project, recordArgs('maybe'));
+    await expectWorksAgain(project, ['maybe', 'traced']);
+  });
+
+  it('B-61 LTM-16 what a failed fsync may have lost is written once more before it counts', async () => {
+    const project = begun();
+    const first = fsyncs(project).find(({ line }) => line.includes('/execution.d/'));
+    const former = segments(project, 'execution');
+    strike(project.dir, record('maybe'), first as never, 'error=EIO');
+    typed(project, recordArgs('next'));
+    // As if the power had failed, and the disk had never got what its fsync failed for.
+    for (const path of former) {
+      const lines = readFileSync(path, 'utf8').split('\n');
+      const lost = lines.findIndex((line) => line.includes('"key":"maybe"'));
+      truncateSync(
+        path,
+        Buffer.byteLength(
+          lines
+            .slice(0, lost)
+            .map((line) => `${line}\n`)
+            .join(''),
+        ),
+      );
+    }
+    expect([...countKeys(project, 'execution').keys()].sort()).toEqual(['first', 'maybe', 'next', 'traced']);
+    await expectIntact(project);
+  });
+
+  it('B-61 a record found by its key is on the disk before it is acknowledged again', () => {
+    const project = begun();
+    const again = traceCalls(project, recordArgs('first')).filter(({ name }) => name === 'fsync');
+    for (const tier of ['execution', 'evaluation'])
+      expect(
+        again.some(({ line }) => line.includes(`/${tier}.d/`)),
+        tier,
+      ).toBe(true);
+  });
+
+  it('B-63 names the quota', () => {
+    const project = begun();
+    const write = traceCalls(project, recordArgs('traced')).find(
+      ({ name, line }) => name === 'write' && line.includes('/execution.d/'),
+    );
+    const error = errorOf(strike(project.dir, record('quota'), write as never, 'error=EDQUOT'));
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.edquot' });
+    expect(error.message).toContain('the disk quota is used up');
+  });
+
+  it('B-63 names the limit of open files', () => {
+    const project = begun();
+    // How many files are opened before depends on how fast the run before was: until the one that is meant is struck.
+    for (let turn = 0; turn < 8; turn++) {
+      const open = traceCalls(project, recordArgs(`traced-${turn}`)).find(
+        ({ name, line }) => name === 'openat' && line.includes('/execution.d/') && line.includes('O_APPEND'),
+      );
+      const ended = strike(project.dir, record(`files-${turn}`), open as never, 'error=EMFILE');
+      if (ended.exitCode === 0) continue;
+      const error = errorOf(ended);
+      expect(error).toMatchObject({ exitCode: 6, code: 'disk.emfile' });
+      expect(error.message).toContain('too many files are open');
+      return;
+    }
+    expect.unreachable('the segment could always be opened');
+  });
+});
+
+describe.skipIf(!hasShim)('errors below a write', () => {
+  it.each(['readdir', 'close'])('B-61 of %s lose nothing and tell the truth', async (call) => {
+    const project = begun();
+    const acknowledged: string[] = [];
+    for (let nth = 1; nth <= 6; nth++) {
+      const key = `${call}-${nth}`;
+      const ended = runFaulty(project.dir, record(key), { path: 'forge', call, nth, error: 'EIO' });
+      if (ended.exitCode === 0) acknowledged.push(key);
+      else expect(errorOf(ended).exitCode).toBe(6);
+      expectKept(project, acknowledged, { key, ...ended });
+    }
+    await expectWorksAgain(project, acknowledged);
+  });
+
+  it.each(['EINTR', 'EAGAIN'] as const)('B-62 %s at a write', async (error) => {
+    const project = begun();
+    const ended = runFaulty(project.dir, record('again'), { path: '/execution.d/', call: 'write', error });
+    expect(ended.exitCode, ended.stderr).toBe(error === 'EINTR' ? 0 : 6);
+    await forgeJson(project, recordArgs('again'));
+    await expectWorksAgain(project, ['again']);
+  });
+
+  it('B-64 LTM-03 a write that only pretends is not acknowledged', async () => {
+    const project = begun();
+    const error = failing(project, 'lied', { path: '/execution.d/', call: 'write', lie: true });
+    expect(error).toMatchObject({ exitCode: 6, code: 'disk.sync' });
+    await expectWorksAgain(project, ['lied']);
+  });
+
+  it('B-64 LTM-03 what an fsync that lied has lost is found by the next verification, and comes back', async () => {
+    const project = begun();
+    const before = contents(project, 'execution')[0] ?? '';
+    const { exitCode } = runFaulty(project.dir, record('lied'), {
+      path: '/execution.d/',
+      call: 'fsync',
+      lie: true,
+    });
+    expect(exitCode).toBe(0);
+    // The power fails.
+    truncateSync(segments(project, 'execution')[0] ?? '', Buffer.byteLength(before));
+
+    const { problems } = await verify(project);
+
+    expect(problems).toMatchObject([{ code: 'removed', message: expect.stringContaining('record 3') }]);
+    expect(await forgeError(project, recordArgs('more'))).toMatchObject({
+      exitCode: 4,
+      code: 'memory.corrupted',
+    });
+    await forgeJson(project, ['memory', 'restore', '--reason', 'the disk lied'], { terminal: true });
+    expectKept(project, ['first', 'lied']);
+    await expectIntact(project);
+  });
+});

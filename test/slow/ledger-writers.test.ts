@@ -1,0 +1,331 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { self } from '../../src/core/process-identity.js';
+import { openForge } from '../../src/index.js';
+import { type Ended, hasShim, runFaulty, shimEnv } from '../support/faults.js';
+import { type FailedForge, forgeJson, runForge, startBinary } from '../support/forge.js';
+import { kills, report } from '../support/kills.js';
+import { expectIntact, expectKept, foundRecords, recordArgs, settleTorn } from '../support/memory-truth.js';
+import { killWriter, startLibraryWriter, startShellWriter, type Writer } from '../support/memory-writers.js';
+import type { Project } from '../support/project.js';
+import { makeForgeRepository, typed } from '../support/typed.js';
+
+/** The binary in the background, with its outcome. */
+async function run(project: Project, args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  const child = startBinary(project.dir, args, env);
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]?.on('data', (chunk: Buffer) => {
+      said[name] += chunk.toString('utf8');
+    });
+  const [exitCode, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  return { exitCode, signal, ...said };
+}
+
+/** Again where others held the lock for longer than it waits. */
+async function runInTurn(project: Project, args: readonly string[]): Promise<Ended> {
+  const ended = await run(project, args);
+  return ended.exitCode !== 0 && errorIn(ended).code === 'lock.held' ? runInTurn(project, args) : ended;
+}
+
+const record = (key: string): string[] => recordArgs(key, '--json', '--quiet');
+const errorIn = ({ stderr }: Ended): FailedForge =>
+  (JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '') as { error: FailedForge }).error;
+const names = (count: number, name: string): string[] => [...Array(count).keys()].map((i) => `${name}-${i}`);
+
+function begun(): Project {
+  const project = makeForgeRepository();
+  typed(project, recordArgs('first'));
+  return project;
+}
+
+describe('many writers of memory', () => {
+  it('B-52 LTM-16 32 appends at once are all stored once, in one whole chain', async () => {
+    const project = makeForgeRepository();
+    const keys = names(32, 'key');
+
+    const ended = await Promise.all(keys.map((key) => runInTurn(project, record(key))));
+
+    expect(ended.filter(({ exitCode }) => exitCode !== 0)).toEqual([]);
+    expectKept(project, keys);
+    const records = ended.map(
+      ({ stdout }) => (JSON.parse(stdout) as { execution: { n: number } }).execution.n,
+    );
+    expect(records.sort((a, b) => a - b)).toEqual([...Array(32).keys()].map((i) => i + 2));
+    // Whoever had the lock later follows who had it before: one segment, each line behind the one above.
+    const segments = readdirSync(project.path('.forge/memory/execution.d')).filter(
+      (name) => name !== '.gitkeep',
+    );
+    const lines = segments.flatMap((name) =>
+      readFileSync(project.path('.forge/memory/execution.d', name), 'utf8').trimEnd().split('\n'),
+    );
+    expect(lines.map((line) => (JSON.parse(line) as { n: number }).n)).toEqual([...records]);
+    expect(segments).toHaveLength(1);
+    await expectIntact(project);
+  });
+
+  it('B-58 the same key twice, also at once, is one record, and each is told the same id', async () => {
+    const project = begun();
+
+    const ended = await Promise.all(names(8, 'caller').map(() => runInTurn(project, record('same'))));
+
+    const said = ended.map(
+      ({ stdout }) => JSON.parse(stdout) as { execution: object; evaluation: object; known?: true },
+    );
+    expect(
+      new Set(said.map(({ execution, evaluation }) => JSON.stringify({ execution, evaluation }))).size,
+    ).toBe(1);
+    expect(said.filter(({ known }) => known).length).toBe(7);
+    expectKept(project, ['first', 'same']);
+    const again = await forgeJson<object>(project, recordArgs('same'));
+    expect(again).toEqual(said.find(({ known }) => known));
+  });
+
+  it('B-57 LTM-16 a verification while others write is never wrong', async () => {
+    const project = begun();
+    const writers = names(4, 'writer').map((name) => startLibraryWriter(project, name, 100_000));
+    await Promise.all(writers.map(({ begun: first }) => first));
+    let looks = 0;
+    for (const end = performance.now() + kills(1500, 60_000); looks < 4 || performance.now() < end; looks++)
+      await expectIntact(project, `look ${looks}`);
+    for (const writer of writers) killWriter(writer);
+    const keys = (await Promise.all(writers.map(({ ended }) => ended))).flat();
+    expectKept(project, keys);
+    report(`verified ${looks} times while 4 writers stored ${keys.length} records`);
+  });
+
+  it('B-57 a verification while segments are folded and committed is never wrong', async () => {
+    const project = begun();
+    const writer = startLibraryWriter(project, 'writer', 100_000);
+    await writer.begun;
+    for (let n = 0; n < kills(4, 60); n++) {
+      if (n % 2 === 0) await forgeJson(project, ['memory', 'fold']);
+      else {
+        project.git('add', '.forge');
+        project.git('commit', '-q', '-m', `Memory ${n}`);
+      }
+      await expectIntact(project, `look ${n}`);
+    }
+    expect(writer.child.exitCode, 'the writer goes on').toBeNull();
+    killWriter(writer);
+    expectKept(project, await writer.ended);
+  });
+
+  it('B-56 readers see whole records, in the files and through forge, and none goes again', async () => {
+    const project = begun();
+    const writers = names(2, 'writer').map((name) => startLibraryWriter(project, name, 100_000, 60_000));
+    await Promise.all(writers.map(({ begun: first }) => first));
+    let last = 0;
+    for (let looks = 0; looks < 20 || last < 20; looks++) {
+      const { records } = await forgeJson<{ records: { n: number }[] }>(project, [
+        ...['memory', 'log', '--tier', 'execution', '--limit', '100000'],
+      ]);
+      expect(records.length).toBeGreaterThanOrEqual(last);
+      last = records.length;
+      expect(foundRecords(project).filter(({ tier }) => tier === 'execution').length).toBeGreaterThanOrEqual(
+        last,
+      );
+    }
+    for (const writer of writers) killWriter(writer);
+    expectKept(project, (await Promise.all(writers.map(({ ended }) => ended))).flat());
+  });
+});
+
+const lock = (project: Project): string => project.path('.git/forge/lock');
+
+/** Waits until the process has stopped at its fault. */
+const stopped = (pid: number): Promise<void> =>
+  expect.poll(() => readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/\) T /);
+
+describe.skipIf(!hasShim)('a holder of the lock', () => {
+  it('B-53 LTM-16 that is killed does not hold up the next writer, even one that waits for nobody', async () => {
+    const project = begun();
+    const fault = { path: '/execution.d/', call: 'fsync', kill: true };
+    expect(runFaulty(project.dir, record('killed'), fault).signal).toBe('SIGKILL');
+    expect(readFileSync(lock(project), 'utf8')).toContain('"pid"');
+    await openForge(project.dir, { patience: 0 }).memory.record({
+      task_id: 'T-1',
+      exit_code: 0,
+      classification: 'SUCCESS',
+      idempotency_key: 'next',
+    });
+    await forgeJson(project, recordArgs('killed'));
+    expectKept(project, ['first', 'next', 'killed']);
+    await expectIntact(project);
+  });
+
+  /** Stops a writer at this call, takes the lock from it, writes, and lets it go on. */
+  async function overtake(
+    call: string,
+  ): Promise<{ project: Project; stoppedOne: Ended; waited: Ended; pid: number }> {
+    const project = begun();
+    const env = shimEnv({ path: '/execution.d/', call, stop: true });
+    const child = startBinary(project.dir, record('stopped'), env);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const said = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'] as const)
+      child[name]?.on('data', (chunk: Buffer) => {
+        said[name] += chunk.toString('utf8');
+      });
+    const pid = child.pid as number;
+    await stopped(pid);
+    const waited = await run(project, record('waited'));
+    // What the message tells a person to do who is sure.
+    rmSync(lock(project));
+    await forgeJson(project, recordArgs('overtaker'));
+    child.kill('SIGCONT');
+    const [exitCode, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    return { project, stoppedOne: { exitCode, signal, ...said }, waited, pid };
+  }
+
+  async function expectFenced(call: string): Promise<void> {
+    const { project, stoppedOne, waited, pid } = await overtake(call);
+    expect(waited.exitCode).toBe(3);
+    expect(errorIn(waited)).toMatchObject({
+      code: 'lock.held',
+      message: expect.stringContaining(`process ${pid} on`),
+    });
+    if (call === 'open') {
+      expect(stoppedOne.exitCode).toBe(3);
+      expect(errorIn(stoppedOne)).toMatchObject({ code: 'lock.lost' });
+      expect(foundRecords(project).filter(({ key }) => key === 'stopped')).toEqual([]);
+    }
+    await expectIntact(project);
+    await forgeJson(project, recordArgs('stopped'));
+    await forgeJson(project, recordArgs('afterwards'));
+    expectKept(project, ['first', 'overtaker', 'stopped', 'afterwards']);
+    await expectIntact(project);
+  }
+
+  // Whoever waits waits for five seconds: both at once.
+  it('B-54 that is stopped, before it opens the segment or at its write, is named to others and spoils nothing', async () => {
+    await Promise.all(['open', 'write'].map(expectFenced));
+  });
+});
+
+describe('a lock that was left behind', () => {
+  const claim = (change: object): string =>
+    JSON.stringify({ ...self(), token: 'aaaaaaaaaaaaaaaa', ...change });
+
+  it.each([
+    ['a process whose number another one has now', { started: '1' }],
+    ['a former boot', { boot: 'another' }],
+  ])('B-55 by %s is taken over', async (_name, change) => {
+    const project = begun();
+    writeFileSync(lock(project), claim(change));
+    await forgeJson(project, recordArgs('next'));
+    expectKept(project, ['first', 'next']);
+  });
+
+  it('B-55 by another host is not: exit 3 says what to do', async () => {
+    const project = begun();
+    writeFileSync(lock(project), claim({ host: 'elsewhere', pid: 7 }));
+    const ended = await run(project, record('next'));
+    expect(ended.exitCode).toBe(3);
+    expect(errorIn(ended)).toMatchObject({
+      code: 'lock.held',
+      message: expect.stringContaining('process 7 on elsewhere'),
+    });
+    expect(errorIn(ended).hint).toContain('remove the file');
+    rmSync(lock(project));
+    await forgeJson(project, recordArgs('next'));
+  });
+});
+
+/** How many processes are killed. */
+const KILLS = kills(20, 10_000);
+/** A new repository after so many rounds, or reading it all again each time would take most of the time. */
+const ROUNDS = 40;
+const WRITERS = 8;
+
+interface Tally {
+  /** In this repository. */
+  acknowledged: Set<string>;
+  /** In all of them. */
+  kept: number;
+  killed: number;
+  torn: number;
+}
+
+/** Eight at once, half of them shells that call the binary; each is killed after a time of its own. */
+async function killRound(project: Project, round: number, tally: Tally): Promise<void> {
+  const shells = kills(WRITERS / 2, round % 10 === 0 ? WRITERS / 2 : 1);
+  const writers: Writer[] = names(WRITERS, `r${round}`).map((name, i) =>
+    i < shells ? startShellWriter(project, name, 1000) : startLibraryWriter(project, name, 1000, 20_000),
+  );
+  // On a slow machine the first begins long before the others.
+  const begins = writers.map(({ begun: first }) => first);
+  await (round % 2 === 0 ? Promise.all(begins) : Promise.race(begins));
+  await Promise.all(
+    writers.map(async (writer) => {
+      await pause(Math.random() * 150);
+      killWriter(writer);
+      for (const key of await writer.ended) tally.acknowledged.add(key);
+      tally.killed++;
+    }),
+  );
+  await settle(project, round, tally);
+}
+
+/** What a round left: everything acknowledged, once; intact, or torn where a write was cut, with its way out. */
+async function settle(project: Project, round: number, tally: Tally): Promise<void> {
+  tally.torn += await settleTorn(project, `round ${round}`);
+  expectKept(project, tally.acknowledged, `round ${round}`);
+  if (round % 10 === 9) {
+    await forgeJson(project, ['memory', 'fold']);
+    project.git('add', '.forge');
+    project.git('commit', '-q', '-m', `Round ${round}`);
+  }
+}
+
+/** One repository, killed at until it has grown. */
+async function killRounds(tally: Tally): Promise<void> {
+  const project = makeForgeRepository();
+  tally.acknowledged.clear();
+  for (let round = 0; round < ROUNDS && tally.killed < KILLS; round++) await killRound(project, round, tally);
+  expectKept(project, tally.acknowledged);
+  expect((await runForge(project, recordArgs('last'))).exitCode).toBe(0);
+  await expectIntact(project);
+  tally.kept += tally.acknowledged.size;
+  rmSync(project.dir, { recursive: true });
+}
+
+describe('writers that are killed', () => {
+  it(`LTM-16 LTM-03 lose nothing that was acknowledged and leave no double, ${KILLS} times`, async () => {
+    const tally: Tally = { acknowledged: new Set(), kept: 0, killed: 0, torn: 0 };
+    const begin = performance.now();
+    while (tally.killed < KILLS) await killRounds(tally);
+    expect(tally.kept).toBeGreaterThan(tally.killed / 4);
+    const seconds = Math.round((performance.now() - begin) / 1000);
+    report(`${tally.killed} kills in ${seconds} s: ${tally.kept} records kept, ${tally.torn} torn lines`);
+  });
+
+  it(`LTM-16 8 shells record ${kills(5, 500)} cycles each at once, and every one is there`, async () => {
+    const project = makeForgeRepository();
+    const begin = performance.now();
+    const shells = names(8, 'shell').map((name) => startShellWriter(project, name, kills(5, 500)));
+    const keys = (await Promise.all(shells.map(({ ended }) => ended))).flat();
+    expect(keys).toHaveLength(8 * kills(5, 500));
+    expectKept(project, keys);
+    await expectIntact(project);
+    report(`${keys.length} cycles of 8 shells in ${Math.round((performance.now() - begin) / 1000)} s`);
+  });
+});
+
+/** Nothing of a killed writer lies about for good. */
+describe('what killed writers leave in the git dir', () => {
+  it('LTM-16 is cleared away by the next one', async () => {
+    const project = begun();
+    const folder = project.path('.git/forge');
+    const doomed = names(6, 'doomed').map((name) => startShellWriter(project, name, 1000));
+    await Promise.all(doomed.map(({ begun: first }) => first));
+    for (const writer of doomed) killWriter(writer);
+    await Promise.all(doomed.map(({ ended }) => ended));
+    await forgeJson(project, recordArgs('next'));
+    const left = readdirSync(folder).filter((name) => /^\.lock|\.breaker|^lock$/.test(name));
+    expect(left.filter((name) => readFileSync(join(folder, name)).length > 0)).toEqual([]);
+  });
+});

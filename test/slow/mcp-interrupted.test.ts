@@ -1,0 +1,235 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { BIN, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+import { CLIENT, greeted } from '../support/servers.js';
+
+const PROGRESS = '.forge/memory/short-term/progress.txt';
+const LOCK = '.git/forge/lock';
+
+const session = async (): Promise<Project> => {
+  const project = await makeForge();
+  await forgeJson(project, ['session', 'start']);
+  return project;
+};
+
+/** Whether a process runs: one that has ended and waits to be collected does not. */
+function runs(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2));
+  } catch {
+    return false;
+  }
+}
+
+/** A feature whose test starts a child of its own and says both process ids in a file. */
+async function withLongTest(project: Project): Promise<() => Promise<number[]>> {
+  const script = `sleep 1000 & echo "$$ $!" > pids; wait`;
+  project.write('long.sh', script);
+  await forgeJson(project, ['feature', 'add', 'LONG', 'takes long', '--test', 'sh long.sh']);
+  await runForge(project, ['trust', '--yes'], { terminal: true });
+  const pids = (): number[] =>
+    project.has('pids') ? project.read('pids').trim().split(' ').map(Number) : [];
+  return async () => {
+    await expect.poll(() => pids().filter(runs)).toHaveLength(2);
+    return pids();
+  };
+}
+
+const gone = (pids: readonly number[]): Promise<void> => expect.poll(() => pids.filter(runs)).toEqual([]);
+
+describe('a call that is cancelled', () => {
+  it('B-82 ends the test with all that it started, and records nothing', async () => {
+    const project = await session();
+    const started = await withLongTest(project);
+    const wire = await greeted(project);
+    wire.send({ id: 'long', method: 'tools/call', params: { name: 'feature_verify', arguments: {} } });
+    const pids = await started();
+    // While it runs others are answered.
+    expect((await wire.call('aside', 'progress_add', { text: 'meanwhile' })).result?.isError).toBeUndefined();
+
+    wire.send({ method: 'notifications/cancelled', params: { requestId: 'long', reason: 'enough' } });
+    await gone(pids);
+    await wire.lives();
+    expect(wire.messages.filter(({ id }) => id === 'long')).toEqual([]);
+    const { features } = await forgeJson<{ features: { status: string }[] }>(project, ['feature', 'list']);
+    expect(features).toMatchObject([{ status: 'not_implemented' }]);
+  });
+
+  it('B-82 does nothing when it had not begun', async () => {
+    const project = await session();
+    const wire = await greeted(project);
+    const calls = Array.from({ length: 50 }, (_, i) => ({
+      id: i,
+      method: 'tools/call',
+      params: { name: 'progress_add', arguments: { text: `line ${i}` } },
+    }));
+    const cancel = { method: 'notifications/cancelled', params: { requestId: 49 } };
+    wire.write([...calls, cancel].map((part) => `${JSON.stringify({ jsonrpc: '2.0', ...part })}\n`).join(''));
+    // In line behind the one that was cancelled.
+    await wire.call('last', 'progress_add', { text: 'line 50' });
+    expect(project.read(PROGRESS)).toMatch(/line 48\n.*line 50\n/);
+    expect(project.read(PROGRESS)).not.toContain('line 49');
+    expect(wire.messages.filter(({ id }) => id === 49)).toEqual([]);
+  });
+});
+
+describe('many calls at once', () => {
+  it('B-82 1,000 are all answered and all done, in the order in which they came', async () => {
+    const project = await session();
+    const wire = await greeted(project);
+    const answers = await Promise.all(
+      Array.from({ length: 1000 }, (_, i) => wire.call(i, 'progress_add', { text: `line ${i}.` })),
+    );
+    expect(answers.filter(({ result }) => result?.isError === undefined)).toHaveLength(1000);
+    const lines = [...project.read(PROGRESS).matchAll(/line (\d+)\./g)].map(([, n]) => Number(n));
+    expect(lines).toEqual(Array.from({ length: 1000 }, (_, i) => i));
+  });
+
+  it('B-82 beyond 1,024 that wait the error is busy; afterwards calls are taken again', async () => {
+    const project = await session();
+    const wire = await greeted(project);
+    const calls = Array.from({ length: 3000 }, (_, i) =>
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: i,
+        method: 'tools/call',
+        params: { name: 'briefing', arguments: {} },
+      }),
+    );
+    wire.write(`${calls.join('\n')}\n`);
+    await expect.poll(() => wire.messages.length).toBeGreaterThanOrEqual(3001);
+    const refused = wire.messages.filter(({ error }) => error !== undefined);
+    const answered = wire.messages.filter(({ result }) => result?.content !== undefined);
+    expect(refused.length + answered.length).toBe(3000);
+    expect(answered.length).toBeGreaterThanOrEqual(1024);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { error } of refused)
+      expect(error).toMatchObject({ code: -32000, message: expect.stringMatching(/^busy: 1024 calls/) });
+    expect((await wire.call('again', 'briefing')).error).toBeUndefined();
+  });
+});
+
+/** A client with a server of its own, in a process that can be killed. Prints the server's process id. */
+function startClient(
+  project: Project,
+  calls: readonly object[],
+  rest = 'setInterval(() => {}, 1000)',
+): ChildProcess {
+  const opening = [
+    { id: 'hello', method: 'initialize', params: CLIENT },
+    { method: 'notifications/initialized' },
+    ...calls,
+  ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const script = `
+    const server = require('node:child_process').spawn(process.execPath, [${JSON.stringify(BIN)}, 'mcp'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    server.stdin.write(${JSON.stringify(opening.join(''))});
+    console.log(server.pid);
+    server.stdout.on('data', () => {});
+    ${rest}`;
+  const child = spawn(process.execPath, ['-e', script], {
+    cwd: project.dir,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+const serverOf = (client: ChildProcess): Promise<number> =>
+  new Promise((done) => client.stdout?.once('data', (chunk: Buffer) => done(Number(String(chunk)))));
+
+/** What a death may leave: whole lines, no draft, no lock. */
+async function expectWhole(project: Project): Promise<void> {
+  expect(project.has(LOCK)).toBe(false);
+  const drafts = readdirSync(project.path('.forge'), { recursive: true }).filter((name) =>
+    String(name).endsWith('.tmp'),
+  );
+  expect(drafts).toEqual([]);
+  expect(project.read(PROGRESS)).toMatch(/(^|\n)(\[\d\d:\d\d\] [^\n]*\n)+$/);
+  expect((await runForge(project, ['progress', 'add', 'after'])).exitCode).toBe(0);
+  expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
+}
+
+describe('a client that dies', () => {
+  it.each([0, 20, 80, 200])(
+    'B-81 by kill -9 after %d ms of writing: what was written is whole, the server ends, nothing is locked',
+    async (ms) => {
+      const project = await session();
+      const calls = Array.from({ length: 300 }, (_, i) => ({
+        id: i,
+        method: 'tools/call',
+        params:
+          i % 3 === 0
+            ? { name: 'note_add', arguments: { text: `note ${i}` } }
+            : { name: 'progress_add', arguments: { text: `line ${i}` } },
+      }));
+      const client = startClient(project, calls);
+      const pid = await serverOf(client);
+      if (ms > 0) await expect.poll(() => project.read(PROGRESS), { interval: 2 }).toContain('line');
+      await pause(ms);
+      client.kill('SIGKILL');
+      await gone([pid]);
+      await expectWhole(project);
+    },
+  );
+
+  it('B-81 by kill -9 during a long test: the test ends with all that it started', async () => {
+    const project = await session();
+    const started = await withLongTest(project);
+    const client = startClient(project, [
+      { id: 1, method: 'tools/call', params: { name: 'feature_verify', arguments: {} } },
+    ]);
+    const pid = await serverOf(client);
+    const pids = await started();
+    client.kill('SIGKILL');
+    await gone([pid, ...pids]);
+    await expectWhole(project);
+  });
+
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'B-81 %s ends the server, and the test that it runs',
+    async (signal) => {
+      const project = await session();
+      const started = await withLongTest(project);
+      const wire = await greeted(project);
+      wire.send({ id: 1, method: 'tools/call', params: { name: 'feature_verify', arguments: {} } });
+      const pids = await started();
+      wire.server.kill(signal);
+      expect(await wire.ended).toBe(130);
+      await gone(pids);
+      await expectWhole(project);
+    },
+  );
+
+  it('B-81 at the end of stdin the server ends with 0, in the middle of a message too', async () => {
+    const project = await session();
+    const wire = await greeted(project);
+    await wire.call(1, 'progress_add', { text: 'kept' });
+    wire.write('{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"progress_add","argu');
+    expect(await wire.close()).toBe(0);
+    expect(wire.stderr).toBe('');
+    expect(project.read(PROGRESS)).toContain('kept');
+    await expectWhole(project);
+  });
+
+  it('B-81 that reads no more: the server ends at its next answer, what it did is done', async () => {
+    const project = await session();
+    const wire = await greeted(project);
+    wire.server.stdout?.destroy();
+    wire.send({ id: 1, method: 'tools/call', params: { name: 'progress_add', arguments: { text: 'kept' } } });
+    expect(await wire.ended).toBe(0);
+    expect(wire.stderr).toBe('');
+    expect(project.read(PROGRESS)).toContain('kept');
+    await expectWhole(project);
+  });
+
+  it('B-81 that never says a word', async () => {
+    const project = await makeForge();
+    const { exitCode, stdout, stderr } = await runForge(project, ['mcp'], { stdin: '' });
+    expect([exitCode, stdout, stderr]).toEqual([0, '', '']);
+  });
+});

@@ -1,0 +1,209 @@
+import { describe, expect, it } from 'vitest';
+import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { logOf } from '../support/memory.js';
+import { changedPaths, type Project } from '../support/project.js';
+import { connect, MODES } from '../support/servers.js';
+
+/** A project with a feature whose test a person approved. */
+async function ready(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'A', 'Login works', '--test', 'npm test']);
+  await runForge(project, ['trust', '--yes'], { terminal: true });
+  return project;
+}
+
+const QUESTION = { op: 'add', kind: 'OpenQuestion', text: 'Which cookie holds the token?' };
+const GOAL = { op: 'replace', kind: 'Goal', text: 'Logout works' };
+
+describe.each(MODES)('a client of the protocol (%s)', (mode) => {
+  it('AGT-02 KFR-03 KFR-09 works a whole session without the command line', async () => {
+    const project = await ready();
+    const { call } = await connect(project, mode);
+
+    const started = await call('session_start', { goal: 'Log out' });
+    expect(started.content[0]?.text).toMatch(/^Session \S+ \(started\)\nFORGE briefing/);
+    expect(started.content[0]?.text).toContain('Task: Log out');
+
+    const patched = await call('session_working_memory_update', { operations: [GOAL, QUESTION] });
+    expect(patched.structuredContent).toMatchObject({
+      entries: [
+        { id: 'kfr-1', kind: 'Goal' },
+        { id: 'kfr-2', kind: 'OpenQuestion' },
+      ],
+    });
+    expect(
+      (await call('progress_add', { text: 'wired the form', next: 'the cookie' })).structuredContent,
+    ).toEqual({
+      line: expect.stringMatching(/wired the form$/),
+      next: 'NEXT: the cookie',
+    });
+    expect((await call('feature_verify', {})).structuredContent).toMatchObject({
+      results: [{ id: 'A', status: 'passing', exit_code: 0 }],
+    });
+
+    const refused = await call('session_end');
+    expect(refused.isError).toBe(true);
+    expect(refused.structuredContent.error).toMatchObject({ code: 'kfr.gate', exit: 3 });
+    expect(refused.content[0]?.text).toMatch(
+      /kfr-2 \(OpenQuestion\) Which cookie[\s\S]+Call session_working_memory_update/,
+    );
+    expect(project.has('.forge/memory/short-term/session.json')).toBe(true);
+
+    const answer = { op: 'resolve', id: 'kfr-2', resolution: 'sid' };
+    expect((await call('session_working_memory_update', { operations: [answer] })).isError).toBeUndefined();
+    const ended = await call('session_end', { learned: ['the token is in sid'], next: 'remember me' });
+    expect(ended.structuredContent).toMatchObject({ commit: { subject: expect.any(String) } });
+    expect(project.has('.forge/memory/short-term/session.json')).toBe(false);
+    expect(project.git('log', '-1', '--format=%s')).toMatch(/Session end/);
+    expect((await call('briefing')).content[0]?.text).toContain('remember me');
+  });
+
+  it('KFR-03 has the semantics of `kfr patch`: the same file, all or nothing, no note and no checkpoint', async () => {
+    const project = await ready();
+    await forgeJson(project, ['session', 'start']);
+    await runForge(project, ['kfr', 'patch', '-'], { stdin: JSON.stringify({ operations: [GOAL] }) });
+    const { call } = await connect(project, mode);
+
+    const refused = await call('session_working_memory_update', {
+      operations: [QUESTION, { op: 'remove', id: 'kfr-99' }, { op: 'add', kind: 'Rumour', text: 'x' }],
+    });
+    expect(refused.structuredContent.error).toMatchObject({
+      code: 'kfr.patch',
+      operations: [{ index: 1 }, { index: 2 }],
+    });
+    await call('session_working_memory_update', { operations: [QUESTION] });
+    const { entries } = await forgeJson<{ entries: { id: string }[] }>(project, ['kfr', 'list']);
+    expect(entries.map(({ id }) => id)).toEqual(['kfr-1', 'kfr-2']);
+    expect(await logOf(project, 'notes')).toEqual([]);
+    expect(changedPaths(project).filter((path) => !/short-term|features\.json|\.d\//.test(path))).toEqual([]);
+  });
+
+  it('KFR-10 AGT-02 promotes an entry to a note', async () => {
+    const project = await ready();
+    const { call } = await connect(project, mode);
+    await call('session_start');
+    await call('session_working_memory_update', {
+      operations: [{ op: 'add', kind: 'Constraint', text: 'Dates are UTC' }],
+    });
+    expect((await call('session_note_promote', { id: 'kfr-1' })).structuredContent).toMatchObject({
+      from: 'kfr-1',
+    });
+    expect((await forgeJson<{ entries: [] }>(project, ['kfr', 'list'])).entries).toEqual([]);
+    expect(await logOf(project, 'notes')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
+  });
+
+  it('AGT-02 offers few tools, what only reads marked; resources, a template and prompts', async () => {
+    const { client } = await connect(await ready(), mode);
+    expect(client.getProtocolEra()).toBe(mode === 'auto' ? 'modern' : 'legacy');
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      'session_working_memory_update',
+      'session_note_promote',
+      'session_start',
+      'session_end',
+      'briefing',
+      'progress_add',
+      'focus_set',
+      'feature_verify',
+      'memory_record',
+      'note_add',
+    ]);
+    const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
+    expect(reading.map(({ name }) => name)).toEqual(['briefing']);
+
+    const { resources } = await client.listResources();
+    for (const { uri } of resources) {
+      const { contents } = await client.readResource({ uri });
+      expect(contents).toMatchObject([{ uri, mimeType: 'text/plain', text: expect.any(String) }]);
+    }
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'forge://briefing',
+      'forge://kfr',
+      'forge://knowledge',
+      'forge://features',
+    ]);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toMatchObject([{ uriTemplate: 'forge://record/{id}' }]);
+
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(['session_start', 'session_end']);
+    const told = await client.getPrompt({ name: 'session_start', arguments: { goal: 'Log out' } });
+    expect(JSON.stringify(told.messages)).toContain('Call session_start with the goal');
+  });
+
+  it('AGT-02 reads one record by its id', async () => {
+    const project = await ready();
+    const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'known']);
+    const { client } = await connect(project, mode);
+    const { contents } = await client.readResource({ uri: `forge://record/${id}` });
+    expect((contents[0] as { text: string }).text).toContain('"known"');
+  });
+
+  it('KFR-04 AGT-04 the KFR that a resource, a prompt and the briefing quote has its header', async () => {
+    const { client, call } = await connect(await ready(), mode);
+    await call('session_start');
+    const kfr = async (): Promise<string> =>
+      ((await client.readResource({ uri: 'forge://kfr' })).contents[0] as { text: string }).text;
+    expect(await kfr()).toBe('');
+    await call('session_working_memory_update', { operations: [GOAL] });
+    const HEADER = 'Known Facts Registry (KFR) — Authoritative Working Memory\n';
+    expect(await kfr()).toContain(HEADER);
+    expect((await call('briefing')).content[0]?.text).toContain(HEADER);
+    const { messages } = await client.getPrompt({ name: 'session_end' });
+    expect(JSON.stringify(messages)).toContain(JSON.stringify(HEADER).slice(1, -1));
+  });
+});
+
+describe('a builder', () => {
+  const BUILDER = { FORGE_ROLE: 'builder' };
+  const RESERVED = ['session_note_promote', 'memory_record', 'note_add'];
+
+  it('B-84 LTM-12 is offered no tool that writes a tier; working memory is offered, and works', async () => {
+    const project = await ready();
+    const { client, call } = await connect(project, 'legacy', BUILDER);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names.filter((name) => RESERVED.includes(name))).toEqual([]);
+    expect(names).toContain('session_working_memory_update');
+    expect(names).toHaveLength(7);
+
+    await call('session_start');
+    const patched = await call('session_working_memory_update', { operations: [GOAL] });
+    expect(patched.structuredContent).toMatchObject({ entries: [{ text: 'Logout works' }] });
+  });
+
+  it('B-84 LTM-12 is denied one that it calls all the same, which is kept as a breach', async () => {
+    const project = await ready();
+    const { call } = await connect(project, 'legacy', BUILDER);
+    await call('session_start');
+    await call('session_working_memory_update', { operations: [GOAL] });
+    const calls: [string, object][] = [
+      ['session_note_promote', { id: 'kfr-1' }],
+      ['memory_record', { task_id: 'A', exit_code: 0 }],
+      ['note_add', { text: 'x' }],
+      ['session_end', { learned: ['x'] }],
+    ];
+    for (const [name, given] of calls) {
+      const denied = await call(name, given);
+      expect([name, denied.isError, denied.structuredContent.error?.code]).toEqual([
+        name,
+        true,
+        'role.denied',
+      ]);
+    }
+    const records = await logOf(project, 'audit');
+    expect(records.map(({ kind, record }) => [kind, record.code])).toEqual(
+      calls.map(() => ['breach', 'role.denied']),
+    );
+    expect(await logOf(project, 'notes')).toEqual([]);
+    expect(await logOf(project, 'execution')).toEqual([]);
+  });
+
+  it('B-07 B-84 a role that is none keeps the server from starting', async () => {
+    const { exitCode, stderr, stdout } = await runForge(await ready(), ['mcp'], {
+      env: { FORGE_ROLE: 'bulider' },
+    });
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain('FORGE_ROLE');
+  });
+});

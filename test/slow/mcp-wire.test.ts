@@ -1,0 +1,276 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { makePlainProject } from '../support/project.js';
+import { CLIENT, greeted, session, startServer, type Wire } from '../support/servers.js';
+
+/** Peak memory of a process, in MiB. */
+const peak = (wire: Wire): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${wire.server.pid}/status`, 'utf8'))?.[1]) / 1024;
+
+const request = (id: unknown, extra: object = {}): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'ping', ...extra });
+
+describe('what is no message', () => {
+  it.each([
+    ['no JSON', '{"jsonrpc":"2.0","id":1', -32700],
+    ['words', 'hello', -32700],
+    ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x00]), -32700],
+    [
+      'text of bytes that are none',
+      Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\u00ff"}', 'latin1'),
+      -32700,
+    ],
+    ['a batch', `[${request(1)},${request(2)}]`, -32600],
+    ['an empty batch', '[]', -32600],
+    ['id null', request(null), -32600],
+    ['an id that is an object', request({}), -32600],
+    [
+      'an id that is too large a number',
+      request(1).replace('1', '1e400').replace('"id":1,', '"id":1e400,'),
+      -32600,
+    ],
+    ['an id that a number would not keep', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32600],
+    ['another version', request(1).replace('2.0', '1.0'), -32600],
+    ['no method', '{"jsonrpc":"2.0","id":1}', -32600],
+    ['a number', '5', -32600],
+    ['null', 'null', -32600],
+  ])('B-78 %s is answered with an error, and the server lives', async (_name, line, code) => {
+    const wire = await greeted(await makeForge());
+    wire.write(line);
+    wire.write('\n');
+    expect(await wire.until(({ error }) => error !== undefined)).toEqual({
+      jsonrpc: '2.0',
+      id: null,
+      error: { code, message: expect.any(String) },
+    });
+    await wire.lives();
+  });
+
+  it('B-78 an id of 100,000 characters comes back whole', async () => {
+    const wire = await greeted(await makeForge());
+    const id = 'x'.repeat(100_000);
+    expect((await wire.ask(id, 'ping')).error).toBeUndefined();
+  });
+
+  it('B-78 a line of 100 MB takes no memory to speak of, is answered, and the next one is understood', async () => {
+    const wire = await greeted(await makeForge());
+    await wire.lives();
+    const before = peak(wire);
+    wire.write(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`);
+    const part = 'x'.repeat(1024 * 1024);
+    for (let i = 0; i < 100; i++)
+      await new Promise<void>((done) => wire.server.stdin?.write(part, () => done()));
+    wire.write('"}}\n');
+    expect(await wire.until(({ error }) => error !== undefined)).toMatchObject({
+      id: null,
+      error: { code: -32600, message: expect.stringContaining('1048576') },
+    });
+    await wire.lives();
+    expect(peak(wire) - before).toBeLessThan(60);
+  });
+
+  it('B-78 two messages in one chunk, one in many, and a character cut in two are each understood', async () => {
+    const project = await session();
+    const wire = await greeted(project);
+    wire.write(`${request('a')}\n\r\n  \n${request('b')}\r\n`);
+    await wire.until(({ id }) => id === 'a');
+    await wire.until(({ id }) => id === 'b');
+
+    const params = { name: 'progress_add', arguments: { text: 'Grüße 🎉' } };
+    const bytes = Buffer.from(
+      `${JSON.stringify({ jsonrpc: '2.0', id: 'c', method: 'tools/call', params })}\n`,
+    );
+    for (const byte of bytes) {
+      wire.write(Buffer.from([byte]));
+      if (byte > 127) await pause(2);
+    }
+    await wire.until(({ id }) => id === 'c');
+    expect(project.read('.forge/memory/short-term/progress.txt')).toContain('Grüße 🎉');
+  });
+
+  it('B-78 parameters a hundred thousand deep are refused under their id', async () => {
+    const wire = await greeted(await makeForge());
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    wire.write(
+      `{"jsonrpc":"2.0","id":"deep","method":"tools/call","params":{"name":"session_working_memory_update","arguments":{"operations":${deep}}}}\n`,
+    );
+    expect((await wire.until(({ id }) => id === 'deep')).error?.code).toBe(-32602);
+    await wire.lives();
+  });
+
+  it('B-78 a method that there is none of, and one before the greeting', async () => {
+    const wire = startServer(await makeForge());
+    expect((await wire.ask(1, 'tools/list')).error ?? null).toBeNull();
+    expect((await wire.ask(2, 'no/such')).error?.code).toBe(-32601);
+    await wire.lives();
+  });
+});
+
+describe('arguments', () => {
+  const WRONG: [tool: string, given: string][] = [
+    ['progress_add', '{"text":5}'],
+    ['progress_add', '{}'],
+    ['progress_add', '{"text":"x","also":1}'],
+    ['progress_add', '{"text":"x","__proto__":{"next":"y"}}'],
+    ['progress_add', '{"text":"x","constructor":{"next":"y"}}'],
+    ['progress_add', '{"text":"x","\\u005f_proto__":1}'],
+    ['progress_add', '[]'],
+    ['progress_add', '"x"'],
+    ['session_working_memory_update', '{"operations":{}}'],
+    ['session_working_memory_update', '{"operations":[],"x":1}'],
+    ['session_working_memory_update', '{"operations":[{"op":"add","__proto__":{"kind":"Goal"}}]}'],
+    ['session_end', '{"learned":"x"}'],
+    ['session_end', '{"commit":false}'],
+    ['focus_set', '{"files":[1]}'],
+    ['feature_verify', '{"ids":["A"],"all":true}'],
+    ['memory_record', '{"task_id":"A","exit_code":"0"}'],
+    ['memory_record', '{"task_id":"A","exit_code":0,"patterns":[{"pattern":"x"}]}'],
+    ['note_add', '{"text":null}'],
+    ['briefing', '{"budget":1e999}'],
+    ['briefing', '{"budget":"500"}'],
+    ['no_such_tool', '{}'],
+    ['__proto__', '{}'],
+    ['toString', '{}'],
+  ];
+
+  it('B-79 AGT-02 of a wrong type or too many: -32602, and nothing is written', async () => {
+    const project = await session();
+    const wire = await greeted(project);
+    const before = snapshot(project.dir);
+    for (const [i, [tool, given]] of WRONG.entries()) {
+      wire.write(
+        `{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":{"name":"${tool}","arguments":${given}}}\n`,
+      );
+      const { error, result } = await wire.until(({ id }) => id === i);
+      expect([tool, given, error?.code, result]).toEqual([tool, given, -32602, undefined]);
+    }
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    expect((await wire.call('good', 'progress_add', { text: 'still here' })).result?.isError).toBeUndefined();
+  });
+
+  it('B-79 the message names the field, and what was found', async () => {
+    const wire = await greeted(await session());
+    const { error } = await wire.call(1, 'progress_add', { text: 5 });
+    expect(error).toMatchObject({
+      code: -32602,
+      message: 'input.invalid: text: found 5, allowed: string.',
+      data: { code: 'input.invalid', field: 'text' },
+    });
+  });
+
+  it('B-83 a resource that is a path, or of another scheme: -32602', async () => {
+    const project = await makeForge();
+    project.write('secret.txt', 'not for anyone');
+    const wire = await greeted(project);
+    const uris = [
+      'forge://../../x',
+      'forge://record/../../secret.txt',
+      'forge://record/ABCDEF',
+      'forge://briefing/../kfr',
+      'forge://__proto__',
+      'forge://constructor',
+      `file://${project.dir}/secret.txt`,
+      'http://127.0.0.1/',
+      '',
+    ];
+    for (const [i, uri] of uris.entries()) {
+      const answer = await wire.ask(i, 'resources/read', { uri });
+      expect([uri, answer.error?.code, answer.result]).toEqual([uri, -32602, undefined]);
+    }
+    const unknown = await wire.ask('unknown', 'resources/read', { uri: `forge://record/${'0'.repeat(64)}` });
+    expect(unknown.error?.code).toBe(-32602);
+    expect(wire.stdout).not.toContain('not for anyone');
+    expect((await wire.ask('p', 'prompts/get', { name: 'toString' })).error?.code).toBe(-32602);
+    await wire.lives();
+  });
+});
+
+describe('stdout', () => {
+  it('B-80 has the protocol only, whatever tests print and whoever asks for colour', async () => {
+    const project = await session();
+    const noise = `node -e "process.stdout.write('NOISE\\x1b[31m\\n{}\\n'); console.error('NOISE')"`;
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', noise]);
+    await forgeJson(project, [
+      'feature',
+      'add',
+      'B',
+      'b',
+      '--test',
+      `${noise.slice(0, -1)}; process.exit(1)"`,
+    ]);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    const wire = await greeted(project, {
+      FORCE_COLOR: '3',
+      DEBUG: '*',
+      NODE_DEBUG: 'fs',
+      NO_COLOR: undefined,
+    });
+    const { result } = await wire.call(1, 'feature_verify');
+    expect(result?.structuredContent).toMatchObject({
+      results: [{ status: 'passing' }, { status: 'failing' }],
+    });
+    await wire.call(2, 'progress_add', { text: 'x' });
+    await wire.call(3, 'session_end');
+    await wire.close();
+    // Wire parses every line; what is no message has none of these.
+    for (const message of wire.messages)
+      expect('result' in message || 'error' in message || 'method' in message).toBe(true);
+    expect(wire.stdout).not.toContain('\u001b');
+    expect(wire.stdout.endsWith('\n')).toBe(true);
+  });
+
+  it('AGT-02 feature_verify tells its progress, in the lines before its answer', async () => {
+    const project = await session();
+    for (const id of ['A', 'B']) await forgeJson(project, ['feature', 'add', id, 'x', '--test', 'node -e 0']);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    const wire = await greeted(project);
+    await wire.call('run', 'feature_verify', { ids: ['A', 'B'] }, { progressToken: 'p-1' });
+    const told = wire.messages.filter(({ method }) => method === 'notifications/progress');
+    expect(told.map(({ params }) => params)).toEqual([
+      { progressToken: 'p-1', progress: 0, total: 2, message: 'A: node -e 0' },
+      { progressToken: 'p-1', progress: 1, total: 2, message: 'A: passing' },
+      { progressToken: 'p-1', progress: 1.5, total: 2, message: 'B: node -e 0' },
+      { progressToken: 'p-1', progress: 2, total: 2, message: 'B: passing' },
+    ]);
+    expect(wire.messages.at(-1)?.id).toBe('run');
+
+    await wire.call('quiet', 'feature_verify', { ids: ['A'] });
+    expect(wire.messages.filter(({ method }) => method !== undefined)).toHaveLength(4);
+  });
+});
+
+describe('outside of a .forge/', () => {
+  it('AGT-02 every call says so, and the server lives; it works as soon as there is one', async () => {
+    const folder = makePlainProject();
+    const wire = await greeted(folder);
+    const calls: [string, object][] = [
+      ['briefing', {}],
+      ['session_start', {}],
+      ['progress_add', { text: 'x' }],
+      ['session_working_memory_update', { operations: [{ op: 'replace', kind: 'Goal', text: 'x' }] }],
+    ];
+    for (const [i, [name, given]] of calls.entries()) {
+      const { result } = await wire.call(i, name, given);
+      expect([name, result?.isError]).toEqual([name, true]);
+      expect(result?.content?.[0]?.text).toMatch(/^not_a_forge: There is no \.forge\/ in .*\nforge init$/);
+    }
+    expect((await wire.ask('r', 'resources/read', { uri: 'forge://briefing' })).error?.message).toMatch(
+      /^not_a_forge/,
+    );
+    await runForge(folder, ['init']);
+    expect((await wire.call('now', 'session_start')).result?.isError).toBeUndefined();
+  });
+
+  it('AGT-02 greets in the version that a client of its time asks for', async () => {
+    const folder = makePlainProject();
+    for (const version of ['2025-06-18', '2025-11-25']) {
+      const wire = startServer(folder);
+      const { result } = await wire.ask(1, 'initialize', { ...CLIENT, protocolVersion: version });
+      expect(result).toMatchObject({ protocolVersion: version, serverInfo: { name: 'forge' } });
+      expect(await wire.close()).toBe(0);
+    }
+  });
+});

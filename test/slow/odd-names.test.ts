@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { changedPaths } from '../support/project.js';
+import {
+  type Ended,
+  expectSessionCommit,
+  makeForgeRepository,
+  typed,
+  typedJson,
+  workAndEnd,
+} from '../support/typed.js';
+
+const BRANCHES = [
+  '$(touch>pwned)',
+  '--help',
+  ';touch$IFS/pwned;',
+  '`touch>pwned`',
+  'it\'s-"quoted"|&',
+  'ünïcode/🌱',
+  'b'.repeat(200),
+];
+
+describe('names that look like something else', () => {
+  it('B-42 SES-06 works on branches with any name that git allows', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    for (const branch of BRANCHES) {
+      project.git('update-ref', `refs/heads/${branch}`, 'HEAD');
+      project.git('symbolic-ref', 'HEAD', `refs/heads/${branch}`);
+
+      const started = typedJson<{ session: { branch: string } }>(project, ['session', 'start']);
+      expect(started.session.branch).toBe(branch);
+      expect(project.read('.forge/memory/short-term/progress.txt')).toContain(
+        `Started - branch: ${branch}\n`,
+      );
+      expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end']));
+
+      expect(project.git('rev-parse', `refs/heads/${branch}`)).toBe(project.git('rev-parse', 'HEAD'));
+    }
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  const NAMES = [
+    'new\nline',
+    'esc\u001b]0;title\u0007',
+    ' lead',
+    'tab\there',
+    '"quoted"',
+    'back\\slash',
+    '-rf',
+    '$(touch pwned)',
+    'ünï',
+    '*',
+    ':(top)x',
+  ];
+
+  it('B-42 SES-06 commits files of .forge/skills with any name, byte for byte', () => {
+    const project = makeForgeRepository();
+    for (const name of NAMES)
+      project.write(`.forge/skills/odd/${name}/${name}.md`, `of ${JSON.stringify(name)}\n`);
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    for (const name of NAMES)
+      expect(project.git('cat-file', 'blob', `HEAD:.forge/skills/odd/${name}/${name}.md`)).toBe(
+        `of ${JSON.stringify(name)}`,
+      );
+    expect(changedPaths(project)).toEqual([]);
+    expect(project.has('pwned')).toBe(false);
+  });
+
+  it('B-42 LAY-07 leaves odd names in scratch/ alone and out of the commit', () => {
+    const project = makeForgeRepository();
+    for (const name of NAMES) project.write(`.forge/memory/short-term/scratch/${name}`, 'draft\n');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('ls-files', '.forge/memory/short-term')).toBe('');
+    for (const name of NAMES) expect(project.has(`.forge/memory/short-term/scratch/${name}`)).toBe(true);
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('B-42 shows commit subjects with escapes harmlessly', () => {
+    const project = makeForgeRepository();
+    project.git(
+      'commit',
+      '--allow-empty',
+      '--cleanup=verbatim',
+      '-qm',
+      'red \u001b[31m and \u001b]0;title\u0007\n',
+    );
+    const briefing = typed(project, ['session', 'start']);
+    expect(briefing).not.toContain('\u001b');
+    expect(briefing).toContain('red <U+001B>[31m');
+  });
+});

@@ -1,0 +1,133 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemWorld } from '../../src/index.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makePlainForge } from '../support/forge-project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { backups, breakThings, CHECKPOINT, files, plan, withCheckpoint } from '../support/recovery.js';
+
+async function expectAlert(project: Project, rule: string, value: RegExp): Promise<void> {
+  const { decision, rules } = await plan(project);
+  expect([decision, rules.find((row) => row.rule === rule)]).toEqual([
+    'alert',
+    expect.objectContaining({ holds: false, value: expect.stringMatching(value) }),
+  ]);
+}
+
+describe('what forge recover leaves to a human', () => {
+  it('B-39 GIT-06 a merge in progress, and a conflict that is left', async () => {
+    const project = await withCheckpoint();
+    project.git('checkout', '-qb', 'other');
+    project.write('src/app.js', 'theirs\n');
+    project.git('commit', '-qam', 'Theirs');
+    project.git('checkout', '-q', 'main');
+    project.write('src/app.js', 'ours\n');
+    project.git('commit', '-qam', 'Ours');
+    expect(() => project.git('merge', 'other')).toThrow();
+    const before = files(project);
+    await expectAlert(project, 'operation', /^a merge$/);
+    expect(await forgeError(project, ['recover', '--undo', '--yes'])).toMatchObject({
+      code: 'recover.place',
+    });
+    rmSync(project.path('.git/MERGE_HEAD'));
+    await expectAlert(project, 'operation', /conflict/);
+    expect((await runForge(project, ['recover', '--yes'])).exitCode).toBe(3);
+    expect(files(project)).toEqual(before);
+    expect((await backups(project)).backups).toEqual([]);
+  });
+
+  it('B-39 GIT-06 a branch without a commit', async () => {
+    const project = await withCheckpoint();
+    project.git('checkout', '-q', '--orphan', 'fresh');
+    await expectAlert(project, 'branch', /^unborn$/);
+    expect((await runForge(project, ['recover', '--yes'])).exitCode).toBe(3);
+  });
+
+  it('GIT-06 history that has nothing to do with the checkpoint, forked from it, or is behind it', async () => {
+    const project = await withCheckpoint();
+    project.git('reset', '-q', '--soft', 'HEAD~3');
+    await expectAlert(project, 'branch', /^behind$/);
+    project.git('commit', '-qm', 'Another way');
+    await expectAlert(project, 'branch', /^diverged$/);
+    project.git('checkout', '-q', '--orphan', 'fresh');
+    project.git('commit', '-qm', 'Another history');
+    await expectAlert(project, 'branch', /^unrelated$/);
+  });
+
+  it('B-108 GIT-06 a tag that was moved, is gone, or is named and cannot be relied on', async () => {
+    const project = await withCheckpoint();
+    const tag = project.git('rev-parse', CHECKPOINT);
+    project.git('tag', '-f', '-m', 'moved', CHECKPOINT, 'HEAD');
+    await expectAlert(project, 'checkpoint', /none that is good \(checkpoint\/APP-1-v1 is unverified/);
+    expect((await plan(project, '--to', 'APP-1-v1')).rules[0]).toMatchObject({ holds: false });
+    project.git('tag', '-d', CHECKPOINT);
+    await expectAlert(project, 'checkpoint', /is missing/);
+    project.git('update-ref', `refs/tags/${CHECKPOINT}`, tag);
+    expect((await plan(project)).decision).toBe('continue');
+    expect(await forgeError(project, ['recover', '--plan', '--to', 'nope-v1'])).toMatchObject({
+      exitCode: 2,
+      code: 'checkpoint.unknown',
+    });
+  });
+
+  it('B-45 GIT-06 a shallow clone that has not got the way to the checkpoint', async () => {
+    const project = await withCheckpoint();
+    for (const text of ['a', 'b']) {
+      project.write('src/more.js', text);
+      project.git('add', '.');
+      project.git('commit', '-qm', text);
+    }
+    const clone = projectAt(join(makeFolder(), 'clone'));
+    project.git('clone', '-q', '--depth', '1', `file://${project.dir}`, clone.dir);
+    clone.git('fetch', '-q', '--depth', '1', 'origin', 'tag', CHECKPOINT);
+    await expectAlert(clone, 'branch', /shallow clone/);
+  });
+
+  it('GIT-06 damaged memory stops by itself: exit 4, and nothing is moved', async () => {
+    const project = await withCheckpoint();
+    await forgeJson(project, ['note', 'add', 'x']);
+    await breakThings(project);
+    const before = files(project);
+    const [name = ''] = project.git('ls-files', '-o', '-c', '.forge/memory/notes.d/*.jsonl').split('\n');
+    project.write(name, project.read(name).replace('"x"', '"y"'));
+    await expectAlert(project, 'ledger', /^corrupted$/);
+    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({ exitCode: 4 });
+    await expectAlert(project, 'ledger', /^halted$/);
+    expect(files(project)).toEqual(before);
+  });
+});
+
+describe('where forge recover does nothing', () => {
+  it('B-38 GIT-06 without git: exit 3', async () => {
+    const project = await makePlainForge();
+    for (const args of [['--plan'], ['--list'], ['--yes'], ['--undo', '--yes']])
+      expect(await forgeError(project, ['recover', ...args])).toMatchObject({
+        exitCode: 3,
+        code: 'recover.place',
+      });
+  });
+
+  it('GIT-06 while a cycle is under way here', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const world = systemWorld(process.env, false);
+    project.write(
+      '.git/forge/cycle.json',
+      JSON.stringify({
+        schema_version: '1.0',
+        key: 'a'.repeat(16),
+        // The test's own parent: somebody else, who is alive.
+        holder: world.holder(),
+        started_at: '2026-01-01T00:00:00.000Z',
+        task_id: 'X',
+        stage: 'execution',
+        stages: [],
+      }),
+    );
+    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({
+      exitCode: 3,
+      code: 'cycle.held',
+    });
+  });
+});

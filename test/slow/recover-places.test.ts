@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
+import {
+  backups,
+  breakThings,
+  CHECKPOINT,
+  differsFrom,
+  files,
+  plan,
+  recover,
+  staged,
+  undo,
+  withCheckpoint,
+} from '../support/recovery.js';
+
+/** A repository made so, with forge in it. */
+async function forgeAt(project: Project): Promise<Project> {
+  await forgeJson(project, ['init', '--yes']);
+  project.git('add', '.');
+  project.git('commit', '-qm', 'Add forge');
+  return project;
+}
+
+/** Rolls back, and undoes that: nothing is lost on the way. */
+async function thereAndBack(project: Project): Promise<void> {
+  const before = [files(project), staged(project)];
+  expect(await recover(project)).toMatchObject({ decision: 'rollback' });
+  expect(differsFrom(project, CHECKPOINT)).toBe('');
+  await undo(project);
+  expect([files(project), staged(project)]).toEqual(before);
+}
+
+describe('where forge recover rolls back', () => {
+  it('B-39 GIT-06 on a detached HEAD, and says that no branch holds it', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    project.git('checkout', '-q', '--detach');
+    const { stderr } = await runForge(project, ['recover', '--yes']);
+    expect(stderr).toMatch(/HEAD is detached/);
+    expect(differsFrom(project, CHECKPOINT)).toBe('');
+  });
+
+  it('GIT-06 in a repository with SHA-256', async () => {
+    const project = projectAt(makeFolder());
+    project.git('init', '-q', '--object-format=sha256');
+    project.write('package.json', '{}\n');
+    await withCheckpoint(await forgeAt(project));
+    await breakThings(project);
+    await thereAndBack(project);
+  });
+
+  it('B-38 GIT-06 in a linked worktree; another one does not undo it', async () => {
+    const project = await withCheckpoint();
+    const linked = projectAt(join(makeFolder(), 'linked'));
+    project.git('worktree', 'add', '-q', '-b', 'beside', linked.dir);
+    await forgeJson(linked, ['trust', '--yes'], { terminal: true });
+    await breakThings(linked);
+    const before = files(project);
+    const done = await recover(linked);
+    expect(differsFrom(linked, CHECKPOINT)).toBe('');
+    expect(files(project)).toEqual(before);
+    const name = String(done.backup_ref);
+    expect(await forgeError(project, ['recover', '--yes', '--undo', name])).toMatchObject({
+      code: 'recover.elsewhere',
+    });
+    expect((await backups(project)).backups).toMatchObject([{ ref: name, here: false }]);
+  });
+
+  it('B-38 GIT-06 with a submodule and a repository inside: they stay as they are, and that is said', async () => {
+    const inner = makeRepository();
+    const project = await makeForge();
+    project.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.dir, 'inner');
+    project.git('commit', '-qm', 'Add a submodule');
+    await withCheckpoint(project);
+    const module = projectAt(project.path('inner'));
+    module.write('inside.txt', 'inside\n');
+    module.git('add', '.');
+    module.git('-c', 'user.name=x', '-c', 'user.email=x@example.com', 'commit', '-qm', 'Inside');
+    project.git('add', 'inner');
+    await breakThings(project);
+    project.git('init', '-q', 'nested');
+    project.write('nested/own.txt', 'own\n');
+    const { stderr } = await runForge(project, ['recover', '--yes']);
+    expect(stderr).toMatch(/left as they are:.*nested\/, inner|left as they are:.*inner/);
+    expect([module.read('inside.txt'), project.read('nested/own.txt')]).toEqual(['inside\n', 'own\n']);
+    expect(project.git('ls-files', '-s', 'inner')).toContain(project.git('rev-parse', `${CHECKPOINT}:inner`));
+  });
+
+  it('GIT-06 ignored files in the way are in the backup too, and come back', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    rmSync(project.path('lib'));
+    project.write('.gitignore', 'lib/\nsrc/app.js\n*.log\n');
+    project.write('lib/deep', 'an ignored file where a folder was\n');
+    project.git('rm', '-q', '--cached', 'src/app.js');
+    project.write('run.sh.d/x', 'x\n');
+    rmSync(project.path('run.sh'));
+    project.write('run.sh/inside.log', 'an ignored file where a file was\n');
+    const { divergence } = await plan(project);
+    expect(divergence.in_the_way.sort()).toEqual(['lib/deep', 'run.sh/inside.log', 'src/app.js']);
+    await thereAndBack(project);
+  });
+
+  it('B-40 GIT-06 no filter, hook or program of the repository runs', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const mark = join(makeFolder(), 'ran');
+    project.write('.gitattributes', '* filter=evil diff=evil\n');
+    for (const name of ['clean', 'smudge'])
+      project.git('config', `filter.evil.${name}`, `touch ${mark}; cat`);
+    project.git('config', 'diff.external', `touch ${mark}`);
+    project.git('config', 'diff.evil.textconv', `touch ${mark}; cat`);
+    project.git('config', 'core.fsmonitor', `touch ${mark}`);
+    for (const hook of ['post-checkout', 'pre-commit', 'post-index-change', 'reference-transaction']) {
+      project.write(`.git/hooks/${hook}`, `#!/bin/sh\ntouch ${mark}\n`);
+      chmodSync(project.path('.git/hooks', hook), 0o755);
+    }
+    const before = files(project);
+    await plan(project);
+    await recover(project);
+    await undo(project);
+    await forgeJson(project, ['recover', '--worktree', join(makeFolder(), 'w')]);
+    expect(existsSync(mark)).toBe(false);
+    expect(files(project)).toEqual(before);
+  });
+
+  it('B-42 GIT-06 names that are no UTF-8, line ends, marks for git not to look: nothing is lost', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const odd = Buffer.concat([Buffer.from(`${project.dir}/odd-`), Buffer.from([0xff, 0x0a, 0x5c])]);
+    project.git('config', 'core.autocrlf', 'true');
+    project.write('crlf.txt', 'one\r\ntwo\n');
+    project.write('package.json', '{ "edited": "unseen" }\n');
+    project.git('update-index', '--assume-unchanged', 'package.json');
+    const before = [files(project), staged(project)];
+    writeFileSync(odd, 'odd\n');
+    await recover(project);
+    expect(existsSync(odd)).toBe(false);
+    expect(project.read('package.json')).not.toContain('unseen');
+    await undo(project);
+    expect(readFileSync(odd, 'utf8')).toBe('odd\n');
+    rmSync(odd);
+    expect([files(project), staged(project)]).toEqual(before);
+  });
+
+  it('GIT-06 with a split index, with none, and with a large file', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    project.write('large.bin', randomBytes(3_000_000));
+    project.git('update-index', '--split-index');
+    await thereAndBack(project);
+    rmSync(project.path('.git/index'));
+    const before = files(project);
+    expect(await recover(project)).toMatchObject({ decision: 'rollback' });
+    expect(differsFrom(project, CHECKPOINT)).toBe('');
+    await undo(project);
+    expect([files(project), staged(project)]).toEqual([before, '']);
+  });
+
+  it('B-42 GIT-06 a folder that is a link now is not followed', async () => {
+    const project = await withCheckpoint();
+    const elsewhere = projectAt(makeFolder());
+    elsewhere.write('deep/one.js', 'mine\n');
+    elsewhere.write('other.txt', 'mine\n');
+    rmSync(project.path('lib'), { recursive: true });
+    symlinkSync(elsewhere.dir, project.path('lib'));
+    project.write('src/app.js', 'broken\n');
+    await runForge(project, ['feature', 'verify', 'FORGE-001']);
+    await thereAndBack(project);
+    expect([elsewhere.read('deep/one.js'), elsewhere.read('other.txt')]).toEqual(['mine\n', 'mine\n']);
+  });
+
+  it('B-42 GIT-06 a folder that is a link to itself now, of which git says nothing', async () => {
+    const project = await withCheckpoint();
+    rmSync(project.path('lib'), { recursive: true });
+    symlinkSync('lib', project.path('lib'));
+    project.write('src/app.js', 'broken\n');
+    await runForge(project, ['feature', 'verify', 'FORGE-001']);
+    await thereAndBack(project);
+  });
+
+  it('B-45 GIT-06 not in a sparse checkout, nor beside another git', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    project.write('.git/index.lock', '');
+    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({
+      exitCode: 3,
+      code: 'recover.place',
+    });
+    rmSync(project.path('.git/index.lock'));
+    project.git('stash', '-uq');
+    project.git('sparse-checkout', 'set', '.forge');
+    for (let i = 0; i < 30; i++) project.write(`junk/${i}`, 'x');
+    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({
+      exitCode: 3,
+      code: 'recover.sparse',
+    });
+    expect((await backups(project)).backups).toEqual([]);
+  });
+});

@@ -1,0 +1,99 @@
+import { chmodSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { forgeJson } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { kills } from '../support/kills.js';
+import type { Project } from '../support/project.js';
+import { files, recover, staged, undo } from '../support/recovery.js';
+import { randomOf } from '../support/walk.js';
+
+const CHECKPOINT = 'checkpoint/W-v1';
+const PATHS = ['a', 'a/b', 'a/b/c', 'a/x.log', 'd', 'd/e', 'd/e/f.log', 'g', 'g.log', 'odd "name"\n', 'ü/é'];
+
+/** Whatever is in the way goes first. */
+function clear(project: Project, path: string): void {
+  const parts = path.split('/');
+  for (let length = 1; length <= parts.length; length++) {
+    const at = project.path(...parts.slice(0, length));
+    const stat = lstatSync(at, { throwIfNoEntry: false });
+    if (stat && (length === parts.length || !stat.isDirectory())) rmSync(at, { recursive: true });
+    if (!stat?.isDirectory()) break;
+  }
+  mkdirSync(dirname(project.path(path)), { recursive: true });
+}
+
+type Roll = (below: number) => number;
+
+const CONTENTS = ['', 'one\n', 'two\r\n', '\0\xff', 'three\n', 'four\n'];
+/** None leads out of the project. */
+const LINKS = ['d', 'g', 'nowhere'];
+const RULES = ['', '*.log\n', 'g\nb\n', '*.log\n!f.log\ne/\n', 'a/\n'];
+const MODES = [0o644, 0o755, 0o600];
+
+/** One change to files or index. What git refuses (a path that is ignored, or not there) is none. */
+function step(project: Project, roll: Roll): void {
+  const path = PATHS[roll(PATHS.length)] as string;
+  const at = project.path(path);
+  const git = (...args: string[]): void => {
+    try {
+      project.git('--literal-pathspecs', ...args);
+    } catch {}
+  };
+  const write = (): void => {
+    clear(project, path);
+    writeFileSync(at, CONTENTS[roll(CONTENTS.length)] as string);
+  };
+  const steps: (() => void)[] = [
+    write,
+    write,
+    write,
+    () => {
+      clear(project, path);
+      symlinkSync(LINKS[roll(LINKS.length)] as string, at);
+    },
+    () => clear(project, path),
+    () => {
+      write();
+      chmodSync(at, MODES[roll(MODES.length)] as number);
+    },
+    () => git('add', '-A', '--', path),
+    () => git('add', roll(2) === 0 ? '-N' : '-f', '--', path),
+    () => git('rm', '-rq', '--cached', '--', path),
+    () => git('commit', '-qm', 'Step'),
+    () => {
+      const rules = roll(2) === 0 ? '.gitignore' : 'd/.gitignore';
+      clear(project, rules);
+      writeFileSync(project.path(rules), RULES[roll(RULES.length)] as string);
+    },
+  ];
+  (steps[roll(steps.length)] as () => void)();
+}
+
+/** Files that were ignored stay, whatever the checkpoint ignores. */
+const differs = (project: Project): string =>
+  project.git('diff', '--name-only', CHECKPOINT, '--', '.', ':!.forge');
+
+describe('a walk between checkpoint and rollback', () => {
+  it('GIT-06 whatever was done: rolled back it is the checkpoint, undone it is what it was', async () => {
+    const first = Number(process.env.WALK_SEED ?? 1);
+    for (let seed = first; seed < first + kills(6, 300); seed++) {
+      const roll = randomOf(seed);
+      const project = await makeForge();
+      project.write('.gitignore', '*.log\n');
+      if (roll(3) === 0) project.git('config', 'core.autocrlf', 'true');
+      for (let i = roll(30); i > 0; i--) step(project, roll);
+      project.git('add', '-A');
+      project.git('commit', '-q', '--allow-empty', '-m', 'Whole');
+      await forgeJson(project, ['checkpoint', 'create', 'W', '--verify', 'true']);
+      for (const name of ['files', 'commits', 'deleted_files'])
+        await forgeJson(project, ['config', 'set', `recover.${name}`, '0']);
+      for (let i = 1 + roll(30); i > 0; i--) step(project, roll);
+      const before = { seed, files: files(project), staged: staged(project) };
+      const { decision, backup_ref } = await recover(project);
+      expect([seed, decision, differs(project)]).toEqual([seed, 'rollback', '']);
+      if (backup_ref) await undo(project);
+      expect({ seed, files: files(project), staged: staged(project) }).toEqual(before);
+    }
+  });
+});

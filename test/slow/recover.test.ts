@@ -1,0 +1,177 @@
+import { rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
+import { logOf, verify } from '../support/memory.js';
+import {
+  backups,
+  breakThings,
+  differsFrom,
+  files,
+  pause,
+  plan,
+  recover,
+  staged,
+  undo,
+  withCheckpoint,
+} from '../support/recovery.js';
+
+describe('forge recover', () => {
+  it('GIT-06 checkpoint, break things, roll back, tests pass again, undo: every byte is back', async () => {
+    const project = await withCheckpoint();
+    const tree = files(project);
+    await breakThings(project);
+    const broken = { files: files(project), staged: staged(project), head: project.git('rev-parse', 'HEAD') };
+
+    const planned = await plan(project);
+    expect(planned).toMatchObject({
+      checkpoint: { tag: 'checkpoint/APP-1-v1' },
+      decision: 'rollback',
+      divergence: { features_lost: ['FORGE-001'], ledger: 'intact', branch: 'descendant', deleted_files: 2 },
+    });
+    expect(planned.rules.filter(({ holds }) => !holds).map(({ rule }) => rule)).toEqual(['features_lost']);
+    expect([files(project), staged(project)]).toEqual([broken.files, broken.staged]);
+
+    const done = await recover(project);
+    expect(done).toMatchObject({
+      decision: 'rollback',
+      backup_ref: expect.stringMatching(/^refs\/forge\/backup\//),
+    });
+    expect(differsFrom(project, 'checkpoint/APP-1-v1')).toBe('');
+    const { 'build/out.js': ignored, ...rest } = files(project);
+    expect(ignored).toBeDefined();
+    expect(rest).toEqual(tree);
+    expect(project.git('log', '-1', '--format=%s %P')).toBe(
+      `[APP-1] Roll back to checkpoint/APP-1-v1 ${broken.head}`,
+    );
+    await forgeJson(project, ['feature', 'verify', 'FORGE-001']);
+    expect(storedFeature(project, 'FORGE-001')).toMatchObject({ status: 'passing' });
+    expect((await verify(project)).status).toBe('intact');
+    const [entry] = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'recovery');
+    expect(entry?.record).toMatchObject({
+      action: 'rollback',
+      backup: done.backup_ref,
+      from: broken.head,
+      to: done.commit,
+    });
+
+    const back = await undo(project);
+    expect(back).toMatchObject({ undone: done.backup_ref, backup_ref: null });
+    expect(files(project)).toEqual(broken.files);
+    expect(staged(project)).toBe(broken.staged);
+    expect(project.git('diff', '--name-only', broken.head, 'HEAD', '--', '.', ':!.forge')).toBe('');
+    expect(project.git('rev-list', '--count', `${broken.head}..HEAD`)).toBe('2');
+    expect((await verify(project)).status).toBe('intact');
+    expect((await backups(project)).backups).toHaveLength(1);
+  });
+
+  it('GIT-06 little divergence: goes on, records that, and says what to fix', async () => {
+    const project = await withCheckpoint();
+    project.write('src/more.js', 'more\n');
+    const done = await recover(project);
+    expect(done).toMatchObject({ decision: 'continue', divergence: { untracked: 1, files: 0 } });
+    expect(done.next.join('\n')).toMatch(/1 untracked/);
+    const [entry] = (await logOf(project, 'audit')).filter(({ kind }) => kind === 'recovery');
+    expect(entry?.record).toMatchObject({ action: 'continue', checkpoint: 'checkpoint/APP-1-v1' });
+    expect(project.has('src/more.js')).toBe(true);
+  });
+
+  it('GIT-06 where no checkpoint was ever made nothing is done, and nothing pauses', async () => {
+    const project = await makeForge();
+    for (const args of [[], ['--yes'], ['-n']])
+      expect(await forgeError(project, ['recover', ...args])).toMatchObject({
+        exitCode: 3,
+        code: 'recover.no_checkpoint',
+        hint: expect.stringMatching(/^forge checkpoint create/),
+      });
+    expect((await runForge(project, ['recover', '--plan'])).stdout).toMatch(/forge recover does nothing\.$/m);
+    expect(await logOf(project, 'audit')).toEqual([]);
+    await forgeJson(project, ['cycle', '--task', 'X', 'true']);
+  });
+
+  it('GIT-06 an unknown state: pauses; cycle, loop and recover refuse until a human has looked', async () => {
+    const project = await withCheckpoint();
+    await forgeJson(project, ['feature', 'add', 'B', 'Not yet', '--test', 'false']);
+    await pause(project);
+    for (const args of [
+      ['cycle', 'true'],
+      ['loop', '--max-cycles', '1', 'true'],
+      ['recover', '--yes'],
+    ])
+      expect(await forgeError(project, args)).toMatchObject({ exitCode: 3, code: 'paused' });
+    expect((await plan(project)).decision).toBe('continue');
+    await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], { terminal: true });
+    await forgeJson(project, ['cycle', '--task', 'X', 'true']);
+    expect((await verify(project)).status).toBe('intact');
+  });
+
+  it('GIT-06 without a terminal and --yes nothing is done: exit 3', async () => {
+    const project = await withCheckpoint();
+    for (const args of [['recover'], ['recover', '--undo']])
+      expect(await forgeError(project, args)).toMatchObject({ exitCode: 3, code: 'recover.unconfirmed' });
+  });
+
+  it('GIT-06 --plan and --dry-run write nothing, --list shows that there is nothing', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const before = snapshot(project.dir);
+    expect((await plan(project)).decision).toBe('rollback');
+    for (const args of [['-n'], ['-n', '--worktree', '../look'], ['--list']])
+      expect((await runForge(project, ['recover', ...args])).exitCode).toBe(0);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    await recover(project);
+    const rolled = snapshot(project.dir);
+    expect((await runForge(project, ['recover', '--undo', '-n'])).stdout).toMatch(/would bring back/);
+    expect(differences(rolled, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('LTM-12 GIT-06 a builder may go on, but neither roll back nor stop the work', async () => {
+    const project = await withCheckpoint();
+    const builder = { env: { FORGE_ROLE: 'builder' } };
+    expect((await runForge(project, ['recover', '--yes'], builder)).exitCode).toBe(0);
+    await breakThings(project);
+    const before = files(project);
+    expect(await forgeError(project, ['recover', '--yes'], builder)).toMatchObject({
+      exitCode: 3,
+      code: 'role.denied',
+    });
+    expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
+  });
+
+  it('GIT-06 how much is much is a setting', async () => {
+    const project = await withCheckpoint();
+    project.write('src/more.js', 'more\n');
+    expect((await plan(project)).decision).toBe('continue');
+    await forgeJson(project, ['config', 'set', 'recover.files', '0']);
+    expect(await plan(project)).toMatchObject({ decision: 'rollback' });
+  });
+
+  it('GIT-06 for people: the table, what was done, and the way back', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const shown = await runForge(project, ['recover', '--plan']);
+    expect(shown.stdout).toMatch(/checkpoint\/APP-1-v1/);
+    expect(shown.stdout).toMatch(/✗ {2}features lost +1 +at most 0 +→ rollback/);
+    expect(shown.stdout).toMatch(/rollback: roll back to the checkpoint/);
+    const done = await runForge(project, ['recover', '--yes']);
+    expect(done.stdout).toMatch(/✓ Rolled back \(commit [0-9a-f]{12}\).*refs\/forge\/backup/);
+    expect(done.stdout).toMatch(/forge recover --undo/);
+    expect((await runForge(project, ['recover', '--list'])).stdout).toMatch(
+      /Before the rollback to checkpoint/,
+    );
+    expect((await runForge(project, ['recover', '--undo', '--yes'])).stdout).toMatch(/✓ Brought back/);
+  });
+
+  it('GIT-06 a backup is a commit like any other', async () => {
+    const project = await withCheckpoint();
+    await breakThings(project);
+    const { backup_ref } = await recover(project);
+    project.git('restore', `--source=${backup_ref}`, '--', 'src/staged.js');
+    expect(project.read('src/staged.js')).toBe('staged, then edited\n');
+    expect(project.git('show', `${backup_ref}^2:staged/src/staged.js`)).toBe('staged');
+    project.git('gc', '-q', '--prune=now');
+    rmSync(project.path('src/staged.js'));
+    await undo(project);
+    expect(project.read('src/staged.js')).toBe('staged, then edited\n');
+  });
+});

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { chownSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Started } from '../support/e2e-agents.js';
+import { changedPaths, makeFolder, makePlainProject, type Project, projectAt } from '../support/project.js';
+import {
+  expectSessionCommit,
+  makeForgeRepository,
+  typed,
+  typedError,
+  typedJson,
+  workAndEnd,
+} from '../support/typed.js';
+
+/** Every file below a folder with its content's digest. */
+function fingerprint(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .sort()
+    .map((name) => {
+      const path = join(folder, name);
+      const stat = lstatSync(path);
+      const content = stat.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : '';
+      return `${name} ${stat.mode} ${content}`;
+    });
+}
+
+/** Ways to make a folder's git point at somebody else's repository. */
+const CRAFTED: [string, (evil: Project, victim: Project) => void][] = [
+  ['.git file', (evil: Project, victim: Project) => evil.write('.git', `gitdir: ${victim.path('.git')}\n`)],
+  ['.git link', (evil: Project, victim: Project) => symlinkSync(victim.path('.git'), evil.path('.git'))],
+  [
+    'commondir',
+    (evil: Project, victim: Project) => {
+      evil.git('init', '-q');
+      evil.write('.git/commondir', `${victim.path('.git')}\n`);
+    },
+  ],
+];
+
+describe('where there is no repository, or another one', () => {
+  it('B-38 LAY-05 does all but the git parts without git, and says so', () => {
+    const project = makePlainProject();
+    expect(typed(project, ['init', '--yes'])).toContain('no repository');
+    typed(project, ['feature', 'add', 'F-1', 'First', '--test', 'node -e 0']);
+    typed(project, ['feature', 'verify', 'F-1']);
+    const ended = workAndEnd(project);
+    expect(ended.commit_skipped).toBe('this folder is no git repository');
+    expect(typed(project, ['session', 'start'])).toContain('wire the logout button');
+    expect(project.has('.git')).toBe(false);
+  });
+
+  it('B-38 LAY-05 is no forge in a bare repository or a nested one: exit 2, and nothing is made', () => {
+    const outer = makeForgeRepository();
+    const nested = projectAt(outer.path('nested'));
+    outer.git('init', '-q', nested.dir);
+    const bare = makePlainProject();
+    bare.git('init', '-q', '--bare');
+    for (const place of [nested, bare]) {
+      const before = fingerprint(place.dir);
+      for (const args of [['session', 'start'], ['progress', 'add', 'x'], ['feature', 'list'], []])
+        if (args.length > 0)
+          expect(typedError(place, args)).toMatchObject({
+            exitCode: 2,
+            code: 'not_a_forge',
+            hint: 'forge init',
+          });
+      expect(fingerprint(place.dir)).toEqual(before);
+    }
+    expect(typedError(bare, ['init'])).toMatchObject({ exitCode: 2, code: 'init.bare' });
+  });
+
+  it.each(CRAFTED)(
+    'B-41 trusts nothing by a crafted %s, and writes nothing where it leads',
+    (_name, craft) => {
+      const victim = makeForgeRepository();
+      const test = `sh -c 'echo ran >>${makeFolder()}/mark'`;
+      typed(victim, ['feature', 'add', 'F-1', 'Trusted here', '--test', test]);
+      workAndEnd(victim);
+      const evil = makePlainProject();
+      typed(evil, ['init', '--yes']);
+      evil.write(
+        '.forge/memory/long-term/features.json',
+        victim.read('.forge/memory/long-term/features.json'),
+      );
+      craft(evil, victim);
+      const before = fingerprint(victim.dir);
+
+      expect(typedError(evil, ['feature', 'verify', 'F-1'])).toMatchObject({
+        exitCode: 3,
+        code: 'trust.needed',
+      });
+      typed(evil, ['session', 'start']);
+      typed(evil, ['progress', 'add', 'x']);
+      typed(evil, ['session', 'end']);
+
+      expect(fingerprint(victim.dir)).toEqual(before);
+      expect(evil.has('.forge/local')).toBe(true);
+    },
+  );
+});
+
+describe('a tree that git changed under a running session', () => {
+  it('B-43 SES-02 works on an older commit with an older .forge/; the live session goes on', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    project.git('rm', '-rq', '.forge/skills', '.forge/linear', '.forge/memory/sessions/.gitkeep');
+    project.git('commit', '-qm', 'As an older forge left it');
+    const older = project.git('rev-parse', 'HEAD');
+    typed(project, ['init', '--yes']);
+    typed(project, ['feature', 'add', 'F-1', 'Newer']);
+    workAndEnd(project);
+    const { session } = typedJson<Started>(project, ['session', 'start']);
+    typed(project, ['progress', 'add', 'on main']);
+
+    project.git('checkout', '-q', older);
+    typed(project, ['progress', 'add', 'on the older commit']);
+    expect(typed(project, ['session', 'status'])).toContain(`running  ${session.id}`);
+    expect(typedJson<Started>(project, ['session', 'start']).session).toMatchObject({
+      id: session.id,
+      state: 'running',
+    });
+    expect(typedJson<{ features: unknown[] }>(project, ['feature', 'list']).features).toEqual([]);
+    project.git('checkout', '-q', `${older}~2`);
+    expect(typedError(project, ['progress', 'add', 'x']).code).toBe('not_a_forge');
+    project.git('checkout', '-q', older);
+    expectSessionCommit(project, workAndEnd(project));
+    expect(workAndEnd(project).session.id).toMatch(/-session-004$/);
+
+    project.git('checkout', '-q', 'main');
+    expect(changedPaths(project)).toEqual([]);
+    expect(typed(project, ['session', 'start'])).toContain('F-1 Newer');
+  });
+
+  it('B-45 works in a dirty tree, a shallow clone, and a sparse one that has .forge/', () => {
+    const origin = makeForgeRepository();
+    origin.write('docs/manual.md', 'manual\n');
+    origin.git('add', 'docs');
+    origin.git('commit', '-qm', 'Manual');
+    workAndEnd(origin);
+    const clone = projectAt(join(makeFolder(), 'clone'));
+    origin.git('clone', '-q', '--depth', '1', `file://${origin.dir}`, clone.dir);
+    clone.git('sparse-checkout', 'set', '--cone', '.forge', 'src');
+    expect(clone.has('docs')).toBe(false);
+    clone.write('src/app.js', 'dirty\n');
+
+    expectSessionCommit(clone, workAndEnd(clone));
+
+    expect(changedPaths(clone)).toEqual([' M src/app.js']);
+    expect(clone.git('show', 'HEAD:docs/manual.md')).toBe('manual');
+  });
+
+  it('B-45 is no forge where a sparse checkout leaves .forge/ out, and makes none there', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    project.git('sparse-checkout', 'set', '--cone', 'src');
+    expect(project.has('.forge/config.toml')).toBe(false);
+    const before = fingerprint(project.dir);
+
+    expect(typedError(project, ['session', 'start'])).toMatchObject({
+      exitCode: 2,
+      code: 'not_a_forge',
+      hint: 'git sparse-checkout add .forge',
+    });
+    expect(typedError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 2, code: 'not_a_forge' });
+
+    expect(fingerprint(project.dir)).toEqual(before);
+    project.git('sparse-checkout', 'disable');
+    expectSessionCommit(project, workAndEnd(project));
+  });
+
+  it('B-45 B-12 names the file that is an LFS pointer, and the commit that has it whole', () => {
+    const project = makeForgeRepository();
+    typed(project, ['feature', 'add', 'F-1', 'First']);
+    workAndEnd(project);
+    const good = project.git('rev-parse', 'HEAD').slice(0, 12);
+    const path = '.forge/memory/long-term/features.json';
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 123\n`;
+    project.write(path, pointer);
+
+    for (const args of [
+      ['feature', 'list'],
+      ['session', 'start'],
+      ['briefing'],
+      ['feature', 'add', 'F-2', 'x'],
+    ])
+      expect(typedError(project, args)).toMatchObject({
+        exitCode: 4,
+        file: path,
+        hint: expect.stringContaining(`git restore --source=${good} -- ${path}`),
+      });
+    expect(project.read(path)).toBe(pointer);
+    expect(typed(project, ['session', 'list'])).toContain('ended');
+    expect(typed(project, ['knowledge', 'list'])).toContain('Nothing yet');
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('a repository of another owner', () => {
+  it("B-44 is exit 6 with git's remedy where git is needed; the files stay readable and the end is kept", () => {
+    const project = makeForgeRepository();
+    typed(project, ['feature', 'add', 'F-1', 'First']);
+    workAndEnd(project);
+    typed(project, ['session', 'start']);
+    const paths = ['.', ...readdirSync(project.dir, { recursive: true, encoding: 'utf8' })];
+    for (const name of paths) chownSync(project.path(name), 12_345, 12_345);
+    const head = projectAt('/').git('-c', `safe.directory=${project.dir}`, '-C', '/', '--version');
+    expect(head).toContain('git version');
+    expect(() => project.git('status')).toThrow(/dubious ownership/);
+
+    // What git said of this very commit before is remembered; else git is needed.
+    expect(typed(project, ['briefing'])).toContain('Last commits');
+    rmSync(project.path('.git/forge/commits.json'));
+    for (const args of [['session', 'start'], ['briefing']])
+      expect(typedError(project, args)).toMatchObject({
+        exitCode: 6,
+        code: 'git.unsafe',
+        message: expect.stringContaining('dubious ownership'),
+        hint: `git config --global --add safe.directory ${project.dir}`,
+      });
+    expect(typed(project, ['feature', 'list'])).toContain('F-1');
+    expect(typed(project, ['session', 'list'])).toContain('wire the logout button');
+    typed(project, ['progress', 'add', 'still writable']);
+
+    const said = typed(project, ['session', 'end']);
+    expect(said).toContain('dubious ownership');
+    expect(said).toContain(`git config --global --add safe.directory ${project.dir}`);
+    expect(typed(project, ['session', 'list'])).toMatch(/session-002 {2}ended/);
+    expect(process.env.HOME && readFileSync(join(process.env.HOME, '.gitconfig'), 'utf8')).not.toContain(
+      'safe',
+    );
+    rmSync(project.dir, { recursive: true });
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { displayWidth } from '../../src/cli/screen.js';
+import { forgeJson, runBinary } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+import { hasTmux, onScreen } from '../support/screens.js';
+
+if (!hasTmux) process.stderr.write('SKIPPED: tmux is not installed, no screen of a terminal was looked at\n');
+
+const WIDTHS = [20, 60, 80, 160];
+const COMMANDS = [[], ['status'], ['session', 'start'], ['feature', 'list'], ['next'], ['session', 'list']];
+const WIDE_NAME = '登录页面 👩‍💻 works: a long name that no narrow terminal has room for in one line of it';
+
+async function worked(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', WIDE_NAME, '--test', 'true']);
+  await forgeJson(project, ['feature', 'add', 'FORGE-2', 'Short']);
+  await forgeJson(project, ['session', 'start', '--goal', WIDE_NAME]);
+  await forgeJson(project, ['progress', 'next', WIDE_NAME]);
+  await forgeJson(project, ['session', 'end']);
+  project.write('src/app.js', 'changed\n');
+  return project;
+}
+
+describe.skipIf(!hasTmux)('screens of a terminal', () => {
+  const UTF8 = { LANG: 'C.UTF-8', LC_ALL: '', NO_COLOR: '1' };
+
+  it.each(WIDTHS)(
+    'VIS-01 at %i columns no line is wider, and none has an escape without colour',
+    async (columns) => {
+      const project = await worked();
+      for (const args of COMMANDS) {
+        const { lines, raw } = await onScreen(project.dir, args, { columns, env: UTF8 });
+        // Joined lines: what the terminal itself had to break would be wider.
+        const wide = lines.filter((line) => displayWidth(line) > columns);
+        expect([args, wide]).toEqual([args, []]);
+        expect([args, raw.includes('\u001b')]).toEqual([args, false]);
+        expect([args, lines.length]).toEqual([args, expect.toSatisfy((count: number) => count > 1)]);
+      }
+    },
+  );
+
+  it('VIS-01 colours by meaning at a terminal; a locale or a terminal without glyphs gets ASCII', async () => {
+    const project = await worked();
+    const coloured = await onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, NO_COLOR: '' } });
+    expect(coloured.raw).toContain('\u001b[33m◐');
+    for (const env of [{ LANG: 'C' }, { TERM: 'linux' }, { TERM: 'dumb' }]) {
+      const { lines } = await onScreen(project.dir, ['status'], { columns: 80, env: { ...UTF8, ...env } });
+      expect([env, lines.join('\n').replace(/[\x20-\x7e\n]/g, '')]).toEqual([env, '']);
+      expect(lines[0]).toMatch(/^\+ long-term {3}green {3}/);
+    }
+    // Data stays what it is.
+    const { lines } = await onScreen(project.dir, ['feature', 'list'], {
+      columns: 80,
+      env: { ...UTF8, LANG: 'C' },
+    });
+    expect(lines[0]).toContain('登录页面');
+  });
+
+  it('VIS-01 columns stay aligned beside wide characters', async () => {
+    const project = await makeForge();
+    for (const name of ['登录', 'é́ combining', 'plain'])
+      await forgeJson(project, ['session', 'start', '--goal', name]).then(() =>
+        forgeJson(project, ['session', 'end', '--next', name]),
+      );
+    const { lines } = await onScreen(project.dir, ['session', 'list'], { columns: 100, env: UTF8 });
+    const rows = lines.filter((line) => line.includes('-session-'));
+    expect(rows).toHaveLength(3);
+    const starts = rows.map((row) => displayWidth(row.slice(0, row.indexOf('ended'))));
+    expect(new Set(starts).size).toBe(1);
+  });
+
+  it('VIS-01 SES-08 an age where a person looks, a time in a pipe', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    const { lines } = await onScreen(project.dir, ['session', 'status'], { columns: 80, env: UTF8 });
+    expect(lines[0]).toMatch(/started (just now|\d+ min ago)$/);
+    const piped = runBinary(project.dir, ['session', 'status']).stdout;
+    expect(piped).toMatch(/since \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/);
+  });
+});

@@ -1,0 +1,220 @@
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { BIN } from '../support/forge.js';
+import { changedPaths, makeFolder, type Project, projectAt, run } from '../support/project.js';
+import {
+  type Ended,
+  expectSessionCommit,
+  makeForgeRepository,
+  pathsIn,
+  typed,
+  typedJson,
+  workAndEnd,
+} from '../support/typed.js';
+
+/** Two branches that change the same line; `main` is checked out. */
+function makeConflict(): Project {
+  const project = makeForgeRepository();
+  project.git('add', '.forge');
+  project.git('commit', '-qm', 'Forge');
+  project.git('checkout', '-q', '-b', 'side');
+  project.write('src/app.js', 'side\n');
+  project.git('commit', '-qam', 'Side');
+  project.git('checkout', '-q', 'main');
+  project.write('src/app.js', 'main\n');
+  project.git('commit', '-qam', 'Main');
+  return project;
+}
+
+/** Where git stands: HEAD, the branches, the index with its conflicts. */
+const stateOf = (project: Project): unknown => [
+  project.git('for-each-ref'),
+  project.git('rev-parse', 'HEAD'),
+  project.git('ls-files', '--stage'),
+];
+
+const OPERATIONS: readonly [name: string, begin: string[], end: string[]][] = [
+  ['a merge', ['merge', 'side'], ['merge', '--abort']],
+  ['a rebase', ['rebase', 'side'], ['rebase', '--abort']],
+  ['a rebase', ['rebase', '--apply', 'side'], ['rebase', '--abort']],
+  ['a cherry-pick', ['cherry-pick', 'side'], ['cherry-pick', '--abort']],
+  ['a revert', ['revert', '--no-edit', 'side~0'], ['revert', '--abort']],
+  ['a bisect', ['bisect', 'start', 'HEAD', 'HEAD~1'], ['bisect', 'reset']],
+];
+
+describe('while git is in the middle of something', () => {
+  it.each(OPERATIONS)(
+    'B-39 SES-06 archives without a commit during %s (git %j) and says so',
+    (name, begin, end) => {
+      const project = makeConflict();
+      typed(project, ['session', 'start']);
+      run(project.dir, 'git', begin);
+      const before = stateOf(project);
+
+      expect(typed(project, ['progress', 'add', 'in the middle'])).toContain('in the middle');
+      typed(project, ['knowledge', 'add', 'success', 'slowly', '--context', 'merging']);
+      const said = typed(project, ['session', 'end', '--next', 'go on']);
+
+      expect(said).toContain(`no commit: ${name} is in progress`);
+      expect(stateOf(project)).toEqual(before);
+      expect(typed(project, ['session', 'start'])).toContain('go on (from');
+
+      // Afterwards the next session end commits what waited.
+      project.git(...end);
+      expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end']));
+      expect(project.git('ls-files', '.forge/memory/sessions').match(/session\.json/g)).toHaveLength(2);
+      expect(changedPaths(project)).toEqual([]);
+    },
+  );
+
+  it('B-39 SES-06 commits no conflict markers that a stash left in .forge/', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    project.write('.forge/README.md', 'stashed\n');
+    project.git('stash', '-q');
+    project.write('.forge/README.md', 'committed\n');
+    project.git('commit', '-qam', 'Other text');
+    run(project.dir, 'git', ['stash', 'pop']);
+    expect(project.read('.forge/README.md')).toContain('<<<<<<<');
+
+    expect(workAndEnd(project).commit_skipped).toBe('.forge/README.md has merge conflicts');
+
+    project.write('.forge/README.md', 'both\n');
+    project.git('add', '.forge/README.md');
+    expectSessionCommit(project, workAndEnd(project));
+  });
+
+  it('B-39 SES-06 archives without a commit while index.lock is there, and names it', () => {
+    const project = makeForgeRepository();
+    const lock = project.path('.git/index.lock');
+    writeFileSync(lock, '');
+
+    const ended = workAndEnd(project);
+
+    expect(ended.commit_skipped).toContain(lock);
+    expect(project.has(`${ended.archive}/session.json`)).toBe(true);
+    expect(project.read('.git/index.lock')).toBe('');
+    rmSync(lock);
+    expectSessionCommit(project, workAndEnd(project));
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('B-39 SES-06 archives without a commit when the branch is locked, and the index is none the worse', () => {
+    const project = makeForgeRepository();
+    project.write('.git/refs/heads/main.lock', '');
+
+    const ended = workAndEnd(project);
+
+    expect(ended.commit_skipped).toBeTruthy();
+    expect(project.has(`${ended.archive}/session.json`)).toBe(true);
+    rmSync(project.path('.git/refs/heads/main.lock'));
+    expectSessionCommit(project, workAndEnd(project));
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('SES-06 says why nothing was committed: .forge/ is ignored, or git does not know who commits', () => {
+    const ignored = makeForgeRepository();
+    ignored.write('.gitignore', '.forge/\n');
+    expect(workAndEnd(ignored).commit_skipped).toBe(".forge/ is ignored by this repository's .gitignore");
+    expect(changedPaths(ignored)).toEqual(['?? .gitignore']);
+
+    const nobody = makeForgeRepository();
+    nobody.git('config', 'user.useConfigOnly', 'true');
+    const config = `${makeFolder()}/gitconfig`;
+    writeFileSync(config, '');
+    const ended = workAndEnd(nobody, { env: { GIT_CONFIG_GLOBAL: config } });
+    expect(ended.commit_skipped).toMatch(/user\.name|user\.email|no email was given/);
+    expect(nobody.has(`${ended.archive}/session.json`)).toBe(true);
+    expectSessionCommit(nobody, workAndEnd(nobody));
+    expect(changedPaths(nobody)).toEqual([]);
+  });
+});
+
+describe('inside a git hook', () => {
+  /** A linked worktree whose repository runs these forge commands in a pre-commit hook. */
+  function makeHooked(commands: string): { main: Project; tree: Project } {
+    const main = makeForgeRepository();
+    workAndEnd(main);
+    const tree = projectAt(`${makeFolder()}/tree`);
+    main.git('worktree', 'add', '-q', '-b', 'side', tree.dir);
+    const hook = main.path('.git/hooks/pre-commit');
+    writeFileSync(hook, `#!/bin/sh\nset -e\nforge() { "${process.execPath}" "${BIN}" "$@"; }\n${commands}\n`);
+    chmodSync(hook, 0o755);
+    return { main, tree };
+  }
+
+  it('B-48 notes progress in its own worktree, and the commit is the one that was staged', () => {
+    const { main, tree } = makeHooked('forge progress add "committing" >hook.out\nforge briefing >>hook.out');
+    typed(tree, ['session', 'start']);
+    tree.write('src/app.js', 'staged\n');
+    tree.git('add', 'src/app.js');
+    tree.write('src/app.js', 'staged\nand more\n');
+
+    tree.git('commit', '-qm', 'Mine');
+
+    expect(tree.git('show', '--format=', '--name-only')).toBe('src/app.js');
+    expect(tree.read('.forge/memory/short-term/progress.txt')).toMatch(/\] committing\n/);
+    expect(changedPaths(tree)).toEqual([' M src/app.js', '?? hook.out']);
+    expect(changedPaths(main)).toEqual([]);
+  });
+
+  it('B-48 SES-06 leaves a commit in the main worktree to the git that calls the hook', () => {
+    const { main } = makeHooked('forge session end --json >.git/hook.out');
+    typed(main, ['session', 'start']);
+    main.write('src/app.js', 'mine\n');
+
+    main.git('commit', '-qm', 'Mine', 'src/app.js');
+
+    expect(pathsIn(main)).toEqual(['src/app.js']);
+    const ended = main.json<Ended>('.git/hook.out');
+    expect(ended.commit_skipped).toBe('a git hook is running');
+    expect(changedPaths(main).join()).toContain(`${ended.archive}/session.json`);
+  });
+
+  it('B-48 looks at the folder named by -C, not at the repository whose hook runs', () => {
+    const other = makeForgeRepository();
+    workAndEnd(other);
+    other.git('commit', '--allow-empty', '-qm', 'Only in the other one');
+    const head = other.git('rev-parse', 'HEAD');
+    const { tree } = makeHooked(
+      `cd /\nforge -C '${other.dir}' session start --json >'${other.dir}/hook.out'`,
+    );
+
+    tree.git('commit', '--allow-empty', '-qm', 'Mine');
+
+    const { session, briefing } = JSON.parse(other.read('hook.out')) as {
+      session: { head: string; branch: string };
+      briefing: { text: string };
+    };
+    expect(session).toMatchObject({ head, branch: 'main' });
+    // This comes from git itself, which the hook's GIT_DIR would lead to the other repository.
+    expect(briefing.text).toContain('Only in the other one');
+    expect(changedPaths(other)).toEqual(['?? hook.out']);
+    expect(changedPaths(tree)).toEqual([]);
+  });
+
+  it.each([
+    ['commit', ['commit', '-qm', 'Mine']],
+    ['commit -a', ['commit', '-qam', 'Mine']],
+    ['commit PATH', ['commit', '-qm', 'Mine', 'src/app.js']],
+  ])(
+    'B-48 SES-06 ends a session without a commit of its own under git %s, so that the outer one succeeds',
+    (_name, args) => {
+      const { main, tree } = makeHooked('forge session end --json >.git-hook.out');
+      typed(tree, ['session', 'start']);
+      tree.write('src/app.js', 'mine\n');
+      if (!args.includes('-qam')) tree.git('add', 'src/app.js');
+      const parent = tree.git('rev-parse', 'HEAD');
+
+      const outer = run(tree.dir, 'git', args);
+
+      expect(outer).toMatchObject({ exitCode: 0 });
+      expect(tree.git('rev-parse', 'HEAD~1')).toBe(parent);
+      expect(tree.git('show', '--format=', '--name-only')).toBe('src/app.js');
+      const ended = JSON.parse(tree.read('.git-hook.out')) as Ended;
+      expect(ended.commit_skipped).toMatch(/hook/);
+      expect(tree.has(`${ended.archive}/session.json`)).toBe(true);
+      expect(changedPaths(main)).toEqual([]);
+    },
+  );
+});

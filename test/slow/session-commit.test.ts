@@ -1,0 +1,214 @@
+import { chmodSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { changedPaths, makeFolder, makePlainProject, makeRepository, projectAt } from '../support/project.js';
+import { expectSessionCommit, makeForgeRepository, pathsIn, typed, workAndEnd } from '../support/typed.js';
+
+describe('the session-end commit and what else is going on in the index', () => {
+  it('SES-06 leaves another staged file staged and out of the commit', () => {
+    const project = makeForgeRepository();
+    project.write('src/new.js', 'export const staged = 1;\n');
+    project.git('add', 'src/new.js');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(changedPaths(project)).toEqual(['A  src/new.js']);
+    expect(project.git('show', ':src/new.js')).toBe('export const staged = 1;');
+  });
+
+  it('SES-06 leaves a partly staged file as it is, and staged deletions and renames', () => {
+    const project = makeForgeRepository();
+    project.write('old.txt', 'old\nname\nof\na\nfile\n');
+    project.write('gone.txt', 'gone\n');
+    project.git('add', 'old.txt', 'gone.txt');
+    project.git('commit', '-qm', 'More');
+    project.write('src/app.js', 'staged\n');
+    project.git('add', 'src/app.js');
+    project.write('src/app.js', 'staged\nand edited\n');
+    project.git('mv', 'old.txt', 'renamed.txt');
+    project.git('rm', '-q', 'gone.txt');
+    const before = project.git('diff', '--cached', '--', '.', ':!.forge');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('diff', '--cached')).toBe(before);
+    expect(changedPaths(project)).toEqual(['D  gone.txt', 'R  old.txt -> renamed.txt', 'MM src/app.js']);
+    expect(project.read('src/app.js')).toBe('staged\nand edited\n');
+  });
+
+  it('SES-06 keeps an intent-to-add and an unmerged-free index usable for the next commit', () => {
+    const project = makeForgeRepository();
+    project.write('later.js', 'later\n');
+    project.git('add', '--intent-to-add', 'later.js');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(changedPaths(project)).toEqual([' A later.js']);
+    project.git('commit', '-qam', 'Later');
+    expect(pathsIn(project)).toEqual(['later.js']);
+  });
+
+  it('SES-06 commits deleted files of .forge/ as deleted, and takes what lies on the disk', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    rmSync(project.path('.forge/skills/qa-review'), { recursive: true });
+    project.write('.forge/README.md', 'staged text\n');
+    project.git('add', '.forge/README.md');
+    project.write('.forge/README.md', 'text on the disk\n');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('ls-files', '.forge/skills/qa-review')).toBe('');
+    expect(project.git('show', 'HEAD:.forge/README.md')).toBe('text on the disk');
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('SES-06 follows a file of .forge/ that became a folder, and back', () => {
+    const project = makeForgeRepository();
+    project.write('.forge/skills/own', 'a file\n');
+    workAndEnd(project);
+    rmSync(project.path('.forge/skills/own'));
+    project.write('.forge/skills/own/skill.toml', 'a folder\n');
+    expectSessionCommit(project, workAndEnd(project));
+    expect(project.git('ls-files', '.forge/skills/own')).toBe('.forge/skills/own/skill.toml');
+
+    rmSync(project.path('.forge/skills/own'), { recursive: true });
+    project.write('.forge/skills/own', 'a file again\n');
+    expectSessionCommit(project, workAndEnd(project));
+    expect(project.git('show', 'HEAD:.forge/skills/own')).toBe('a file again');
+    expect(changedPaths(project)).toEqual([]);
+  });
+
+  it('SES-06 takes links as links, CRLF as its attributes say, and no repository inside the folder', () => {
+    const project = makeForgeRepository();
+    symlinkSync('../../../package.json', project.path('.forge/skills/git-workflow/link.json'));
+    symlinkSync('/no/such/file', project.path('.forge/skills/git-workflow/dangling'));
+    project.write('.forge/README.md', 'one\r\ntwo\r\n');
+    project.git('config', 'core.safecrlf', 'true');
+    project.git('init', '-q', project.path('.forge/skills/nested'));
+    project.write('.forge/skills/nested/own.md', 'own\n');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('show', 'HEAD:.forge/skills/git-workflow/link.json')).toBe('../../../package.json');
+    expect(project.git('ls-tree', 'HEAD', '.forge/skills/git-workflow/dangling')).toMatch(/^120000 /);
+    expect(project.git('show', 'HEAD:.forge/README.md')).toBe('one\ntwo');
+    expect(project.read('.forge/README.md')).toBe('one\r\ntwo\r\n');
+    expect(changedPaths(project)).toEqual(['?? .forge/skills/nested/']);
+  });
+
+  it('SES-06 keeps the executable bit of init.sh, and of it alone', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    const modes = project.git('ls-tree', '-r', 'HEAD', '.forge').split('\n');
+    expect(modes.filter((line) => line.startsWith('100755')).map((line) => line.split('\t')[1])).toEqual([
+      '.forge/init.sh',
+    ]);
+
+    chmodSync(project.path('.forge/README.md'), 0o755);
+    workAndEnd(project);
+    expect(project.git('ls-tree', 'HEAD', '.forge/README.md')).toMatch(/^100755 /);
+    expect(statSync(project.path('.forge/init.sh')).mode & 0o100).toBe(0o100);
+
+    // Where the disk knows no such bit, git's own record of it counts.
+    project.git('config', 'core.fileMode', 'false');
+    chmodSync(project.path('.forge/init.sh'), 0o644);
+    project.write('.forge/init.sh', '#!/bin/sh\nexit 0\n');
+    workAndEnd(project);
+    expect(project.git('ls-tree', 'HEAD', '.forge/init.sh')).toMatch(/^100755 /);
+  });
+
+  it('SES-06 commits nothing when asked not to, and says so', () => {
+    const project = makeForgeRepository();
+    typed(project, ['session', 'start']);
+    expect(typed(project, ['session', 'end', '--no-commit'])).toMatch(/no commit: not asked for/);
+    typed(project, ['config', 'set', 'session.commit', 'false']);
+    expect(workAndEnd(project).commit_skipped).toBe('not asked for');
+    expect(project.git('rev-list', '--count', 'HEAD')).toBe('1');
+  });
+});
+
+describe('the session-end commit in every kind of repository', () => {
+  it('SES-06 is the first commit of an unborn branch', () => {
+    const project = makePlainProject();
+    project.git('init', '-q', '-b', 'first');
+    typed(project, ['init', '--yes']);
+    project.write('mine.txt', 'staged before the first commit\n');
+    project.git('add', 'mine.txt');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('log', '--format=%P%D')).toBe('HEAD -> first');
+    expect(changedPaths(project)).toEqual(['A  mine.txt']);
+  });
+
+  it('SES-06 stays detached on a detached HEAD', () => {
+    const project = makeForgeRepository();
+    project.git('checkout', '-q', '--detach');
+    const main = project.git('rev-parse', 'main');
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(project.git('rev-parse', 'main')).toBe(main);
+    expect(project.git('rev-parse', 'HEAD~1')).toBe(main);
+    expect(project.git('branch', '--show-current')).toBe('');
+  });
+
+  it('SES-06 goes to the branch of the linked worktree it was made in', () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    const main = project.git('rev-parse', 'main');
+    const tree = projectAt(`${makeFolder()}/tree`);
+    project.git('worktree', 'add', '-q', '-b', 'side', tree.dir);
+
+    expectSessionCommit(tree, workAndEnd(tree));
+
+    expect(tree.git('rev-parse', 'side')).toBe(tree.git('rev-parse', 'HEAD'));
+    expect(project.git('rev-parse', 'main')).toBe(main);
+    expect([...changedPaths(project), ...changedPaths(tree)]).toEqual([]);
+  });
+
+  it('SES-06 stays inside a submodule', () => {
+    const inner = makeRepository();
+    const outer = makeRepository();
+    outer.git('submodule', '--quiet', 'add', inner.dir, 'lib');
+    outer.git('commit', '-qm', 'Submodule');
+    const library = projectAt(outer.path('lib'));
+    typed(library, ['init', '--yes']);
+
+    expectSessionCommit(library, workAndEnd(library));
+
+    expect(outer.has('.forge')).toBe(false);
+    expect(outer.has('.git/modules/lib/forge')).toBe(true);
+    expect(changedPaths(library)).toEqual([]);
+    expect(changedPaths(outer)).toEqual([' M lib']);
+  });
+
+  it('SES-06 finds a .forge/ in a subfolder of the repository', () => {
+    const project = makePlainProject();
+    const part = projectAt(project.path('apps', 'web shop'));
+    part.write('readme.txt', 'x\n');
+    typed(part, ['init', '--yes']);
+    project.git('init', '-q');
+    project.write('top.txt', 'top\n');
+    project.git('add', 'top.txt', 'apps/web shop/readme.txt');
+
+    expectSessionCommit(project, workAndEnd(part), 'apps/web shop/.forge');
+
+    expect(changedPaths(project)).toEqual(['A  "apps/web shop/readme.txt"', 'A  top.txt']);
+  });
+
+  it('SES-06 works in a sha256 repository, deletions included', () => {
+    const project = makePlainProject();
+    project.git('init', '-q', '--object-format=sha256');
+    typed(project, ['init', '--yes']);
+    expectSessionCommit(project, workAndEnd(project));
+    rmSync(project.path('.forge/README.md'));
+
+    const ended = workAndEnd(project);
+
+    expectSessionCommit(project, ended);
+    expect(ended.commit?.hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(project.git('ls-files', '.forge/README.md')).toBe('');
+    expect(changedPaths(project)).toEqual([]);
+  });
+});

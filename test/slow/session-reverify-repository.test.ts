@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { runBinary, startBinary } from '../support/forge.js';
+import type { Project } from '../support/project.js';
+import { connect } from '../support/servers.js';
+import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
+
+const SESSION = '.forge/memory/short-term/session.json';
+const START = ['session', 'start', '--reverify', '3'];
+
+/** Two features that pass; the second one's test hangs from now on, with a child. */
+function hanging(): Project {
+  const project = makeForgeRepository();
+  project.write(
+    'b.sh',
+    'test -e hang || exit 0\nsleep 1000 & echo $! >child.pid\necho $$ >main.pid\nsleep 1000\n',
+  );
+  typed(project, ['feature', 'add', 'A', 'First', '--test', 'test ! -e broken']);
+  typed(project, ['feature', 'add', 'B', 'Second', '--test', 'sh b.sh']);
+  typed(project, ['feature', 'verify', 'A', 'B']);
+  typed(project, ['config', 'set', 'session.reverify_seconds', '3600']);
+  project.write('hang', '');
+  return project;
+}
+
+const isThere = (project: Project, file: string): boolean =>
+  project.has(file) && project.read(file).endsWith('\n');
+
+/** Until the test of B runs. */
+async function begun(project: Project): Promise<void> {
+  await expect.poll(() => isThere(project, 'main.pid')).toBe(true);
+}
+
+/** A zombie is gone: nobody may be there to collect it. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function expectGone(project: Project): Promise<void> {
+  for (const file of ['main.pid', 'child.pid'])
+    await expect.poll(() => isAlive(Number(project.read(file)))).toBe(false);
+}
+
+/** Ends what is left of a killed forge's test. forge's own watch may have done that already. */
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'ESRCH' });
+  }
+}
+
+const statusOf = (project: Project, id: string): unknown =>
+  typedJson(project, ['feature', 'show', id]).status;
+
+describe.skipIf(process.platform !== 'linux')('session start --reverify that is cut off', () => {
+  it('SES-11 B-92 ends the tests with it, starts no session, and keeps what was shown until then', async () => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      const project = hanging();
+      project.write('broken', '');
+      const child = startBinary(project.dir, START);
+      const ended = new Promise((done) => child.on('close', (code, by) => done(code ?? by)));
+      await begun(project);
+      child.kill(signal);
+      expect(await ended).toBe(signal === 'SIGINT' ? 130 : signal);
+      await expectGone(project);
+      expect([project.has(SESSION), statusOf(project, 'A'), statusOf(project, 'B')]).toEqual([
+        false,
+        'failing',
+        'passing',
+      ]);
+      expect(typed(project, ['session', 'start'])).toContain('Task: A: First');
+    }
+  });
+
+  it('SES-11 leaves memory whole when it is killed, and the next start works', async () => {
+    const project = hanging();
+    const child = startBinary(project.dir, START);
+    const ended = new Promise((done) => child.on('close', (_code, by) => done(by)));
+    await begun(project);
+    child.kill('SIGKILL');
+    expect(await ended).toBe('SIGKILL');
+    endGroup(Number(project.read('main.pid')));
+    expect(project.has(SESSION)).toBe(false);
+    expect(runBinary(project.dir, ['memory', 'verify'])).toMatchObject({ exitCode: 0 });
+    project.git('clean', '-qf', '--', 'hang');
+    expect(typed(project, START)).toMatch(/started\n {2}✓ .*\n {2}✓ /);
+  });
+
+  it('SES-11 goes on when nobody reads what it says', async () => {
+    const project = hanging();
+    project.git('clean', '-qf', '--', 'hang');
+    const child = startBinary(project.dir, START);
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    expect(await new Promise((done) => child.on('close', done))).toBe(0);
+    expect(project.has(SESSION)).toBe(true);
+  });
+});
+
+describe("session start --reverify from an agent's hook", () => {
+  it('SES-11 AGT-01 takes four seconds at most, and the agent has its briefing', () => {
+    const project = hanging();
+    typed(project, ['config', 'set', 'session.reverify', '2']);
+    typed(project, ['config', 'set', 'session.reverify_in_hooks', 'true']);
+    const input = JSON.stringify({ session_id: 'x', cwd: project.dir, hook_event_name: 'SessionStart' });
+    const { stdout, exitCode } = runBinary(project.dir, ['hook', 'claude', 'session-start'], { input });
+    const told = JSON.parse(stdout).hookSpecificOutput.additionalContext;
+    expect([exitCode, told]).toEqual([0, expect.stringMatching(/^FORGE briefing/)]);
+    // On a slow machine the first is cut off as well.
+    expect(told).toMatch(/! Not verified again, the time was up \(4 s\): (A, )?B\. They stay as they were\./);
+    expect(statusOf(project, 'B')).toBe('passing');
+  });
+});
+
+describe.skipIf(process.platform !== 'linux')('session_start of the MCP server', () => {
+  it('SES-11 AGT-02 runs tests again when it is asked to, or the setting says so, and tells ids alone', async () => {
+    const project = hanging();
+    project.git('clean', '-qf', '--', 'hang');
+    typed(project, ['config', 'set', 'session.reverify', '1']);
+    project.write('broken', '');
+    const { call } = await connect(project);
+    const { content, structuredContent } = await call('session_start');
+    expect(structuredContent.reverified).toEqual({ passing: [], regressed: ['A'], not_run: [] });
+    expect(content[0]?.text).toContain('Regressed: A passed until now, and the tests fail.');
+    const again = await call('session_start', { reverify: 5 });
+    expect(again.structuredContent.reverified).toEqual({ passing: ['B'], regressed: [], not_run: [] });
+  });
+});

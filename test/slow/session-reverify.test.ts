@@ -1,0 +1,267 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { type Reverified, systemWorld } from '../../src/index.js';
+import { claude, contextOf } from '../support/agent-hooks.js';
+import { ada, at, bob } from '../support/agents.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, FEATURES, FOCUS, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
+import { logOf } from '../support/memory.js';
+import type { Project } from '../support/project.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+interface Started {
+  session: { state: string };
+  briefing: { text: string; sections: { key: string; items: string[] }[] };
+  reverified?: Reverified;
+  warnings: string[];
+}
+
+/** A script that notes its run, and fails once there is a file of its feature's name. */
+const script = (id: string): string => `sh -c 'echo ${id} >>runs; test ! -e ${id}.broken'`;
+
+/** Features that pass, verified in this order, a second apart. */
+async function passing(...ids: string[]): Promise<Project> {
+  const project = await makeForge();
+  for (const [i, id] of ids.entries()) {
+    await forgeJson(project, ['feature', 'add', id, `Feature ${id}`, '--test', script(id)]);
+    const now = () => new Date(Date.UTC(2026, 0, 1, 0, 0, i));
+    await forgeJson(project, ['feature', 'verify', id], { world: { now } });
+  }
+  project.write('runs', '');
+  return project;
+}
+
+/** Other tests, which pass as well. */
+async function replaceTests(project: Project, ids: readonly string[], test: string): Promise<void> {
+  for (const id of ids) {
+    await forgeJson(project, ['feature', 'edit', id, '--test', test]);
+    await forgeJson(project, ['feature', 'verify', id], { world: { now: () => new Date(0) } });
+  }
+}
+
+const runsOf = (project: Project): string[] => project.read('runs').split('\n').filter(Boolean);
+
+const start = (project: Project, ...args: string[]): Promise<Started> =>
+  forgeJson<Started>(project, ['session', 'start', ...args]);
+
+const set = (project: Project, key: string, value: string | number): Promise<unknown> =>
+  forgeJson(project, ['config', 'set', `session.${key}`, String(value)]);
+
+describe('forge session start --reverify', () => {
+  it('SES-11 runs the tests that were verified longest ago, and each has its turn', async () => {
+    const project = await passing('C', 'A', 'B');
+    const { reverified, warnings } = await start(project, '--reverify', '2');
+    expect(reverified).toMatchObject({ regressed: [], not_run: [] });
+    expect(reverified?.results.map(({ id, status, before }) => [id, status, before])).toEqual([
+      ['C', 'passing', 'passing'],
+      ['A', 'passing', 'passing'],
+    ]);
+    expect([runsOf(project), warnings]).toEqual([['C', 'A'], []]);
+    await start(project, '--reverify', '1');
+    expect(runsOf(project)).toEqual(['C', 'A', 'B']);
+    await start(project, '--reverify', '9');
+    expect(runsOf(project)).toHaveLength(6);
+  });
+
+  it('SES-11 records a regression as feature verify does, names it, and makes it the next task', async () => {
+    const project = await passing('A', 'B');
+    await forgeJson(project, ['feature', 'add', 'C', 'Not begun']);
+    project.write('B.broken', '');
+    const { stdout, stderr, exitCode } = await runForge(project, ['session', 'start', '--reverify', '5']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/started\n {2}✓ A {2}passing .*\n {2}✗ B {2}passing → failing .*exit code 1/);
+    expect(stdout).toMatch(
+      /Regressed since they were last verified \[proven\]\n {2}B fails: exit code 1 \(sh -c/,
+    );
+    expect(stdout).toContain('Task: B: Feature B\n');
+    expect(stderr).toContain('verifying again, 1 of 2 done: B: sh -c');
+    expect(stderr).toContain('! Regressed: B passed until now, and the tests fail. forge feature verify B\n');
+    expect(storedFeature(project, 'B')).toMatchObject({ status: 'failing', verified_at: null });
+    expect(storedFeature(project, 'B')).not.toHaveProperty('verified_by');
+    expect((await logOf(project, 'evaluation')).map(({ record }) => record)).toMatchObject([
+      { kind: 'regression', feature: 'B', exit_code: 1 },
+    ]);
+  });
+
+  it('SES-11 runs nothing that was not approved here, and says so in one line', async () => {
+    const project = await passing('A', 'B');
+    await runForge(project, ['trust', '--revoke'], { terminal: true });
+    await forgeJson(project, ['feature', 'edit', 'B', '--name', 'Other']);
+    const { reverified, warnings } = await start(project, '--reverify', '5');
+    expect(reverified).toEqual({
+      results: [],
+      regressed: [],
+      not_run: ['A', 'B'].map((id) => ({ id, code: 'trust.needed' })),
+    });
+    expect(warnings).toEqual([
+      'Not verified again, since the tests were not approved on this machine: A, B. forge trust',
+    ]);
+    expect(runsOf(project)).toEqual([]);
+    expect(storedFeature(project, 'A')).toMatchObject({ status: 'passing' });
+  });
+
+  it('SES-11 stops when the time is up: what was cut off or not begun stays as it was, and is named', async () => {
+    const project = await passing('A', 'B', 'C');
+    await forgeJson(project, ['feature', 'edit', 'B', '--test', "sh -c 'test ! -e slow || exec sleep 1000'"]);
+    await forgeJson(project, ['feature', 'verify', 'B'], {
+      world: { now: () => new Date(Date.UTC(2026, 0, 1, 0, 0, 1)) },
+    });
+    const before = storedFeature(project, 'B');
+    project.write('slow', '');
+    // Room for the test of A on a slow machine.
+    await set(project, 'reverify_seconds', 10);
+    // A test that prints much: the garbage collector must not take the limit.
+    const collector = setInterval(collectGarbage, 100);
+    const { reverified, warnings } = await start(project, '--reverify', '3').finally(() =>
+      clearInterval(collector),
+    );
+    expect(reverified?.results.map(({ id }) => id)).toEqual(['A']);
+    expect(reverified?.not_run).toEqual([
+      { id: 'B', code: 'time' },
+      { id: 'C', code: 'time' },
+    ]);
+    expect(warnings).toEqual(['Not verified again, the time was up (10 s): B, C. They stay as they were.']);
+    expect(storedFeature(project, 'B')).toEqual(before);
+    expect(runsOf(project)).toEqual(['A']);
+  });
+
+  it('SES-11 runs one at a time, for tests of a repository share what they work on', async () => {
+    const project = await passing('A', 'B', 'C');
+    await replaceTests(project, ['A', 'B', 'C'], "sh -c 'mkdir busy && sleep 0.3 && rmdir busy'");
+    const { reverified } = await start(project, '--reverify', '3');
+    expect(reverified).toMatchObject({ regressed: [], not_run: [] });
+  });
+
+  it('SES-11 runs as many at once as the setting says', async () => {
+    const project = await passing('A', 'B');
+    // Each waits for the other; alone it gives up.
+    const meets =
+      "sh -c 'test -e apart || exit 0; touch $$.here; for i in $(seq 3000); do set -- *.here; [ $# -gt 1 ] && exit 0; sleep 0.1; done; exit 1'";
+    await replaceTests(project, ['A', 'B'], meets);
+    project.write('apart', '');
+    await set(project, 'reverify_at_once', 2);
+    await set(project, 'reverify_seconds', 3600);
+    expect((await start(project, '--reverify', '2')).reverified).toMatchObject({
+      regressed: [],
+      not_run: [],
+    });
+  });
+
+  it('SES-11 leaves out what a human vouches for, what has no tests, and what only claims to pass', async () => {
+    const project = await passing('A', 'B');
+    await forgeJson(project, ['feature', 'add', 'H', 'By word', '--test', script('H')]);
+    const word = ['feature', 'edit', 'H', '--status', 'passing', '--reason', 'needs the device'];
+    await runForge(project, word, { terminal: true });
+    const file = project.json<{ features: object[] }>(FEATURES);
+    file.features.push({
+      id: 'N',
+      name: 'n',
+      status: 'passing',
+      verified_at: '2020-01-01T00:00:00.000Z',
+      tests: [],
+    });
+    file.features.push({ id: 'X', name: 'x', status: 'passing', tests: [script('X')] });
+    project.write(FEATURES, JSON.stringify(file));
+    const { reverified } = await start(project, '--reverify', '9');
+    expect(reverified?.results.map(({ id }) => id)).toEqual(['A', 'B']);
+    expect(storedFeature(project, 'H')).toMatchObject({ status: 'passing' });
+  });
+
+  it('SES-11 says so where nothing passes yet, and takes a sensible number only', async () => {
+    const project = await makeForge();
+    expect((await runForge(project, ['session', 'start', '--reverify', '3'])).stdout).toContain(
+      '\n  No feature passes yet that could be verified again.\n',
+    );
+    for (const wrong of ['-1', '1001', 'all', '1.5'])
+      expect(await forgeError(project, ['session', 'start', `--reverify=${wrong}`])).toMatchObject({
+        exitCode: 2,
+      });
+  });
+
+  it('SES-11 shows with --dry-run what would run, and runs nothing', async () => {
+    const project = await passing('A', 'B');
+    const before = snapshot(project.dir);
+    const { stdout, exitCode } = await runForge(project, ['session', 'start', '--reverify', '1', '-n']);
+    expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/\n {2}would run A {2}sh -c/)]);
+    expect(runsOf(project)).toEqual([]);
+    expect(snapshot(project.dir)).toEqual(before);
+  });
+
+  it('SES-11 runs nothing for a start that is refused, or that names a wrong session', async () => {
+    const project = await passing('A');
+    expect(
+      await forgeError(project, ['session', 'start', '--reverify', '1', '--resume', 'nonsense']),
+    ).toMatchObject({
+      exitCode: 2,
+    });
+    await forgeJson(project, ['session', 'start'], { world: at(ada, 0) });
+    expect(
+      await forgeError(project, ['session', 'start', '--reverify', '1'], { world: at(bob, 60) }),
+    ).toMatchObject({
+      code: 'session.held',
+    });
+    expect(runsOf(project)).toEqual([]);
+    const over = ['session', 'start', '--reverify', '1', '--take-over', '--resume', 'latest'];
+    const taken = await forgeJson<Started>(project, over, { world: at(bob, 61) });
+    expect([taken.session.state, taken.reverified?.results.length]).toEqual(['started', 1]);
+  });
+});
+
+describe('[session] reverify', () => {
+  it('SES-11 counts for each new session, not where one goes on; the option has the last word', async () => {
+    const project = await passing('A', 'B');
+    await set(project, 'reverify', 1);
+    expect((await start(project)).reverified?.results.map(({ id }) => id)).toEqual(['A']);
+    expect(await start(project)).not.toHaveProperty('reverified');
+    expect((await start(project, '--reverify', '1')).reverified?.results.map(({ id }) => id)).toEqual(['B']);
+    await forgeJson(project, ['session', 'discard']);
+    expect(await start(project, '--reverify', '0')).not.toHaveProperty('reverified');
+    expect(runsOf(project)).toEqual(['A', 'B']);
+  });
+
+  it('SES-11 is off unless it is set, and takes numbers within its bounds only', async () => {
+    const project = await passing('A');
+    expect(await start(project)).not.toHaveProperty('reverified');
+    for (const line of ['reverify = -1', 'reverify = "3"', 'reverify_seconds = 0', 'reverify_at_once = 0']) {
+      const text = project.read(CONFIG);
+      project.write(CONFIG, text.replace('[session]', `[session]\n${line}`));
+      expect(await forgeError(project, ['session', 'start'])).toMatchObject({
+        exitCode: 4,
+        code: 'config.value',
+      });
+      project.write(CONFIG, text);
+    }
+  });
+
+  it("SES-11 AGT-01 runs nothing from an agent's start hook unless it says so, and the agent is told how", async () => {
+    const project = await passing('A');
+    await set(project, 'reverify', 3);
+    const told = contextOf(await claude(project, 'session-start'));
+    expect(told).toContain(
+      '! No feature was verified again: an agent waits for its hook. Run: forge session start --reverify 3',
+    );
+    expect(runsOf(project)).toEqual([]);
+    await forgeJson(project, ['session', 'discard']);
+    await set(project, 'reverify_in_hooks', 'true');
+    project.write('A.broken', '');
+    const regressed = contextOf(await claude(project, 'session-start'));
+    expect(regressed).toContain('A fails: exit code 1');
+    expect(regressed).toContain('! Regressed: A passed until now');
+    expect(project.json(FOCUS)).toMatchObject({ task: 'A: Feature A' });
+  });
+
+  it('SES-11 is asked of a builder too, who may verify features', async () => {
+    const project = await passing('A');
+    const env = { ...process.env, FORGE_ROLE: 'builder' };
+    const outcome = await runForge(project, ['session', 'start', '--reverify', '1', '--json'], {
+      env,
+      world: systemWorld(env, false),
+    });
+    expect(JSON.parse(outcome.stdout)).toMatchObject({
+      reverified: { results: [{ id: 'A', status: 'passing' }] },
+    });
+  });
+});

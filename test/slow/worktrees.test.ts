@@ -1,0 +1,89 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
+import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
+import { makeForgeRepository, typed, typedError, typedJson, workAndEnd } from '../support/typed.js';
+
+const SESSION = '.forge/memory/short-term/session.json';
+const PROGRESS = '.forge/memory/short-term/progress.txt';
+
+describe('worktrees, clones and copies', () => {
+  it('SES-02 SES-09 never blocks another worktree, and never repeats a number', async () => {
+    const project = makeForgeRepository();
+    workAndEnd(project);
+    const trees = [project];
+    for (const name of ['one', 'two', 'three']) {
+      const tree = projectAt(join(makeFolder(), name));
+      project.git('worktree', 'add', '-q', tree.dir);
+      trees.push(tree);
+    }
+
+    const agents = trees.map((tree) => new Agent(tree));
+    const started = await Promise.all(agents.map((agent) => agent.json<Started>('session', 'start')));
+
+    const names = started.map(({ session }) => session.id.slice('YYYY-MM-DD-'.length)).sort();
+    expect(names).toEqual(['session-002', 'session-003', 'session-004', 'session-005']);
+    await Promise.all(agents.map((agent) => agent.json('progress', 'add', 'at the same time')));
+    for (const tree of trees) expect(tree.read(PROGRESS).match(/at the same time/g)).toHaveLength(1);
+    await Promise.all(agents.map((agent) => agent.json('session', 'end')));
+    for (const tree of trees) expect(changedPaths(tree)).toEqual([]);
+  });
+
+  it('SES-02 merges the archives of two clones with the same date and number, and tells them apart', () => {
+    const origin = makeForgeRepository();
+    origin.git('add', '.forge');
+    origin.git('commit', '-qm', 'Forge');
+    const [one, two] = ['one', 'two'].map((name) => projectAt(join(makeFolder(), name))) as [
+      Project,
+      Project,
+    ];
+    const ended = [one, two].map((clone) => {
+      origin.git('clone', '-q', origin.dir, clone.dir);
+      return workAndEnd(clone);
+    });
+    const [name] = new Set(ended.map(({ session }) => session.id));
+    expect(ended.map(({ session }) => session.id)).toEqual([name, name]);
+
+    two.git('pull', '-q', '--no-rebase', '--no-edit', one.dir, 'main');
+
+    expect(changedPaths(two)).toEqual([]);
+    const { sessions } = typedJson<Listed>(two, ['session', 'list']);
+    const stored = ended.map(({ archive }) => archive.split('/').at(-1) ?? '').sort();
+    expect(sessions.map(({ id }) => id).sort()).toEqual(stored);
+    expect(stored.every((id) => id.startsWith(`${name}-`))).toBe(true);
+    expect(typedError(two, ['session', 'show', name ?? '']).message).toContain(stored.join(', '));
+    for (const id of stored) expect(typed(two, ['session', 'show', id])).toContain('wired the form');
+    expect(workAndEnd(two).session.id).toMatch(/-session-002$/);
+  });
+
+  it('SES-07 SES-09 does not take the session in a copied folder for its own', () => {
+    const project = makeForgeRepository();
+    const { session } = typedJson<Started>(project, ['session', 'start']);
+    typed(project, ['progress', 'add', 'before the copy']);
+    const copy = projectAt(join(makeFolder(), 'copy'));
+    cpSync(project.dir, copy.dir, { recursive: true });
+    const original = [project.read(SESSION), project.read(PROGRESS)];
+
+    const status = typed(copy, ['session', 'status']);
+    expect(status).toContain('the folder was copied or moved');
+    expect(status).not.toContain(project.dir);
+    for (const args of [
+      ['progress', 'add', 'x'],
+      ['progress', 'next', 'x'],
+      ['session', 'end'],
+    ])
+      expect(typedError(copy, args)).toMatchObject({ exitCode: 3, hint: 'forge session start' });
+    const started = typedJson<Started>(copy, ['session', 'start']);
+
+    expect(started.session.state).toBe('started');
+    expect(started.session.id).not.toBe(session.id);
+    expect(started.warnings.join()).toContain(`Session ${session.id} was interrupted`);
+    expect(typed(copy, ['session', 'show', session.id])).toContain('before the copy');
+    expect([project.read(SESSION), project.read(PROGRESS)]).toEqual(original);
+    expect(typedJson<Started>(project, ['session', 'start']).session).toMatchObject({
+      id: session.id,
+      state: 'running',
+    });
+  });
+});

@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson } from '../support/forge.js';
+import { CONFIG, makeForge, makePlainForge } from '../support/forge-project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { commitAll, component } from '../support/statuses.js';
+
+/** `main` follows a bare repository, and is one commit ahead of it and one behind. */
+function diverge(project: Project): void {
+  const other = makeFolder();
+  project.git('init', '-q', '--bare', other);
+  project.git('remote', 'add', 'origin', other);
+  project.git('push', '-q', '-u', 'origin', 'main');
+  project.git('commit', '-q', '--allow-empty', '-m', 'Theirs');
+  project.git('push', '-q');
+  project.git('reset', '-q', '--hard', 'HEAD~');
+  project.git('commit', '-q', '--allow-empty', '-m', 'Ours');
+}
+
+describe('forge status and git', () => {
+  it('VIS-01 what changes in .forge/ alone is no uncommitted work', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'i']);
+    expect(project.git('status', '--porcelain')).not.toBe('');
+    expect((await component(project, 'git')).reasons).toEqual(['no checkpoint to go back to']);
+    project.write('src/app.js', 'changed\n');
+    project.write('new.txt', 'new\n');
+    project.write('.forgery/x', 'new\n');
+    expect((await component(project, 'git')).reasons[0]).toBe('uncommitted: 1 changed file, 2 new files');
+  });
+
+  it('VIS-01 ahead of and behind the upstream of the default branch is red, on any branch', async () => {
+    const project = await makeForge();
+    diverge(project);
+    const told = await component(project, 'git');
+    expect([told.color, told.reasons[0]]).toEqual([
+      'red',
+      'diverged from origin/main: 1 commit ahead, 1 behind',
+    ]);
+    project.git('switch', '-q', '-c', 'topic');
+    expect((await component(project, 'git')).color).toBe('red');
+    project.git('switch', '-q', '--detach');
+    expect((await component(project, 'git')).color).toBe('red');
+    // What it names makes it good; asked twice, since the answer is remembered.
+    project.git('switch', '-q', 'main');
+    project.git('rebase', '-q', 'origin/main');
+    for (let turn = 0; turn < 2; turn++) {
+      const { color, reasons } = await component(project, 'git');
+      expect([color, reasons]).toEqual(['yellow', ['no checkpoint to go back to']]);
+    }
+    // Of a branch that has an upstream of its own, too.
+    project.git('switch', '-q', 'topic');
+    project.git('push', '-q', '-u', 'origin', 'topic');
+    expect((await component(project, 'git')).color).toBe('red');
+    project.git('remote', 'rename', 'origin', 'up');
+    expect((await component(project, 'git')).reasons[0]).toBe(
+      'diverged from up/main: 1 commit ahead, 1 behind',
+    );
+  });
+
+  it('VIS-01 the settings say which branch is the default one, where the remote does not', async () => {
+    const project = await makeForge();
+    diverge(project);
+    project.git('branch', '-q', '-m', 'main', 'next');
+    project.git('update-ref', 'refs/remotes/origin/next', 'origin/main');
+    project.git('update-ref', '-d', 'refs/remotes/origin/main');
+    project.git('branch', '-q', '-u', 'origin/next');
+    const color = async (): Promise<string> => (await component(project, 'git')).color;
+    project.write(CONFIG, 'schema_version = 1\n[git]\ndefault_branch = "../../heads/next"\n');
+    expect(await color()).toBe('yellow');
+    project.write(CONFIG, 'schema_version = 1\n[git]\ndefault_branch = "next"\n');
+    expect(await color()).toBe('red');
+    project.git('switch', '-q', '-c', 'topic');
+    expect(await color()).toBe('red');
+  });
+
+  it('VIS-01 GIT-05 a checkpoint counts when HEAD leads to it and it is what it was', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
+    const color = async (): Promise<string> => (await component(project, 'git')).color;
+    expect([await color(), await color()]).toEqual(['green', 'green']);
+    const manifest = '.forge/git/checkpoints/A-v1.json';
+    const whole = project.read(manifest);
+    project.write(manifest, whole.replace('"can_rollback_to": true', '"can_rollback_to":  true'));
+    expect(await color()).toBe('yellow');
+    project.write(manifest, whole);
+    expect(await color()).toBe('green');
+    project.git('tag', '-d', 'checkpoint/A-v1');
+    expect(await color()).toBe('yellow');
+  });
+
+  it('VIS-01 B-39 a detached HEAD, an unborn branch, a merge under way', async () => {
+    const project = await makeForge();
+    const reasons = async (): Promise<string> => (await component(project, 'git')).reasons.join('; ');
+    project.git('switch', '-q', '--detach');
+    expect(await reasons()).toBe('no checkpoint to go back to');
+    project.git('switch', '-q', '--orphan', 'unborn');
+    project.git('checkout', '-q', 'main', '--', '.forge');
+    expect(await reasons()).toBe('there is no commit yet');
+    project.git('switch', '-q', '-f', 'main');
+    for (const [branch, text] of [
+      ['one', '1\n'],
+      ['two', '2\n'],
+    ] as const) {
+      project.git('switch', '-q', '-c', branch, 'main');
+      project.write('src/app.js', text);
+      commitAll(project);
+    }
+    expect(() => project.git('merge', 'one')).toThrow();
+    expect(await reasons()).toBe(
+      'a merge is in progress; uncommitted: 1 conflict; no checkpoint to go back to',
+    );
+    // What commits all that is changed would commit the markers.
+    expect((await component(project, 'git')).fix.join()).not.toContain('commit -a');
+  });
+
+  it('VIS-01 B-38 LAY-05 without git, in a worktree, and in a bare repository', async () => {
+    const plain = await makePlainForge();
+    expect(await component(plain, 'git')).toMatchObject({
+      color: 'yellow',
+      reasons: ['there is no git repository: no commits, no checkpoints'],
+    });
+    const project = await makeForge();
+    project.write('src/app.js', 'changed\n');
+    const tree = projectAt(join(makeFolder(), 'tree'));
+    project.git('worktree', 'add', '-q', tree.dir);
+    expect((await component(tree, 'git')).reasons).toEqual(['no checkpoint to go back to']);
+    expect((await component(tree, 'short-term')).color).toBe('red');
+    const bare = projectAt(makeFolder());
+    bare.git('init', '-q', '--bare');
+    expect(await forgeError(bare, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
+  });
+
+  it('VIS-01 B-44 what git refuses is red, with its remedy', async () => {
+    const project = await makeForge();
+    const told = await component(project, 'git', {
+      env: { GIT_CONFIG_GLOBAL: '/dev/null', PATH: '/nowhere' },
+    });
+    expect(told).toMatchObject({
+      color: 'red',
+      reasons: ['git was not found'],
+      fix: ['Install git 2.39 or newer.'],
+    });
+  });
+
+  it('VIS-01 B-40 runs no filter that the repository brings along', async () => {
+    const project = await makeForge();
+    const trace = project.path('.git', 'trace');
+    project.git('config', 'filter.evil.clean', `sh -c 'touch ${trace}; cat'`);
+    project.write('.gitattributes', '*.js filter=evil\n');
+    project.write('src/app.js', 'changed\n');
+    expect((await component(project, 'git')).color).toBe('yellow');
+    expect(existsSync(trace)).toBe(false);
+  });
+});

@@ -1,0 +1,66 @@
+import { rmSync } from 'node:fs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { runForge } from '../support/forge.js';
+import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+import { component, statusOf } from '../support/statuses.js';
+
+const EXECUTION = '.forge/memory/execution.jsonl';
+
+describe('forge status and the ledgers', () => {
+  const edit = (project: Project): void =>
+    project.write(EXECUTION, project.read(EXECUTION).replace('"n":1', '"n":7'));
+
+  it('VIS-01 B-25 an edited ledger is red with the place and the command, and a look changes nothing', async () => {
+    const project = await makeForge();
+    edit(project);
+    const before = snapshot(project.dir);
+    const told = await component(project, 'long-term');
+    expect([told.color, told.fix]).toEqual(['red', ['forge memory verify']]);
+    expect(told.reasons[0]).toContain(EXECUTION);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+  });
+
+  it('VIS-01 LTM-05 a halt is red with its reason, in the prompt too', async () => {
+    const project = await makeForge();
+    edit(project);
+    await runForge(project, ['memory', 'verify']);
+    const told = await component(project, 'long-term');
+    expect([told.color, told.fix]).toEqual(['red', ['forge memory verify']]);
+    expect(told.reasons[0]).toMatch(/^memory is halted: /);
+    expect((await runForge(project, ['status', '--short'])).stdout).toBe('forge ○●●◐●\n');
+  });
+
+  it('VIS-01 what was found intact is not read again, and what changed since is', async () => {
+    const project = await makeForge();
+    await statusOf(project);
+    const before = snapshot(project.dir);
+    await statusOf(project);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    edit(project);
+    expect((await component(project, 'long-term')).color).toBe('red');
+  });
+});
+
+describe('what takes more than a second', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  it.each([['status'], ['session', 'start'], ['memory', 'consolidate']])(
+    'VIS-01 LTM-04 %s %s: a bar on stderr while memory is read, gone before the answer; none without a terminal',
+    async (...args) => {
+      let slow = 0;
+      // Each look at the clock is more than half a second after the one before.
+      vi.spyOn(performance, 'now').mockImplementation(() => (slow += 600));
+      const run = async (terminal: boolean): Promise<{ stdout: string; stderr: string }> => {
+        const project = await makeForge();
+        rmSync(project.path('.git/forge/ledger.json'), { force: true });
+        return runForge(project, args, { terminal });
+      };
+      const seen = await run(true);
+      expect(seen.stderr).toMatch(/\rreading memory █*░* \d+%/);
+      expect(seen.stderr.slice(seen.stderr.lastIndexOf('\r'))).toContain('\r\u001b[K');
+      expect(seen.stdout).not.toContain('\r');
+      expect((await run(false)).stderr).not.toContain('\r');
+    },
+  );
+});

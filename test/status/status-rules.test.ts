@@ -1,0 +1,256 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addEntry, entryTimes, startProgress } from '../../src/session/progress-rules.js';
+import { COLORS, type Remark, toComponent, toStatus, worstOf } from '../../src/status/component.js';
+import { type GitFacts, judgeGit, NO_GIT } from '../../src/status/git-rules.js';
+import {
+  isOrphan,
+  judgeFeatures,
+  judgeKnowledge,
+  judgeLinear,
+  judgeProgress,
+} from '../../src/status/rules.js';
+
+const NOW = new Date('2026-03-10T12:00:30.000Z');
+const ago = (ms: number): string => new Date(NOW.getTime() - ms).toISOString();
+const [SECOND, MINUTE, HOUR, DAY] = [1000, 60_000, 3_600_000, 86_400_000];
+const colorOf = (remarks: readonly Remark[]): string => worstOf(remarks.map(({ color }) => color));
+const told = (remarks: readonly Remark[]): string => remarks.map(({ reason }) => reason).join('; ');
+
+describe('VIS-01 long-term memory', () => {
+  it.each([
+    ['nothing learned yet', [], 'green'],
+    ['just now', [ago(0)], 'green'],
+    ['exactly seven days', [ago(7 * DAY)], 'green'],
+    ['a millisecond more', [ago(7 * DAY + 1)], 'yellow'],
+    ['the newest counts, wherever it stands', [ago(HOUR), ago(90 * DAY)], 'green'],
+    ['an entry of a clock that is ahead is not believed', [ago(-DAY), ago(8 * DAY)], 'yellow'],
+    ['nor is it when it is the only one', [ago(-DAY)], 'yellow'],
+    ['a second ahead is new', [ago(-SECOND)], 'green'],
+    ['no date that can be read', ['yesterday', ''], 'yellow'],
+  ])('VIS-01 %s', (_title, learned, color) => {
+    const remarks = judgeKnowledge(learned, NOW);
+    expect([colorOf(remarks), told(remarks)]).toEqual([color, expect.stringMatching(/^knowledge\.json/)]);
+    expect(remarks.every(({ fix }) => color === 'green' || fix?.startsWith('forge '))).toBe(true);
+  });
+});
+
+describe('VIS-01 short-term memory', () => {
+  const minutes = (ms: number): number => Math.floor((NOW.getTime() - ms) / MINUTE);
+  it.each([
+    ['no file', null, 'red'],
+    ['no time in it', [], 'yellow'],
+    ['this minute', [minutes(0)], 'green'],
+    ['an hour, by the minute', [minutes(60 * MINUTE)], 'green'],
+    ['61 minutes', [minutes(61 * MINUTE)], 'yellow'],
+    ['the newest counts', [minutes(3 * HOUR), minutes(MINUTE)], 'green'],
+    ['a time in the future is not believed', [minutes(2 * HOUR), minutes(-DAY)], 'yellow'],
+    ['nor is it alone', [minutes(-DAY)], 'yellow'],
+  ])('VIS-01 B-67 with a session: %s', (_title, entries, color) => {
+    expect(colorOf(judgeProgress({ session: 's', entries }, NOW))).toBe(color);
+  });
+
+  it('VIS-01 without a session there is nothing to keep current; only a missing file is red', () => {
+    const old = { session: null, entries: [minutes(30 * DAY)] };
+    expect(judgeProgress(old, NOW)).toEqual([
+      { color: 'green', reason: 'no session is running: there is nothing to keep current' },
+    ]);
+    expect(judgeProgress({ session: null, entries: null }, NOW)).toMatchObject([
+      { color: 'red', fix: 'forge session start' },
+    ]);
+  });
+
+  it('VIS-01 SES-04 the minute of every entry is known from the file alone, however long a session takes', () => {
+    const gaps = fc.array(fc.integer({ min: 0, max: 5 * 24 * 60 }), { maxLength: 20 });
+    fc.assert(
+      fc.property(gaps, (steps) => {
+        let at = NOW.getTime();
+        let file = startProgress(NOW, 'main', 0);
+        const times = [at, at];
+        for (const step of steps) {
+          at += step * MINUTE;
+          times.push(at);
+          file = addEntry(file, new Date(at), 'a line\n[23:59] that poses as another\n=== 1999-01-01 ===');
+        }
+        expect(entryTimes(file)).toEqual(times.map((ms) => Math.floor(ms / MINUTE)));
+      }),
+    );
+  });
+
+  it('SES-04 in a file that names one day alone, midnight is seen, and a clock set back is no day', () => {
+    const file = '=== FORGE Session 2026-03-09 ===\n\n[23:50] a\n[00:10] b\n[00:05] c\n';
+    const day = Date.parse('2026-03-10T00:00:00Z') / MINUTE;
+    expect(entryTimes(file)).toEqual([day - 10, day + 10, day + 5]);
+    expect(entryTimes('[10:00] no day\n')).toEqual([]);
+    expect(entryTimes('')).toEqual([]);
+    expect(entryTimes('=== FORGE Session 2026-99-99 ===\n[10:00] a\n[77:00] b\n')).toEqual([]);
+  });
+});
+
+describe('VIS-01 features', () => {
+  const counts = (passing: number, others: number) => ({
+    not_implemented: others,
+    in_progress: 0,
+    failing: 0,
+    passing,
+    blocked: 0,
+  });
+  const judge = (passing: number, total: number): Remark[] =>
+    judgeFeatures({ counts: counts(passing, total - passing), claims: [], next: 'forge next' });
+
+  it.each([
+    [0, 0, 'green', 'there are no features yet'],
+    [4, 5, 'yellow', '4 of 5 features pass (80 %)'],
+    [81, 100, 'green', '81 of 100 features pass (81 %)'],
+    [8001, 10_000, 'green', '8001 of 10000 features pass (80.01 %)'],
+    [1, 2, 'yellow', '1 of 2 features passes (50 %)'],
+    [49, 99, 'red', '49 of 99 features pass (49.49 %)'],
+    [1, 1, 'green', '1 of 1 feature passes (100 %)'],
+    [0, 1, 'red', '0 of 1 feature passes (0 %)'],
+  ])('VIS-01 %i of %i: %s', (passing, total, color, reason) => {
+    const remarks = judge(passing, total);
+    expect([colorOf(remarks), told(remarks)]).toEqual([color, reason]);
+    expect(remarks[0]?.fix).toBe(color === 'green' ? undefined : 'forge next');
+  });
+
+  it('VIS-01 the borders are exact for any number of features', () => {
+    const pair = fc
+      .integer({ min: 1, max: 100_000 })
+      .chain((total) => fc.tuple(fc.integer({ min: 0, max: total }), fc.constant(total)));
+    fc.assert(
+      fc.property(pair, ([passing, total]) => {
+        // In whole numbers, by another way than the rule's.
+        const color = 5 * passing > 4 * total ? 'green' : 2 * passing >= total ? 'yellow' : 'red';
+        expect(colorOf(judge(passing, total))).toBe(color);
+      }),
+    );
+  });
+
+  it('VIS-01 what only claims to pass is named, and keeps the rest from being green', () => {
+    const claims = ['A', 'B', 'C', 'D'];
+    const remarks = judgeFeatures({ counts: counts(96, 4), claims, next: 'forge next' });
+    expect(remarks.at(-1)).toEqual({
+      color: 'yellow',
+      reason: 'A, B, C and 1 more: marked passing, but not by a run of the tests as they are',
+      fix: 'forge feature verify A',
+    });
+  });
+});
+
+describe('VIS-01 git', () => {
+  const clean: GitFacts = {
+    branch: 'main',
+    isUnborn: false,
+    operation: null,
+    changed: 0,
+    untracked: 0,
+    unmerged: 0,
+    upstream: { name: 'origin/main', ahead: 0, behind: 0 },
+    checkpoint: 'checkpoint/A-v1',
+    isRecovering: false,
+  };
+  const away = (ahead: number, behind: number) => ({ upstream: { name: 'origin/main', ahead, behind } });
+
+  it.each<[string, Partial<GitFacts>, string, RegExp]>([
+    ['clean, checkpointed', {}, 'green', /^clean; checkpoint\/A-v1/],
+    ['clean without a checkpoint', { checkpoint: null }, 'yellow', /^no checkpoint/],
+    ['ahead', away(3, 0), 'green', /^clean/],
+    ['behind', away(0, 3), 'green', /^clean/],
+    ['ahead and behind', away(1, 2), 'red', /^diverged from origin\/main: 1 commit ahead, 2 behind$/],
+    ['no upstream', { upstream: null }, 'green', /^clean/],
+    ['a changed file', { changed: 1 }, 'yellow', /^uncommitted: 1 changed file$/],
+    ['a new file', { untracked: 2 }, 'yellow', /^uncommitted: 2 new files$/],
+    ['diverged and dirty', { ...away(1, 1), changed: 1 }, 'red', /^diverged.*; uncommitted/],
+    ['a detached HEAD', { branch: null }, 'green', /^clean, on a detached HEAD/],
+    [
+      'no commit yet',
+      { isUnborn: true, checkpoint: null, untracked: 1 },
+      'yellow',
+      /^there is no commit yet$/,
+    ],
+    [
+      'a rebase',
+      { operation: 'a rebase', unmerged: 1 },
+      'yellow',
+      /^a rebase is in progress; uncommitted: 1 conf/,
+    ],
+    ['a rollback cut off', { isRecovering: true }, 'red', /^a rollback/],
+  ])('VIS-01 B-39 %s', (_title, change, color, reason) => {
+    const remarks = judgeGit({ ...clean, ...change });
+    expect([colorOf(remarks), told(remarks)]).toEqual([color, expect.stringMatching(reason)]);
+    expect(remarks.every(({ color: own, fix }) => own === 'green' || fix !== undefined)).toBe(true);
+  });
+
+  it('LAY-05 VIS-01 without git it says so', () => {
+    expect(NO_GIT).toMatchObject([{ color: 'yellow', reason: expect.stringContaining('no git repository') }]);
+  });
+});
+
+describe('VIS-01 Linear', () => {
+  const rules = { known: new Set(['SX9-1', 'login']), isIssue: (id: string) => /^[A-Z]+-\d+$/.test(id) };
+  it.each([
+    ['[SX9-1] Add the form', 1, false],
+    ['[login] Add the form', 1, false],
+    ['[ABC-7] An issue that is nowhere here', 1, false],
+    ['[FORGE] No issue', 1, true],
+    ['[FORGE] Session end: 2026-03-01-session-001', 1, false],
+    ['Fix it', 1, true],
+    ['Merge branch x', 1, false],
+    ['Anything', 2, false],
+    ['Revert "Fix it"', 1, false],
+    ['fixup! Fix it', 1, false],
+  ])('VIS-01 %s with %i parent(s): orphan %s', (subject, parents, orphan) => {
+    expect(isOrphan({ subject, parents }, rules)).toBe(orphan);
+  });
+
+  it('VIS-01 never used: green with the reason; orphan commits: yellow', () => {
+    const facts = { isUsed: false, active: 0, orphans: [], commits: 0 };
+    expect(judgeLinear(facts)).toEqual([{ color: 'green', reason: 'Linear was never used here' }]);
+    expect(colorOf(judgeLinear({ ...facts, isUsed: true, commits: 10 }))).toBe('green');
+    const remarks = judgeLinear({ isUsed: true, active: 1, orphans: ['abc Fix', 'def Fix'], commits: 10 });
+    expect(remarks).toMatchObject([
+      { color: 'yellow', reason: 'of the last 10 commits, 2 name no issue: abc Fix and 1 more' },
+    ]);
+  });
+});
+
+describe('VIS-01 a component', () => {
+  it('VIS-01 is as bad as the worst that was seen; what is fine is told only where all is', () => {
+    const remark = fc.record({
+      color: fc.constantFrom(...COLORS),
+      reason: fc.string(),
+      fix: fc.constant('x'),
+    });
+    fc.assert(
+      fc.property(fc.array(remark, { minLength: 1 }), (remarks) => {
+        const { color, reasons, fix } = toComponent('git', remarks);
+        expect(color).toBe(colorOf(remarks));
+        expect(reasons).toHaveLength(
+          remarks.filter((one) => one.color !== 'green' || color === 'green').length,
+        );
+        expect(fix).toEqual(['x']);
+      }),
+    );
+  });
+
+  it('VIS-01 the five come in their order, and the worst of them is told', () => {
+    const fine: Remark[] = [{ color: 'green', reason: 'r' }];
+    const bad: Remark[] = [{ color: 'red', reason: 'r', fix: 'f' }];
+    const status = toStatus({
+      git: bad,
+      features: fine,
+      linear: fine,
+      'short-term': fine,
+      'long-term': fine,
+    });
+    expect(status.components.map(({ name }) => name)).toEqual([
+      'long-term',
+      'short-term',
+      'features',
+      'git',
+      'linear',
+    ]);
+    expect(status.worst).toBe('red');
+    expect(worstOf([])).toBe('green');
+  });
+});

@@ -1,0 +1,243 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { StatusReport } from '../../src/index.js';
+import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  CONFIG,
+  FEATURES,
+  FOCUS,
+  ISSUES,
+  KNOWLEDGE,
+  makeForge,
+  PASSING_FEATURE,
+  PROGRESS,
+  putFeatures,
+  SESSION,
+} from '../support/forge-project.js';
+import { makeRepository } from '../support/project.js';
+import { commitAll, component, statusOf } from '../support/statuses.js';
+
+const KFR = '.forge/memory/short-term/kfr.json';
+
+describe('forge status', () => {
+  it('VIS-01 B-01 shows five lines, each with its reason and, where it is not green, the command', async () => {
+    const project = await makeForge();
+    const { stdout, stderr, exitCode } = await runForge(project, ['status']);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(
+      [
+        'long-term   green   knowledge.json is valid; nothing was learned yet',
+        'short-term  green   no session is running: there is nothing to keep current',
+        'features    green   there are no features yet',
+        'git         yellow  no checkpoint to go back to',
+        '                    → forge checkpoint create',
+        'linear      green   Linear was never used here',
+        '',
+      ].join('\n'),
+    );
+    const { components, worst } = await statusOf(project);
+    expect(worst).toBe('yellow');
+    expect(components[3]).toEqual({
+      name: 'git',
+      color: 'yellow',
+      reasons: ['no checkpoint to go back to'],
+      fix: ['forge checkpoint create'],
+    });
+  });
+
+  it('VIS-01 is green all over once the work is done, and each command on the way is the one it named', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    for (const args of [
+      ['feature', 'add', 'A', 'a', '--test', 'true'],
+      ['feature', 'verify', 'A'],
+      ['session', 'start'],
+      ['progress', 'add', 'x'],
+    ])
+      await forgeJson(project, args, { world });
+    commitAll(project);
+    await forgeJson(project, ['checkpoint', 'create'], { world });
+    const { components, worst } = await statusOf(project, { world });
+    expect([worst, components.map(({ color }) => color)]).toEqual(['green', Array(5).fill('green')]);
+    world.set('2026-03-01T11:01:00.000Z');
+    const stale = await component(project, 'short-term', { world });
+    expect(stale).toEqual({
+      name: 'short-term',
+      color: 'yellow',
+      reasons: ['progress.txt is stale: its newest entry is 1 h old'],
+      fix: ['forge progress add "what you just did"'],
+    });
+    await forgeJson(project, ['progress', 'add', 'y'], { world });
+    expect((await component(project, 'short-term', { world })).color).toBe('green');
+  });
+
+  it('VIS-01 the age is that of the newest entry inside the file, whatever the file system says', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    await forgeJson(project, ['session', 'start'], { world });
+    // Touched long after, and on another day.
+    world.set('2026-03-05T09:00:00.000Z');
+    project.write(PROGRESS, project.read(PROGRESS));
+    expect((await component(project, 'short-term', { world })).color).toBe('yellow');
+    // The time of day alone would call that a few minutes.
+    world.set('2026-03-05T10:05:00.000Z');
+    expect((await component(project, 'short-term', { world })).color).toBe('yellow');
+    await forgeJson(project, ['progress', 'add', 'x'], { world });
+    world.set('2026-03-05T10:30:00.000Z');
+    expect((await component(project, 'short-term', { world })).color).toBe('green');
+  });
+
+  it('VIS-01 --exit-code says by its code that something is red, or with yellow that it is not green', async () => {
+    const project = await makeForge();
+    const code = async (...args: string[]): Promise<number | null> =>
+      (await runForge(project, ['status', ...args])).exitCode;
+    expect([await code(), await code('--exit-code'), await code('--exit-code', 'yellow')]).toEqual([0, 0, 1]);
+    rmSync(project.path(KNOWLEDGE));
+    expect([await code(), await code('--exit-code'), await code('--exit-code', 'red')]).toEqual([0, 1, 1]);
+    expect(await code('--short', '--exit-code')).toBe(1);
+    expect(await code('--json', '--exit-code')).toBe(1);
+    expect(await forgeError(project, ['status', '--exit-code', 'green'])).toMatchObject({
+      exit: 2,
+      code: 'status.exit_code',
+      field: 'exit-code',
+    });
+  });
+
+  it('VIS-01 --short is one line for a prompt, in ASCII where the locale has no more; nothing outside a forge', async () => {
+    const project = await makeForge();
+    const short = (env: NodeJS.ProcessEnv = {}, ...args: string[]) =>
+      runForge(project, ['status', '--short', ...args], { env });
+    expect(await short()).toEqual({ stdout: 'forge ●●●◐●\n', stderr: '', exitCode: 0 });
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout']);
+    await forgeJson(project, ['session', 'start']);
+    expect((await short()).stdout).toBe('forge ●●○◐● FORGE-002\n');
+    for (const env of [{ LANG: 'C' }, { LC_ALL: 'POSIX' }, { TERM: 'linux' }])
+      expect((await short(env)).stdout).toBe('forge ++x!+ FORGE-002\n');
+    expect((await short({}, '--quiet')).stdout).toBe('forge ●●○◐● FORGE-002\n');
+    const nowhere = makeRepository();
+    expect(await runForge(nowhere, ['status', '--short'])).toEqual({ stdout: '', stderr: '', exitCode: 0 });
+    expect(await forgeError(nowhere, ['status'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
+    expect(await forgeError(nowhere, ['status', '--short'])).toMatchObject({ exit: 2, code: 'not_a_forge' });
+  });
+
+  it.each([
+    [KNOWLEDGE, 'long-term'],
+    [PROGRESS, 'short-term'],
+    [SESSION, 'short-term'],
+    [FOCUS, 'short-term'],
+    [KFR, 'short-term'],
+    [FEATURES, 'features'],
+    [CONFIG, 'features'],
+    [ISSUES, 'linear'],
+  ])(
+    'VIS-01 B-12 B-13 %s damaged in any way is red, with the reason and what to type',
+    async (file, name) => {
+      const project = await makeForge();
+      putFeatures(project, [PASSING_FEATURE]);
+      commitAll(project);
+      await forgeJson(project, ['session', 'start']);
+      const whole = existsSync(project.path(file)) ? readFileSync(project.path(file)) : null;
+      const forms: Record<string, () => void> = {
+        'no UTF-8': () => writeFileSync(project.path(file), Buffer.from([0x5b, 0xff, 0xfe, 0x31])),
+        'a folder': () => {
+          rmSync(project.path(file), { force: true });
+          mkdirSync(project.path(file));
+        },
+        ...(file === PROGRESS ? {} : { 'no JSON': () => project.write(file, '{"a": 1,,') }),
+      };
+      for (const [form, damage] of Object.entries(forms)) {
+        damage();
+        const { stdout, stderr, exitCode } = await runForge(project, ['status', '--json']);
+        expect([form, exitCode, stderr]).toEqual([form, 0, '']);
+        const { components, worst } = JSON.parse(stdout) as StatusReport;
+        const told = components.find((one) => one.name === name);
+        expect([form, worst, told?.color]).toEqual([form, 'red', 'red']);
+        expect([form, told?.reasons[0]]).toEqual([form, expect.stringContaining(file)]);
+        expect([form, told?.fix.length]).toEqual([form, 1]);
+        expect([form, (await runForge(project, ['status', '--short'])).stdout]).toEqual([
+          form,
+          expect.stringMatching(/^forge [●◐○]{5}/),
+        ]);
+        rmSync(project.path(file), { recursive: true, force: true });
+        if (whole) project.write(file, whole);
+      }
+    },
+  );
+
+  it('VIS-01 B-12 names the commit that has a damaged file whole', async () => {
+    const project = await makeForge();
+    const commit = project.git('rev-parse', '--short=12', 'HEAD');
+    project.write(KNOWLEDGE, '{');
+    expect((await component(project, 'long-term')).fix[0]).toContain(`git restore --source=${commit}`);
+    rmSync(project.path(KNOWLEDGE));
+    const gone = await component(project, 'long-term');
+    expect([gone.color, gone.reasons[0]]).toEqual(['red', `${KNOWLEDGE} is missing`]);
+  });
+
+  it('VIS-01 B-12 an empty list of features is green, an empty file red; B-15 ten thousand are counted', async () => {
+    const project = await makeForge();
+    putFeatures(project, []);
+    expect((await component(project, 'features')).color).toBe('green');
+    project.write(FEATURES, '');
+    expect((await component(project, 'features')).color).toBe('red');
+    const many = Array.from({ length: 10_000 }, (_, i) => ({ ...PASSING_FEATURE, id: `F-${i}` }));
+    putFeatures(project, [
+      ...many.slice(0, 8000),
+      ...many.slice(8000).map(({ id, name }) => ({ id, name, status: 'failing', tests: ['true'] })),
+    ]);
+    expect(await component(project, 'features')).toEqual({
+      name: 'features',
+      color: 'yellow',
+      reasons: ['8000 of 10000 features pass (80 %)'],
+      fix: ['forge feature verify F-8000'],
+    });
+  });
+
+  it('VIS-01 progress.txt that is missing is red, without any time yellow, dated ahead yellow', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    rmSync(project.path(PROGRESS));
+    const gone = await component(project, 'short-term');
+    expect([gone.color, gone.reasons, gone.fix]).toEqual([
+      'red',
+      ['progress.txt is missing'],
+      ['forge progress add "what you just did"'],
+    ]);
+    // What it names makes it good.
+    await forgeJson(project, ['progress', 'add', 'x']);
+    expect((await component(project, 'short-term')).color).toBe('green');
+    for (const text of ['', 'free text\n', '=== FORGE Session 2999-01-01 ===\n\n[10:00] later\n']) {
+      project.write(PROGRESS, text);
+      const { color, reasons } = await component(project, 'short-term');
+      expect([text, color, reasons[0]]).toEqual([text, 'yellow', expect.stringMatching(/cannot be told$/)]);
+    }
+  });
+});
+
+describe('forge status and Linear', () => {
+  it('VIS-01 orphan commits are yellow once Linear is used; forge itself makes none', async () => {
+    const project = await makeForge();
+    const issues = [{ linear_id: 'SX9-1', title: 'An issue' }];
+    project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
+    const told = await component(project, 'linear');
+    expect([told.color, told.reasons[0]]).toEqual([
+      'yellow',
+      expect.stringMatching(/^of the last 2 commits, 2 name no issue: [0-9a-f]{7,} Add forge and 1 more$/),
+    ]);
+    for (let i = 0; i < 9; i++) commitAll(project, `[SX9-1] Step ${i}`);
+    expect((await component(project, 'linear')).reasons[0]).toMatch(/10 commits, 1 names no issue/);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'end']);
+    expect(await component(project, 'linear')).toMatchObject({
+      color: 'green',
+      reasons: ['1 active issue; each of the last 10 commits names one'],
+    });
+  });
+
+  it("VIS-01 forge's own investigations do not count as use", async () => {
+    const project = await makeForge();
+    const issues = [{ linear_id: 'INVESTIGATE-AB', title: 'Investigate', type: 'investigation' }];
+    project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
+    expect((await component(project, 'linear')).reasons).toEqual(['Linear was never used here']);
+  });
+});

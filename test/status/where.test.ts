@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { fixedClock, forgeJson, runForge } from '../support/forge.js';
+import {
+  CONFIG,
+  FEATURES,
+  FOCUS,
+  ISSUES,
+  KNOWLEDGE,
+  makeForge,
+  PROGRESS,
+  SESSION,
+} from '../support/forge-project.js';
+import { makeRepository } from '../support/project.js';
+
+const KFR = '.forge/memory/short-term/kfr.json';
+
+interface Where {
+  root: string | null;
+  next: string[];
+  session: { id: string; task: string | null } | null;
+}
+
+describe('forge alone', () => {
+  it('LAY-05 is no failure where there is no .forge yet: it says how to begin', async () => {
+    const project = makeRepository();
+    const { stdout, stderr, exitCode } = await runForge(project, []);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(
+      "forge keeps a memory that coding agents can trust, in a project's .forge/. There is no .forge/ here yet.\n" +
+        'Begin with: forge init   (all commands: forge --help)\n',
+    );
+    expect((await forgeJson<Where>(project, [])).root).toBeNull();
+  });
+
+  it('SES-08 says where you stand and three commands that work', async () => {
+    const project = await makeForge();
+    const world = fixedClock();
+    const step = async (): Promise<Where> => {
+      const where = await forgeJson<Where>(project, [], { world });
+      expect(where.next.length).toBeGreaterThan(0);
+      expect(where.next.length).toBeLessThanOrEqual(3);
+      return where;
+    };
+    expect((await step()).next[0]).toMatch(/^forge feature add /);
+    await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login', '--test', 'true'], { world });
+    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout'], { world });
+    const idle = await step();
+    expect(idle.next).toEqual([
+      'forge session start',
+      'forge feature verify FORGE-001   # FORGE-001: Login',
+      'forge briefing',
+    ]);
+    for (const line of idle.next)
+      expect([
+        line,
+        (await runForge(project, line.replace(/ +#.*/, '').split(' ').slice(1), { world })).exitCode,
+      ]).toEqual([line, 0]);
+
+    const running = await step();
+    expect(running.session).toMatchObject({ id: '2026-03-01-session-001', task: 'FORGE-001: Login' });
+    expect(running.next[0]).toMatch(/^forge progress add/);
+    expect((await runForge(project, [], { world })).stdout).toBe(`Project   ${project.dir} (main)
+Session   2026-03-01-session-001, since 10:00 UTC
+Task      FORGE-001: Login
+Features  2 features: 1 not_implemented, 1 passing
+Health    features yellow, git yellow: forge status
+
+Next:
+${running.next.map((line) => `  ${line}`).join('\n')}
+`);
+  });
+
+  it('KFR-09 VIS-01 an open question is told, with the command that shows it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['kfr', 'patch', '--add', 'OpenQuestion:is it?']);
+    const { stdout } = await runForge(project, []);
+    expect(stdout).toMatch(/^Open {6}1 entry of working memory to resolve: forge kfr list$/m);
+    expect(stdout).toContain('Next:\n  forge kfr list\n');
+  });
+
+  it('LAY-05 names a detached HEAD and an unborn branch', async () => {
+    const project = await makeForge();
+    project.git('checkout', '-q', '--detach');
+    expect((await runForge(project, [])).stdout).toContain('(detached HEAD)');
+    project.git('checkout', '-q', '--orphan', 'unborn');
+    expect((await runForge(project, [])).stdout).toContain('(unborn)');
+  });
+
+  it('LAY-05 where this checkout leaves .forge/ out, it says how to bring it here', async () => {
+    const project = await makeForge();
+    project.git('status', '-s');
+    project.git('sparse-checkout', 'set', '--no-cone', '/src/', '/package.json');
+    const { stdout, exitCode } = await runForge(project, []);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/leaves it out\.\nBegin with: git sparse-checkout add \.forge/);
+  });
+
+  it.each([
+    [FEATURES, 'Damaged'],
+    [FOCUS, 'Damaged'],
+    [KFR, 'Damaged'],
+    [SESSION, 'Damaged'],
+    [ISSUES, 'linear red'],
+    [KNOWLEDGE, 'long-term red'],
+    [PROGRESS, 'short-term red'],
+    [CONFIG, 'Damaged'],
+  ])('B-12 VIS-01 a damaged %s is named, and is no reason to fail', async (file, named) => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    await forgeJson(project, ['session', 'start']);
+    project.write(file, Buffer.from('{"schema_version": 1,, \u00ff', 'latin1'));
+    const { stdout, stderr, exitCode } = await runForge(project, []);
+    expect([exitCode, stderr]).toEqual([0, '']);
+    expect(stdout).toContain(named);
+    expect(stdout).toMatch(/Next:\n {2}forge /);
+  });
+});

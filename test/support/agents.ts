@@ -1,0 +1,30 @@
+import type { Holder, Liveness } from '../../src/core/holder.js';
+import { systemWorld, type World } from '../../src/index.js';
+import { agent, forgeJson } from './forge.js';
+
+export const { boot, host } = systemWorld(process.env, false).holder();
+
+export interface Started {
+  session: { id: string; state: string; resumed_from?: string };
+  warnings: string[];
+}
+
+/** An agent at a minute since boot, to whom the other agents look alive, gone or unknown. */
+export function at(
+  holder: () => Holder,
+  minute: number,
+  liveness: Liveness = 'alive',
+  change = {},
+): Partial<World> {
+  const now = new Date(Date.parse('2026-03-01T10:00:00.000Z') + minute * 60_000);
+  return {
+    now: () => now,
+    holder,
+    liveness: () => liveness,
+    activity: () => ({ boot, uptime: 1000 + minute * 60, at: now.getTime(), ...change }),
+  };
+}
+
+export const [ada, bob] = [agent('ada'), agent('bob')];
+export const start = (project: { dir: string }, world: Partial<World>, ...args: string[]): Promise<Started> =>
+  forgeJson<Started>(project, ['session', 'start', ...args], { world });

@@ -1,0 +1,26 @@
+import { expect } from 'vitest';
+import type { CommitCheck } from '../../src/index.js';
+import { forgeJson } from './forge.js';
+import { makeForge } from './forge-project.js';
+import type { Project } from './project.js';
+
+export const MESSAGE = '.git/forge/COMMIT_MSG';
+
+export async function working(): Promise<Project> {
+  const project = await makeForge();
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
+  project.git('commit', '-qam', 'Plan');
+  await forgeJson(project, ['session', 'start', '--goal', 'people sign in']);
+  await forgeJson(project, ['focus', 'set', '--task', 'FORGE-001: Wire the login form']);
+  return project;
+}
+
+export function stage(project: Project, name = 'src/login.js'): void {
+  project.write(name, `${Math.random()}\n`);
+  project.git('add', '--', name);
+}
+
+export async function expectChecked(project: Project, range = 'HEAD~1..HEAD'): Promise<void> {
+  const { ok, commits } = await forgeJson<CommitCheck>(project, ['commit', 'check', '--range', range]);
+  expect([ok, commits.flatMap(({ problems }) => problems)]).toEqual([true, []]);
+}

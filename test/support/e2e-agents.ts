@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { expect, onTestFinished } from 'vitest';
+import { BIN, type FailedForge, type Outcome } from './forge.js';
+import type { Project } from './project.js';
+
+/** Reads commands, runs the binary as its child for each, and lives until it is ended: as an agent does. */
+const AGENT = `
+const { spawn } = require('node:child_process');
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, dir, args } = JSON.parse(line);
+  const child = spawn(process.execPath, [${JSON.stringify(BIN)}, ...args], { cwd: dir });
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (chunk) => { stdout += chunk; });
+  child.stderr.on('data', (chunk) => { stderr += chunk; });
+  child.on('close', (exitCode) => console.log(JSON.stringify({ id, stdout, stderr, exitCode })));
+});`;
+
+/** A process of its own that calls forge: what holds a session. Ended with the test. */
+export class Agent {
+  private readonly child: ChildProcess;
+  private readonly waiting = new Map<number, (outcome: Outcome) => void>();
+  private calls = 0;
+
+  constructor(private readonly place: Pick<Project, 'dir'>) {
+    this.child = spawn(process.execPath, ['-e', AGENT], { stdio: ['pipe', 'pipe', 'inherit'] });
+    onTestFinished(() => void this.child.kill('SIGKILL'));
+    createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
+      const { id, ...outcome } = JSON.parse(line) as Outcome & { id: number };
+      this.waiting.get(id)?.(outcome);
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  /** Never throws. Calls may overlap. */
+  run(...args: string[]): Promise<Outcome> {
+    const id = this.calls++;
+    this.child.stdin?.write(`${JSON.stringify({ id, dir: this.place.dir, args })}\n`);
+    return new Promise((done) => this.waiting.set(id, done));
+  }
+
+  /** The JSON value of a command that has to work. */
+  async json<T>(...args: string[]): Promise<T> {
+    const { stdout, stderr, exitCode } = await this.run(...args, '--json');
+    expect({ exitCode, stderr }, `forge ${args.join(' ')}`).toMatchObject({ exitCode: 0 });
+    return JSON.parse(stdout) as T;
+  }
+
+  /** The error of a command that has to fail. */
+  async error(...args: string[]): Promise<FailedForge & Record<string, unknown>> {
+    const { stdout, stderr, exitCode } = await this.run(...args, '--json');
+    expect(stdout, `forge ${args.join(' ')} was to fail`).toBe('');
+    return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
+  }
+
+  /** Ends it as a crash does, and waits until the system has forgotten it. */
+  kill(): Promise<void> {
+    return new Promise((done) => {
+      this.child.on('close', () => done());
+      this.child.kill('SIGKILL');
+    });
+  }
+}
+
+export interface Started {
+  session: { id: string; state: string; resumed_from?: string };
+  focus: { task: string | null; files: string[] };
+  briefing: { text: string };
+  warnings: string[];
+}
+
+export interface Row {
+  id: string;
+  status: string;
+  next: string | null;
+  resumed_by?: string;
+}
+
+export interface Listed {
+  active: (Row & { holder: string; task: string | null }) | null;
+  sessions: Row[];
+}

@@ -1,0 +1,44 @@
+import { runBinary } from './forge.js';
+import { snapshot } from './forge-project.js';
+import { type Project, run } from './project.js';
+import { makeForgeRepository } from './typed.js';
+
+export const MESSAGE = `[FORGE] Change it
+
+## What
+- the file
+
+## Why
+It was asked for.
+
+## Memory
+- Learned: none
+
+## Backtrace
+- Parent: none
+- Linear: none
+- Session: none
+`;
+
+export const forge = (project: Pick<Project, 'dir'>, ...args: string[]) => runBinary(project.dir, args);
+
+/** A repository whose `.forge/` is committed. */
+export function makeCommitted(): Project {
+  const project = makeForgeRepository();
+  project.git('add', '-A');
+  project.git('commit', '-q', '-m', MESSAGE);
+  return project;
+}
+
+export function commit(project: Project, env: NodeJS.ProcessEnv = {}, message = MESSAGE) {
+  return run(project.dir, 'git', ['commit', '-q', '--allow-empty', '-F', '-'], { input: message, env });
+}
+
+/** All of the git dir that hooks are made of. */
+export const hookFiles = (project: Project): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(snapshot(project.dir)).filter(
+      ([path]) =>
+        /^\.(git\/(hooks|config|info)|husky)|lefthook|githooks/.test(path) || path === '.git/forge/hook',
+    ),
+  );

@@ -1,0 +1,60 @@
+import type { Diagnosis, Fixed } from '../../src/index.js';
+import { type RunOptions, runForge } from './forge.js';
+import { FEATURES, makeForge, putFeatures, type StoredFeature } from './forge-project.js';
+import { type Project, run } from './project.js';
+
+export type Answer = Diagnosis & Fixed;
+export const KEPT = '.git/forge/conflicts';
+
+export const fix = async (
+  project: Project,
+  options: RunOptions = {},
+): Promise<Answer & { exitCode: number | null }> => {
+  const { stdout, exitCode } = await runForge(project, ['doctor', '--fix', '--yes', '--json'], options);
+  return { ...(JSON.parse(stdout) as Answer), exitCode };
+};
+
+export const findings = async (project: Project): Promise<string[]> => {
+  const { stdout } = await runForge(project, ['doctor', '--json']);
+  return (JSON.parse(stdout) as Diagnosis).findings
+    .filter(({ observed }) => /conflict|resolved/.test(observed))
+    .map(({ severity, observed, commands }) => `${severity}: ${observed} → ${commands.join(' | ')}`);
+};
+
+export const feature = (id: string, change: object = {}): StoredFeature => ({
+  id,
+  name: id.toLowerCase(),
+  status: 'not_implemented',
+  tests: ['true'],
+  ...change,
+});
+
+export function commit(project: Project, ...features: object[]): void {
+  putFeatures(project, features);
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'Features');
+}
+
+/** Two branches; the one that is checked out is `ours`. */
+export async function diverge(base: object[], ours: object[], theirs: object[]): Promise<Project> {
+  const project = await makeForge();
+  commit(project, ...base);
+  project.git('switch', '-qc', 'other');
+  commit(project, ...theirs);
+  project.git('switch', '-q', '-');
+  commit(project, ...ours);
+  return project;
+}
+
+export const git = (project: Project, ...args: string[]): number | null =>
+  run(project.dir, 'git', args).exitCode;
+
+export const BASE = [feature('A'), feature('B')];
+export const OURS = [feature('A', { name: 'ours' }), feature('B'), feature('C')];
+export const THEIRS = [feature('A', { status: 'blocked' }), feature('D')];
+export const MERGED = [feature('A', { name: 'ours', status: 'blocked' }), feature('C'), feature('D')];
+
+export const stored = (project: Project): StoredFeature[] =>
+  project.json<{ features: StoredFeature[] }>(FEATURES).features;
+
+export const unmerged = (project: Project): string => project.git('ls-files', '-u');

@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll } from 'vitest';
+import { type RunOptions, runForge } from './forge.js';
+import { makeFolder, makePlainProject, makeRepository, type Project, projectAt } from './project.js';
+
+export const CONFIG = '.forge/config.toml';
+export const FEATURES = '.forge/memory/long-term/features.json';
+export const KNOWLEDGE = '.forge/memory/long-term/knowledge.json';
+export const FOCUS = '.forge/memory/short-term/focus.json';
+export const PROGRESS = '.forge/memory/short-term/progress.txt';
+export const SESSION = '.forge/memory/short-term/session.json';
+export const ISSUES = '.forge/linear/active.json';
+export const SESSIONS = '.forge/memory/sessions';
+
+/** Runs `forge` where it must work. */
+async function must(project: Project, args: string[], options: RunOptions = {}): Promise<void> {
+  const { exitCode, stderr } = await runForge(project, args, options);
+  if (exitCode !== 0) throw new Error(`forge ${args.join(' ')}: ${stderr}`);
+}
+
+let first: Promise<string> | undefined;
+
+async function makeFirst(): Promise<string> {
+  const project = makeRepository();
+  await must(project, ['init']);
+  project.git('add', '.');
+  project.git('commit', '-q', '-m', 'Add forge');
+  const kept = mkdtempSync(join(tmpdir(), 'forge-first-'));
+  copyFolder(project.dir, kept);
+  return kept;
+}
+afterAll(async () => {
+  if (first) rmSync(await first, { recursive: true, force: true });
+});
+
+/** By the system's `cp`, which is several times faster than Node's. */
+const copyFolder = (from: string, to: string): void => void execFileSync('cp', ['-R', `${from}/.`, to]);
+
+/** A repository where `forge init` ran and its folder is committed. Made once per test file, then copied. */
+export async function makeForge(): Promise<Project> {
+  first ??= makeFirst();
+  const project = projectAt(makeFolder());
+  copyFolder(await first, project.dir);
+  // Approvals belong to a place: as after an `init` right here.
+  await must(project, ['trust', '--yes'], { terminal: true });
+  return project;
+}
+
+/** A folder without git where `forge init` ran. */
+export async function makePlainForge(): Promise<Project> {
+  const project = makePlainProject();
+  await must(project, ['init']);
+  return project;
+}
+
+function describe(path: string): string {
+  const stat = lstatSync(path);
+  const mode = (stat.mode & 0o777).toString(8);
+  if (stat.isSymbolicLink()) return `link ${readlinkSync(path)}`;
+  if (stat.isDirectory()) return `folder ${mode}`;
+  if (!stat.isFile()) return `special ${mode}`;
+  return `file ${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`;
+}
+
+/**
+ * Everything below a folder, git dir included, by path: kind, mode, content. Left out is `forge/activity`, the note
+ * of when forge was last used, which every command may write, and what `forge status` remembers for
+ * the next look, `forge/status.json` and `forge/prompt.json`.
+ */
+export function snapshot(folder: string): Record<string, string> {
+  const tree: Record<string, string> = {};
+  const walk = (path: string): void => {
+    tree[relative(folder, path)] = describe(path);
+    if (!lstatSync(path).isDirectory()) return;
+    for (const name of readdirSync(path).sort()) walk(join(path, name));
+  };
+  walk(folder);
+  for (const path of Object.keys(tree))
+    if (/(\.git|\.forge\/local)(\/forge)?(\/(activity|(status|prompt)\.json))?$/.test(path))
+      delete tree[path];
+  delete tree[''];
+  return tree;
+}
+
+/** Paths that differ between two snapshots. */
+export function differences(before: Record<string, string>, after: Record<string, string>): string[] {
+  const paths = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...paths].filter((path) => before[path] !== after[path]).sort();
+}
+
+export interface StoredFeature {
+  id: string;
+  [field: string]: unknown;
+}
+
+/** A feature as it stands in features.json. */
+export const storedFeature = (project: Project, id: string): StoredFeature | undefined =>
+  project.json<{ features: StoredFeature[] }>(FEATURES).features.find((feature) => feature.id === id);
+
+export const PASSING_FEATURE = {
+  id: 'A',
+  name: 'a',
+  status: 'passing',
+  tests: ['true'],
+  verified_at: '2026-01-01T00:00:00.000Z',
+  verified_commit: 'abc',
+  verified_by: ['true'],
+};
+
+/** Writes features.json by hand. */
+export function putFeatures(project: Project, features: object[], rest: object = {}): void {
+  project.write(FEATURES, `${JSON.stringify({ schema_version: '1.0', ...rest, features }, null, 2)}\n`);
+}

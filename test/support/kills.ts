@@ -1,0 +1,96 @@
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { startBinary } from './forge.js';
+import { HANG, type Project } from './project.js';
+
+const share = Number(process.env.FORGE_SOAK ?? 0);
+
+/** The long run: FORGE_SOAK=1 is all of it, 0.1 a tenth. */
+export const isSoak = share > 0;
+/** Enough of it that what takes minutes is worth them. */
+export const isFar = share >= 0.1;
+
+/** How often: a few in every run, many in the long one. */
+export const kills = (quick: number, soak: number): number =>
+  isSoak ? Math.max(quick, Math.ceil(soak * share)) : quick;
+
+/** Figures of the long run. */
+export function report(what: string): void {
+  if (isSoak) process.stderr.write(`soak: ${what}\n`);
+}
+
+/** Starts the binary and ends it by SIGKILL after so many milliseconds; true when it was still at work. */
+export function killAfter(project: Project, args: readonly string[], ms: number): Promise<boolean> {
+  const child = startBinary(project.dir, args);
+  const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+  return new Promise((done) =>
+    child.on('close', (_code, signal) => {
+      clearTimeout(timer);
+      done(signal === 'SIGKILL');
+    }),
+  );
+}
+
+/** How long the command takes here and now, ms. */
+export async function measure(project: Project, args: readonly string[]): Promise<number> {
+  const begin = performance.now();
+  expect(await killAfter(project, args, HANG)).toBe(false);
+  return performance.now() - begin;
+}
+
+const SHORT_TERM = '.forge/memory/short-term';
+const SESSIONS = '.forge/memory/sessions';
+
+/** All progress there is: the live one, then the archived ones by folder. */
+export function allProgress(project: Project): string[] {
+  const archives = readdirSync(project.path(SESSIONS)).filter((name) => !name.startsWith('.'));
+  return [
+    project.read(`${SHORT_TERM}/progress.txt`),
+    ...archives.map((id) => project.read(`${SESSIONS}/${id}/progress.txt`)),
+  ];
+}
+
+/** Every line that was acknowledged is there, once. */
+export function expectEachOnce(project: Project, lines: readonly string[]): void {
+  const found = allProgress(project)
+    .flatMap((text) => text.split('\n'))
+    .map((line) => line.replace(/^\[\d\d:\d\d\] /, ''));
+  const counts = lines.map((line) => [line, found.filter((candidate) => candidate === line).length]);
+  expect(counts.filter(([, count]) => count !== 1)).toEqual([]);
+}
+
+/**
+ * Every archive has its three files, whole; nothing that was being written lies about, but what its next writer will
+ * remove.
+ */
+export function expectWhole(project: Project, laterRemoved = /^$/): void {
+  for (const id of readdirSync(project.path(SESSIONS)).filter((name) => name !== '.gitkeep')) {
+    expect(readdirSync(project.path(SESSIONS, id)).sort()).toEqual([
+      'focus.json',
+      'progress.txt',
+      'session.json',
+    ]);
+    for (const name of ['session.json', 'focus.json']) project.json(`${SESSIONS}/${id}/${name}`);
+    expect(project.read(`${SESSIONS}/${id}/progress.txt`)).toMatch(/^=== FORGE Session .*\n$/s);
+  }
+  expect(drafts(project.path('.forge'))).toEqual([]);
+  expect(drafts(project.path('.git/forge')).filter((name) => !laterRemoved.test(name))).toEqual([]);
+}
+
+const drafts = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tmp(\/|$)/.test(name))
+    // Made and not yet written: nobody can tell whose it is.
+    .filter((name) => !/^\.lock\./.test(name) || statSync(join(folder, name)).size > 0);
+
+/** As if whoever held the running session had gone with the last boot. */
+export function abandon(project: Project): void {
+  const path = `${SHORT_TERM}/session.json`;
+  if (!project.has(path)) return;
+  const record = project.json<{ holder: object }>(path);
+  project.write(
+    path,
+    `${JSON.stringify({ ...record, holder: { ...record.holder, boot: 'gone' } }, null, 2)}\n`,
+  );
+}

@@ -1,0 +1,224 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { recordId, TIERS, type Tier } from '../../src/ledger/rules/record.js';
+import { forgeJson, type RunOptions, runForge } from './forge.js';
+import { makeForge } from './forge-project.js';
+import { makeFolder, type Project, projectAt } from './project.js';
+
+/** The ids of acknowledged records. */
+export type Ids = readonly string[];
+
+interface Verified {
+  status: string;
+  notes: string[];
+  problems: { code: string; message: string; file: string }[];
+  restored: { tier: Tier; records: number }[];
+}
+
+/** A working copy in which somebody records, with git and forge as they would be typed. */
+export interface Desk extends Project {
+  /** One cycle with its evaluation. */
+  record(task?: string, options?: RunOptions): Promise<string[]>;
+  /** Many cycles at once. */
+  records(count: number): Promise<string[]>;
+  note(text?: string): Promise<string[]>;
+  start(options?: RunOptions): Promise<void>;
+  end(options?: RunOptions): Promise<void>;
+  verify(): Promise<Verified>;
+  /** All that is not committed, with a change of the code. */
+  commit(message?: string): string;
+}
+
+const SUCCESS = ['--exit-code', '0', '--classification', 'SUCCESS', '--signal', 'tests=pass'];
+interface Cycle {
+  execution: { id: string };
+  evaluation?: { id: string };
+}
+const idsOf = ({ execution, evaluation }: Cycle): string[] =>
+  [execution.id, evaluation?.id].filter((id) => id !== undefined);
+
+let files = 0;
+
+export function deskAt(dir: string): Desk {
+  const project = projectAt(dir);
+  const json = <T>(args: string[], options?: RunOptions): Promise<T> => forgeJson<T>(project, args, options);
+  return {
+    ...project,
+    record: async (task = 'T-1', options) =>
+      idsOf(await json<Cycle>(['memory', 'record', '--task', task, ...SUCCESS], options)),
+    records: async (count) => {
+      const line = { task_id: 'T-2', exit_code: 0, classification: 'SUCCESS', quality_signals: { tests: 1 } };
+      const stdin = `${JSON.stringify(line)}\n`.repeat(count);
+      return (await json<{ records: Cycle[] }>(['memory', 'record', '-'], { stdin })).records.flatMap(idsOf);
+    },
+    note: async (text = 'Keep it small') => [(await json<{ id: string }>(['note', 'add', text])).id],
+    start: async (options) => void (await json(['session', 'start'], options)),
+    end: async (options) => void (await json(['session', 'end'], options)),
+    verify: async () => {
+      const { stdout } = await runForge(project, ['memory', 'verify', '--json']);
+      return JSON.parse(stdout) as Verified;
+    },
+    commit: (message = 'Work') => {
+      project.write(`src/file-${files++}.js`, `export const made = ${files};\n`);
+      project.git('add', '-A');
+      project.git('commit', '-qm', message);
+      return project.git('rev-parse', 'HEAD');
+    },
+  };
+}
+
+/** A repository where forge is initialised and committed, on `main`. */
+export const makeDesk = async (): Promise<Desk> => deskAt((await makeForge()).dir);
+
+/** A bare repository with what `desk` has, which is its `origin` from now on. */
+export function makeServer(desk: Desk): Project {
+  const server = projectAt(join(makeFolder(), 'server.git'));
+  desk.git('clone', '-q', '--bare', desk.dir, server.dir);
+  desk.git('remote', 'add', 'origin', server.dir);
+  desk.git('push', '-q', '-u', 'origin', 'main');
+  return server;
+}
+
+export function cloneDesk(server: Pick<Project, 'dir'>, ...options: string[]): Desk {
+  const dir = join(makeFolder(), 'clone');
+  projectAt(makeFolder()).git('clone', '-q', ...options, server.dir, dir);
+  return deskAt(dir);
+}
+
+/** Every container of a tier, as paths from the project's top. */
+export function containers(desk: Pick<Project, 'path'>, tier: Tier): string[] {
+  const fixed = tier === 'notes' ? '.forge/memory/long-term/notes.jsonl' : `.forge/memory/${tier}.jsonl`;
+  return [fixed, ...segments(desk, tier)].filter((path) => existsSync(desk.path(path)));
+}
+
+export function segments(desk: Pick<Project, 'path'>, tier: Tier): string[] {
+  const folder = `.forge/memory/${tier}.d`;
+  if (!existsSync(desk.path(folder))) return [];
+  return readdirSync(desk.path(folder))
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => `${folder}/${name}`);
+}
+
+/** Whole lines that are records: not what stands after the last LF, and no padding. */
+const linesOf = (bytes: Buffer): string[] =>
+  bytes
+    .toString('utf8')
+    .split('\n')
+    .slice(0, -1)
+    .filter((line) => !line.startsWith('{"v":1,"pad":'));
+
+const idsIn = (desk: Pick<Project, 'path'>, paths: readonly string[]): string[] =>
+  paths.flatMap((path) => linesOf(readFileSync(desk.path(path))).map(recordId));
+
+function archived(desk: Pick<Project, 'path'>): string[] {
+  const folder = '.forge/memory/archive';
+  if (!existsSync(desk.path(folder))) return [];
+  const names = readdirSync(desk.path(folder)).filter((name) => name.endsWith('.jsonl'));
+  return idsIn(
+    desk,
+    names.map((name) => `${folder}/${name}`),
+  );
+}
+
+/** The ids of all records in the working tree, archives included: each line's hash, with nothing of forge between. */
+export const idsHere = (desk: Pick<Project, 'path'>): Set<string> =>
+  new Set([
+    ...idsIn(
+      desk,
+      TIERS.flatMap((tier) => containers(desk, tier)),
+    ),
+    ...archived(desk),
+  ]);
+
+/** The ids of all records that some commit holds, of those that `revisions` lead to. */
+export function idsInHistory(desk: Pick<Project, 'dir' | 'git'>, ...revisions: string[]): Set<string> {
+  const list = desk.git('rev-list', '--objects', '--full-history', ...revisions, '--', '.forge/memory');
+  const oids = list
+    .split('\n')
+    .filter((line) => line.endsWith('.jsonl'))
+    .map((line) => line.slice(0, line.indexOf(' ')));
+  return new Set(oids.flatMap((oid) => idsOfBlob(desk.dir, oid)));
+}
+
+const commits = new Map<string, string[]>();
+/** The ids of all records in a commit's tree. */
+export function idsInCommit(desk: Pick<Project, 'dir' | 'git'>, commit: string): string[] {
+  const known = commits.get(commit);
+  if (known) return known;
+  const entries = desk.git('ls-tree', '-r', commit, '--', '.forge/memory').split('\n');
+  const oids = entries.filter((line) => line.endsWith('.jsonl')).map((line) => line.split(/\s/)[2] ?? '');
+  const ids = oids.flatMap((oid) => idsOfBlob(desk.dir, oid));
+  commits.set(commit, ids);
+  return ids;
+}
+
+const blobs = new Map<string, string[]>();
+function idsOfBlob(dir: string, oid: string): string[] {
+  const known = blobs.get(oid);
+  if (known) return known;
+  const ids = linesOf(spawnSync('git', ['cat-file', 'blob', oid], { cwd: dir }).stdout).map(recordId);
+  blobs.set(oid, ids);
+  return ids;
+}
+
+/** Tracked memory files that are not as HEAD has them; what is only staged as new is none. */
+export const dirtyMemory = (desk: Pick<Project, 'git'>): string[] =>
+  desk
+    .git('status', '--porcelain', '--', '.forge/memory')
+    .split('\n')
+    .filter((line) => line !== '' && !/^(\?\?|A ) /.test(line));
+
+/**
+ * What must hold after any git flow, once a session has started: memory verifies, every record is here, no tracked
+ * memory file was touched.
+ */
+export async function expectSettled(desk: Desk, ids: Ids): Promise<void> {
+  await desk.start();
+  await expectIntact(desk, ids);
+}
+
+export async function expectIntact(desk: Desk, ids: Ids): Promise<void> {
+  const { status, problems, notes } = await desk.verify();
+  expect({ status, problems, notes }).toMatchObject({ status: 'intact', problems: [] });
+  const here = idsHere(desk);
+  expect(ids.filter((id) => !here.has(id))).toEqual([]);
+  const shown = new Set([...(await logged(desk)).map(({ id }) => id), ...archived(desk)]);
+  expect(ids.filter((id) => !shown.has(id))).toEqual([]);
+  expect(dirtyMemory(desk)).toEqual([]);
+}
+
+interface Logged {
+  id: string;
+  record: { kind: string; count?: number };
+}
+
+async function logged(desk: Desk, ...options: string[]): Promise<Logged[]> {
+  const args = ['memory', 'log', '--limit', '100000', ...options];
+  return (await forgeJson<{ records: Logged[] }>(desk, args)).records;
+}
+
+/** How many records the audit ledger says were put back. */
+export async function restoredHere(desk: Desk): Promise<number> {
+  const records = await logged(desk, '--tier', 'audit');
+  return records.reduce((sum, { record: { kind, count = 0 } }) => sum + (kind === 'restored' ? count : 0), 0);
+}
+
+/** A flow: what it does at a desk, and the records that have to be there afterwards. */
+export interface Flow {
+  run(desk: Desk): Promise<Ids>;
+  /** Git takes records away on the way: they come back, and the audit ledger says so. */
+  restores?: true;
+}
+
+/** Runs a flow at a fresh desk and checks all that has to hold after it. */
+export async function expectFlow({ run, restores }: Flow): Promise<void> {
+  const desk = await makeDesk();
+  await desk.start();
+  const ids = await run(desk);
+  await expectSettled(desk, ids);
+  const restored = await restoredHere(desk);
+  if (restores) expect(restored).toBeGreaterThan(0);
+  else expect(restored).toBe(0);
+}

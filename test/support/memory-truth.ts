@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { recordId } from '../../src/ledger/rules/record.js';
+import { forgeJson, runForge } from './forge.js';
+import type { Project } from './project.js';
+
+/** What stands in a ledger, read past forge. */
+export interface Found {
+  id: string;
+  tier: string;
+  key?: string;
+  kind: string;
+  text?: string;
+}
+
+/** Every whole line of every ledger file, the same line once. What is no JSON is passed over. */
+export function foundRecords(project: Project, files = /\.jsonl$/): Found[] {
+  const memory = project.path('.forge/memory');
+  const found = new Map<string, Found>();
+  for (const name of readdirSync(memory, { recursive: true, encoding: 'utf8' })) {
+    if (!files.test(name) || name.includes('/.')) continue;
+    const lines = readFileSync(join(memory, name)).toString('utf8').split('\n').slice(0, -1);
+    for (const line of lines) {
+      const record = parse(line);
+      if (record) found.set(recordId(line), { ...record, id: recordId(line) });
+    }
+  }
+  return [...found.values()];
+}
+
+function parse(line: string): Omit<Found, 'id'> | null {
+  try {
+    return JSON.parse(line) as Omit<Found, 'id'>;
+  } catch {
+    return null;
+  }
+}
+
+/** How often each key is in a tier. */
+export function countKeys(project: Project, tier: string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { key, tier: own } of foundRecords(project))
+    if (own === tier && key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+export const recordArgs = (key: string, ...more: string[]): string[] => [
+  ...['memory', 'record', '--task', 'T-1', '--exit-code', '0', '--classification', 'SUCCESS', '--key', key],
+  ...more,
+];
+
+export interface Verified {
+  status: 'intact' | 'corrupted' | 'halted';
+  problems: { code: string; file: string; line: number; message: string }[];
+}
+
+/** `forge memory verify`, whatever it finds. */
+export async function verify(project: Project): Promise<Verified> {
+  const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify', '--json']);
+  if (stdout === '') throw new Error(`forge memory verify: exit ${exitCode}: ${stderr}`);
+  const found = JSON.parse(stdout) as Verified;
+  expect(exitCode).toBe(found.status === 'intact' ? 0 : 4);
+  return found;
+}
+
+export async function expectIntact(project: Project, what: unknown = ''): Promise<void> {
+  expect({ what, ...(await verify(project)) }).toMatchObject({ status: 'intact', problems: [] });
+}
+
+/** Nothing but lines that a kill cut off is found; a human settles them. Returns how many there were. */
+export async function settleTorn(project: Project, what: unknown): Promise<number> {
+  const { status, problems } = await verify(project);
+  expect({ what, wrong: problems.filter(({ code }) => code !== 'torn') }).toEqual({ what, wrong: [] });
+  if (status !== 'intact') {
+    await forgeJson(project, ['memory', 'repair', '--reason', 'a test tore it'], { terminal: true });
+    await expectIntact(project, what);
+  }
+  return problems.length;
+}
+
+/** Every key that was acknowledged is in both ledgers, and none is twice. */
+export function expectKept(project: Project, acknowledged: Iterable<string>, what: unknown = ''): void {
+  for (const tier of ['execution', 'evaluation']) {
+    const counts = countKeys(project, tier);
+    const missing = [...acknowledged].filter((key) => !counts.has(key));
+    const doubled = [...counts].filter(([, count]) => count > 1).map(([key]) => key);
+    expect({ what, tier, missing, doubled }).toEqual({ what, tier, missing: [], doubled: [] });
+  }
+}

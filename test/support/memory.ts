@@ -1,0 +1,167 @@
+import { execFileSync } from 'node:child_process';
+import { createPublicKey } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { addTomlItem } from '../../src/core/toml.js';
+import type { Finding, Integrity } from '../../src/index.js';
+import type { Tier } from '../../src/ledger/rules/record.js';
+import { publicKeyOf } from '../../src/ledger/rules/seal.js';
+import { forgeJson, type RunOptions, runForge } from './forge.js';
+import { makeForge } from './forge-project.js';
+import type { Project } from './project.js';
+
+export const HALT = '.git/forge/halt.json';
+export const JOURNAL = '.git/forge/journal.jsonl';
+/** A person at a terminal. */
+export const HUMAN: RunOptions = { terminal: true };
+
+export const fixedOf = (tier: Tier): string =>
+  tier === 'notes' ? '.forge/memory/long-term/notes.jsonl' : `.forge/memory/${tier}.jsonl`;
+
+/** The segments of a tier, as paths from the root. */
+export function segmentsOf(project: Project, tier: Tier): string[] {
+  const folder = `.forge/memory/${tier}.d`;
+  return readdirSync(project.path(folder))
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => `${folder}/${name}`);
+}
+
+/** The one segment that is there. */
+export function segmentOf(project: Project, tier: Tier): string {
+  const [first, ...more] = segmentsOf(project, tier);
+  if (first === undefined || more.length > 0) throw new Error(`${more.length} segments of ${tier} too many`);
+  return first;
+}
+
+export type Verified = Integrity & { exitCode: number | null; duration_ms: number };
+
+export async function verify(project: Project, ...args: string[]): Promise<Verified> {
+  const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify', '--json', ...args]);
+  if (stdout === '') throw new Error(`forge memory verify: ${stderr}`);
+  const found = JSON.parse(stdout) as Integrity & { duration_ms: number };
+  expect(found.problems.flatMap(lacking)).toEqual([]);
+  return { ...found, exitCode };
+}
+
+/** Every field that a finding has, for people and for machines. */
+const FINDING_FIELDS = ['code', 'tier', 'file', 'line', 'offset', 'message', 'last_good', 'hint'];
+
+const lacking = (finding: Finding): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
+
+export interface Recorded {
+  cycle: number;
+  execution: { id: string; n: number };
+  evaluation?: { id: string; n: number };
+  known?: true;
+}
+
+export const record = (project: Project, ...flags: string[]): Promise<Recorded> =>
+  forgeJson(project, ['memory', 'record', '--task', 'A', '--exit-code', '0', ...flags]);
+
+export interface Logged {
+  id: string;
+  tier: Tier;
+  n: number;
+  kind: string;
+  record: Record<string, unknown>;
+}
+
+export async function logOf(project: Project, tier: Tier): Promise<Logged[]> {
+  return (await forgeJson<{ records: Logged[] }>(project, ['memory', 'log', '--tier', tier])).records;
+}
+
+/** Folds and commits what was recorded. */
+export async function commitFolded(project: Project): Promise<void> {
+  await forgeJson(project, ['memory', 'fold']);
+  project.git('add', '.');
+  project.git('commit', '-qm', 'Fold');
+}
+
+export const linesOf = (project: Project, file: string): string[] =>
+  project.read(file).split('\n').slice(0, -1);
+
+export const putLines = (project: Project, file: string, lines: readonly string[]): void =>
+  writeFileSync(project.path(file), lines.map((line) => `${line}\n`).join(''));
+
+/** The same file with one byte changed. */
+export function flipByte(project: Project, file: string, at: number): void {
+  const bytes = readFileSync(project.path(file));
+  bytes[at] = (bytes[at] as number) ^ 1;
+  writeFileSync(project.path(file), bytes);
+}
+
+/** Types a hint as it stands: a shell runs what is no forge command, and `…` is what a person would write. */
+export async function typeHint(project: Project, hint: string): Promise<void> {
+  const steps = hint
+    .split(/ {2}or, if [^:]*: /)[0]
+    ?.split(/(?:,| {2}) ?then: | {2}\([^)]*\)(?:, then: )?/)
+    .map((step) => step.trim())
+    .filter(Boolean) as string[];
+  for (const step of steps) {
+    if (!step.startsWith('forge ')) {
+      execFileSync('sh', ['-c', step], { cwd: project.dir, stdio: 'pipe' });
+      continue;
+    }
+    const words = [...step.replaceAll('…', 'because').matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, quoted, word]) => quoted ?? word ?? '',
+    );
+    const { exitCode, stderr } = await runForge(project, words.slice(1), HUMAN);
+    if (exitCode !== 0) throw new Error(`${step}: exit ${exitCode}: ${stderr}`);
+  }
+}
+
+/** A key of a Supervisor in a file of its own. */
+export function makeKey(folder: string, algorithm = 'ed25519'): string {
+  const path = join(folder, `${algorithm}.pem`);
+  const kind = algorithm === 'ed25519' ? ['-algorithm', 'ed25519'] : ['-algorithm', algorithm];
+  execFileSync('openssl', ['genpkey', ...kind, '-out', path], { stdio: 'pipe' });
+  return path;
+}
+
+/** What a pull brings once somebody named a key: the settings have its public half, and no machine has pinned one. */
+export function nameKey(project: Project, file: string): string {
+  const config = '.forge/config.toml';
+  const key = publicKeyOf(createPublicKey(readFileSync(file)).export({ type: 'spki', format: 'der' }));
+  project.write(config, addTomlItem(project.read(config), 'supervisor', 'keys', key));
+  return file;
+}
+
+/** So many cycles at once. */
+export async function recordMany(project: Project, count: number): Promise<void> {
+  const lines = Array.from({ length: count }, (_, i) =>
+    JSON.stringify({ task_id: `T${i + 1}`, exit_code: 0, idempotency_key: `key-${i + 1}` }),
+  );
+  await forgeJson(project, ['memory', 'record', '-'], { stdin: lines.join('\n') });
+}
+
+export const commit = (project: Project): void => {
+  project.git('add', '.');
+  project.git('commit', '-qm', 'Memory');
+};
+
+/** The shortest call that records a cycle. */
+export const BASE = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
+export const cyclesOf = async (
+  project: Project,
+  tier: 'execution' | 'evaluation' = 'execution',
+): Promise<Logged[]> => (await logOf(project, tier)).filter(({ kind }) => kind === 'cycle');
+
+/** A repository whose execution ledger has a segment of three cycles. */
+export async function withCycles(
+  make = makeForge,
+): Promise<{ project: Project; file: string; lines: string[] }> {
+  const project = await make();
+  for (let i = 0; i < 3; i++) await record(project);
+  const file = segmentOf(project, 'execution');
+  return { project, file, lines: linesOf(project, file) };
+}
+
+/** The same, folded and committed. */
+export async function withCommitted(): Promise<{ project: Project; file: string; lines: string[] }> {
+  const { project } = await withCycles();
+  await commitFolded(project);
+  await verify(project);
+  const file = fixedOf('execution');
+  return { project, file, lines: linesOf(project, file) };
+}

@@ -1,0 +1,53 @@
+import { cpSync } from 'node:fs';
+import type { Consolidated, Promoted } from '../../src/index.js';
+import { forgeJson, runForge } from './forge.js';
+import type { Recorded } from './memory.js';
+import { makeFolder, type Project, projectAt } from './project.js';
+
+export const P = 'Retry the install once';
+
+interface Change {
+  pattern?: string;
+  holds?: boolean;
+  classification?: string;
+}
+
+/** Evaluated cycles that show a pattern; clean unless it is said otherwise. */
+export function times(count: number, { pattern = P, holds = true, ...rest }: Change = {}): object[] {
+  const patterns = [{ pattern, scope: 'execution', holds }];
+  const one = { task_id: 'A', exit_code: 0, classification: 'SUCCESS', environment_valid: true };
+  return Array.from({ length: count }, () => ({ ...one, patterns, ...rest }));
+}
+
+export const recordAll = (
+  project: Project,
+  cycles: readonly object[],
+): Promise<{ cycles?: Recorded[]; consolidation: Consolidated }> =>
+  forgeJson(project, ['memory', 'record', '-'], {
+    stdin: cycles.map((each) => JSON.stringify(each)).join('\n'),
+  });
+
+/** Ten cycles that contradict what was learned: a consolidation contests it. */
+export const contest = (project: Project) =>
+  recordAll(project, [
+    ...times(9, { pattern: 'other' }),
+    ...times(1, { holds: false, classification: 'FAILURE' }),
+  ]);
+
+/** The answer, also where the exit code says that a pattern fails a condition. */
+export async function promote(project: Project, ...args: string[]): Promise<Promoted> {
+  return JSON.parse((await runForge(project, ['memory', 'promote', ...args, '--json'])).stdout);
+}
+
+export function commitAll(project: Project): void {
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'Memory');
+}
+
+/** Another clone, on a branch of its own. */
+export function copyTo(project: Project, branch: string): Project {
+  const copy = projectAt(makeFolder());
+  cpSync(project.dir, copy.dir, { recursive: true });
+  copy.git('checkout', '-qb', branch);
+  return copy;
+}

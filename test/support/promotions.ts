@@ -1,0 +1,44 @@
+import type { Consolidated, Promoted } from '../../src/index.js';
+import { forgeJson, runForge } from './forge.js';
+import { logOf, type Recorded } from './memory.js';
+import type { Project } from './project.js';
+
+export const P = 'Retry the install once';
+
+export interface Change {
+  pattern?: string;
+  holds?: boolean;
+  classification?: string;
+  environment_valid?: boolean;
+}
+
+/** One evaluated cycle that shows a pattern; clean unless it is said otherwise. */
+export function cycle({ pattern = P, holds = true, ...rest }: Change = {}): object {
+  const patterns = [{ pattern, scope: 'execution', holds }];
+  return {
+    task_id: 'A',
+    exit_code: 0,
+    classification: 'SUCCESS',
+    environment_valid: true,
+    patterns,
+    ...rest,
+  };
+}
+
+export const recordAll = (
+  project: Project,
+  cycles: readonly object[],
+): Promise<Recorded & { consolidation: Consolidated }> =>
+  forgeJson(project, ['memory', 'record', '-'], {
+    stdin: cycles.map((each) => JSON.stringify(each)).join('\n'),
+  });
+
+export const times = (count: number, change?: Change): object[] =>
+  Array.from({ length: count }, () => cycle(change));
+
+/** The answer, also where the exit code says that a pattern fails a condition. */
+export async function promote(project: Project, ...args: string[]): Promise<Promoted> {
+  return JSON.parse((await runForge(project, ['memory', 'promote', ...args, '--json'])).stdout);
+}
+
+export const knowledgeOf = (project: Project) => logOf(project, 'knowledge');

@@ -1,0 +1,55 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { BIN } from './forge.js';
+
+const tmux = (socket: string, ...args: string[]) =>
+  spawnSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+
+export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+export interface Screen {
+  /** Lines as they were written: one that the terminal broke is whole. */
+  lines: string[];
+  /** The same with escape sequences. */
+  raw: string;
+}
+
+/** What a terminal of that many columns shows of a command, once it has ended. */
+export async function onScreen(
+  dir: string,
+  args: readonly string[],
+  { columns, env = {} }: { columns: number; env?: Record<string, string> },
+): Promise<Screen> {
+  const folder = mkdtempSync(join(tmpdir(), 'forge-tmux-'));
+  const socket = join(folder, 's');
+  onTestFinished(() => {
+    tmux(socket, 'kill-server');
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const settings = Object.entries({ TERM: 'screen-256color', ...env }).map(([name, value]) =>
+    value === '' ? `unset ${name}` : `export ${name}=${quoted(value)}`,
+  );
+  const call = [process.execPath, BIN, ...args].map(quoted).join(' ');
+  const script = join(folder, 'run.sh');
+  writeFileSync(
+    script,
+    `${settings.join('\n')}\ncd ${quoted(dir)}\n${call}\ntmux -S ${socket} wait-for -S end\nsleep 1000\n`,
+  );
+  // UTF-8 whatever the locale of the command: the terminal itself can show all.
+  tmux(socket, '-u', 'new-session', '-d', '-x', String(columns), '-y', '200', `sh ${quoted(script)}`);
+  tmux(socket, 'wait-for', 'end');
+  const plain = tmux(socket, 'capture-pane', '-p', '-J', '-S', '-', '-t', '0').stdout;
+  const raw = tmux(socket, 'capture-pane', '-p', '-e', '-J', '-S', '-', '-t', '0').stdout;
+  return {
+    lines: plain
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trimEnd()),
+    raw,
+  };
+}

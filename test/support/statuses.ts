@@ -1,0 +1,17 @@
+import type { StatusReport } from '../../src/index.js';
+import { forgeJson, type RunOptions } from './forge.js';
+import type { Project } from './project.js';
+
+export const statusOf = (project: Project, options: RunOptions = {}): Promise<StatusReport> =>
+  forgeJson<StatusReport>(project, ['status'], options);
+
+export type Told = { color: string; reasons: string[]; fix: string[] };
+export async function component(project: Project, name: string, options: RunOptions = {}): Promise<Told> {
+  const { components } = await statusOf(project, options);
+  return components.find((one) => one.name === name) as Told;
+}
+
+export function commitAll(project: Project, subject = 'Work'): void {
+  project.git('add', '-A');
+  project.git('commit', '-q', '--allow-empty', '-m', subject);
+}

@@ -1,0 +1,84 @@
+import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect } from 'vitest';
+import { type FailedForge, runBinary } from './forge.js';
+import { makeFolder, makeRepository, type Project, projectAt } from './project.js';
+
+/** The built binary with its surroundings, run as somebody would type it. */
+type Place = Pick<Project, 'dir'>;
+interface Typed {
+  env?: NodeJS.ProcessEnv;
+  input?: string;
+}
+
+/** stdout of a command that has to work. */
+export function typed(place: Place, args: readonly string[], options: Typed = {}): string {
+  const { stdout, stderr, exitCode } = runBinary(place.dir, args, options);
+  expect({ exitCode, stderr }, `forge ${args.join(' ')}`).toMatchObject({ exitCode: 0 });
+  return stdout;
+}
+
+/** The JSON value of a command that has to work. */
+export function typedJson<T = Record<string, unknown>>(
+  place: Place,
+  args: readonly string[],
+  options: Typed = {},
+): T {
+  return JSON.parse(typed(place, [...args, '--json'], options)) as T;
+}
+
+/** The error of a command that has to fail; nothing may stand on stdout. */
+export function typedError(place: Place, args: readonly string[], options: Typed = {}): FailedForge {
+  const { stdout, stderr, exitCode } = runBinary(place.dir, [...args, '--json'], options);
+  expect(stdout, `forge ${args.join(' ')} was to fail`).toBe('');
+  return { ...(JSON.parse(stderr) as { error: FailedForge }).error, exitCode };
+}
+
+export interface Ended {
+  session: { id: string };
+  archive: string;
+  commit?: { hash: string; short: string; subject: string };
+  commit_skipped?: string;
+}
+
+/** A session with one line of progress, ended. */
+export function workAndEnd(place: Place, options: Typed = {}): Ended {
+  typed(place, ['session', 'start'], options);
+  typed(place, ['progress', 'add', 'wired the form'], options);
+  return typedJson<Ended>(place, ['session', 'end', '--next', 'wire the logout button'], options);
+}
+
+let template: string | undefined;
+afterAll(() => template && rmSync(template, { recursive: true, force: true }));
+
+/** A repository with one commit and an initialised, not yet committed `.forge/`: made once, copied for each test. */
+export function makeForgeRepository(): Project {
+  if (template === undefined) {
+    const first = makeRepository();
+    typed(first, ['init', '--yes']);
+    rmSync(first.path('.git/forge'), { recursive: true });
+    template = realpathSync(mkdtempSync(join(tmpdir(), 'forge-template-')));
+    cpSync(first.dir, template, { recursive: true });
+  }
+  const project = projectAt(makeFolder());
+  cpSync(template, project.dir, { recursive: true });
+  return project;
+}
+
+/** The paths that a commit changed. */
+export function pathsIn(project: Project, commit = 'HEAD'): string[] {
+  return project
+    .git('show', '--no-renames', '--format=', '--name-only', '-z', commit)
+    .split('\0')
+    .filter(Boolean);
+}
+
+/** That the last commit is the session's, with `.forge/` alone in it (or the folder given). */
+export function expectSessionCommit(project: Project, ended: Ended, folder = '.forge'): void {
+  expect(ended.commit_skipped).toBeUndefined();
+  expect(project.git('rev-parse', 'HEAD')).toBe(ended.commit?.hash);
+  const paths = pathsIn(project);
+  expect(paths).toContain(`${folder}/${ended.archive.replace(/^.*?\.forge\//, '')}/session.json`);
+  expect(paths.filter((path) => !path.startsWith(`${folder}/`))).toEqual([]);
+}

@@ -1,0 +1,161 @@
+import { chmodSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+
+interface Trust {
+  digest: string;
+  trusted: boolean;
+  items: { kind: string; name: string; content: string; state: string }[];
+}
+
+/** A colleague's project, with a test that leaves a trace when it runs, as it arrives by clone. */
+async function cloned(test = 'touch ran'): Promise<Project> {
+  const origin = await makeForge();
+  await forgeJson(origin, ['feature', 'add', 'A', 'a', '--test', test]);
+  origin.git('commit', '-qam', 'Feature');
+  const clone = projectAt(`${makeFolder()}/clone`);
+  origin.git('clone', '-q', origin.dir, clone.dir);
+  await runForge(clone, ['init']);
+  return clone;
+}
+
+const PERSON = { terminal: true } as const;
+
+async function expectRefused(project: Project): Promise<void> {
+  const error = await forgeError(project, ['feature', 'verify', 'A']);
+  expect(error).toMatchObject({ exitCode: 3, code: 'trust.needed', hint: 'forge trust' });
+  expect(project.has('ran')).toBe(false);
+}
+
+describe('forge trust', () => {
+  it('B-85 nothing of a fresh clone runs; --show prints it in full, escapes visible', async () => {
+    const project = await cloned();
+    project.write(
+      '.forge/init.sh',
+      `${project.read('.forge/init.sh')}# \u001b[8mhidden\u001b[0m \u202egnp.exe\n`,
+    );
+    await expectRefused(project);
+    const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
+    const { stdout, exitCode } = await runForge(project, ['trust', '--show']);
+    expect(exitCode).toBe(0);
+    const script = project.read('.forge/init.sh').split('\n');
+    for (const line of script.slice(0, 10)) expect(stdout).toContain(line);
+    expect(stdout).toContain('# <U+001B>[8mhidden<U+001B>[0m <U+202E>gnp.exe');
+    expect(stdout).toMatch(/feature A {2}not approved\n {2}touch ran\n/);
+    expect(stdout).toMatch(/FORGE_TRUST=[0-9a-f]{64}\n$/);
+    expect([snapshot(project.dir), snapshot(process.env.HOME as string)]).toEqual(before);
+  });
+
+  it('B-85 a person at a terminal approves; then it runs, and only here', async () => {
+    const project = await cloned();
+    const { stderr, stdout, exitCode } = await runForge(project, ['trust', '--yes'], PERSON);
+    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('All of it is approved.')]);
+    // What is approved was shown before.
+    expect(stderr).toContain('touch ran');
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    expect(project.has('ran')).toBe(true);
+    const again = projectAt(`${makeFolder()}/again`);
+    project.git('clone', '-q', project.dir, again.dir);
+    await runForge(again, ['init']);
+    await expectRefused(again);
+  });
+
+  it('B-85 what was entered through forge here is approved by being entered', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true', '--test', 'node -e 0']);
+    expect((await forgeJson<Trust>(project, ['trust', '--show'])).trusted).toBe(true);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    project.write(FEATURES, project.read(FEATURES).replace('node -e 0', 'touch ran'));
+    await expectRefused(project);
+  });
+
+  it('B-86 one byte changed since: untrusted again, and the change is shown', async () => {
+    const project = await cloned('sh .forge/check.sh');
+    project.write('.forge/check.sh', 'touch ran\n');
+    await runForge(project, ['trust', '--yes'], PERSON);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    project.git('clean', '-fdq', 'ran');
+    project.write('.forge/check.sh', 'touch ran # more\n');
+    await expectRefused(project);
+    const { stdout } = await runForge(project, ['trust', '--show']);
+    expect(stdout).toMatch(
+      /check\.sh {2}changed since it was approved\n {2}-touch ran\n {2}\+touch ran # more\n/,
+    );
+    await runForge(project, ['trust', '--yes'], PERSON);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+  });
+
+  it('B-87 a link’s target counts, and so does a script whose name needs quotes', async () => {
+    const project = await cloned("sh '.forge/my check.sh'");
+    const outside = `${makeFolder()}/target.sh`;
+    projectAt('/').write(outside, 'true\n');
+    symlinkSync(outside, project.path('.forge/my check.sh'));
+    await runForge(project, ['trust', '--yes'], PERSON);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
+    projectAt('/').write(outside, `touch ${project.path('ran')}\n`);
+    await expectRefused(project);
+  });
+
+  it('B-88 without a terminal nobody approves, whatever the flags; CI names the digest', async () => {
+    const project = await cloned();
+    const before = snapshot(process.env.HOME as string);
+    for (const args of [['trust'], ['trust', '--yes'], ['trust', '--yes', '--no-input']])
+      for (const env of [{}, { CI: 'true' }])
+        expect(await forgeError(project, args, { env })).toMatchObject({
+          exitCode: 3,
+          code: 'trust.no_terminal',
+        });
+    // At a terminal "never ask" is no yes either.
+    for (const args of [
+      ['trust', '--no-input'],
+      ['trust', '--json'],
+    ])
+      expect((await runForge(project, args, PERSON)).exitCode).toBe(3);
+    expect(differences(before, snapshot(process.env.HOME as string))).toEqual([]);
+
+    const { digest } = await forgeJson<Trust>(project, ['trust', '--show']);
+    for (const wrong of ['', '1', 'true', digest.slice(1), digest.toUpperCase()])
+      expect(
+        (await forgeError(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: wrong } })).code,
+      ).toBe('trust.needed');
+    expect(
+      (await runForge(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: digest } })).exitCode,
+    ).toBe(0);
+    project.git('clean', '-fdq', 'ran');
+    project.write(FEATURES, project.read(FEATURES).replace('touch ran', 'touch ran again'));
+    expect(
+      (await forgeError(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: digest } })).code,
+    ).toBe('trust.needed');
+    expect(project.has('ran')).toBe(false);
+  });
+
+  it('B-88 --revoke takes every approval back, --dry-run none', async () => {
+    const project = await cloned();
+    await runForge(project, ['trust', '--yes'], PERSON);
+    await runForge(project, ['trust', '--revoke', '-n']);
+    expect((await forgeJson<Trust>(project, ['trust', '--show'])).trusted).toBe(true);
+    const { items } = await forgeJson<Trust>(project, ['trust', '--revoke']);
+    expect(items.map(({ state }) => state)).toEqual(['new', 'new']);
+    await expectRefused(project);
+    const before = snapshot(process.env.HOME as string);
+    await runForge(project, ['trust', '--yes', '-n'], PERSON);
+    expect(differences(before, snapshot(process.env.HOME as string))).toEqual([]);
+  });
+
+  it('B-85 approvals are kept in the person’s own folder, readable by nobody else', async () => {
+    const project = await makeForge();
+    const state = snapshot(process.env.XDG_STATE_HOME as string);
+    const files = Object.entries(state).filter(([path]) => path.endsWith('.json'));
+    expect(files.length).toBeGreaterThan(0);
+    for (const [path, what] of files)
+      expect([path, what]).toEqual([path, expect.stringMatching(/^file 600 /)]);
+    expect(Object.keys(snapshot(project.dir)).filter((path) => path.includes('trust'))).toEqual([]);
+    chmodSync(project.path('.forge/init.sh'), 0o755);
+    expect((await forgeJson<Trust>(project, ['trust', '--show'])).items).toMatchObject([
+      { name: '.forge/init.sh', state: 'trusted' },
+    ]);
+  });
+});

@@ -1,0 +1,180 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are meant as they stand
+import { rmSync } from 'node:fs';
+import { parse } from 'smol-toml';
+import { describe, expect, it } from 'vitest';
+import { splitCommand } from '../../src/core/argv.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, FEATURES, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
+import { makeFolder, projectAt } from '../support/project.js';
+
+/** What a template engine, a shell or a replacement pattern would act on. */
+const EXPRESSIONS = [
+  '$(touch pwned)',
+  '`touch pwned`',
+  '${HOME} $HOME ~',
+  '{{project}} {{7*7}} {}',
+  "$& $1 $` $' $$",
+  '%s %n \\n \\0',
+  '<%= 1 %> #{1} {% x %}',
+  '; touch pwned & | > pwned',
+  '"\'\\ " \'',
+  '*.js ?',
+];
+
+describe('values are data', () => {
+  it('B-91 in a name, a folder and a setting', async () => {
+    for (const name of EXPRESSIONS) {
+      const project = projectAt(`${makeFolder()}/${name}`);
+      project.write('package.json', '{}');
+      const stored = (): unknown =>
+        (parse(project.read(CONFIG)) as { project: { name: string } }).project.name;
+      await forgeJson(project, ['init']);
+      expect(stored()).toBe(name);
+      rmSync(project.path(CONFIG));
+      await forgeJson(project, ['init', '--name', `${name} given`]);
+      expect(stored()).toBe(`${name} given`);
+      await forgeJson(project, ['config', 'set', 'project.name', `${name}!`]);
+      const { value } = await forgeJson<{ value: string }>(project, ['config', 'get', 'project.name']);
+      expect([value, stored()]).toEqual([`${name}!`, `${name}!`]);
+      expect(Object.keys(snapshot(project.dir)).filter((path) => path.includes('pwned'))).toEqual([]);
+    }
+  });
+
+  it('B-91 in a test: each word reaches the program as it stands', async () => {
+    const project = await makePlainForge();
+    project.write('argv.cjs', 'console.log(JSON.stringify(process.argv.slice(2)))\n');
+    for (const [n, value] of EXPRESSIONS.entries()) {
+      const quoted = `'${value.replaceAll("'", `'\\''`)}'`;
+      await forgeJson(project, ['feature', 'add', `Q-${n}`, 'q', '--test', `node argv.cjs ${quoted} "a b"`]);
+      const { stderr, exitCode } = await runForge(project, ['feature', 'verify', `Q-${n}`]);
+      expect([value, exitCode]).toEqual([value, 0]);
+      expect(stderr).toContain(`${JSON.stringify([value, 'a b'])}\n`);
+    }
+    await forgeJson(project, ['config', 'set', 'features.test_command', 'node argv.cjs {} --x={}']);
+    for (const [n, value] of EXPRESSIONS.entries()) {
+      await forgeJson(project, ['feature', 'add', `T-${n}`, 't', '--test', value]);
+      const { stderr } = await runForge(project, ['feature', 'verify', `T-${n}`]);
+      expect(stderr).toContain(`${JSON.stringify([value, `--x=${value}`])}\n`);
+    }
+    expect(project.has('pwned')).toBe(false);
+  });
+
+  it('B-91 what only a shell can do is refused, with the line that asks for one', async () => {
+    const project = await makePlainForge();
+    project.write('lib.sh', 'x=1\n');
+    for (const test of [
+      'touch pwned; true',
+      'true && touch pwned',
+      'true | cat',
+      'echo $HOME',
+      'echo `id`',
+      "echo 'it' $(id)",
+      'true > pwned',
+      '(true)',
+      'echo "$HOME"',
+    ]) {
+      const error = await forgeError(project, ['feature', 'add', 'A', 'a', '--test', test]);
+      expect([test, error.exitCode, error.code]).toEqual([test, 2, 'command.shell']);
+      // The hint can be pasted: it means the same line.
+      expect(splitCommand(error.hint ?? '')).toEqual(['sh', '-c', test]);
+    }
+    expect(await forgeError(project, ['feature', 'add', 'A', 'a', '--test', 'A=1 true'])).toMatchObject({
+      exitCode: 2,
+      hint: 'env A=1 true',
+    });
+    for (const test of ["echo 'open", 'echo "open', '', "''"])
+      expect([
+        test,
+        (await forgeError(project, ['feature', 'add', 'A', 'a', '--test', test])).exitCode,
+      ]).toEqual([test, 2]);
+    expect(project.json(FEATURES)).toMatchObject({ features: [] });
+    expect(project.has('pwned')).toBe(false);
+  });
+
+  it('B-91 in the log and the commit message', async () => {
+    const project = await makeForge();
+    const all = EXPRESSIONS.join(' ');
+    await forgeJson(project, ['session', 'start', '--goal', all]);
+    await forgeJson(project, ['progress', 'add', all]);
+    await forgeJson(project, ['session', 'end', '--learned', all, '--next', all]);
+    const message = project.git('log', '-1', '--format=%B');
+    expect(message).toContain(`\n- ${all}\n`);
+    expect(message).toContain(`- Learned: ${all}\n`);
+    expect(project.has('pwned')).toBe(false);
+    expect(project.git('status', '--porcelain')).toBe('');
+  });
+});
+
+describe('what a repository cannot grant itself', () => {
+  it('B-94 trust, guard, role and override in config.toml are ignored and warned about', async () => {
+    const project = await makeForge();
+    const evil = `
+[trust]
+approved = true
+commands = ["touch pwned"]
+
+[role]
+name = "supervisor"
+[override]
+all = true
+`;
+    // The file that init writes has tables of these names.
+    project.write(
+      CONFIG,
+      `${project
+        .read(CONFIG)
+        .replace('[guard]\n', '[guard]\noff = true\nenabled = false\n')
+        .replace('[supervisor]\n', '[supervisor]\nkey = "abc"\n')}${evil}`,
+    );
+    project.write(
+      FEATURES,
+      '{"schema_version":"1.0","features":[{"id":"A","name":"a","status":"failing","tests":["touch pwned"],"trusted":true}]}',
+    );
+    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
+      exitCode: 3,
+      code: 'trust.needed',
+    });
+    expect((await forgeJson<{ trusted: boolean }>(project, ['trust', '--show'])).trusted).toBe(false);
+    const { stderr, stdout, exitCode } = await runForge(project, ['config', 'list']);
+    expect(exitCode).toBe(0);
+    for (const name of [
+      'trust.approved',
+      'trust.commands',
+      'guard.off',
+      'guard.enabled',
+      'role.name',
+      'override.all',
+      'supervisor.key',
+    ]) {
+      expect(stderr).toMatch(
+        new RegExp(
+          `^! \\.forge/config\\.toml: ${name} cannot be set from a repository; it is ignored\\.$`,
+          'm',
+        ),
+      );
+      expect(stdout).not.toMatch(new RegExp(`^${name.replace('.', '\\.')} `, 'm'));
+      expect(await forgeError(project, ['config', 'set', name, 'true'])).toMatchObject({
+        exitCode: 3,
+        code: 'config.outside',
+      });
+    }
+    expect(project.has('pwned')).toBe(false);
+  });
+
+  it('B-94 nor in the environment that its files could set: only the caller’s FORGE_TRUST counts', async () => {
+    const project = await makeForge();
+    project.write(
+      FEATURES,
+      '{"schema_version":"1.0","features":[{"id":"A","name":"a","status":"failing","tests":["touch pwned"]}]}',
+    );
+    const { digest } = await forgeJson<{ digest: string }>(project, ['trust', '--show']);
+    for (const name of ['.env', '.forge/.env', '.forge/local/trust.json', '.git/forge/trust.json'])
+      project.write(name, `FORGE_TRUST=${digest}\n`);
+    project.git('config', 'forge.trust', digest);
+    expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
+      exitCode: 3,
+      code: 'trust.needed',
+    });
+    expect(project.has('pwned')).toBe(false);
+  });
+});

@@ -1,63 +1,59 @@
-// Figures of commands, each as a whole process, in units of `node -e 0`.
+// Figures of commands, each as a whole process. The limit is what a person waits for on an idle machine, beyond git's own time.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canMeasureMemory, memoryRatio, run, wallRatios } from './measure.mjs';
-import { forge, gitCallOf, gitCallsOf } from './repositories.mjs';
+import { canMeasureMemory, memoryRatio, run, wallTimes } from './measure.mjs';
+import { forge, gitCallsOf } from './repositories.mjs';
 
 const START = forge('session', 'start', '--json');
-const START_LIMIT = 1.6;
+/** Milliseconds. */
+const LIMIT = 100;
 
-/** One row a figure: what is run, where, and what it may take at most, in units of `node -e 0`. */
+const command = (name, argv, more = {}) => ({ name, where: 'small', unit: 'ms', argv, ...more });
+
 export const COMMANDS = [
-  { name: 'forge --version', where: 'small', argv: forge('--version'), limit: 1.25 },
-  { name: 'focus show', where: 'small', argv: forge('focus', 'show'), limit: 1.7 },
-  { name: 'next', where: 'small', argv: forge('next'), limit: 1.7 },
-  { name: 'session start --json, small repository', where: 'small', measure: measureStart },
-  { name: 'session start --json, HEAD moved', where: 'small', measure: measureStart, moved: true },
-  { name: 'session start --json, 50,000 commits', where: 'large', measure: measureStart, moved: true },
-  { name: 'session start --json, peak memory', where: 'small', measure: measureMemory },
-  { name: 'status --short', where: 'small', argv: forge('status', '--short'), limit: 1.5 },
-  { name: 'status --json', where: 'small', measure: measureStatus },
+  command('forge --version', forge('--version')),
+  command('focus show', forge('focus', 'show')),
+  command('next', forge('next')),
+  command('session start --json, small repository', null, { measure: measureStart }),
+  command('session start --json, HEAD moved', null, { measure: measureStart, moved: true }),
+  command('session start --json, 50,000 commits', null, {
+    where: 'large',
+    measure: measureStart,
+    moved: true,
+  }),
   {
-    name: 'progress add',
+    name: 'session start --json, peak memory',
     where: 'small',
-    argv: forge('progress', 'add', 'one line'),
-    limit: 1.7,
-    session: true,
+    unit: 'empty Node',
+    measure: measureMemory,
   },
-  {
-    name: 'memory record',
-    where: 'small',
-    argv: forge('memory', 'record', '--task', 'FORGE-001', '--exit-code', '0', '--classification', 'SUCCESS'),
-    limit: 1.8,
-  },
-  {
-    name: 'cycle -- true',
-    where: 'small',
-    argv: forge('cycle', '--quiet', '--task', 'X-1', '--', 'true'),
-    limit: 3.5,
-  },
-  { name: 'recover --plan, 50,000 commits', where: 'large', measure: measureRecover },
-  { name: 'kfr patch', where: 'small', limit: 1.8, measure: measurePatch },
-  { name: 'feature list, 1,000 features', where: 'features', argv: forge('feature', 'list'), limit: 1.8 },
-  { name: 'next, 1,000 features', where: 'features', argv: forge('next'), limit: 1.8 },
+  command('status --short', forge('status', '--short'), { asksGit: true }),
+  command('status --json', forge('status', '--json'), { asksGit: true }),
+  command('progress add', forge('progress', 'add', 'one line'), { session: true }),
+  command(
+    'memory record',
+    forge('memory', 'record', '--task', 'FORGE-001', '--exit-code', '0', '--classification', 'SUCCESS'),
+  ),
+  command('cycle -- true', forge('cycle', '--quiet', '--task', 'X-1', '--', 'true'), { asksGit: true }),
+  command('recover --plan, 50,000 commits', null, { where: 'large', measure: measureRecover }),
+  command('kfr patch', null, { measure: measurePatch }),
+  command('feature list, 1,000 features', forge('feature', 'list'), { where: 'features' }),
+  command('next, 1,000 features', forge('next'), { where: 'features' }),
 ];
 
-export function measureCommand({ argv, limit, session }, place) {
+export function measureCommand({ argv, session, asksGit }, place, scratch) {
   const running = session && isRunning(place);
   if (session && !running) run(START, place);
-  const [ratio] = wallRatios([argv], place);
+  const git = asksGit ? [gitCallsOf(argv, scratch, place)] : [];
+  const times = wallTimes([argv, ...git], place);
   if (session && !running) discard(place);
-  return { ...ratio, limit };
+  return withGit(times);
 }
 
-/** What the first look asks git is remembered; what every later one asks is measured beside it and added. */
-function measureStatus(_figure, place, scratch) {
-  const status = forge('status', '--json');
-  run(status, place);
-  const git = gitCallOf(status, scratch, place);
-  const [gitAlone, ratio] = wallRatios([git, status], place);
-  return { ...ratio, limit: 1.7 + gitAlone.median, git_alone: gitAlone.median };
+/** The second of two times is that of git's calls alone; they are added to the limit. */
+function withGit([time, git]) {
+  if (git === undefined) return { ...time, limit: LIMIT };
+  return { ...time, limit: LIMIT + git.median, git_alone: git.median };
 }
 
 /**
@@ -73,16 +69,15 @@ function measureStart({ moved }, place, scratch) {
   };
   prepare();
   if (!moved) {
-    const [start] = wallRatios([START], place, prepare);
-    return { ...start, limit: START_LIMIT };
+    return withGit(wallTimes([START], place, prepare));
   }
-  const git = gitCallOf(START, scratch, place);
-  const [gitAlone, start] = wallRatios([git, START], place, prepare);
+  const git = gitCallsOf(START, scratch, place);
+  const times = wallTimes([START, git], place, prepare);
   discard(place);
-  return { ...start, limit: START_LIMIT + gitAlone.median, git_alone: gitAlone.median };
+  return withGit(times);
 }
 
-/** A checkpoint a thousand commits back; the limit is a bare Node and twice what git takes one call after the other. */
+/** A checkpoint a thousand commits back. */
 function measureRecover(_figure, place, scratch) {
   const tag = 'checkpoint/BENCH-v1';
   const commit = run(['git', 'rev-parse', 'HEAD~1000'], place).trim();
@@ -106,15 +101,14 @@ function measureRecover(_figure, place, scratch) {
     const decided = JSON.parse(run(plan, place));
     if (decided.divergence.commits !== 1000) throw new Error(`recover --plan saw ${run(plan, place)}`);
     const calls = gitCallsOf(plan, scratch, place);
-    const [git, median] = wallRatios([calls, plan], place);
-    return { ...median, limit: 1 + 2 * git.median, git_alone: git.median };
+    return withGit(wallTimes([plan, calls], place));
   } finally {
     run(['git', 'tag', '-d', tag], place);
   }
 }
 
 /** A goal in place of the one before, in each round another one: what is there already is refused. */
-function measurePatch({ limit }, place) {
+function measurePatch(_figure, place) {
   if (!isRunning(place)) run(START, place);
   let round = 0;
   const file = join(place.cwd, '..', 'patch.json');
@@ -123,9 +117,9 @@ function measurePatch({ limit }, place) {
       file,
       JSON.stringify({ operations: [{ op: 'replace', kind: 'Goal', text: `goal ${++round}` }] }),
     );
-  const [ratio] = wallRatios([forge('kfr', 'patch', file)], place, next);
+  const times = wallTimes([forge('kfr', 'patch', file)], place, next);
   discard(place);
-  return { ...ratio, limit };
+  return withGit(times);
 }
 
 function measureMemory(_figure, place) {

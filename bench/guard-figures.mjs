@@ -28,7 +28,7 @@ export async function loadGuard(folder) {
 
 async function bundle(folder) {
   const outfile = join(folder, 'guard.mjs');
-  const inner = fileURLToPath(new URL('../src/domain/guard/', import.meta.url));
+  const inner = fileURLToPath(new URL('../src/guard/', import.meta.url));
   const contents = `export * from '${inner}engine.js'; export { guardRules } from '${inner}table.js';`;
   await build({
     stdin: { contents, resolveDir: inner, loader: 'ts' },
@@ -54,7 +54,7 @@ function loadTimes(folder, module) {
 }
 
 const PROSE =
-  'The lock was not released: src/store/lock.ts:42 waits for a holder that is gone. Fixed in 4f2a9c1.\n';
+  'The lock was not released: src/core/lock.ts:42 waits for a holder that is gone. Fixed in 4f2a9c1.\n';
 
 let guard;
 

@@ -1,4 +1,4 @@
-// Whole-process measurements, always against `node -e 0` of the same minute: a machine's speed drifts, the ratio hardly.
+// Measures whole processes: milliseconds, or ratios to `node -e 0` of the same round where the machine's speed must not count.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
@@ -51,6 +51,23 @@ export const summary = (numbers) => ({
   min: Math.min(...numbers),
   max: Math.max(...numbers),
 });
+
+/**
+ * Milliseconds of each of `commands`, in turn. A command is an argv, a function that makes one each time, or `{ argv, place }`
+ * where it runs elsewhere. `between` runs unmeasured before every round.
+ */
+export function wallTimes(commands, place, between = () => {}) {
+  const times = commands.map(() => []);
+  for (let round = -WARM_UPS; round < PAIRS; round++) {
+    between();
+    for (const [i, command] of commands.entries()) {
+      const argv = typeof command === 'function' ? command() : (command.argv ?? command);
+      const took = wallMs(argv, command.place ?? place);
+      if (round >= 0) times[i].push(took);
+    }
+  }
+  return times.map(summary);
+}
 
 /**
  * Rounds of `node -e 0` and each of `commands`, one after the other: the ratios of each to the node of its own round,

@@ -10,7 +10,7 @@ const HEAD = ['figure', 'median', 'unit', 'limit', 'range', 'time', ''];
 const number = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
 
 function limitOf({ limit, least, git_alone }) {
-  if (git_alone !== undefined) return `${(limit - git_alone).toFixed(1)} + ${git_alone.toFixed(2)} git`;
+  if (git_alone !== undefined) return `≤ ${number(limit - git_alone)} + ${number(git_alone)} git`;
   if (least !== undefined) return `≥ ${number(least)}`;
   return limit === undefined ? '' : `≤ ${number(limit)}`;
 }

@@ -13,7 +13,7 @@ let built = false;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
-/** test/store/child.ts as a process of its own, gone when the test has finished. */
+/** test/support/store-child.ts as a process of its own, gone when the test has finished. */
 export function startChild(...args: string[]): ChildProcess {
   const entry = fileURLToPath(new URL('./store-child.ts', import.meta.url));
   if (!built)

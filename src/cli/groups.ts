@@ -68,7 +68,7 @@ export const GROUPS: readonly GroupEntry[] = [
     name: 'next',
     heading: 'Every day',
     summary: 'Show which task comes next, and why',
-    load: () => import('../feature/command-next.js'),
+    load: async () => ({ group: (await import('../feature/command.js')).nextGroup }),
   },
   {
     name: 'feature',
@@ -116,7 +116,7 @@ export const GROUPS: readonly GroupEntry[] = [
     name: 'architecture',
     heading: 'What is known',
     summary: 'Show and edit what the system is, and must stay',
-    load: () => import('../knowledge/command-architecture.js'),
+    load: async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
   },
   {
     name: 'note',

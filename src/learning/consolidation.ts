@@ -1,18 +1,48 @@
-import { unjudgedFile } from '../core/paths.js';
+import { createHash } from 'node:crypto';
+import { readHint, writeHint } from '../core/cache.js';
+import { type Layout, unjudgedFile, windowFile } from '../core/paths.js';
 import { type RecordRef, storeRecords } from '../ledger/append.js';
 import { findExecutions, isMissing } from '../ledger/execution-find.js';
 import { growthOf, liveBytes } from '../ledger/growth.js';
 import { readRecords } from '../ledger/read.js';
 import { type Around, tierHeads } from '../ledger/store/ledger.js';
 import type { Context } from '../project/project.js';
-import { coveredHeads, recordsOf } from './consolidation-record.js';
 import { readEvaluations } from './evaluation-read.js';
 import type { EvaluationTable } from './evaluation-table.js';
 import type { Identified } from './evidence.js';
 import { closeInvestigations, openInvestigations } from './investigation.js';
 import { findDoubtful } from './read-earned.js';
-import { countUncovered, type Plan, planConsolidation, WINDOW } from './rules.js';
-import { readWindow, writeWindow } from './window.js';
+import { countUncovered, coveredHeads, type Plan, planConsolidation, recordsOf, WINDOW } from './rules.js';
+
+interface Window {
+  /** Digest of the heads of both ledgers: while these are the same, so are the records. */
+  of: string;
+  uncovered: number;
+}
+
+const digestHeads = (evaluation: readonly string[], knowledge: readonly string[]): string =>
+  createHash('sha256')
+    .update(`${evaluation.join(' ')}|${knowledge.join(' ')}`)
+    .digest('hex');
+
+/** How many cycles no consolidation covers, as it was told for these very heads; null when nobody has counted. */
+export function readWindow(
+  layout: Layout,
+  evaluation: readonly string[],
+  knowledge: readonly string[],
+): number | null {
+  const window = readHint<Window>(windowFile(layout));
+  return window?.of === digestHeads(evaluation, knowledge) && Number.isSafeInteger(window.uncovered)
+    ? window.uncovered
+    : null;
+}
+
+export const writeWindow = (
+  layout: Layout,
+  evaluation: readonly string[],
+  knowledge: readonly string[],
+  uncovered: number,
+): void => writeHint(windowFile(layout), { of: digestHeads(evaluation, knowledge), uncovered });
 
 /** Where consolidation stands, and what it would do now. */
 export interface Assessment {

@@ -1,17 +1,123 @@
-import { wordsOf } from '../core/text.js';
-import { type NewLearning, readLearnings } from '../knowledge/rules.js';
-import {
-  type BriefingData,
-  commitItems,
-  featureItems,
-  focusItems,
-  issueItem,
-  learningItem,
-  nextItems,
-  provenItems,
-  regressedItem,
-} from './briefing-items.js';
+import { escapeControls, oneLine, plural, wordsOf } from '../core/text.js';
+import type { Unit } from '../feature/issue.js';
+import { type Candidate, selectNext } from '../feature/next.js';
+import { countStatuses, type Feature, STATUSES } from '../feature/rules.js';
+import { type Knowledge, type NewLearning, readLearnings } from '../knowledge/rules.js';
+import type { Proven } from '../learning/proven.js';
 import type { BriefingSection } from './briefing-rules.js';
+import type { Focus } from './focus-rules.js';
+import { type ArchivedSession, sessionName } from './rules.js';
+
+/** What the briefing is made from. */
+export interface BriefingData {
+  focus: Focus;
+  /** The running session's NEXT line. */
+  next: string | null;
+  last: ArchivedSession | null;
+  /** The last one was not started in this clone: it cannot be resumed. */
+  isLastForeign?: boolean;
+  /** Whose NEXT counts, when that is not the last one's. */
+  said?: ArchivedSession | null;
+  features: readonly Feature[];
+  /** Passed until this start, and fail now. */
+  regressed?: readonly { id: string; command: string; failure?: string }[] | undefined;
+  knowledge: Knowledge;
+  /** Invariants of architecture.md. */
+  architecture?: readonly string[];
+  /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
+  proven?: readonly Proven[];
+  issues: readonly Unit[];
+  commits: readonly { short: string; at: string; subject: string }[];
+}
+
+const SHOWN_FILES = 20;
+
+export function focusItems(focus: Focus): string[] {
+  if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
+  const items = [`Task: ${oneLine(focus.task, 400)}`];
+  if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
+  if (focus.phase) items.push(`Phase: ${oneLine(focus.phase)}`);
+  if (focus.skill) items.push(`Skill: ${oneLine(focus.skill)}`);
+  if (focus.blockers.length > 0)
+    items.push(`Blockers: ${focus.blockers.map((text) => oneLine(text)).join('; ')}`);
+  const files = focus.files.slice(0, SHOWN_FILES).map((file) => oneLine(file));
+  if (focus.files.length > SHOWN_FILES) files.push(`… ${focus.files.length - SHOWN_FILES} more`);
+  if (files.length > 0) items.push(`Files: ${files.join(', ')}`);
+  return items;
+}
+
+export function nextItems({ next, last, isLastForeign, said: handover = last }: BriefingData): string[] {
+  if (next !== null) return [escapeControls(next)];
+  if (!last) return [];
+  const name = sessionName(last.id);
+  const step = handover?.next ?? null;
+  const said = step === null ? [] : [`${escapeControls(step)} (from ${sessionName(handover?.id ?? '')})`];
+  if (last.status !== 'interrupted' || last.resumed_by || isLastForeign) return said;
+  return [...said, `Session ${name} was interrupted: forge session start --resume ${name}`];
+}
+
+/** A feature list can have hundreds: the counts always, then the few that could be worked on now. */
+const SHOWN_FEATURES = 8;
+
+export function featureItems({ features, issues }: BriefingData): string[] {
+  if (features.length === 0) return [];
+  const counts = countStatuses(features);
+  const parts = STATUSES.filter((status) => counts[status] > 0).map(
+    (status) => `${counts[status]} ${status}`,
+  );
+  const open = selectNext(features, issues).candidates.filter(({ source }) => source === 'feature');
+  const more =
+    open.length > SHOWN_FEATURES
+      ? [`… ${plural(open.length - SHOWN_FEATURES, 'more')}`.replace(/mores$/, 'more')]
+      : [];
+  return [
+    `${plural(features.length, 'feature')}: ${parts.join(', ')}`,
+    ...open.slice(0, SHOWN_FEATURES).map(candidateItem),
+    ...more,
+  ];
+}
+
+const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
+  `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
+
+export function regressedItem({
+  id,
+  command,
+  failure = '',
+}: {
+  id: string;
+  command: string;
+  failure?: string;
+}): string {
+  return `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`;
+}
+
+/** The newest first; nothing that was taken back. */
+export function provenItems({ proven = [] }: BriefingData): string[] {
+  const standing = proven.filter(({ status }) => status === 'valid' || status === 'contested');
+  return standing.map(provenItem).reverse();
+}
+
+/** With its record, and a warning where it was contradicted. */
+function provenItem({ pattern, scope, kind, record, status, evidence_cycles }: Proven): string {
+  const by = kind === 'correction' ? 'a human said so' : plural(evidence_cycles.length, 'cycle');
+  const contested = status === 'contested' ? '; CONTESTED, do not rely on it' : '';
+  return `${oneLine(pattern, 300)} (${scope}, ${by}${contested}) [knowledge ${record.slice(0, 12)}]`;
+}
+
+export function learningItem(learning: NewLearning): string {
+  if (learning.kind === 'invariant') return oneLine(learning.text, 400);
+  if (learning.kind === 'success') return oneLine(`${learning.context} → ${learning.approach}`, 400);
+  const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;
+  return oneLine(`Failed: ${learning.context}: ${learning.issue}${resolution}`, 400);
+}
+
+export function commitItems({ commits }: BriefingData): string[] {
+  return commits.map(({ short, at, subject }) => `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`);
+}
+
+export const issueItem = ({ linear_id, title, state }: Unit): string =>
+  `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
 /** With the learnings by kind, and each rule said once: the architecture's words come first. */
 interface Told extends BriefingData {

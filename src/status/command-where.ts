@@ -3,7 +3,7 @@ import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { Where } from '../index.js';
-import { markOf, paintColor } from './render.js';
+import { markOf, paintColor } from './command.js';
 
 const NOWHERE: Where = {
   root: null,

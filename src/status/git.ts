@@ -1,3 +1,5 @@
+import { decodeManifest, readManifests } from '../checkpoint/read.js';
+import { byTime, judgeCheckpoint } from '../checkpoint/rules.js';
 import { shownFrom } from '../core/paths.js';
 import type { Git } from '../git/client.js';
 import { operationInProgress, readBranch, readTip } from '../git/read.js';
@@ -10,10 +12,22 @@ import {
   readTreeStatus,
   type TreeStatus,
 } from '../git/status.js';
+import { listTags } from '../git/tags.js';
 import { type Context, hasRecovery } from '../project/project.js';
-import { newestCheckpoint } from './checkpoint.js';
 import type { Remark } from './component.js';
-import { type GitFacts, judgeGit, NO_GIT } from './git-rules.js';
+import { type GitFacts, judgeGit, NO_GIT } from './rules.js';
+
+/** The newest that HEAD leads to, is what it was, and may be gone back to. */
+export async function newestCheckpoint(context: Context): Promise<string | null> {
+  const { git } = context;
+  if (!git) return null;
+  const tags = await listTags(git, true);
+  const files = new Map(readManifests(context).map((file) => [file.name, file]));
+  const good = tags
+    .map((tag) => judgeCheckpoint(tag.name, { file: files.get(tag.name), tag }, () => true, decodeManifest))
+    .filter(({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true);
+  return good.sort(byTime)[0]?.tag ?? null;
+}
 
 /** Commits ahead of and behind the default branch. */
 type Distance = { ahead: number; behind: number };

@@ -1,28 +1,116 @@
 import { basename } from 'node:path';
 import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
-import { activeIssuesFile, doneIssuesFolder } from '../core/paths.js';
-import { ID_PATTERN } from '../core/schema.js';
+import { ForgeError } from '../core/error.js';
+import {
+  activeIssuesFile,
+  doneIssuesFolder,
+  featuresFile,
+  knowledgeFile,
+  progressFile,
+  shown,
+} from '../core/paths.js';
+import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
+import { withRescue } from '../doctor/rescue.js';
+import { claimsIn } from '../feature/feature.js';
 import { ACTIVE_ISSUES } from '../feature/issue.js';
-import type { Feature } from '../feature/rules.js';
+import { selectNext } from '../feature/next.js';
+import { countStatuses, FEATURES, type Feature } from '../feature/rules.js';
+import { readKfr } from '../kfr/kfr.js';
+import { KNOWLEDGE } from '../knowledge/rules.js';
+import { describeFinding, glanceAtMemory } from '../ledger/integrity.js';
 import type { LookOptions } from '../ledger/look.js';
+import { isDamage } from '../ledger/rules/finding.js';
+import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
+import { entryTimes } from '../session/progress-rules.js';
+import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { type Remark, type Status, toStatus } from './component.js';
+import { type Remark, red, type Status, toStatus, yellow } from './component.js';
 import { lookAtGit } from './git.js';
-import {
-  lookAtFeatures,
-  lookAtKnowledge,
-  lookAtLedgers,
-  lookAtShortTerm,
-  lookSafely,
-  type StatusInput,
-  storedFeatures,
-} from './memory.js';
-import { isOrphan, judgeLinear } from './rules.js';
+import { damaged, isOrphan, judgeFeatures, judgeKnowledge, judgeLinear, judgeProgress } from './rules.js';
 
-export type { StatusInput } from './memory.js';
+export interface StatusInput {
+  /** For a prompt: no good version is looked for of what is damaged. */
+  brief?: boolean;
+}
+
+/** What forge refuses to read is what a status is asked about. */
+export async function lookSafely(
+  context: Context,
+  { brief }: StatusInput,
+  look: () => Remark[] | Promise<Remark[]>,
+): Promise<Remark[]> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
+    const told = brief ? error : ((await withRescue(context, error)) as ForgeError);
+    return damaged({ message: told.message, hint: told.details.hint }, 'forge doctor');
+  }
+}
+
+export function lookAtKnowledge({ disk, layout, world }: Context): Remark[] {
+  const { patterns } = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout)).value;
+  const learned = [...patterns.successful, ...patterns.failed].map(({ learned_at }) => learned_at);
+  return judgeKnowledge(learned, world.now());
+}
+
+const VERIFY = 'forge memory verify';
+/** Damage is told in full by verify. */
+const TOLD = 3;
+
+/** Whether memory is halted, and whether its ledgers are what they were. Nothing where all is well. */
+export async function lookAtLedgers(context: Context, options: LookOptions): Promise<Remark[]> {
+  const halt = readHalt(context.disk);
+  if (halt)
+    return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
+  const { findings, unproven, breaches } = await glanceAtMemory(context, options);
+  const told = findings.filter((finding) => isDamage(finding) && !finding.restorable);
+  const others = [...findings.filter((finding) => !told.includes(finding)), ...unproven];
+  return [
+    ...breaches.map((reason) => red(`an open breach: ${oneLine(reason, 300)}`, VERIFY)),
+    ...told.map((finding) => red(oneLine(describeFinding(finding), 400), VERIFY)).slice(0, TOLD),
+    ...others.map((finding) => yellow(oneLine(describeFinding(finding), 400), VERIFY)).slice(0, TOLD),
+  ];
+}
+
+/** The other files of a session are read, too: one that is damaged keeps a session from going on. */
+export function lookAtShortTerm(context: Context): Remark[] {
+  const { disk, layout, world } = context;
+  showFocus(context);
+  readKfr(context);
+  const path = progressFile(layout);
+  const running = readRunning(context);
+  const bytes = disk.read(path);
+  const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
+  return judgeProgress({ session: running && sessionName(running.id), entries }, world.now());
+}
+
+/** As they stand in the file. */
+export const storedFeatures = ({ disk, layout }: Context): Feature[] =>
+  disk.requireDocument(FEATURES, featuresFile(layout)).value.features;
+
+export function lookAtFeatures(context: Context, features: readonly Feature[]): Remark[] {
+  const claims = new Set(claimsIn(context, features));
+  const believed = features.map((feature) =>
+    claims.has(feature) ? { ...feature, status: 'in_progress' as const } : feature,
+  );
+  return judgeFeatures({
+    counts: countStatuses(believed),
+    claims: [...claims].map(({ id }) => id),
+    next: nextCommand(believed),
+  });
+}
+
+/** A feature without tests can be proved by nothing yet. */
+function nextCommand(features: readonly Feature[]): string {
+  const { task } = selectNext(features, []);
+  const tests = features.find(({ id }) => id === task?.id)?.tests ?? [];
+  return task && tests.length > 0 ? `forge feature verify ${task.id}` : 'forge next';
+}
 
 export interface StatusReport extends Status {
   task: string | null;

@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { coveredHeads, digestPlan, recordsOf } from '../../src/learning/consolidation-record.js';
 import { EvaluationTable } from '../../src/learning/evaluation-table.js';
 import type { Identified } from '../../src/learning/evidence.js';
 import { knowledgeId } from '../../src/learning/pattern.js';
 import { readProven } from '../../src/learning/proven.js';
-import { countUncovered, type Plan, planConsolidation } from '../../src/learning/rules.js';
+import {
+  countUncovered,
+  coveredHeads,
+  digestPlan,
+  type Plan,
+  planConsolidation,
+  recordsOf,
+} from '../../src/learning/rules.js';
 import { type LedgerRecord, recordId } from '../../src/ledger/rules/record.js';
 
 type Fields = Partial<Record<string, unknown>>;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../src/feature/rules.js';
-import type { BriefingData } from '../../src/session/briefing-items.js';
 import { cutBriefing } from '../../src/session/briefing-rules.js';
-import { briefingSections } from '../../src/session/briefing-sections.js';
+import { type BriefingData, briefingSections } from '../../src/session/briefing-sections.js';
 import { NO_FOCUS } from '../../src/session/focus-rules.js';
 import type { ArchivedSession } from '../../src/session/rules.js';
 

@@ -2,13 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addEntry, entryTimes, startProgress } from '../../src/session/progress-rules.js';
 import { COLORS, type Remark, toComponent, toStatus, worstOf } from '../../src/status/component.js';
-import { type GitFacts, judgeGit, NO_GIT } from '../../src/status/git-rules.js';
 import {
+  type GitFacts,
   isOrphan,
   judgeFeatures,
+  judgeGit,
   judgeKnowledge,
   judgeLinear,
   judgeProgress,
+  NO_GIT,
 } from '../../src/status/rules.js';
 
 const NOW = new Date('2026-03-10T12:00:30.000Z');

@@ -1,7 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { systemWorld, type World } from '../core/world.js';
 import { type Context, hasPromotion, noteActivity, openContext, refuseHalted } from '../project/project.js';
-import { type Routines, routines } from './routines.js';
 
 /** Opens the `.forge/` at or above `dir` (exit 2 `not_a_forge` when there is none). */
 export function openForge(dir: string, options: ForgeOptions = {}) {
@@ -20,181 +19,201 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     get warnings(): readonly string[] {
       return context.warnings;
     },
-    where: bind('where', 'whereYouStand', 'reads'),
+    where: bind(() => import('../status/where.js'), 'whereYouStand', 'reads'),
     /** VIS-01: the five parts of memory, each green, yellow or red. */
-    status: bind('status', 'readStatus', 'reads'),
-    briefing: bind('briefing', 'brief', 'reads'),
-    next: bind('feature', 'nextTask', 'reads'),
+    status: bind(() => import('../status/status.js'), 'readStatus', 'reads'),
+    briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
+    next: bind(() => import('../feature/feature.js'), 'nextTask', 'reads'),
     session: {
-      start: bind('start', 'startSession', 'guards'),
-      end: bind('end', 'endSession'),
-      list: bind('sessions', 'listSessions', 'reads'),
-      show: bind('sessions', 'showSession', 'reads'),
-      discard: bind('sessions', 'discardSession'),
+      start: bind(() => import('../session/start.js'), 'startSession', 'guards'),
+      end: bind(() => import('../session/end.js'), 'endSession'),
+      list: bind(() => import('../session/sessions.js'), 'listSessions', 'reads'),
+      show: bind(() => import('../session/sessions.js'), 'showSession', 'reads'),
+      discard: bind(() => import('../session/sessions.js'), 'discardSession'),
     },
     progress: {
-      add: bind('progress', 'addProgress'),
-      next: bind('progress', 'setNextStep'),
-      show: bind('progress', 'showProgress', 'reads'),
+      add: bind(() => import('../session/progress.js'), 'addProgress'),
+      next: bind(() => import('../session/progress.js'), 'setNextStep'),
+      show: bind(() => import('../session/progress.js'), 'showProgress', 'reads'),
     },
     focus: {
-      show: bind('focus', 'showFocus', 'reads'),
-      set: bind('focus', 'setFocus'),
-      clear: bind('focus', 'clearFocus'),
+      show: bind(() => import('../session/focus.js'), 'showFocus', 'reads'),
+      set: bind(() => import('../session/focus.js'), 'setFocus'),
+      clear: bind(() => import('../session/focus.js'), 'clearFocus'),
     },
     feature: {
-      list: bind('feature', 'listFeatures', 'reads'),
-      show: bind('feature', 'showFeature', 'reads'),
-      add: bind('feature', 'addFeature'),
-      edit: bind('feature', 'editFeature'),
-      remove: bind('feature', 'removeFeature'),
-      import: bind('feature', 'importFeatures'),
-      verify: bind('verify', 'verifyFeatures'),
-      override: bind('override', 'overrideFeature'),
+      list: bind(() => import('../feature/feature.js'), 'listFeatures', 'reads'),
+      show: bind(() => import('../feature/feature.js'), 'showFeature', 'reads'),
+      add: bind(() => import('../feature/feature.js'), 'addFeature'),
+      edit: bind(() => import('../feature/feature.js'), 'editFeature'),
+      remove: bind(() => import('../feature/feature.js'), 'removeFeature'),
+      import: bind(() => import('../feature/feature.js'), 'importFeatures'),
+      verify: bind(() => import('../feature/verify.js'), 'verifyFeatures'),
+      override: bind(() => import('../feature/feature.js'), 'overrideFeature'),
     },
     /** GIT-06: back to a verified state, and back from there. */
     recover: {
-      plan: bind('recoverLook', 'planRecovery', 'reads'),
+      plan: bind(() => import('../recover/plan.js'), 'planRecovery', 'reads'),
       /** The same before something is done: refused while work is paused, or to a builder. */
-      propose: bind('recover', 'proposeRecovery'),
-      act: bind('recover', 'recover'),
-      undo: bind('recover', 'undoRecovery'),
-      inspect: bind('recover', 'inspectCheckpoint'),
-      list: bind('recoverBackups', 'listRecoveries', 'reads'),
+      propose: bind(() => import('../recover/recover.js'), 'proposeRecovery'),
+      act: bind(() => import('../recover/recover.js'), 'recover'),
+      undo: bind(() => import('../recover/recover.js'), 'undoRecovery'),
+      inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),
+      list: bind(() => import('../recover/backups.js'), 'listRecoveries', 'reads'),
     },
     /** GOV-01, GOV-02: governed cycles around a command. */
-    cycle: bind('cycle', 'runCycle'),
-    loop: bind('loop', 'runLoop'),
+    cycle: bind(() => import('../cycle/cycle.js'), 'runCycle'),
+    loop: bind(() => import('../cycle/loop.js'), 'runLoop'),
     /** GIT-05: verified states to come back to. */
     checkpoint: {
-      create: bind('checkpoint', 'createCheckpoint'),
-      list: bind('checkpoints', 'listCheckpoints', 'reads'),
-      show: bind('checkpoints', 'showCheckpoint', 'reads'),
-      verify: bind('checkpointCheck', 'verifyCheckpoints', 'reads'),
-      latest: bind('latest', 'latestCheckpoint', 'reads'),
+      create: bind(() => import('../checkpoint/create.js'), 'createCheckpoint'),
+      list: bind(() => import('../checkpoint/show.js'), 'listCheckpoints', 'reads'),
+      show: bind(() => import('../checkpoint/show.js'), 'showCheckpoint', 'reads'),
+      verify: bind(() => import('../checkpoint/verify.js'), 'verifyCheckpoints', 'reads'),
+      latest: bind(() => import('../checkpoint/read.js'), 'latestCheckpoint', 'reads'),
     },
     /** GIT-07: all of that in a pipeline. It judges, and changes nothing of it. */
-    ci: bind('ci', 'checkAll', 'reads'),
+    ci: bind(() => import('../ci/ci.js'), 'checkAll', 'reads'),
     /** KNO-03: what people wrote of the system. */
     architecture: {
-      show: bind('architecture', 'showArchitecture', 'reads'),
-      edit: bind('architectureEdit', 'editArchitecture'),
+      show: bind(() => import('../knowledge/architecture.js'), 'showArchitecture', 'reads'),
+      edit: bind(() => import('../knowledge/architecture.js'), 'editArchitecture'),
     },
     knowledge: {
-      add: bind('knowledge', 'addLearning'),
-      list: bind('knowledge', 'listKnowledge', 'reads'),
-      search: bind('knowledge', 'searchKnowledge', 'reads'),
-      remove: bind('knowledge', 'removeLearning'),
+      add: bind(() => import('../knowledge/knowledge.js'), 'addLearning'),
+      list: bind(() => import('../knowledge/knowledge.js'), 'listKnowledge', 'reads'),
+      search: bind(() => import('../knowledge/knowledge.js'), 'searchKnowledge', 'reads'),
+      remove: bind(() => import('../knowledge/knowledge.js'), 'removeLearning'),
     },
     memory: {
-      record: bind('record', 'recordCycle'),
-      recordMany: bind('record', 'recordCycles'),
+      record: bind(() => import('../learning/record.js'), 'recordCycle'),
+      recordMany: bind(() => import('../learning/record.js'), 'recordCycles'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
-      parse: async (text: string) => (await routines.record()).parseCycles(text),
-      verify: bind('check', 'verifyMemory', 'settles'),
-      fold: bind('fold', 'foldMemory'),
-      compact: bind('compact', 'compactMemory'),
+      parse: async (text: string) => (await import('../learning/record.js')).parseCycles(text),
+      verify: bind(() => import('../ledger/verify.js'), 'verifyMemory', 'settles'),
+      fold: bind(() => import('../ledger/fold.js'), 'foldMemory'),
+      compact: bind(() => import('../ledger/compact.js'), 'compactMemory'),
       // What settles a halt has to work while it stands.
-      restore: bind('repair', 'restoreMemory', 'settles'),
-      repair: bind('repair', 'repairMemory', 'settles'),
-      settleLedgers: bind('settle', 'settleLedgers', 'settles'),
-      reset: bind('reset', 'resetTier'),
-      redact: bind('redact', 'redactRecords', 'settles'),
-      acknowledge: bind('repair', 'acknowledgeHalt', 'settles'),
-      promote: bind('promote', 'promotePattern'),
-      consolidate: bind('promote', 'consolidateMemory'),
-      correct: bind('decide', 'appendCorrection'),
-      invalidate: bind('decide', 'invalidateKnowledge'),
-      freeze: bind('decide', 'freezeConsolidation'),
-      report: bind('report', 'reportMemory', 'reads'),
-      seal: bind('seal', 'sealNow'),
-      stats: bind('stats', 'memoryStats', 'reads'),
-      show: bind('read', 'showRecord', 'reads'),
-      log: bind('read', 'logMemory', 'reads'),
+      restore: bind(() => import('../ledger/repair.js'), 'restoreMemory', 'settles'),
+      repair: bind(() => import('../ledger/repair.js'), 'repairMemory', 'settles'),
+      settleLedgers: bind(() => import('../ledger/settle.js'), 'settleLedgers', 'settles'),
+      reset: bind(() => import('../ledger/reset.js'), 'resetTier'),
+      redact: bind(() => import('../ledger/redact.js'), 'redactRecords', 'settles'),
+      acknowledge: bind(() => import('../ledger/repair.js'), 'acknowledgeHalt', 'settles'),
+      promote: bind(() => import('../learning/promote.js'), 'promotePattern'),
+      consolidate: bind(() => import('../learning/promote.js'), 'consolidateMemory'),
+      correct: bind(() => import('../learning/override.js'), 'appendCorrection'),
+      invalidate: bind(() => import('../learning/override.js'), 'invalidateKnowledge'),
+      freeze: bind(() => import('../learning/override.js'), 'freezeConsolidation'),
+      report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
+      seal: bind(() => import('../ledger/seal.js'), 'sealNow'),
+      stats: bind(() => import('../ledger/stats.js'), 'memoryStats', 'reads'),
+      show: bind(() => import('../ledger/read.js'), 'showRecord', 'reads'),
+      log: bind(() => import('../ledger/read.js'), 'logMemory', 'reads'),
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {
-      list: bind('kfr', 'listKfr', 'reads'),
-      patch: bind('kfr', 'patchKfr'),
+      list: bind(() => import('../kfr/kfr.js'), 'listKfr', 'reads'),
+      patch: bind(() => import('../kfr/kfr.js'), 'patchKfr'),
       /** The text of a patch. Exit 2 says where it is none. */
-      parse: async (text: string) => (await routines.kfr()).parsePatch(text),
-      clear: bind('kfr', 'clearKfr'),
-      inject: bind('kfr', 'injectKfr', 'reads'),
+      parse: async (text: string) => (await import('../kfr/kfr.js')).parsePatch(text),
+      clear: bind(() => import('../kfr/kfr.js'), 'clearKfr'),
+      inject: bind(() => import('../kfr/kfr.js'), 'injectKfr', 'reads'),
     },
     /** What agents' hooks ask and tell (AGT-01, KFR-09). */
     agent: {
-      mark: bind('agent', 'markKfr', 'reads'),
-      started: bind('agent', 'noteConversation', 'reads'),
-      prompted: bind('agent', 'notePrompt', 'reads'),
-      unseen: bind('agent', 'unseenKfr', 'reads'),
-      compacts: bind('agent', 'noteCompaction', 'reads'),
-      gateCompaction: bind('agent', 'gateCompaction', 'reads'),
-      gateStop: bind('agent', 'gateStop', 'reads'),
-      ended: bind('agent', 'endConversation', 'settles'),
-      isWired: bind('agent', 'isWired', 'reads'),
-      fault: bind('agent', 'noteFault', 'reads'),
+      mark: bind(() => import('../agent/conversation.js'), 'markKfr', 'reads'),
+      started: bind(() => import('../agent/conversation.js'), 'noteConversation', 'reads'),
+      prompted: bind(() => import('../agent/conversation.js'), 'notePrompt', 'reads'),
+      unseen: bind(() => import('../agent/conversation.js'), 'unseenKfr', 'reads'),
+      compacts: bind(() => import('../agent/conversation.js'), 'noteCompaction', 'reads'),
+      gateCompaction: bind(() => import('../agent/conversation.js'), 'gateCompaction', 'reads'),
+      gateStop: bind(() => import('../agent/conversation.js'), 'gateStop', 'reads'),
+      ended: bind(() => import('../agent/conversation.js'), 'endConversation', 'settles'),
+      isWired: bind(() => import('../agent/conversation.js'), 'isWired', 'reads'),
+      fault: bind(() => import('../agent/conversation.js'), 'noteFault', 'reads'),
     },
     /**
      * Forge in the files of coding agents (AGT-01). Nothing of it is memory, and a halt is no reason to keep an agent from
      * being wired or let go: these settle nothing, but work while it stands.
      */
     wiring: {
-      install: bind('wiring', 'installAgents', 'settles'),
-      uninstall: bind('wiring', 'uninstallAgents', 'settles'),
-      status: bind('wiring', 'agentStatus', 'reads'),
+      install: bind(() => import('../agent/wiring.js'), 'installAgents', 'settles'),
+      uninstall: bind(() => import('../agent/wiring.js'), 'uninstallAgents', 'settles'),
+      status: bind(() => import('../agent/wiring.js'), 'agentStatus', 'reads'),
     },
     note: {
-      promote: bind('promotion', 'promoteEntry'),
-      add: bind('note', 'addNote'),
-      list: bind('note', 'listNotes', 'reads'),
-      show: bind('note', 'showNote', 'reads'),
+      promote: bind(() => import('../kfr/promote.js'), 'promoteEntry'),
+      add: bind(() => import('../note/note.js'), 'addNote'),
+      list: bind(() => import('../note/note.js'), 'listNotes', 'reads'),
+      show: bind(() => import('../note/note.js'), 'showNote', 'reads'),
     },
     /** GIT-02: commits of the index, in the protocol. */
     commit: {
-      draft: bind('commit', 'draftCommit', 'reads'),
-      make: bind('commit', 'makeCommit'),
-      template: bind('commitTemplate', 'commitTemplate', 'reads'),
+      draft: bind(() => import('../commit/commit.js'), 'draftCommit', 'reads'),
+      make: bind(() => import('../commit/commit.js'), 'makeCommit'),
+      template: bind(() => import('../commit/template.js'), 'commitTemplate', 'reads'),
     },
     /** Git's hooks (GIT-03). They are no part of memory, so a halt does not keep them. */
     hooks: {
-      install: bind('hooks', 'installHooks', 'settles'),
-      uninstall: bind('hooks', 'uninstallHooks', 'settles'),
+      install: bind(() => import('../hooks/install.js'), 'installHooks', 'settles'),
+      uninstall: bind(() => import('../hooks/install.js'), 'uninstallHooks', 'settles'),
       /** Refuses what `install` would refuse, and does no more; what a builder tries is recorded. */
-      check: bind('hooks', 'checkHooks', 'settles'),
-      status: bind('hooks', 'hooksStatus', 'reads'),
+      check: bind(() => import('../hooks/install.js'), 'checkHooks', 'settles'),
+      status: bind(() => import('../hooks/install.js'), 'hooksStatus', 'reads'),
     },
     guard: {
       /** LTM-13: refuses text before anything is done with it (exit 5), and records that. */
-      refuseInput: bind('guard', 'refuseInput', 'settles'),
+      refuseInput: bind(() => import('../guard/guard.js'), 'refuseInput', 'settles'),
     },
     config: {
-      get: bind('config', 'getSetting', 'reads'),
-      set: bind('config', 'setSetting'),
-      list: bind('config', 'listSettings', 'reads'),
+      get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),
+      set: bind(() => import('../config/config.js'), 'setSetting'),
+      list: bind(() => import('../config/config.js'), 'listSettings', 'reads'),
     },
     supervisor: {
-      show: bind('supervisor', 'showSupervisor', 'reads'),
-      look: bind('supervisor', 'lookForKey', 'reads'),
-      init: bind('supervisor', 'initSupervisor'),
-      trust: bind('supervisor', 'trustKey'),
-      retire: bind('supervisor', 'retireKey'),
+      show: bind(() => import('../ledger/supervisor.js'), 'showSupervisor', 'reads'),
+      look: bind(() => import('../ledger/supervisor.js'), 'lookForKey', 'reads'),
+      init: bind(() => import('../ledger/supervisor.js'), 'initSupervisor'),
+      trust: bind(() => import('../ledger/supervisor.js'), 'trustKey'),
+      retire: bind(() => import('../ledger/supervisor.js'), 'retireKey'),
     },
     trust: {
-      show: bind('trust', 'showTrust', 'reads'),
-      approve: bind('trust', 'approveTrust'),
-      revoke: bind('trust', 'revokeTrust'),
+      show: bind(() => import('../trust/trust.js'), 'showTrust', 'reads'),
+      approve: bind(() => import('../trust/trust.js'), 'approveTrust'),
+      revoke: bind(() => import('../trust/trust.js'), 'revokeTrust'),
     },
   };
 }
 
 export type Forge = ReturnType<typeof openForge>;
 
-/** A refused start, a look at who is there, or another agent's hook must not keep a session alive whose agent is gone. */
-const LOOKS: ReadonlySet<string> = new Set(['start', 'status', 'where', 'sessions', 'agent']);
-/** Nor must what opens the way past its open questions. */
-const OPENINGS: ReadonlySet<string> = new Set(['listKfr', 'clearKfr']);
+/**
+ * Not use of a session (SES-07): a refused start, a look, another agent's hook and the way past open questions must not
+ * keep a session alive whose agent is gone.
+ */
+const NO_ACTIVITY: ReadonlySet<string> = new Set([
+  'startSession',
+  'discardSession',
+  'listSessions',
+  'showSession',
+  'readStatus',
+  'whereYouStand',
+  'listKfr',
+  'clearKfr',
+  'markKfr',
+  'noteConversation',
+  'notePrompt',
+  'unseenKfr',
+  'noteCompaction',
+  'gateCompaction',
+  'gateStop',
+  'endConversation',
+  'isWired',
+  'noteFault',
+]);
 
-/** Binds `routine(context, ...args)` of a module loaded on use. */
+/** `operation(context, ...args)` for an opened `.forge/`. */
 type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
   ? (...args: A) => Promise<Awaited<R>>
   : never;
@@ -202,49 +221,46 @@ type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
 /** `settles`: works while memory is halted. `guards`: writes, and loads the guard itself while git is at work. */
 export type How = 'writes' | 'settles' | 'reads' | 'guards';
 
-/** The routines as operations on one `.forge/`: what has to hold before one, and what is noted of one that fails. */
-export function binder(context: Context) {
-  const bind = <K extends keyof Routines, N extends keyof Routines[K]>(
-    part: K,
+/** Binds an operation of a module, which is loaded at the first call, to an opened `.forge/`. */
+function binder(context: Context) {
+  return <M, N extends keyof M & string>(
+    load: () => Promise<M>,
     name: N,
     how: How = 'writes',
-  ): Bound<Routines[K][N]> => {
+  ): Bound<M[N]> => {
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
-        // LTM-05: while memory is halted nothing is written. What settles it, and the next look, check for themselves.
+        // LTM-05: nothing is written while memory is halted, except by what settles it.
         if (how === 'writes' || how === 'guards') refuseHalted(context.disk);
-        // LTM-13: if the rules cannot be loaded, nothing is written either.
-        if (how === 'writes' || how === 'settles') await (await routines.guard()).installGuard(context);
-        if (how !== 'settles' && hasPromotion(context)) await finishFirst(how);
-        const module = (await routines[part]()) as Routines[K];
-        if (!LOOKS.has(part) && !OPENINGS.has(String(name))) noteActivity(context);
-        return await (module[name] as (context: Context, ...rest: unknown[]) => unknown)(context, ...args);
+        // LTM-13: nothing is written without the guard's rules either.
+        if (how === 'writes' || how === 'settles')
+          await (await import('../guard/guard.js')).installGuard(context);
+        if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, how);
+        const operation = (await load())[name] as (context: Context, ...rest: unknown[]) => unknown;
+        if (!NO_ACTIVITY.has(name)) noteActivity(context);
+        return await operation(context, ...args);
       } catch (error) {
-        if (error instanceof ForgeError && error.kind === 'secret' && how !== 'reads')
-          await (await routines.breach()).recordBreach(context, error);
+        const breaks = error instanceof ForgeError && error.kind === 'secret' && how !== 'reads';
+        if (breaks) await (await import('../ledger/breach.js')).recordBreach(context, error);
         if (error instanceof ForgeError && error.code === 'role.denied')
-          await (await routines.breach()).recordDenied(context, error, String(name));
-        const { withRescue } = await import('../doctor/rescue.js');
-        throw await withRescue(context, error);
+          await (await import('../ledger/breach.js')).recordDenied(context, error, name);
+        throw await (await import('../doctor/rescue.js')).withRescue(context, error);
       }
     };
-    return call as Bound<Routines[K][N]>;
+    return call as Bound<M[N]>;
   };
+}
 
-  /** KFR-10: a promotion that was cut off is completed before anyone looks; where that cannot be, reading goes on. */
-  const finishFirst = async (how: How): Promise<void> => {
-    try {
-      await (await routines.promotion()).finishPromotion(context);
-    } catch (error) {
-      const waits = hasPromotion(context);
-      if (how !== 'reads' && waits) throw error;
-      context.warnings.push(
-        `A promotion was cut off and ${waits ? 'waits' : 'was given up'}: ${(error as Error).message}`,
-      );
-    }
-  };
-
-  return bind;
+/** KFR-10: completes an interrupted promotion first. Where that fails, reading goes on with a warning. */
+async function finishPromotion(context: Context, how: How): Promise<void> {
+  try {
+    await (await import('../kfr/promote.js')).finishPromotion(context);
+  } catch (error) {
+    const waits = hasPromotion(context);
+    if (how !== 'reads' && waits) throw error;
+    const what = waits ? 'waits' : 'was given up';
+    context.warnings.push(`A promotion was interrupted and ${what}: ${(error as Error).message}`);
+  }
 }
 
 export interface ForgeOptions {

@@ -1,9 +1,7 @@
 /** What needs no open `.forge/`, or makes one. */
 
-import type { Scan } from '../guard/scan-tree.js';
 import { type Context, openContext } from '../project/project.js';
 import { type ForgeOptions, worldOf } from './forge.js';
-import { type Routines, routines } from './routines.js';
 
 /** Creates or repairs `.forge/` in the project that `dir` is in (LAY-01, LAY-02). */
 export async function initForge(
@@ -11,20 +9,24 @@ export async function initForge(
   input: import('../init/init.js').InitInput = {},
   options: ForgeOptions = {},
 ) {
-  const { initialise } = await routines.init();
+  const { initialise } = await import('../init/init.js');
   return await initialise(dir, worldOf(options), input, options.dryRun ?? false);
 }
 
 /** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
 export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
   const world = worldOf(options);
-  return (await routines.wiring()).homeWiring(world, options.dryRun ?? false, options.warn ?? (() => {}));
+  return (await import('../agent/wiring.js')).homeWiring(
+    world,
+    options.dryRun ?? false,
+    options.warn ?? (() => {}),
+  );
 }
 
 /** What `forge init` would ask about: where it would work, and what it sees there. */
 export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'world'> = {}) {
   const world = worldOf(options);
-  return await (await routines.init()).inspectProject(dir, world);
+  return await (await import('../init/init.js')).inspectProject(dir, world);
 }
 
 /** What is wrong with the set-up, and what to type; works without a `.forge/`, and while memory is halted. */
@@ -34,7 +36,7 @@ export async function findSymptoms(
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
   const world = worldOf(options);
-  return await (await routines.doctor()).findSymptoms(dir, world, input);
+  return await (await import('../doctor/doctor.js')).findSymptoms(dir, world, input);
 }
 
 /**
@@ -54,7 +56,7 @@ export async function liveValues(
   } catch {
     // Some values are the same everywhere.
   }
-  return await (await routines.values()).liveValues(context, kind, before);
+  return await (await import('./live-values.js')).liveValues(context, kind, before);
 }
 
 /** What could be put right without a human's judgement, and how (LAY-09). Changes nothing. */
@@ -63,7 +65,7 @@ export async function planFixes(
   input: import('../doctor/doctor.js').DoctorInput = {},
   options: Pick<ForgeOptions, 'world'> = {},
 ) {
-  return (await routines.doctorFix()).planFixes(dir, worldOf(options), input);
+  return (await import('../doctor/fix.js')).planFixes(dir, worldOf(options), input);
 }
 
 /** Puts it right, as far as it was agreed to, and says what is wrong still. A fix that fails keeps no other from being made. */
@@ -73,60 +75,47 @@ export async function applyFixes(
   options: Pick<ForgeOptions, 'world' | 'dryRun'> = {},
 ) {
   const world = worldOf(options);
-  return (await routines.doctorFix()).applyFixes(dir, world, input, options.dryRun ?? false);
+  return (await import('../doctor/fix.js')).applyFixes(dir, world, input, options.dryRun ?? false);
 }
 
-/** The guard where there is no `.forge/`, and for what is shown. Nothing here says what was found, only where. */
+/** Calls a function of a module that is loaded at the first call. */
+const later =
+  <M, N extends keyof M>(load: () => Promise<M>, name: N) =>
+  async (
+    ...args: M[N] extends (...args: infer A) => unknown ? A : never
+  ): Promise<M[N] extends (...args: never[]) => infer R ? Awaited<R> : never> =>
+    await ((await load())[name] as (...args: unknown[]) => never)(...args);
+
+/** The guard without an opened `.forge/`, and for output. Findings name places, never values. */
 export const textGuard = {
-  inspect: async (...args: Parameters<Routines['guard']['inspectInput']>) =>
-    (await routines.guard()).inspectInput(...args),
-  mask: async (text: string) => (await routines.guard()).maskText(text),
-  redact: async (text: string) => (await routines.guard()).redactText(text),
+  inspect: later(() => import('../guard/guard.js'), 'inspectInput'),
+  mask: later(() => import('../guard/guard.js'), 'maskText'),
+  redact: later(() => import('../guard/guard.js'), 'redactText'),
 };
 
-/** What git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks ask; they need no open forge, and change nothing of memory. */
-export const hookedMessage = async (
-  ...args: Parameters<Awaited<ReturnType<typeof routines.commitHook>>['checkHookedMessage']>
-) => (await routines.commitHook()).checkHookedMessage(...args);
-export const preparedMessage = async (
-  ...args: Parameters<Awaited<ReturnType<typeof routines.commitPrepare>>['prepareMessage']>
-) => (await routines.commitPrepare()).prepareMessage(...args);
-export const hookedPush = async (
-  ...args: Parameters<Awaited<ReturnType<typeof routines.pushHook>>['checkHookedPush']>
-) => (await routines.pushHook()).checkHookedPush(...args);
+/** The questions of git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks. They change nothing of memory. */
+export const hookedMessage = later(() => import('../hooks/commit.js'), 'checkHookedMessage');
+export const preparedMessage = later(() => import('../hooks/prepare.js'), 'prepareMessage');
+export const hookedPush = later(() => import('../hooks/push.js'), 'checkHookedPush');
 
-/** Every setting with the value that it has where `config.toml` says nothing. */
-export async function defaultSettings() {
-  return (await routines.config()).defaultSettings();
-}
+/** Every setting with its default. */
+export const defaultSettings = later(() => import('../config/config.js'), 'defaultSettings');
 
-/** GIT-07: a pipeline to begin with, for a system. */
-export async function ciTemplate(...args: Parameters<Routines['ci']['ciTemplate']>): Promise<string> {
-  return (await routines.ci()).ciTemplate(...args);
-}
+/** GIT-07: a pipeline to start with. */
+export const ciTemplate = later(() => import('../ci/ci.js'), 'ciTemplate');
 
-/** Looks for secrets and personal data in files, in what is staged or in commits; needs no `.forge/`. */
-export async function scanTree(
-  ...args: Parameters<Awaited<ReturnType<typeof routines.scan>>['scanTree']>
-): Promise<Scan> {
-  return (await routines.scan()).scanTree(...args);
-}
+/** Scans files, staged changes or commits for secrets and personal data. Needs no `.forge/`. */
+export const scanTree = later(() => import('../guard/scan-tree.js'), 'scanTree');
 
-/** GIT-01: checks a message, or the commits of a range; needs no `.forge/`. */
-export async function checkCommits(...args: Parameters<Routines['commitCheck']['checkCommits']>) {
-  return (await routines.commitCheck()).checkCommits(...args);
-}
+/** GIT-01: checks a message, or the commits of a range. Needs no `.forge/`. */
+export const checkCommits = later(() => import('../commit/check.js'), 'checkCommits');
+
+/** The formats that have a JSON Schema, and one of them. */
+export const schemaNames = later(() => import('./schema.js'), 'schemaNames');
+export const schemaOf = later(() => import('./schema.js'), 'schemaOf');
 
 /** What the tools of the MCP server take. */
 export async function toolInputs() {
   const { checkToolInput, toolSchemas } = await import('./tool-input.js');
   return { schemas: toolSchemas(), check: checkToolInput };
-}
-
-/** The formats that have a JSON Schema, and one of them. */
-export async function schemaNames(): Promise<string[]> {
-  return (await routines.schema()).schemaNames();
-}
-export async function schemaOf(name: string): Promise<Record<string, unknown>> {
-  return (await routines.schema()).schemaOf(name);
 }

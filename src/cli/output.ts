@@ -1,6 +1,6 @@
 import { usage } from '../core/error.js';
 import { escapeControls } from '../core/text.js';
-import { makeCycleView } from '../cycle/command.js';
+import { makeCycleView } from '../cycle/render.js';
 import type { Io } from './io.js';
 import { makeProgressBar, type ProgressBar } from './progress-bar.js';
 import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';

@@ -29,7 +29,7 @@ export interface Call {
   /** For what has to end in order: the first Ctrl-C asks it to finish, the second to stop at once. */
   stops(note: (line: string) => void): { finish: AbortSignal; stop: AbortSignal };
   /** Stages and output of a cycle, on stderr. */
-  cycleView(): import('../cycle/command.js').CycleView;
+  cycleView(): import('../cycle/render.js').CycleView;
   /** A part of the answer, before the whole is there. */
   print(line: string): void;
   /** The answer as the terminal can show it; as it is where there is none. */

@@ -53,6 +53,16 @@ const dailyOnly = {
   },
 };
 
+/** re2js is a file of its own (`imports` in package.json), loaded for a pattern that a repository brings. */
+const re2jsApart = {
+  name: 're2js-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^re2js$/ }, ({ kind }) =>
+      kind === 'require-call' ? { path: '#re2js', external: true } : undefined,
+    );
+  },
+};
+
 async function bundle(options) {
   const { metafile } = await build({ ...common, ...options });
   return metafile;
@@ -64,8 +74,11 @@ const commandLine = (dist, name, plugins) =>
     outfile: join(dist, 'cli', `${name}.cjs`),
     format: 'cjs',
     define: { ...common.define, 'import.meta.dirname': '__dirname' },
-    plugins,
+    plugins: [re2jsApart, ...plugins],
   });
+
+const re2js = (dist) =>
+  bundle({ entryPoints: ['re2js'], outfile: join(dist, 'cli', 're2js.cjs'), format: 'cjs' });
 
 const library = (dist) =>
   bundle({
@@ -73,6 +86,7 @@ const library = (dist) =>
     outdir: dist,
     format: 'esm',
     splitting: true,
+    plugins: [re2jsApart],
     chunkNames: 'chunks/[name]-[hash]',
     banner: {
       js: "import{createRequire as __require}from'node:module';const require=__require(import.meta.url);",
@@ -83,6 +97,7 @@ async function buildAll(dist) {
   const metafiles = await Promise.all([
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
+    re2js(dist),
     library(dist),
   ]);
   writeFileSync(join(dist, 'LICENSES.txt'), collectLicences(root, metafiles));

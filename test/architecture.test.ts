@@ -73,6 +73,7 @@ const OWNERS: Record<string, readonly string[]> = {
   chalk: ['cli/style.ts'],
   commander: ['cli/program.ts'],
   'jsonc-parser': ['agent'],
+  re2js: ['core/pattern.ts'],
   'smol-toml': ['core/toml.ts'],
 };
 /** Data in, data out. */
@@ -94,7 +95,7 @@ const filesIn = (folder: string): string[] =>
 const codeOf = (file: string): string =>
   readFileSync(join(src, file), 'utf8').replace(/String\.raw`[^`]*`/g, '');
 
-const STATEMENT = /^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
+const STATEMENT = /^(?:import|export)\s+(type\s)?[^;]*?from\s+'([^']+)'|\b(?:import|require)\('([^']+)'\)/gm;
 
 const files = filesIn(src);
 const imports: Import[] = files.flatMap((from) =>

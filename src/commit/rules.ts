@@ -1,4 +1,4 @@
-import { compileExpression, type Matcher } from './expression.js';
+import { compilePattern, type Matcher } from '../core/pattern.js';
 
 export const SECTIONS = ['What', 'Why', 'Memory', 'Backtrace'] as const;
 export type SectionName = (typeof SECTIONS)[number];
@@ -50,26 +50,22 @@ export interface CommitRules {
 /** The id of work that has neither issue nor feature. */
 export const NO_ISSUE = 'FORGE';
 
-/** How much of a subject patterns are asked about. */
-const MAX_ASKED = 500;
-
-/** The default, which nobody else wrote, as the engine has it. */
-const USUAL = new RegExp(`^${DEFAULT_SETTINGS.id_pattern}$`);
-const isUsual = (id: string): boolean => USUAL.test(id);
+/** Characters of a subject that patterns are matched with. */
+const MAX_MATCHED = 500;
 
 /** `features`: the ids of the feature list, which may stand for an issue's. */
 export function makeRules(
   settings: CommitSettings = DEFAULT_SETTINGS,
   features: Iterable<string> = [],
 ): CommitRules {
-  const isIssue =
-    settings.id_pattern === DEFAULT_SETTINGS.id_pattern ? isUsual : compileExpression(settings.id_pattern);
+  const matchesIssue = compilePattern(settings.id_pattern);
+  const isIssue: Matcher = (id) => id.length <= MAX_MATCHED && matchesIssue(id);
   const known = new Set(features).add(NO_ISSUE);
-  const exempt = settings.exempt.map(compileExpression);
+  const exempt = settings.exempt.map(compilePattern);
   return {
     isIssue,
     isId: (id) => known.has(id) || isIssue(id),
-    isExempt: (subject) => exempt.some((matches) => matches(subject.slice(0, MAX_ASKED))),
+    isExempt: (subject) => exempt.some((matches) => matches(subject.slice(0, MAX_MATCHED))),
     subjectLength: settings.subject_length,
     sections: new Set(settings.sections),
     off: new Set(settings.rules_off),

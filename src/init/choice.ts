@@ -1,7 +1,7 @@
-import { expressionProblem } from '../commit/expression.js';
 import { DEFAULT_SETTINGS } from '../commit/rules.js';
 import { splitCommand } from '../core/argv.js';
 import { usage } from '../core/error.js';
+import { patternProblem } from '../core/pattern.js';
 import { checkText, isBranchName, oneLine } from '../core/text.js';
 import { addTomlItem, setTomlValue } from '../core/toml.js';
 import { type Context, requireSupervisor } from '../project/project.js';
@@ -29,7 +29,7 @@ export function checkChoices(context: Context, input: InitInput): Stack | undefi
   const { test, idPattern, branch, features } = input;
   if (test || features) requireSupervisor(context, 'what features are judged by');
   if (test) splitCommand(checkText(test, { what: '--test', lines: false }));
-  const problem = idPattern ? expressionProblem(idPattern) : null;
+  const problem = idPattern ? patternProblem(idPattern) : null;
   if (problem !== null)
     throw usage('init.id_pattern', `--id-pattern cannot be matched: ${problem}.`, {
       field: 'id-pattern',

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
-import { expressionProblem } from '../commit/expression.js';
 import { DEFAULT_SETTINGS, RULES, SECTIONS } from '../commit/rules.js';
+import { patternProblem } from '../core/pattern.js';
 import { isBranchName, oneLine } from '../core/text.js';
 import { isPublicKey, PUBLIC_KEY } from '../ledger/rules/seal.js';
 
@@ -9,11 +9,10 @@ const PublicKey = () =>
   z
     .string()
     .check(z.regex(PUBLIC_KEY), z.refine(isPublicKey, 'the base64 of a public key is not in its one form'));
-/** Both are matched without regular expressions of the repository's own making. */
-const Expression = () =>
+const Pattern = () =>
   z.string().check(
     z.superRefine((text, context) => {
-      const problem = expressionProblem(text);
+      const problem = patternProblem(text);
       if (problem !== null)
         context.addIssue({
           code: 'custom',
@@ -67,7 +66,7 @@ const TABLES = {
     /** What git's hooks do with what does not follow the protocol: refuse it, say so, or nothing. */
     enforce: z.enum(['block', 'warn', 'off']),
     /** Of issues; features' ids and FORGE are taken as well. */
-    id_pattern: Expression(),
+    id_pattern: Pattern(),
     /** Characters. */
     subject_length: z.int().check(z.gte(20), z.lte(500)),
     /** Which of the protocol's sections a message must have. */
@@ -75,7 +74,7 @@ const TABLES = {
     /** Rules that are not asked for. */
     rules_off: z.array(z.enum(RULES)),
     /** Patterns of whole subjects that need not follow the protocol. */
-    exempt: z.array(Expression()).check(z.maxLength(50)),
+    exempt: z.array(Pattern()).check(z.maxLength(50)),
   }),
   git: () => ({
     /** The branch that the others are merged into; empty: forge asks git. */

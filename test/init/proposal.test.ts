@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileExpression } from '../../src/commit/expression.js';
+import { compilePattern } from '../../src/core/pattern.js';
 import { isBranchName } from '../../src/core/text.js';
 import {
   findTasks,
@@ -30,7 +30,7 @@ describe('what a repository says about itself', () => {
     for (const [subjects, pattern] of cases)
       expect([subjects, proposeIdPattern(subjects)]).toEqual([subjects, pattern]);
     for (const id of ['ABC-12', 'X9-1'])
-      expect(compileExpression(proposeIdPattern(cases[1]?.[0] as string[]) as string)(id)).toBe(true);
+      expect(compilePattern(proposeIdPattern(cases[1]?.[0] as string[]) as string)(id)).toBe(true);
     expect(proposeIdPattern([`${'A'.repeat(1_000_000)}-1`, '#'.repeat(1_000_000)])).toBeNull();
   });
 

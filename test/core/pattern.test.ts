@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compilePattern, patternProblem } from '../../src/core/pattern.js';
+
+const PARTS = [
+  ...['a', 'b', '-', '\\d', '\\w', '.', '[ab]', '[^a]', '[a-c1]', 'a*', 'b+', '\\d{2}', '[ab]{1,3}', 'b{0,}'],
+  ...[
+    'a?',
+    '(a|b)',
+    '(ab|b)?',
+    '(?:a+|\\d)',
+    '\\.',
+    '(ab)*',
+    '(a+)+',
+    'a*?',
+    '\\b',
+    '(a|bc){2}',
+    '\\d+',
+    '(a|b1)-',
+  ],
+];
+
+describe('patterns of a repository', () => {
+  it('GIT-01 mean what regular expressions mean', () => {
+    const sources = fc.array(fc.constantFrom(...PARTS), { maxLength: 5 }).map((parts) => parts.join(''));
+    const either = fc.array(sources, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('|'));
+    const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '.', '-'), maxLength: 8 });
+    fc.assert(
+      fc.property(either, texts, (source, text) => {
+        expect(compilePattern(source)(text)).toBe(new RegExp(`^(?:${source})$`).test(text));
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    ['[A-Z][A-Z0-9]*-\\d+', ['SX9-123', 'A-1'], ['sx9-1', 'SX9', 'SX9-', '1A-2', 'SX9-1 ']],
+    ['^(PROJ|OPS)-\\d{1,5}$', ['PROJ-1', 'OPS-12345'], ['PRO-1', 'OPS-123456']],
+    ['#\\d+', ['#12'], ['12']],
+    ['Bump .*', ['Bump x from 1 to 2', 'Bump '], ['A Bump x', 'bump x']],
+    ['[\\]a-]\\$', [']$', 'a$', '-$'], ['b$']],
+    ['', [''], ['a']],
+  ])('GIT-01 %s takes and leaves whole texts', (source, taken, left) => {
+    const matches = compilePattern(source);
+    expect([taken.filter(matches), left.filter(matches)]).toEqual([taken, []]);
+  });
+
+  it.each([
+    ['(?=a)', 'no look-around ("(?=")'],
+    ['(?<!a)b', 'no look-around ("(?<!")'],
+    ['(a)\\1', 'no back-references ("\\1")'],
+    ['a{2,1}', 'invalid repeat count: "{2,1}"'],
+    ['a{1001}', 'invalid repeat count: "{1001}"'],
+    ['(a?){1000}(a?){1000}', 'counts add up'],
+    ['a**', '"**"'],
+    ['(a', 'missing closing ): "(a"'],
+    ['a)', 'unexpected ): "a)"'],
+    ['[a', 'missing closing ]: "[a"'],
+    ['[z-a]', '"z-a"'],
+    ['\\', 'trailing backslash'],
+    ['a'.repeat(201), '200 characters'],
+  ])('GIT-01 %s is refused in words', (source, words) => {
+    expect(patternProblem(source)).toContain(words);
+  });
+
+  it('GIT-01 never throw anything but words, and need no exponential time whatever they are', () => {
+    const worst = [
+      '(a+)+$',
+      '(a|a)*b',
+      '(([a-z])+.)+[A-Z]([a-z])+$',
+      'a*a*a*a*a*a*a*a*b',
+      `${'.*'.repeat(100)}`,
+      `${'a?'.repeat(60)}${'a'.repeat(60)}`,
+      '[^b]*'.repeat(40),
+      '(?:a?){900}',
+    ];
+    // One that tries all ways would never end.
+    for (const source of worst) expect(typeof compilePattern(source)('a'.repeat(500))).toBe('boolean');
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (source, text) => {
+        if (patternProblem(source) === null) expect(typeof compilePattern(source)(text)).toBe('boolean');
+      }),
+    );
+  });
+
+  it('GIT-01 are left to a native RegExp only where no text makes it slow', () => {
+    const words = fc.string({ unit: fc.constantFrom('A', 'b', '1', '-', '#', ' ', '_') });
+    const native = fc
+      .tuple(fc.constantFrom('', '[A-Z][A-Z0-9]*', '(A|Ab|1)'), words, fc.constantFrom('', '\\d+', '.*'))
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(
+        native,
+        fc.string({ unit: fc.constantFrom('A', 'b', '1', '-', '\r', ' ') }),
+        (source, text) => {
+          expect(compilePattern(source)(text)).toBe(compilePattern(`(?s:${source})`)(text));
+        },
+      ),
+    );
+    for (const source of ['[A-Z][A-Z0-9]*-\\d+', '(A|AA|A)AAA\\d+', 'A.*']) {
+      const started = performance.now();
+      compilePattern(source)(`${'A1'.repeat(500_000)} `);
+      expect(performance.now() - started).toBeLessThan(1000);
+    }
+  });
+});

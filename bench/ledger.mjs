@@ -22,6 +22,7 @@ async function bundleKit(scratch) {
     entryPoints: [entry],
     bundle: true,
     platform: 'node',
+    mainFields: ['module', 'main'],
     format: 'esm',
     minify: true,
     outfile,

@@ -28,8 +28,8 @@ const common = {
   metafile: true,
   // The full texts are in dist/LICENSES.txt.
   legalComments: 'none',
-  // The form that Node would take cannot be bundled.
-  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
+  // The form of jsonc-parser that Node would take cannot be bundled.
+  mainFields: ['module', 'main'],
   define: { FORGE_VERSION: JSON.stringify(version), FORGE_GUARD_TABLE: await readGuardTable() },
   logLevel: 'warning',
 };

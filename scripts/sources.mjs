@@ -18,6 +18,8 @@ export async function loadSources(contents) {
       bundle: true,
       format: 'esm',
       platform: 'node',
+      // The form of jsonc-parser that Node would take cannot be bundled.
+      mainFields: ['module', 'main'],
       target: 'node20.19',
       logLevel: 'error',
       banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },

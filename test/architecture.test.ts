@@ -72,7 +72,7 @@ const OWNERS: Record<string, readonly string[]> = {
   '@modelcontextprotocol/server/stdio': ['mcp'],
   chalk: ['cli/style.ts'],
   commander: ['cli/program.ts'],
-  'jsonc-parser': ['agent'],
+  'jsonc-parser': ['core/json.ts', 'agent'],
   re2js: ['core/pattern.ts'],
   'smol-toml': ['core/toml.ts'],
 };

@@ -55,7 +55,7 @@ describe('parseJson', () => {
     ['a file cut off', '{"a": [1, 2', 'it breaks off in the middle', 11],
     ['a file cut off in a text', '{"a": "b', 'a text is not closed', 6],
     ['a file cut off in a word', '{"a": tru', 'it breaks off in the middle', 9],
-    ['a file cut off in a number', '{"a": -', 'the number - cannot be kept exactly', 6],
+    ['a file cut off in a number', '{"a": -', 'it breaks off in the middle', 7],
     ['a stray comma in an object', '{"a": 1,}', 'unexpected "}"', 8],
     ['a stray comma in a list', '[1, 2,\n]', 'unexpected "]"', 7],
     ['a bare word', '{"a": x}', 'unexpected "x"', 6],
@@ -92,6 +92,40 @@ describe('parseJson', () => {
     ['prototype', '{"prototype": 1}', 'the key "prototype" is not allowed', 1],
   ])('B-14 refuses %s', (_name, text, message, offset) => {
     expect(problemOf(text)).toEqual({ message, offset });
+  });
+
+  it('refuses the same whatever the text before it holds', () => {
+    fc.assert(
+      fc.property(anyJson, fc.constantFrom(undefined, 1, 2, '\t', '\r\n'), (value, indent) => {
+        const before = JSON.stringify(value, null, indent);
+        expect(problemOf(`{"k": ${before}, "a": 1, "a": 2}`).message).toBe('the key "a" stands twice');
+        expect(parseJson(`{"k": ${before}}`)).toEqual({ k: value });
+      }),
+    );
+  });
+
+  it.each([
+    ['the same key twice', '"a": 1,\n  "a": 2', 'the key "a" stands twice'],
+    ['a forbidden key', '"__proto__": 1', 'the key "__proto__" is not allowed'],
+    [
+      'a forbidden key in a list',
+      '"a": [\n    {\n      "constructor": 1\n    }\n  ]',
+      'the key "constructor" is',
+    ],
+    ['a number beyond exact ones', '"a": 9007199254740992', 'the number 9007199254740992 cannot'],
+    ['a large number as it would be written', '"a": 1e+21', 'the number 1e+21 cannot'],
+    ['a negative zero', '"a": -0', 'the number -0 cannot'],
+  ])('B-14 B-16 refuses %s in the form that forge writes', (_name, members, message) => {
+    expect(problemOf(`{\n  ${members}\n}\n`).message).toContain(message);
+  });
+
+  it('B-15 refuses what is too deep or has too many keys in the form that forge writes', () => {
+    const nested = (depth: number): unknown =>
+      Array.from({ length: depth }).reduce((inner) => ({ a: inner }), 1);
+    expect(parseJson(formatJson(nested(64)))).toEqual(nested(64));
+    expect(problemOf(formatJson(nested(65))).message).toBe('nested deeper than 64');
+    const many = Object.fromEntries(Array.from({ length: 200_001 }, (_, n) => [`k${n}`, 1]));
+    expect(problemOf(formatJson(many)).message).toBe('more than 200000 keys');
   });
 
   it('B-14 takes one key in several objects, and such words as values', () => {

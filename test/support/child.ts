@@ -16,8 +16,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 /** test/support/store-child.ts as a process of its own, gone when the test has finished. */
 export function startChild(...args: string[]): ChildProcess {
   const entry = fileURLToPath(new URL('./store-child.ts', import.meta.url));
+  const mainFields = ['module', 'main'];
   if (!built)
-    buildSync({ entryPoints: [entry], outfile: script, bundle: true, platform: 'node', format: 'esm' });
+    buildSync({
+      entryPoints: [entry],
+      outfile: script,
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      mainFields,
+    });
   built = true;
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => {

@@ -72,6 +72,8 @@ const OWNERS: Record<string, readonly string[]> = {
   '@modelcontextprotocol/server/stdio': ['mcp'],
   chalk: ['cli/style.ts'],
   commander: ['cli/program.ts'],
+  'fast-string-width': ['cli/screen.ts'],
+  'fast-wrap-ansi': ['cli/screen.ts'],
   'jsonc-parser': ['core/json.ts', 'agent'],
   re2js: ['core/pattern.ts'],
   'smol-toml': ['core/toml.ts'],

@@ -3,9 +3,7 @@ import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { usage, withHint } from '../core/error.js';
 import { isGitHook } from '../hooks/shim.js';
 import { decodeInput, type Io } from './io.js';
-import { fitScreen, screenAt } from './screen.js';
 import type { Call, Invocation } from './spec.js';
-import { harmless } from './style.js';
 import { version } from './version.js';
 
 /** One command, end to end. Returns the exit code; never throws, never exits. */
@@ -46,6 +44,7 @@ function beforeDashes(argv: readonly string[]): readonly string[] {
 
 async function run(io: Io): Promise<number> {
   const { commandWords, parseArgv } = await import('./program.js');
+  const { fitScreen, screenAt } = await import('./screen.js');
   const words = commandWords(io.argv);
   if (words.length === 0 && beforeDashes(io.argv).some((word) => word === '--version' || word === '-V')) {
     io.stdout.write(`${version()}\n`);
@@ -75,7 +74,7 @@ async function invoke(io: Io, given: Invocation): Promise<number> {
   });
   await guardInput(invocation, io.env, () => call.forge());
   const value = await Promise.resolve(invocation.spec.run(call, ...invocation.args)).finally(clear);
-  show(value, invocation, call, io);
+  await show(value, invocation, call, io);
   finish();
   return invocation.spec.exit?.(value, call.options) ?? 0;
 }
@@ -86,7 +85,7 @@ function withDefault(argv: readonly string[], words: readonly string[]): readonl
   return words.length === 0 && !help && !argv.includes('--') ? [...argv, 'where'] : argv;
 }
 
-function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): void {
+async function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): Promise<void> {
   // What served a client has said all that was to be said.
   if (value === undefined) return;
   if (flags.json) {
@@ -94,6 +93,7 @@ function show(value: unknown, { spec, flags }: Invocation, call: Call, io: Io): 
     io.stdout.write(`${JSON.stringify(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
     return;
   }
+  const { harmless } = await import('./style.js');
   const text = call.onScreen(spec.render(harmless(value), call.style, call.options));
   if (flags.dryRun) call.say('It would say:');
   if (text !== '') io.stdout.write(text.endsWith('\n') ? text : `${text}\n`);

@@ -1,3 +1,6 @@
+import stringWidth from 'fast-string-width';
+import { wrapAnsi } from 'fast-wrap-ansi';
+
 /** What a person's terminal can show, and text made to fit it. Only at a terminal: what goes into a pipe stays as it is. */
 export interface Screen {
   /** Columns. */
@@ -64,94 +67,46 @@ export function fitScreen(text: string, screen: Screen | null): string {
   return lines.map((line) => wrapLine(line, screen.width)).join('\n');
 }
 
-const PRINTABLE = /^[\x20-\x7e]*$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
-const COLOUR = /\u001b\[[0-9;]*m/;
-const EVERY_COLOUR = new RegExp(COLOUR.source, 'g');
-const INVISIBLE = /[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff]/u;
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-const JOINER = '\u200d';
+const COLOUR = /\u001b\[[0-9;]*m/g;
+/** One column a character. Saves the library's first call, which takes 2 ms to compile its patterns. */
+const NARROW = new RegExp(`^[\\x20-\\x7e${Object.keys(PLAIN_GLYPHS).join('')}]*$`);
 
-/** Columns that a text takes: two for East Asian and emoji, none for what joins or marks another character. */
+/** Columns that a text takes: two for East Asian characters and emoji, none for colours and combining marks. */
 export function displayWidth(text: string): number {
-  if (PRINTABLE.test(text)) return text.length;
-  let width = 0;
-  let isJoined = false;
-  for (const char of text.replace(EVERY_COLOUR, '')) {
-    if (!isJoined) width += charWidth(char);
-    isJoined = char === JOINER;
-  }
-  return width;
+  const shown = text.replace(COLOUR, '');
+  return NARROW.test(shown) ? shown.length : stringWidth(shown.normalize());
 }
 
-const charWidth = (char: string): number =>
-  PRINTABLE.test(char) ? 1 : INVISIBLE.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
+const MARK = /^ *(?:[-*●◐○✓✗→!>+x] |\d+[.)] |\[\d\d:\d\d\] )/;
 
-/** Where what belongs to a line goes on below it: behind its last gap between columns, a bullet or a time stamp. */
-function hangingIndent(line: string, width: number): number {
-  const plain = line.replace(EVERY_COLOUR, '');
-  const lead = /^ */.exec(plain)?.[0].length ?? 0;
-  const mark = /^ *(?:[-*●◐○✓✗→!>+x] |\d+[.)] |\[\d\d:\d\d\] )/.exec(plain)?.[0].length ?? lead + 2;
-  const gaps = [...plain.slice(0, width).matchAll(/\S {2,}(?=\S)/g)].map(({ 0: gap, index }) =>
-    displayWidth(plain.slice(0, index + gap.length)),
-  );
-  const usable = [...gaps, mark].filter((indent) => indent <= width / 2);
-  return Math.max(0, ...usable);
-}
-
-interface Piece {
-  text: string;
-  width: number;
-  isGap: boolean;
-}
-
-/** Breaks at spaces; a word that is wider than a line is cut. Colours go on over a break. */
+/** Breaks at spaces; cuts a word that is wider than a line. The rest hangs below what it belongs to. */
 export function wrapLine(line: string, width: number): string {
   if (displayWidth(line) <= width) return line;
-  const indent = hangingIndent(line, width);
-  const rows: string[] = [];
-  let [row, used] = ['', 0];
-  const next = (): void => {
-    rows.push(row.trimEnd());
-    [row, used] = [' '.repeat(indent), indent];
-  };
-  for (const piece of piecesOf(line, width - indent)) {
-    if (used + piece.width > width) {
-      next();
-      if (piece.isGap) continue;
-    }
-    row += piece.text;
-    used += piece.width;
-  }
-  return [...rows, row].filter((text, i) => i === 0 || text.trim() !== '').join('\n');
+  const { length, indent } = hangingIndent(line.replace(COLOUR, ''), width);
+  // The same characters with the colours between them.
+  const head = new RegExp(`^(?:(?:${COLOUR.source})*.){${length}}`, 'su').exec(line)?.[0] ?? '';
+  const rows = wrapAnsi(line.slice(head.length), width - indent, { hard: true });
+  return head + rows.replaceAll('\n', `\n${' '.repeat(indent)}`);
 }
 
-/** Words and the gaps between them; none is wider than a row. */
-function piecesOf(line: string, max: number): Piece[] {
-  return (line.match(/ +|[^ ]+/g) ?? []).flatMap((text) =>
-    cutWord(text, max).map((part) => ({
-      text: part,
-      width: displayWidth(part),
-      isGap: text.startsWith(' '),
-    })),
+/**
+ * Where a line without colours goes on in the next row: behind its last gap between columns, a bullet or a time stamp.
+ * `length` is in characters and `indent` in columns.
+ */
+function hangingIndent(line: string, width: number): { length: number; indent: number } {
+  const lead = /^ */.exec(line)?.[0].length ?? 0;
+  const mark = MARK.exec(line)?.[0].length;
+  const gaps = [...line.slice(0, width).matchAll(/\S {2,}(?=\S)/g)].map(({ 0: gap, index }) =>
+    line.slice(0, index + gap.length),
   );
+  const places = [
+    ...gaps.map((head) => ({ length: [...head].length, indent: displayWidth(head) })),
+    mark === undefined ? { length: lead, indent: lead + 2 } : { length: mark, indent: mark },
+  ];
+  const usable = places.filter(({ indent }) => indent <= width / 2);
+  return usable.reduce((best, place) => (place.indent > best.indent ? place : best), {
+    length: 0,
+    indent: 0,
+  });
 }
-
-function cutWord(word: string, max: number): string[] {
-  if (displayWidth(word) <= max) return [word];
-  const parts: string[] = [];
-  let part = '';
-  for (const unit of word.split(new RegExp(`(${COLOUR.source})`)).flatMap(unitsOf)) {
-    if (displayWidth(part) + displayWidth(unit) > max) {
-      parts.push(part);
-      part = '';
-    }
-    part += unit;
-  }
-  return [...parts, part];
-}
-
-/** A colour whole; else characters with what joins or marks them. */
-const unitsOf = (text: string): string[] =>
-  COLOUR.test(text) ? [text] : (text.match(/\P{M}(?:\p{M}|\u200d\P{M})*|\p{M}+/gu) ?? []);

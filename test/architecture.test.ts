@@ -72,6 +72,7 @@ const OWNERS: Record<string, readonly string[]> = {
   '@modelcontextprotocol/server/stdio': ['mcp'],
   chalk: ['cli/style.ts'],
   commander: ['cli/program.ts'],
+  execa: ['core/process.ts'],
   'fast-string-width': ['cli/screen.ts'],
   'fast-wrap-ansi': ['cli/screen.ts'],
   'jsonc-parser': ['core/json.ts', 'agent'],

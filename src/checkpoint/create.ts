@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
+import { whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, plural } from '../core/text.js';
 import { findRemote } from '../git/remote.js';
@@ -12,7 +13,7 @@ import { beginIntent, endIntent } from './intent.js';
 import { keepManifest } from './manifest.js';
 import { chooseIssue, listed, type Place, requireClean, requirePlace, type Tested } from './place.js';
 import { type CheckEvidence, type Manifest, tagOf } from './rules.js';
-import { type CheckpointWatch, type Checks, chooseChecks, runChecks, toEvidence, whyFailed } from './run.js';
+import { type CheckpointWatch, type Checks, chooseChecks, runChecks, toEvidence } from './run.js';
 import { freeName, mark } from './tag.js';
 
 const CheckpointInput = z.strictObject({
@@ -87,7 +88,7 @@ async function prove(
   if (areTyped) approveTyped(context, commands);
   const runs = await runChecks(context, commands, watch);
   for (const [i, run] of runs.entries()) {
-    const why = whyFailed(run, context);
+    const why = whyFailed(run);
     const { exit_code, output } = run;
     if (why !== null)
       throw new ForgeError(
@@ -95,7 +96,7 @@ async function prove(
         'checkpoint.failed',
         `${commands[i]}: ${why}; no checkpoint was made.`,
         {
-          data: { command: commands[i], exit_code, output: output.slice(-4096) },
+          data: { command: commands[i], exit_code, output: output.tail.slice(-4096) },
         },
       );
   }

@@ -1,12 +1,13 @@
 import { refused } from '../core/error.js';
 import { checkpointTrees, shownFrom } from '../core/paths.js';
+import { whyFailed } from '../core/process.js';
 import { makeToken, plural } from '../core/text.js';
 import { readTrees, treeWithout } from '../git/tree.js';
 import type { Context } from '../project/project.js';
 import { requireApproved } from '../trust/trust.js';
 import { differing, listed, type Place } from './place.js';
 import { type CheckEvidence, type CheckpointFinding, type Manifest, nameIn } from './rules.js';
-import { type CheckpointWatch, runChecks, toEvidence, whyFailed } from './run.js';
+import { type CheckpointWatch, runChecks, toEvidence } from './run.js';
 
 /** On the working tree as it stands, which has to be the checkpoint's: a fresh checkout lacks what git ignores. */
 export async function runAgain(
@@ -31,7 +32,7 @@ export async function runAgain(
   const tree = await treeWithout(repository, git, { commit, folder: place.folder, place: at });
   const runs = await runChecks(context, verified_by, watch);
   const findings = runs.flatMap((run, i): CheckpointFinding[] => {
-    const why = whyFailed(run, context);
+    const why = whyFailed(run);
     const hint = `git diff ${tag}   (it passed then; look at what is outside git)`;
     return why === null ? [] : [{ code: 'run', tag, message: `${tag}: ${verified_by[i]}: ${why}`, hint }];
   });

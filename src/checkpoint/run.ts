@@ -1,22 +1,18 @@
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { ForgeError, usage } from '../core/error.js';
+import { usage } from '../core/error.js';
 import { featuresFile } from '../core/paths.js';
-import { type CommandRun, runCommand } from '../core/shell.js';
+import type { ProcessRun } from '../core/process.js';
 import { checkText } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
 import { FEATURES, type Feature, isProven } from '../feature/rules.js';
+import { runTest, type TestWatch } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import type { CheckEvidence } from './rules.js';
 
-export interface CheckpointWatch {
+export interface CheckpointWatch extends TestWatch {
   /** A command is about to run. */
   onStart?(command: string): void;
-  /** Its output as it comes. */
-  onOutput?(chunk: string): void;
-  signal?: AbortSignal;
-  /** The commands judge what a builder wrote. */
-  asBuilder?: boolean;
 }
 
 export interface Checks {
@@ -60,48 +56,27 @@ export async function runChecks(
   context: Context,
   commands: readonly string[],
   watch: CheckpointWatch,
-): Promise<CommandRun[]> {
-  const { timeout_seconds } = readConfig(context).features;
-  const runs: CommandRun[] = [];
+): Promise<ProcessRun[]> {
+  const interrupted = 'Interrupted; not all commands were run, and nothing was marked.';
+  const runs: ProcessRun[] = [];
   for (const command of commands) {
     watch.onStart?.(command);
-    const run = await runCommand(splitCommand(command), {
-      cwd: context.layout.root,
-      env: context.world.env,
-      add: watch.asBuilder ? { FORGE_ROLE: 'builder' } : undefined,
-      timeoutMs: timeout_seconds * 1000,
-      onOutput: watch.onOutput,
-      signal: watch.signal,
-    });
-    if (watch.signal?.aborted)
-      throw new ForgeError(
-        'interrupted',
-        'interrupted',
-        'Interrupted; not all commands were run, and nothing was marked.',
-      );
+    const run = await runTest(context, splitCommand(command), watch, interrupted);
     runs.push(run);
     if (run.exit_code !== 0) break;
   }
   return runs;
 }
 
-/** Why a run is no proof; null when it is one. */
-export function whyFailed({ exit_code, timed_out, failure }: CommandRun, context: Context): string | null {
-  if (exit_code === 0) return null;
-  if (failure) return failure;
-  if (timed_out) return `stopped after ${readConfig(context).features.timeout_seconds} s`;
-  return exit_code === null ? 'ended by a signal' : `exit code ${exit_code}`;
-}
-
 export const toEvidence = (
-  runs: readonly CommandRun[],
+  runs: readonly ProcessRun[],
   commands: readonly string[],
   tree: string,
 ): CheckEvidence[] =>
-  runs.map(({ exit_code, duration_ms, output_sha256 }, i) => ({
+  runs.map(({ exit_code, duration_ms, output }, i) => ({
     command: commands[i] ?? '',
     exit_code,
     duration_ms,
-    output_sha256,
+    output_sha256: output.sha256,
     tree,
   }));

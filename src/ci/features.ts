@@ -1,11 +1,11 @@
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { featuresFile, shown } from '../core/paths.js';
-import type { CommandRun } from '../core/shell.js';
+import type { ProcessRun } from '../core/process.js';
 import { plural } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
 import { FEATURES, type Feature, isProven } from '../feature/rules.js';
-import { runTests, type VerifyWatch, whyFailed } from '../feature/verify.js';
+import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js';
 import type { Context } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import { fromTop } from './looks.js';
@@ -43,7 +43,7 @@ class TestRuns {
   readonly findings: CiFinding[] = [];
   refused = 0;
   shown = 0;
-  private readonly known = new Map<string, CommandRun | undefined>();
+  private readonly known = new Map<string, ProcessRun | undefined>();
 
   constructor(
     private readonly context: Context,
@@ -66,7 +66,7 @@ class TestRuns {
       );
     this.shown++;
     const last = this.known.get(key);
-    if (last && last.exit_code !== 0) this.findings.push(failureOf(this.context, feature, last));
+    if (last && last.exit_code !== 0) this.findings.push(failureOf(feature, last));
   }
 
   private mayRun({ id }: Feature, commands: readonly string[]): boolean {
@@ -86,8 +86,8 @@ class TestRuns {
 
 const fixFor = ({ id }: Feature): string => `forge feature show ${id}`;
 
-const failureOf = (context: Context, feature: Feature, run: CommandRun): CiFinding => ({
-  message: `${feature.id} is marked passing and fails now: ${formatArgv(run.argv)}: ${whyFailed(run, context)}`,
+const failureOf = (feature: Feature, run: ProcessRun): CiFinding => ({
+  message: `${feature.id} is marked passing and fails now: ${formatArgv(run.argv)}: ${whyTestFailed(run)}`,
   fix: `forge feature verify ${feature.id}`,
-  output: run.output.slice(-4096),
+  output: run.output.tail.slice(-4096),
 });

@@ -2,7 +2,7 @@ import { commandEnvironment } from '../core/environment.js';
 import { ForgeError } from '../core/error.js';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from '../core/log-tail.js';
 import { cycleFile, initScript, shown } from '../core/paths.js';
-import { type GroupOptions, type GroupRun, runGroup } from '../core/process-group.js';
+import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { escapeControls } from '../core/text.js';
 import { maskText, redactText } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
@@ -18,12 +18,12 @@ import {
 } from './observation.js';
 
 /** Who looks on, and who may end it. */
-export type RunWatch = Pick<GroupOptions, 'onOutput' | 'onStart' | 'stop'>;
+export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'onStart' | 'stop'>;
 
 const INIT_TIMEOUT_MS = 10 * 60_000;
 
 /** `init.sh` once it is trusted; null when there is none. */
-export async function runInitScript(context: Context, watch: RunWatch): Promise<GroupRun | null> {
+export async function runInitScript(context: Context, watch: RunWatch): Promise<ProcessRun | null> {
   const { disk, layout, world } = context;
   const path = initScript(layout);
   if (!disk.exists(path)) return null;
@@ -34,9 +34,9 @@ export async function runInitScript(context: Context, watch: RunWatch): Promise<
     timeoutMs: INIT_TIMEOUT_MS,
     ...watch,
   };
-  const run = await runGroup([path], options);
+  const run = await runProcess([path], options);
   // A checkout may have lost the permission to run it.
-  return run.ended === 'not executable' ? runGroup(['sh', path], options) : run;
+  return run.ended === 'not executable' ? runProcess(['sh', path], options) : run;
 }
 
 /** The briefing with the task of this cycle in it. */
@@ -57,10 +57,10 @@ export async function runCommand(
   mark: CycleMark,
   given: { argv: readonly string[]; timeoutMs: number; folder: HandoverFolder; briefing: string },
   watch: RunWatch,
-): Promise<GroupRun> {
+): Promise<ProcessRun> {
   const { briefing, observations } = given.folder;
   const handover = { key: mark.key, task: mark.task_id, briefing, observations };
-  return runGroup(given.argv, {
+  return runProcess(given.argv, {
     cwd: layout.root,
     env: builderEnvironment(world.env, handover),
     input: given.briefing,

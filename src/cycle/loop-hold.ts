@@ -1,5 +1,5 @@
 import { refused } from '../core/error.js';
-import { runGroup } from '../core/process-group.js';
+import { runProcess } from '../core/process.js';
 import { type Context, timestamp } from '../project/project.js';
 import { type LoopState, resumed } from './loop-rules.js';
 import type { CycleResult } from './report-rules.js';
@@ -51,7 +51,7 @@ export async function costHookAgrees(
   watch: CycleWatch,
 ): Promise<boolean> {
   const env = Object.entries(context.world.env).filter(([, value]) => value !== undefined);
-  const run = await runGroup(argv, {
+  const run = await runProcess(argv, {
     cwd: context.layout.root,
     env: Object.fromEntries(env) as Record<string, string>,
     input: `${JSON.stringify(result)}\n`,

@@ -1,6 +1,6 @@
 import { ForgeError, refused } from '../core/error.js';
 import { judgeHolder, type Verdict } from '../core/holder.js';
-import { endGroup } from '../core/process-group.js';
+import { endGroup } from '../core/process.js';
 import { makeToken, oneLine, plural } from '../core/text.js';
 import { recordCycles } from '../learning/record.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';

@@ -53,8 +53,9 @@ async function judgeTask(
 async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' | null> {
   const { context, watch, evidence, notes, tree } = judge;
   const onRun: VerifyWatch['onRun'] = (feature, run) => {
-    const { argv, exit_code, duration_ms, output_bytes, output_sha256 } = run;
-    evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, output_bytes, output_sha256 });
+    const { argv, exit_code, duration_ms, output } = run;
+    const shown = { output_bytes: output.bytes, output_sha256: output.sha256 };
+    evidence.push({ feature, argv: [...argv], exit_code, duration_ms, tree, ...shown });
   };
   const { stop: signal, onOutput, onStart: onProcess } = watch;
   const show = (chunk: string): void => onOutput?.(chunk, false);

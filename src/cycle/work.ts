@@ -1,6 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
-import type { GroupRun } from '../core/process-group.js';
+import type { ProcessRun } from '../core/process.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Context } from '../project/project.js';
 import { type Evaluation, evaluate, type Ran } from './evaluation.js';
@@ -18,7 +18,7 @@ export interface Work {
   task: string;
   environment_valid: boolean;
   /** Null when the command was not run. */
-  run: GroupRun | null;
+  run: ProcessRun | null;
   observations: Observations;
   evaluation: Evaluation;
   /** What looks at the working tree; null without git. */
@@ -90,7 +90,7 @@ async function prepare(run: CycleRun): Promise<boolean> {
 }
 
 interface Executed {
-  run: GroupRun | null;
+  run: ProcessRun | null;
   /** False as well for a command that could not be started. */
   ran: boolean;
   trees: Ran['trees'];

@@ -1,9 +1,10 @@
 import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
+import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
 import { featuresFile } from '../core/paths.js';
+import { type ProcessOptions, type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput, requireRecord } from '../core/schema.js';
-import { type CommandRun, type RunOptions, runCommand } from '../core/shell.js';
 import { readLog } from '../git/read.js';
 import { storeRecords } from '../ledger/append.js';
 import { requireMemory } from '../ledger/integrity.js';
@@ -16,19 +17,22 @@ export const FeatureVerifyInput = z.strictObject({
   all: z.optional(z.boolean()),
 });
 
-export interface VerifyWatch {
-  /** A command is about to run. */
-  onStart?(feature: string, command: string): void;
-  /** Its output as it comes. */
+export interface TestWatch {
+  /** Gets the first MiB of the output as it arrives. */
   onOutput?(chunk: string): void;
-  onResult?(result: FeatureResult): void;
-  /** It runs as this process. */
-  onProcess?: RunOptions['onStart'];
-  /** A command has ended: what it showed. */
-  onRun?(feature: string, run: CommandRun): void;
+  /** The command runs as this process. */
+  onProcess?: ProcessOptions['onStart'];
   signal?: AbortSignal;
   /** In a governed cycle: what a builder wrote has no more rights than a builder when it is run. */
   asBuilder?: boolean;
+}
+
+export interface VerifyWatch extends TestWatch {
+  /** A command is about to run. */
+  onStart?(feature: string, command: string): void;
+  onResult?(result: FeatureResult): void;
+  /** A command has ended: what it showed. */
+  onRun?(feature: string, run: ProcessRun): void;
 }
 
 export interface FeatureResult {
@@ -107,7 +111,7 @@ async function verifyOne(
   watch: VerifyWatch,
 ): Promise<FeatureResult> {
   const runs = await runTests(context, feature, commands, watch);
-  const last = runs.at(-1) as CommandRun;
+  const last = runs.at(-1) as ProcessRun;
   const ok = last.exit_code === 0;
   const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
   const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
@@ -121,7 +125,7 @@ async function verifyOne(
     exit_code: last.exit_code,
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
     command: formatArgv(last.argv),
-    ...(ok ? {} : { failure: whyFailed(last, context), output: last.output.slice(-4096) }),
+    ...(ok ? {} : { failure: whyTestFailed(last), output: last.output.tail.slice(-4096) }),
   };
 }
 
@@ -131,27 +135,11 @@ export async function runTests(
   feature: Feature,
   commands: readonly string[][],
   watch: VerifyWatch,
-): Promise<CommandRun[]> {
-  const { timeout_seconds } = readConfig(context).features;
-  const runs: CommandRun[] = [];
+): Promise<ProcessRun[]> {
+  const runs: ProcessRun[] = [];
   for (const argv of commands) {
     watch.onStart?.(feature.id, formatArgv(argv));
-    const { env } = context.world;
-    const options = {
-      cwd: context.layout.root,
-      env,
-      timeoutMs: timeout_seconds * 1000,
-      onOutput: watch.onOutput,
-      onStart: watch.onProcess,
-      add: watch.asBuilder ? { FORGE_ROLE: 'builder' } : undefined,
-    };
-    const run = await runCommand(argv, { ...options, signal: watch.signal });
-    if (watch.signal?.aborted)
-      throw new ForgeError(
-        'interrupted',
-        'interrupted',
-        'Interrupted; nothing was recorded for this feature.',
-      );
+    const run = await runTest(context, argv, watch, 'Interrupted; nothing was recorded for this feature.');
     watch.onRun?.(feature.id, run);
     runs.push(run);
     if (run.exit_code !== 0) break;
@@ -159,18 +147,40 @@ export async function runTests(
   return runs;
 }
 
-export function whyFailed(run: CommandRun, context: Context): string {
-  if (run.failure)
-    return `${run.failure}; tests are commands unless [features] test_command says how to run them`;
-  if (run.timed_out) return `stopped after ${readConfig(context).features.timeout_seconds} s`;
-  return run.exit_code === null ? 'ended by a signal' : `exit code ${run.exit_code}`;
+/** Runs one test under `[features] timeout_seconds`. Exit 130 with the message `interrupted` when `watch.signal` ended it. */
+export async function runTest(
+  context: Context,
+  argv: readonly string[],
+  watch: TestWatch,
+  interrupted: string,
+): Promise<ProcessRun> {
+  const run = await runProcess(argv, {
+    cwd: context.layout.root,
+    env: { ...commandEnvironment(context.world.env), ...(watch.asBuilder ? { FORGE_ROLE: 'builder' } : {}) },
+    timeoutMs: readConfig(context).features.timeout_seconds * 1000,
+    stop: watch.signal,
+    killAtOnce: true,
+    // Enough for the 4096 characters that a failure shows.
+    keepBytes: 16 * 1024,
+    onStart: watch.onProcess,
+    onOutput: (text, sampled) => {
+      if (!sampled) watch.onOutput?.(text);
+    },
+  });
+  if (watch.signal?.aborted) throw new ForgeError('interrupted', 'interrupted', interrupted);
+  return run;
+}
+
+export function whyTestFailed(run: ProcessRun): string {
+  const hint = run.started ? '' : '; tests are commands unless [features] test_command says how to run them';
+  return `${whyFailed(run)}${hint}`;
 }
 
 /** FEA-02: what passed and fails now is remembered in the evaluation ledger. Looked at before any lock is taken. */
 async function regressionOf(
   context: Context,
   { id, verified_at, verified_commit }: Feature,
-  run: CommandRun,
+  run: ProcessRun,
   { commit, commands }: Parameters<typeof judged>[1],
 ): Promise<() => void> {
   const { around } = await requireMemory(context);

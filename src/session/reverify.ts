@@ -1,6 +1,6 @@
 import { listPassing } from '../checkpoint/run.js';
+import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { timeLimit } from '../core/shell.js';
 import { compareIds, compareText } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import { type FeatureResult, verifyFeatures } from '../feature/verify.js';

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type GroupOptions, runGroup } from '../../src/core/process-group.js';
+import { type ProcessOptions, runProcess } from '../../src/core/process.js';
 import { HANG, makeFolder } from '../support/project.js';
 
 const env = { PATH: process.env.PATH as string };
-const options = (cwd: string, change: Partial<GroupOptions> = {}): GroupOptions => ({
+const options = (cwd: string, change: Partial<ProcessOptions> = {}): ProcessOptions => ({
   cwd,
   env,
   timeoutMs: HANG,
@@ -27,11 +27,11 @@ function isGone(pid: number): boolean {
 const pidsIn = (folder: string): number[] =>
   readFileSync(join(folder, 'pids'), 'utf8').trim().split('\n').map(Number);
 
-describe('runGroup', () => {
+describe('runProcess', () => {
   it('keeps the exit code, the end of the output and the digest of all of it', async () => {
     const shown: string[] = [];
     const folder = makeFolder();
-    const run = await runGroup(
+    const run = await runProcess(
       shell('cat; printf "%s" "$ONLY$HOME"; echo problem >&2; exit 7'),
       options(folder, {
         input: 'briefing\n',
@@ -42,7 +42,7 @@ describe('runGroup', () => {
     expect(run).toMatchObject({ exit_code: 7, output: { bytes: 21 } });
     expect(run.ended).toBeUndefined();
     expect(shown.join('')).toContain('briefing\nthis');
-    const long = await runGroup(shell('yes abcdefg | head -c 100000'), options(folder));
+    const long = await runProcess(shell('yes abcdefg | head -c 100000'), options(folder));
     const all = 'abcdefg\n'.repeat(12_500);
     expect(long.output).toEqual({
       tail: all.slice(-4096),
@@ -52,7 +52,7 @@ describe('runGroup', () => {
   });
 
   it('tolerates a command that never reads its input', async () => {
-    const run = await runGroup(
+    const run = await runProcess(
       shell('exec 0<&-; exit 0'),
       options(makeFolder(), { input: 'x'.repeat(1_000_000) }),
     );
@@ -64,14 +64,14 @@ describe('runGroup', () => {
     ['./plain', 'not executable'],
   ])('says that %s is %s', async (program, ended) => {
     const folder = makeFolder();
-    await runGroup(shell('echo x > plain'), options(folder));
-    expect(await runGroup([program], options(folder))).toMatchObject({ exit_code: null, ended });
+    await runProcess(shell('echo x > plain'), options(folder));
+    expect(await runProcess([program], options(folder))).toMatchObject({ exit_code: null, ended });
   });
 
   it('B-92 ends at the time limit what ignores SIGTERM and forks, all of it', async () => {
     const folder = makeFolder();
     const script = `trap '' TERM; echo $$ >> pids; sh -c "trap '' TERM; echo \\$\\$ >> pids; while :; do sleep 1; done" & (sh -c 'echo $$ >> pids; sleep 1000' &) ; while :; do sleep 1; done`;
-    const run = await runGroup(shell(script), options(folder, { timeoutMs: 500 }));
+    const run = await runProcess(shell(script), options(folder, { timeoutMs: 500 }));
     expect(run).toMatchObject({ exit_code: null, ended: 'stopped after 0.5 s' });
     expect(run.duration_ms).toBeGreaterThan(5000);
     const pids = pidsIn(folder);
@@ -84,14 +84,14 @@ describe('runGroup', () => {
     const stop = new AbortController();
     const onOutput = (): void => stop.abort();
     const script = `trap 'echo saved > saved; exit 0' TERM; echo ready; while :; do sleep 0.1; done`;
-    const run = await runGroup(shell(script), options(folder, { stop: stop.signal, onOutput }));
+    const run = await runProcess(shell(script), options(folder, { stop: stop.signal, onOutput }));
     expect(run).toMatchObject({ exit_code: null, ended: 'stopped' });
     expect(existsSync(join(folder, 'saved'))).toBe(true);
   });
 
   it('B-92 is not held by what left the group and keeps the pipe open', async () => {
     const folder = makeFolder();
-    const run = await runGroup(
+    const run = await runProcess(
       shell(
         'setsid sh -c "echo \\$\\$ > pids; sleep 1000" & while ! test -s pids; do sleep 0.02; done; echo done',
       ),
@@ -110,7 +110,7 @@ describe('runGroup', () => {
     };
     const before = process.memoryUsage().rss;
     const command = ['head', '-c', String(megabytes * 2 ** 20), '/dev/zero'];
-    const run = await runGroup(command, options(makeFolder(), { onOutput }));
+    const run = await runProcess(command, options(makeFolder(), { onOutput }));
     expect([run.exit_code, run.output.bytes]).toEqual([0, megabytes * 2 ** 20]);
     expect(shown).toBeLessThan(2 ** 21);
     expect(samples).toBeLessThan(run.duration_ms / 150 + 2);

@@ -53,13 +53,14 @@ const dailyOnly = {
   },
 };
 
-/** re2js is a file of its own (`imports` in package.json), loaded for a pattern that a repository brings. */
-const re2jsApart = {
-  name: 're2js-apart',
+/** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
+const APART = { execa: 'execa', 'simple-git': 'simple-git', re2js: 're2js', '@inquirer/prompts': 'prompts' };
+
+const librariesApart = {
+  name: 'libraries-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^re2js$/ }, ({ kind }) =>
-      kind === 'require-call' ? { path: '#re2js', external: true } : undefined,
-    );
+    const filter = new RegExp(`^(${Object.keys(APART).join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path: `./${APART[path]}.cjs`, external: true }));
   },
 };
 
@@ -74,11 +75,17 @@ const commandLine = (dist, name, plugins) =>
     outfile: join(dist, 'cli', `${name}.cjs`),
     format: 'cjs',
     define: { ...common.define, 'import.meta.dirname': '__dirname' },
-    plugins: [re2jsApart, ...plugins],
+    // Node's own import() of a CommonJS file takes longer than require().
+    supported: { 'dynamic-import': false },
+    plugins: [librariesApart, ...plugins],
   });
 
-const re2js = (dist) =>
-  bundle({ entryPoints: ['re2js'], outfile: join(dist, 'cli', 're2js.cjs'), format: 'cjs' });
+const libraryApart = (dist, name) =>
+  bundle({
+    stdin: { contents: `export * from '${name}';`, resolveDir: root },
+    outfile: join(dist, 'cli', `${APART[name]}.cjs`),
+    format: 'cjs',
+  });
 
 const library = (dist) =>
   bundle({
@@ -94,12 +101,15 @@ const library = (dist) =>
   });
 
 async function buildAll(dist) {
-  const metafiles = await Promise.all([
+  const bundles = [
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
-    re2js(dist),
+    ...Object.keys(APART).map((name) => libraryApart(dist, name)),
     library(dist),
-  ]);
+  ];
+  // A bundle that is still being written would bring a discarded draft back.
+  await Promise.allSettled(bundles);
+  const metafiles = await Promise.all(bundles);
   writeFileSync(join(dist, 'LICENSES.txt'), collectLicences(root, metafiles));
   writeFileSync(join(dist, 'forge.1'), await manPage(version));
   if (!process.argv.includes('--no-types')) buildTypes(join(dist, 'types'));

@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * What a command from the repository gets of the caller's environment: where programs, homes and caches are, the
- * locale, and how to reach the network. No token is on this list.
+ * The variables that a command from the repository gets: where programs, homes and caches are, the locale, and how to
+ * reach the network. No token is on this list.
  */
 const PASSED = new RegExp(
   `^(${[
@@ -23,17 +24,28 @@ export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, strin
   return Object.fromEntries(passed) as Record<string, string>;
 }
 
-/** The person's own folder; the one of the account, where HOME names none of its own. */
+/** HOME; the home folder of the account when HOME is not absolute. */
 export const homeFolder = (env: NodeJS.ProcessEnv): string =>
   [env.HOME ?? '', homedir()].find(isAbsolute) ?? userInfo().homedir;
 
-/** Where forge keeps what belongs to the person, not to a repository. */
+/** Where forge keeps its state for a person, outside every repository. */
 export const stateHome = (env: NodeJS.ProcessEnv): string =>
   join(absolute(env.XDG_STATE_HOME) ?? join(homeFolder(env), '.local', 'state'), 'forge');
 
-/** Where a person keeps what forge is to know: a key, whose code is theirs. */
+/** Where a person configures forge: a key, the owners of their code. */
 export const configHome = (env: NodeJS.ProcessEnv): string =>
   join(absolute(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), '.config'), 'forge');
 
-/** A relative XDG path is invalid by its specification; it would lead into the repository at hand. */
+/** The XDG specification makes relative paths invalid. They would lead into the repository. */
 const absolute = (path: string | undefined): string | undefined => (path?.startsWith('/') ? path : undefined);
+
+/** The owners that a person names as theirs in `owners`, one a line. Empty without that file, never from a repository. */
+export function readOwners(env: NodeJS.ProcessEnv): string[] {
+  try {
+    const text = readFileSync(join(configHome(env), 'owners'), 'utf8').slice(0, 64 * 1024);
+    const lines = text.split(/\r?\n/).map((line) => line.trim());
+    return lines.filter((line) => line !== '' && !line.startsWith('#'));
+  } catch {
+    return [];
+  }
+}

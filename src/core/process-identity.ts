@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
-import { join } from 'node:path';
-import { configHome } from './environment.js';
 import { systemCode } from './error.js';
 import type { Activity, Liveness, ProcessIdentity } from './holder.js';
 
@@ -226,19 +224,4 @@ function exists(pid: number): boolean {
 /** Now, on the clock that nobody sets, beside the one that people set. */
 export function activityNow(): Activity {
   return { boot: bootId(), uptime: uptime(), at: Date.now() };
-}
-
-/** Where a person says whose code is theirs: one owner a line. Never read from a repository. */
-const ownersFile = (env: Record<string, string | undefined>): string => join(configHome(env), 'owners');
-
-/** Owners whose copyright lines are no foreign ones. None where there is no such file. */
-export function readOwners(env: Record<string, string | undefined>): string[] {
-  try {
-    const lines = readFileSync(ownersFile(env), 'utf8')
-      .slice(0, 64 * 1024)
-      .split(/\r?\n/);
-    return lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
-  } catch {
-    return [];
-  }
 }

@@ -15,9 +15,9 @@ import { lookAtWiring, type SeenAgent } from '../agent/wiring-status.js';
 import { loadWirings } from '../agent/wirings/wirings.js';
 import { homeFolder } from '../core/environment.js';
 import { readTarget } from '../core/files.js';
-import { findOnPath, findProgram, ownPackage } from '../core/program.js';
 import type { World } from '../core/world.js';
 import type { AgentFacts, AgentSight } from './agent-rules.js';
+import { findOnPath, findProgram, ownPackage } from './program.js';
 
 /** Where agents are looked at. */
 export interface AgentPlace {
@@ -36,7 +36,7 @@ export async function lookAtAgents(place: AgentPlace, asked: readonly AgentName[
   const seen = names.map((name) => sightOf(name, sights));
   return {
     self: ownPackage(),
-    onPath: findOnPath(world.env, root),
+    onPath: findOnPath(world.env, root)[0] ?? null,
     agents: asked.length > 0 ? seen : seen.filter(isWired),
     log: log.shown,
   };

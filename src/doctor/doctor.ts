@@ -1,7 +1,6 @@
 import type { AgentName } from '../agent/event.js';
 import { readTarget } from '../core/files.js';
 import { configFile, hookLog, shown, shownFrom } from '../core/paths.js';
-import { nodeVersion } from '../core/program.js';
 import type { World } from '../core/world.js';
 import { type Git, gitError, gitIn, must } from '../git/client.js';
 import { findRepository } from '../git/repository.js';
@@ -39,7 +38,11 @@ export async function findSymptoms(dir: string, world: World, { agents }: Doctor
   const version = await attempt(() => must(git, ['--version']));
   const context = await attempt(() => openContext(dir, world, true));
   const project = 'problem' in context ? context.problem : await lookAtProject(context.value);
-  const facts = { node: nodeVersion(), git: 'problem' in version ? null : version.value.trim(), project };
+  const facts = {
+    node: process.versions.node,
+    git: 'problem' in version ? null : version.value.trim(),
+    project,
+  };
   const work = 'problem' in context ? [] : diagnoseWork(await lookAtWork(context.value));
   const here = 'problem' in context ? [] : await lookAround(context.value);
   const general = [...diagnose(facts), ...work, ...here];

@@ -1,6 +1,6 @@
-import type { Program } from '../core/program.js';
 import { oneLine, plural } from '../core/text.js';
 import { advisory, blocking, degraded, type Symptom } from '../status/symptom.js';
+import type { Program } from './program.js';
 
 /** The machine, the disk and the clock that forge works with here. */
 export interface PlaceFacts {

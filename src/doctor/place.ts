@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { isWritable, lookThrough, roomIn, unreliableFileSystem } from '../core/file-system.js';
 import { hookScript, shown } from '../core/paths.js';
-import { findAllOnPath, findProgram, ownPackage } from '../core/program.js';
 import { headTime } from '../git/read.js';
 import { runtimeOf } from '../hooks/shim.js';
 import { TIERS } from '../ledger/rules/record.js';
@@ -9,6 +8,7 @@ import { eachLine, listContainers } from '../ledger/store/files.js';
 import type { Context } from '../project/project.js';
 import { valueOr } from './attempt.js';
 import type { PlaceFacts } from './place-rules.js';
+import { findOnPath, findProgram, ownPackage } from './program.js';
 
 /** More are no help. */
 const MAX_UNREADABLE = 20;
@@ -21,7 +21,7 @@ export async function lookAtPlace(context: Context): Promise<PlaceFacts> {
   const folders = [...new Set([dir, state])];
   return {
     self: ownPackage(),
-    onPath: findAllOnPath(world.env, layout.root),
+    onPath: findOnPath(world.env, layout.root),
     hooked: await valueOr(null, () => hookedProgram(context)),
     room: roomIn(dir),
     bytes,

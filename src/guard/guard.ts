@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { readOwners } from '../core/environment.js';
 import { ForgeError, outside, REBUILD_HINT } from '../core/error.js';
 import { configFile, sessionFile, shown } from '../core/paths.js';
-import { readOwners } from '../core/process-identity.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { Found } from './document.js';
 import type { Field } from './fields.js';

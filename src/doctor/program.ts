@@ -1,28 +1,21 @@
 import { accessSync, constants, readFileSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 
-/** A program as it was found: the package it belongs to, as far as that is known. */
+/** A program and the package it belongs to, as far as that is known. */
 export interface Program {
   path: string;
   name: string | null;
   version: string | null;
 }
 
-/** The version of Node that runs this. */
-export const nodeVersion = (): string => process.versions.node;
-
-/** The package that this forge is of. */
+/** The package that this forge belongs to. */
 export function ownPackage(): { name: string; version: string } {
   const { name, version } = packageAround(join(import.meta.dirname, 'any')) ?? {};
   return { name: name ?? 'forge-memory', version: version ?? '' };
 }
 
-/** What `forge` starts, in the words of a shell: the first on the PATH. */
-export const findOnPath = (env: NodeJS.ProcessEnv, cwd: string): Program | null =>
-  findAllOnPath(env, cwd)[0] ?? null;
-
-/** All programs of that name on the PATH, in its order. Looked for without starting any. */
-export function findAllOnPath(env: NodeJS.ProcessEnv, cwd: string): Program[] {
+/** All programs named `forge` on the PATH, in its order: a shell starts the first. None is started here. */
+export function findOnPath(env: NodeJS.ProcessEnv, cwd: string): Program[] {
   const names = process.platform === 'win32' ? ['forge.cmd', 'forge.exe', 'forge.ps1'] : ['forge'];
   // An empty part is the current folder.
   const folders = (env.PATH ?? '').split(delimiter);
@@ -30,7 +23,7 @@ export function findAllOnPath(env: NodeJS.ProcessEnv, cwd: string): Program[] {
   return [...new Set(paths)].filter(isRunnable).map(describeProgram);
 }
 
-/** What a path leads to, from `root` where it is relative; null: nothing. */
+/** The program at a path, which may be relative to `root`; null when there is none. */
 export function findProgram(path: string, root: string): Program | null {
   const whole = isAbsolute(path) ? path : join(root, path);
   return statSync(whole, { throwIfNoEntry: false })?.isFile() ? describeProgram(whole) : null;

@@ -1,6 +1,6 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { ExecaMethod } from 'execa';
 import { elapsed, timeLimit } from './clock.js';
 import type { ProcessIdentity } from './holder.js';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from './log-tail.js';
@@ -49,6 +49,8 @@ export interface ProcessOptions {
   onOutput?: ((text: string, sampled: boolean) => void) | undefined;
 }
 
+const START_FAILURES: Record<string, string> = { ENOENT: 'not found', EACCES: 'not executable' };
+
 /**
  * Runs a command without a shell in a process group of its own. The group ends with the command, at the time limit, on
  * `stop`, and with forge, even by SIGKILL. A process that left the group cannot delay the result by holding the output.
@@ -57,47 +59,44 @@ export interface ProcessOptions {
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<ProcessRun> {
   const { execa } = await import('execa');
   const [program = '', ...args] = argv;
-  const { cwd, env, input = '', timeoutMs, killAtOnce = false } = options;
-  let group: number | undefined;
-  const send = (signal: NodeJS.Signals): void => signalGroup(group, signal);
+  const { cwd, env, input = '', timeoutMs, stop, killAtOnce = false } = options;
+  const group = new Group();
   // Before the command starts: a signal to forge in between would leave it running.
-  const release = killWithForge(() => send('SIGKILL'), killAtOnce);
-  const limit = timeLimit(timeoutMs, options.stop);
+  const release = killWithForge(group, killAtOnce);
+  const limit = timeLimit(timeoutMs, stop);
   try {
     const settings = { extendEnv: false, buffer: false, reject: false, detached: HAS_GROUPS } as const;
     const child = execa(program, args, { cwd, env, input, ...settings });
-    const streams = [child.stdout, child.stderr];
-    const readLog = readOutput(streams, options);
-    group = child.pid;
-    child.once('exit', () => {
-      send('SIGKILL');
-      group = undefined;
-      limit.release();
-      setTimeout(() => streams.map((stream) => stream.destroy()), OUTPUT_GRACE_MS).unref();
-    });
-    if (group !== undefined) {
-      child.once('exit', watchGroup(group, execa));
-      options.onStart?.(identify(group));
-    }
-    endOnAbort(limit.signal, send, killAtOnce);
-    const result = await child;
-    const ended = whyEnded(result, child.pid !== undefined, limit.signal, timeoutMs);
+    const readLog = readOutput([child.stdout, child.stderr], options);
+    child.once('exit', limit.release);
+    group.follow(child);
+    if (child.pid !== undefined) options.onStart?.(identify(child.pid));
+    endOnAbort(limit.signal, group, killAtOnce);
+    const { exitCode = null, code = '', originalMessage, signal, durationMs } = await child;
+    const started = child.pid !== undefined;
+    const stopped = whyStopped(limit.signal, timeoutMs);
+    const ended = stopped ?? (signal && `ended by ${signal}`);
     return {
       argv,
-      exit_code: ended === undefined ? (result.exitCode ?? null) : null,
-      started: child.pid !== undefined,
+      exit_code: stopped === undefined ? exitCode : null,
+      started,
       timed_out: limit.signal.reason === 'time',
-      ended,
-      duration_ms: Math.round(result.durationMs),
+      ended: started ? ended : (START_FAILURES[code] ?? originalMessage),
+      duration_ms: Math.round(durationMs),
       output: readLog(),
     };
   } catch (error) {
-    send('SIGKILL');
+    group.send('SIGKILL');
     throw error;
   } finally {
     limit.release();
     release();
   }
+}
+
+function whyStopped({ aborted, reason }: AbortSignal, timeoutMs: number): string | undefined {
+  if (!aborted) return undefined;
+  return reason === 'time' ? `stopped after ${timeoutMs / 1000} s` : 'stopped';
 }
 
 /** Why a command did not succeed; null when it did. */
@@ -107,13 +106,35 @@ export function whyFailed({ argv, exit_code, started, timed_out, ended }: Proces
   return exit_code === 0 ? null : `exit code ${exit_code}`;
 }
 
-/** Ends what a forge that is gone left running. The identity comes from a file, so it must match a running process. */
+/** Kills what a dead forge left running. The identity comes from a file, so exactly that process must lead the group. */
 export function endGroup(command: ProcessIdentity): void {
   if (leadsGroup(command)) signalGroup(command.pid, 'SIGKILL');
 }
 
-function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
+/** The process group of a command. No signal is sent before the command starts and after it ended. */
+class Group {
+  private pid: number | undefined;
+
+  /** What the command leaves running in its group ends with it. */
+  follow(command: Pick<ChildProcess, 'pid' | 'once' | 'stdout' | 'stderr'>): void {
+    if (command.pid === undefined) return;
+    this.pid = command.pid;
+    const unwatch = watchGroup(command.pid);
+    command.once('exit', () => {
+      this.send('SIGKILL');
+      this.pid = undefined;
+      unwatch();
+      const close = (): unknown => [command.stdout?.destroy(), command.stderr?.destroy()];
+      setTimeout(close, OUTPUT_GRACE_MS).unref();
+    });
+  }
+
+  send(signal: NodeJS.Signals): void {
+    if (this.pid !== undefined) signalGroup(this.pid, signal);
+  }
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(HAS_GROUPS ? -pid : pid, signal);
   } catch {
@@ -121,8 +142,9 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   }
 }
 
-/** Calls `kill` when forge exits and, with `onSignals`, before a signal ends forge. Returns how to undo that. */
-function killWithForge(kill: () => void, onSignals: boolean): () => void {
+/** Kills the group when forge exits and, with `onSignals`, before a signal ends forge. Returns how to undo that. */
+function killWithForge(group: Group, onSignals: boolean): () => void {
+  const kill = (): void => group.send('SIGKILL');
   const onSignal = (name: NodeJS.Signals): void => {
     kill();
     process.kill(process.pid, name);
@@ -137,10 +159,10 @@ function killWithForge(kill: () => void, onSignals: boolean): () => void {
 }
 
 /** execa's own time limit and cancellation reach only the command, not the processes that it started. */
-function endOnAbort(limit: AbortSignal, send: (signal: NodeJS.Signals) => void, killAtOnce: boolean): void {
+function endOnAbort(limit: AbortSignal, group: Group, killAtOnce: boolean): void {
   const end = (): void => {
-    send(killAtOnce ? 'SIGKILL' : 'SIGTERM');
-    setTimeout(() => send('SIGKILL'), KILL_AFTER_MS).unref();
+    group.send(killAtOnce ? 'SIGKILL' : 'SIGTERM');
+    setTimeout(() => group.send('SIGKILL'), KILL_AFTER_MS).unref();
   };
   if (limit.aborted) end();
   else limit.addEventListener('abort', end, { once: true });
@@ -148,34 +170,18 @@ function endOnAbort(limit: AbortSignal, send: (signal: NodeJS.Signals) => void, 
 
 /**
  * Ends a process group when forge is gone, whatever ended it: a shell waits for the end of a pipe that only forge holds.
- * The shell has a session of its own, since a signal may be meant for forge's whole group. Nothing watches on Windows or
- * where no shell can be started. Returns how to end the watch.
+ * It has a session of its own, since a signal may be meant for forge's whole group. On Windows, and where it cannot
+ * start, nothing watches; execa would throw without free file descriptors. Returns how to end the watch.
  */
-function watchGroup(pid: number, execa: ExecaMethod): () => void {
+function watchGroup(pid: number): () => void {
   if (!HAS_GROUPS) return () => {};
-  const script = ['-c', 'read -r _; kill -KILL "-$0"', `${pid}`];
-  const stdio = { stdin: 'pipe', stdout: 'ignore', stderr: 'ignore' } as const;
-  const settings = { cwd: '/', env: {}, extendEnv: false, reject: false, detached: true } as const;
-  const shell = execa('/bin/sh', script, { ...settings, ...stdio });
+  const args = ['-c', 'read -r _; kill -KILL "-$0"', `${pid}`];
+  const options: SpawnOptions = { cwd: '/', env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true };
+  const shell = spawn('/bin/sh', args, options);
+  shell.on('error', () => {});
+  shell.stdin?.on('error', () => {});
   shell.unref();
   return () => void shell.kill('SIGKILL');
-}
-
-const START_FAILURES: Record<string, string> = { ENOENT: 'not found', EACCES: 'not executable' };
-
-function whyEnded(
-  {
-    code = '',
-    originalMessage,
-    signal,
-  }: Partial<Record<'code' | 'originalMessage' | 'signal', string | undefined>>,
-  started: boolean,
-  limit: AbortSignal,
-  timeoutMs: number,
-): string | undefined {
-  if (!started) return START_FAILURES[code] ?? originalMessage;
-  if (limit.aborted) return limit.reason === 'time' ? `stopped after ${timeoutMs / 1000} s` : 'stopped';
-  return signal && `ended by ${signal}`;
 }
 
 /** Always drains the streams, and keeps only the end. */

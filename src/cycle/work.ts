@@ -130,8 +130,7 @@ async function launch(run: CycleRun, result: Executed): Promise<void> {
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
   const given = { argv: input.command, timeoutMs, folder, briefing };
   result.run = await runCommand(context, mark, given, watchOf(run));
-  const { ended } = result.run;
-  result.ran = ended !== 'not found' && ended !== 'not executable';
+  result.ran = result.run.started;
   result.trees = trees;
   result.observations = takeObservations(context, folder);
 }

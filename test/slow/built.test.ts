@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import { BIN } from '../support/forge.js';
 import { makeFolder, makePlainProject, run } from '../support/project.js';
+import { makeForgeRepository, typed } from '../support/typed.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const BUNDLES = ['daily', 'full'] as const;
@@ -81,6 +82,20 @@ describe('the built command line', () => {
       6,
       'forge: forge is incomplete: its templates folder is missing.\n  → npm ci && npm run build   (in your clone of forge)\n',
     ]);
+  });
+
+  it('loads execa only to run a command, and reports a missing one, exit 6', () => {
+    const { home, bin } = copy();
+    rmSync(join(home, 'dist/cli/execa.cjs'));
+    const project = makeForgeRepository();
+    typed(project, ['feature', 'add', 'F-1', 'Checked', '--test', 'true']);
+    const forge = (args: readonly string[]) => run(project.dir, process.execPath, [bin, ...args]);
+    expect(forge(['session', 'start']).exitCode).toBe(0);
+    const { exitCode, stderr } = forge(['feature', 'verify', 'F-1']);
+    expect(exitCode).toBe(6);
+    expect(stderr).toContain(
+      'forge: forge is incomplete: execa could not be loaded; the command was not run.',
+    );
   });
 
   it.skipIf(!('enableCompileCache' in nodeModule))(

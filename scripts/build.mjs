@@ -54,13 +54,13 @@ const dailyOnly = {
 };
 
 /** Libraries that few commands load. Each is a file of its own: Node 20 compiles all of a bundle at every start. */
-const APART = { execa: 'execa', 'simple-git': 'simple-git', re2js: 're2js', '@inquirer/prompts': 'prompts' };
+const APART = ['execa', 're2js', 'simple-git'];
 
 const librariesApart = {
   name: 'libraries-apart',
   setup({ onResolve }) {
-    const filter = new RegExp(`^(${Object.keys(APART).join('|')})$`);
-    onResolve({ filter }, ({ path }) => ({ path: `./${APART[path]}.cjs`, external: true }));
+    const filter = new RegExp(`^(${APART.join('|')})$`);
+    onResolve({ filter }, ({ path }) => ({ path: `./${path}.cjs`, external: true }));
   },
 };
 
@@ -83,7 +83,7 @@ const commandLine = (dist, name, plugins) =>
 const libraryApart = (dist, name) =>
   bundle({
     stdin: { contents: `export * from '${name}';`, resolveDir: root },
-    outfile: join(dist, 'cli', `${APART[name]}.cjs`),
+    outfile: join(dist, 'cli', `${name}.cjs`),
     format: 'cjs',
   });
 
@@ -93,7 +93,6 @@ const library = (dist) =>
     outdir: dist,
     format: 'esm',
     splitting: true,
-    plugins: [re2jsApart],
     chunkNames: 'chunks/[name]-[hash]',
     banner: {
       js: "import{createRequire as __require}from'node:module';const require=__require(import.meta.url);",
@@ -104,7 +103,7 @@ async function buildAll(dist) {
   const bundles = [
     commandLine(dist, 'daily', [dailyOnly]),
     commandLine(dist, 'full', []),
-    ...Object.keys(APART).map((name) => libraryApart(dist, name)),
+    ...APART.map((name) => libraryApart(dist, name)),
     library(dist),
   ];
   // A bundle that is still being written would bring a discarded draft back.

@@ -27,7 +27,9 @@ function start(first) {
     require(path);
   } catch (error) {
     const isMissing = error.code === 'MODULE_NOT_FOUND' && error.message.includes(path);
-    if (!isMissing && !(error instanceof SyntaxError)) throw error;
+    // A truncated file may end in the middle of a word, which is a ReferenceError.
+    const isDamaged = error instanceof SyntaxError || error instanceof ReferenceError;
+    if (!isMissing && !isDamaged) throw error;
     process.stderr.write(
       `forge: forge is incomplete: ${path} is ${isMissing ? 'missing' : 'damaged'}\n` +
         '  → npm ci && npm run build   (in your clone of forge)\n',

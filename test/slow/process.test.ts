@@ -93,7 +93,7 @@ describe('runProcess', () => {
     const folder = makeFolder();
     const run = await runProcess(
       shell(
-        'setsid sh -c "echo \\$\\$ > pids; sleep 1000" & while ! test -s pids; do sleep 0.02; done; echo done',
+        'setsid sh -c "echo \\$\\$ > pids; exec sleep 1000" & while ! test -s pids; do sleep 0.02; done; echo done',
       ),
       options(folder),
     );

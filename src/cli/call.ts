@@ -1,10 +1,14 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { usage } from '../core/error.js';
 import { escapeControls, plural } from '../core/text.js';
-import { type Forge, openForge, systemWorld } from '../index.js';
-import { makeInput } from './input.js';
-import type { Io } from './io.js';
-import { makeOutput } from './output.js';
-import type { ProgressBar } from './progress-bar.js';
+import { makeCycleView } from '../cycle/render.js';
+import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
+import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
+import { makeProgressBar, type ProgressBar } from './progress-bar.js';
+import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
 import type { Call, Invocation } from './spec.js';
+import { makeStyle, type Style, wantsColour } from './style.js';
 
 interface Services {
   resolveFolder(dir: string | undefined): string;
@@ -79,4 +83,143 @@ function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops
     finish.abort();
   });
   return { finish: finish.signal, stop: stop.signal };
+}
+
+interface Output
+  extends Pick<Call, 'say' | 'stream' | 'progress' | 'cycleView' | 'print' | 'onScreen' | 'style'> {
+  warn(text: string): void;
+  /** Takes bars off the screen. */
+  clear(): void;
+}
+
+/** The answer goes to stdout, in parts or as a whole; all else to stderr, and nowhere with --json and --quiet. */
+async function makeOutput(io: Io, { options, flags }: Invocation, now: () => Date): Promise<Output> {
+  const silent = flags.json || flags.quiet;
+  const errorScreen = screenAt(io.stderr, io.env);
+  const screen = flags.json ? null : screenAt(io.stdout, io.env);
+  const choice = colourChoice(options.color);
+  const styleFor = (stream: Io['stdout'], shown: Screen | null): Promise<Style> =>
+    makeStyle(wantsColour(choice, io.env, stream.isTerminal), {
+      unicode: hasUnicode(io.env),
+      ...(shown && { width: shown.width, now }),
+    });
+  const errorStyle = await styleFor(io.stderr, errorScreen);
+  const bars = makeBars(io, silent || io.env.TERM === 'dumb' ? null : errorScreen);
+  const writeError = (text: string): void => {
+    bars.clear();
+    if (!silent) io.stderr.write(text);
+  };
+  const say = (line: string): void => writeError(`${fitScreen(line, errorScreen)}\n`);
+  // What is drawn keeps its lines.
+  const glyphs = (text: string): string => (errorScreen?.unicode === false ? toPlainGlyphs(text) : text);
+  const onScreen = (text: string): string => fitScreen(text, screen);
+  return {
+    ...bars,
+    say,
+    warn: (text) => say(`${errorStyle.warn('!')} ${escapeControls(text)}`),
+    // Line breaks stay; what could move the cursor or rename the window does not.
+    stream: (chunk) => writeError(escapeControls(chunk.replaceAll('\r\n', '\n'))),
+    cycleView: () =>
+      makeCycleView(silent ? null : (text) => io.stderr.write(glyphs(text)), {
+        live: io.stderr.isTerminal && io.env.TERM !== 'dumb',
+        style: errorStyle,
+      }),
+    print: (line) => io.stdout.write(`${onScreen(line)}\n`),
+    onScreen,
+    style: await styleFor(io.stdout, screen),
+  };
+}
+
+function makeBars(io: Io, screen: Screen | null): Pick<Output, 'progress' | 'clear'> {
+  const bars: ProgressBar[] = [];
+  return {
+    progress: (label) => {
+      const bar = makeProgressBar(label, screen, (text) => io.stderr.write(text));
+      bars.push(bar);
+      return bar;
+    },
+    clear: () => {
+      for (const bar of bars) bar.end();
+    },
+  };
+}
+
+function colourChoice(choice: unknown = 'auto'): string {
+  if (['auto', 'always', 'never'].includes(choice as string)) return choice as string;
+  throw usage('color.unknown', `--color: found ${JSON.stringify(choice)}, allowed: auto | always | never.`, {
+    field: 'color',
+  });
+}
+
+interface Place {
+  /** Relative paths are from here. */
+  cwd: string;
+  decodeInput(bytes: Buffer, name: string): Promise<string>;
+}
+
+/** What arguments stand for: a text, a file, or stdin for `-`, once. */
+function makeInput(
+  io: Io,
+  { name, flags }: Invocation,
+  { cwd, decodeInput }: Place,
+): Pick<Call, 'text' | 'bytes' | 'file'> {
+  const stdin = makeStdin(io, name);
+  const bytesOf = (argument: string, what: string): Promise<Buffer> | Buffer =>
+    argument === '-' ? stdin(what) : readFileArgument(resolve(cwd, argument));
+  const nameOf = (argument: string): string => (argument === '-' ? 'stdin' : argument);
+  const decoded = async (argument: string, what: string): Promise<string> =>
+    decodeInput(await bytesOf(argument, what), nameOf(argument));
+  const redacted = async (text: string): Promise<string> => (flags.redact ? textGuard.redact(text) : text);
+  // "-" after "--" is text like any other.
+  const dashes = io.argv.indexOf('--');
+  const literal = dashes >= 0 && !io.argv.slice(0, dashes).includes('-');
+  return {
+    text: async (argument) =>
+      argument === '-' && !literal
+        ? redacted((await decoded('-', 'the text')).replace(/\r?\n$/, ''))
+        : argument,
+    bytes: async (argument) => checkSize(await bytesOf(argument, 'the message'), nameOf(argument)),
+    file: async (argument) => redacted(await decoded(argument, 'the list')),
+  };
+}
+
+function makeStdin(io: Io, name: string): (what: string) => Promise<Buffer> {
+  let consumed = false;
+  return async (what) => {
+    if (consumed) throw usage('stdin.twice', 'Only one "-" can be read from stdin.');
+    consumed = true;
+    if (io.stdin.isTerminal)
+      throw usage('stdin.terminal', `"-" reads ${what} from stdin, but stdin is a terminal.`, {
+        hint: `${name} … - <FILE   or   COMMAND | ${name} … -`,
+      });
+    return io.stdin.read();
+  };
+}
+
+function readFileArgument(path: string): Buffer {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      return readAll(file);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw usage('file.unreadable', `${path} cannot be read: ${(error as Error).message.split(',')[0]}.`, {
+      file: path,
+    });
+  }
+}
+
+/** To its end, or as far as is needed to refuse it: a device has none. */
+function readAll(file: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let size = 0; size <= MAX_INPUT_BYTES; ) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    const count = readSync(file, chunk);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    size += count;
+  }
+  return Buffer.concat(chunks);
 }

@@ -6,7 +6,7 @@ import { TOPICS } from './help/topics.js';
 import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
 import type { CommandSpec, GlobalFlags, Invocation, OptionSpec } from './spec.js';
 
-export interface ProgramOutput {
+interface ProgramOutput {
   out(text: string): void;
   /** Of the terminal; default: 80. */
   columns?: number | undefined;
@@ -38,13 +38,13 @@ export async function parseArgv(argv: readonly string[], output: ProgramOutput):
   return invocation;
 }
 
-type Help = typeof import('./help/show.js');
+type Help = typeof import('./help/page.js');
 
 async function show(
   { out, columns = 80 }: ProgramOutput,
   page: (help: Help, width: number) => Promise<string>,
 ): Promise<null> {
-  out(await page(await import('./help/show.js'), Math.min(columns, WIDEST)));
+  out(await page(await import('./help/page.js'), Math.min(columns, WIDEST)));
   return null;
 }
 

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
-import { usage, withHint } from '../core/error.js';
+import { toForgeError, usage, withHint } from '../core/error.js';
+import { escapeControls } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
 import { decodeInput, type Io } from './io.js';
 import type { Call, Invocation } from './spec.js';
@@ -31,9 +32,27 @@ export async function main(io: Io): Promise<number> {
   try {
     return await run(io);
   } catch (error) {
-    const { report } = await import('./report.js');
     return await report(error, io, json);
   }
+}
+
+/** Three ways out: a known error, an interruption, a bug. */
+async function report(error: unknown, io: Io, json: boolean): Promise<number> {
+  const { maskError, maskText } = await import('./input-guard.js');
+  const { fitScreen, screenAt } = await import('./screen.js');
+  const known = await maskError(toForgeError(error));
+  const write = (text: string): void => io.stderr.write(text);
+  if (json) write(`${JSON.stringify({ error: known })}\n`);
+  else {
+    const shown = (text: string): string => fitScreen(text, screenAt(io.stderr, io.env));
+    write(`${shown(`forge: ${escapeControls(known.message)}`)}\n`);
+    if (known.hint) write(`${shown(`  → ${escapeControls(known.hint)}`)}\n`);
+    const verbose = io.argv.some((word) => word === '-v' || word === '--verbose');
+    if (known.kind === 'bug' || verbose) write(`${await maskText((error as Error).stack ?? '')}\n`);
+    if (known.kind === 'bug')
+      write(`forge ${version()}, Node ${process.versions.node}, ${process.platform}\n`);
+  }
+  return known.exit;
 }
 
 /** Words after `--` are text, whatever they look like. */

@@ -1,4 +1,4 @@
-import { oneLine } from '../core/text.js';
+import { lineAt, oneLine } from '../core/text.js';
 import { type Cleanup, cleanMessage, hasComments } from './clean.js';
 import { type Circumstances, type Exemption, exemptionOf, isRevert } from './exempt.js';
 import { checkReading } from './protocol.js';
@@ -86,12 +86,6 @@ function unreadable(text: string): Problem[] {
     });
   return problems;
 }
-
-const lineAt = (text: string, offset: number): number => {
-  let line = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++;
-  return line;
-};
 
 const lineAround = (text: string, offset: number): string =>
   text.slice(text.lastIndexOf('\n', offset) + 1, offset + 200).split('\n')[0] ?? '';

@@ -8,14 +8,14 @@ import { type Layout, lockFile, shown } from './paths.js';
 import { type Decoded, decodeDocument, encodeDocument, type Format } from './schema.js';
 
 /** A file as it was read: replacing it later checks that nobody changed it in between. */
-export interface Snapshot<T> extends Decoded<T> {
+interface Snapshot<T> extends Decoded<T> {
   path: string;
   /** Null when there was no file. */
   bytes: Buffer | null;
 }
 
 /** Looks at the final bytes of a file before any are written; throws exit 5. `before` is what it had. */
-export type ContentCheck = (name: string, bytes: Buffer, before: () => Buffer | null) => void;
+type ContentCheck = (name: string, bytes: Buffer, before: () => Buffer | null) => void;
 
 /** The one door to the files of a `.forge/`: paths stay inside, `dryRun` writes nothing, changes are listed. */
 export class Disk {

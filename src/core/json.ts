@@ -160,13 +160,6 @@ export function locateJson(text: string, path: (string | number)[]): number {
   return (root && findNodeAtLocation(root, path)?.offset) ?? 0;
 }
 
-/** 1-based line of a UTF-16 offset. */
-export function lineAt(text: string, offset: number): number {
-  let line = 1;
-  for (let i = text.indexOf('\n'); i >= 0 && i < offset; i = text.indexOf('\n', i + 1)) line++;
-  return line;
-}
-
 /** The form every state file is written in: two spaces, one final line feed. */
 export function formatJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;

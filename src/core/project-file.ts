@@ -131,7 +131,7 @@ function mayWrite(path: string): boolean {
 }
 
 /** What a file is to be; null: it goes. */
-export interface Replacement {
+interface Replacement {
   file: ProjectFile;
   bytes: Buffer | null;
   /** Mode of a new file, before the umask. */

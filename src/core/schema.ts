@@ -1,8 +1,8 @@
 import type * as z from 'zod/mini';
 import { conflictLines } from './conflict-marks.js';
 import { corrupted, type ForgeError, refused, UPDATE_HINT, usage } from './error.js';
-import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from './json.js';
-import { escapeControls, oneLine } from './text.js';
+import { formatJson, JsonProblem, locateJson, parseJson } from './json.js';
+import { escapeControls, lineAt, oneLine } from './text.js';
 
 /** A kind of state file: its schema, its version, and how older versions become this one. */
 export interface Format<T> {

@@ -19,7 +19,7 @@ const EVERY_HIDDEN = new RegExp(HIDDEN.source, 'gu');
 const codePoint = (char: string): string =>
   `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
-export interface TextRule {
+interface TextRule {
   /** What the text is, as the message names it ("the progress text"). */
   what: string;
   /** Whether line breaks are allowed; default true. */
@@ -111,3 +111,10 @@ export function makeToken(digits: number): string {
 export const isBranchName = (name: string): boolean =>
   /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) &&
   !/\.\.|@\{|\/\/|\/\.|[/.]$|\.lock(\/|$)|^@$/.test(name);
+
+/** 1-based line of a UTF-16 offset. */
+export function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let i = text.indexOf('\n'); i >= 0 && i < offset; i = text.indexOf('\n', i + 1)) line++;
+  return line;
+}

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
-import { JsonProblem, lineAt, parseJson } from '../core/json.js';
+import { JsonProblem, parseJson } from '../core/json.js';
 import { checkId, checkInput, findTwin } from '../core/schema.js';
-import { checkText } from '../core/text.js';
+import { checkText, lineAt } from '../core/text.js';
 import { type Feature, type FeatureChange, planFeature, STATUSES } from './rules.js';
 
 const Row = z.looseObject({

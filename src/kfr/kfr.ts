@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { ForgeError, refused, usage } from '../core/error.js';
 import type { Write } from '../core/files.js';
-import { JsonProblem, lineAt, parseJson } from '../core/json.js';
+import { JsonProblem, parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
-import { checkText, makeToken, plural } from '../core/text.js';
+import { checkText, lineAt, makeToken, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { isOwnSession, readRunning, requireRunning } from '../session/running.js';

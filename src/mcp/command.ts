@@ -34,7 +34,7 @@ export const group: Group = {
       summary: 'Serve agents on stdin and stdout by the Model Context Protocol',
       example: 'forge mcp',
       run: async (call) => {
-        const { serve } = await import('../cli/mcp-server.js');
+        const { serve } = await import('./server.js');
         await serve(await hostOf(call));
       },
       render: () => '',

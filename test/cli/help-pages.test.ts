@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT_HELP, GROUPS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
-import { helpFor } from '../../src/cli/help/show.js';
+import { helpFor } from '../../src/cli/help/page.js';
 import { TOPICS } from '../../src/cli/help/topics.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';

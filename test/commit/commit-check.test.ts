@@ -80,8 +80,8 @@ describe('forge commit check FILE', () => {
   });
 
   it.each([
-    ["id_pattern = '(a+)+'", 'commit.id_pattern', 'behind a group is not supported'],
-    ['exempt = ["["]', 'commit.exempt[0]', 'too early'],
+    ["id_pattern = '(?=a)'", 'commit.id_pattern', 'no look-around ("(?=")'],
+    ['exempt = ["["]', 'commit.exempt[0]', 'missing closing ]'],
     ['rules_off = ["nul"]', 'commit.rules_off[0]', '"subject" | '],
     ['sections = ["Notes"]', 'commit.sections[0]', '"What" | '],
     ['subject_length = 5', 'commit.subject_length', 'at least 20'],

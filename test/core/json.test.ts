@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { formatJson, JsonProblem, lineAt, locateJson, parseJson } from '../../src/core/json.js';
+import { formatJson, JsonProblem, locateJson, parseJson } from '../../src/core/json.js';
+import { lineAt } from '../../src/core/text.js';
 
 function problemOf(text: string): { message: string; offset: number } {
   try {

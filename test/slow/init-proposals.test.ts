@@ -101,7 +101,7 @@ describe('what forge init proposes', () => {
     const calls: [args: string[], code: string][] = [
       [['--stack', 'NODE'], 'init.stack'],
       [['--test', 'npm test | tee log'], 'command.shell'],
-      [['--id-pattern', '(a+)+'], 'init.id_pattern'],
+      [['--id-pattern', '(?=a)'], 'init.id_pattern'],
       [['--branch', '--upload-pack=x'], 'init.branch'],
       [['--branch', 'a..b'], 'init.branch'],
       [['--features', 'nowhere.md'], 'file.unreadable'],

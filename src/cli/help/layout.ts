@@ -1,6 +1,6 @@
 /** Text laid out for a terminal of some width. No word is broken: one that is too long stands out. */
 
-export interface Indent {
+interface Indent {
   first: string;
   rest: string;
 }

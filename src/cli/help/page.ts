@@ -1,17 +1,65 @@
+import { usage } from '../../core/error.js';
+import { oneLine } from '../../core/text.js';
 import { GROUPS, type GroupEntry } from '../groups.js';
 import { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
 import type { CommandSpec, Group, OptionSpec, Values } from '../spec.js';
 import { ABOUT, type About } from './about.js';
-import { fill, fillCommand, rows } from './layout.js';
-import { firstWords } from './topic.js';
+import { fill, fillCommand, nearest, rows } from './layout.js';
+import { firstWords, topicIdea, topicPage } from './topic.js';
 import { TOPICS } from './topics.js';
+
+/**
+ * `forge help WORDS`: a command, a group of commands or a topic; both where they have one name. Exit 2 for what is neither,
+ * with what is near.
+ */
+export async function helpFor(words: readonly string[], width: number): Promise<string> {
+  const [word, ...rest] = words;
+  if (word === undefined || word === 'help') return mainPage(width);
+  if (word === 'topics') return topicsPage(width);
+  if (rest.length > 0 || !isTopic(word)) return commandHelp(words, width);
+  const isCommand = GROUPS.some(({ name }) => name === word);
+  return isCommand ? commandHelp(words, width, await topicIdea(word, width)) : topicPage(word, width);
+}
+
+/** The page of a command; without `idea` only the first words about what it is for. */
+export async function commandHelp(words: readonly string[], width: number, idea = ''): Promise<string> {
+  const [word = '', subword] = words;
+  if (words.length === 0) return mainPage(width);
+  const entry = GROUPS.find(({ name }) => name === word);
+  if (!entry) throw unknown(word, [...GROUPS.filter(isListed), ...TOPICS.map(([name]) => ({ name }))]);
+  const { group } = await entry.load();
+  const specs = group.commands as unknown as CommandSpec[];
+  const own = specs.find(({ name }) => name === entry.name);
+  if (subword === undefined)
+    return own ? commandPage(entry, group, own, { width, idea }) : groupPage(entry, group, { width, idea });
+  const spec = specs.find(({ name }) => name === subword && name !== entry.name);
+  if (!spec || words.length > 2) throw unknown(words.slice(1).join(' '), specs, entry.name);
+  return commandPage(entry, group, spec, { width, idea });
+}
+
+const isListed = ({ heading }: { heading: string | null }): boolean => heading !== null;
+
+/** `group`: below which it was sought. */
+function unknown(word: string, known: readonly { name: string }[], group = ''): Error {
+  const words = [group, oneLine(word, 60)].filter(Boolean).join(' ');
+  const near = nearest(
+    word,
+    known.map(({ name }) => name),
+  ).map((name) => ['forge help', group, name].filter(Boolean).join(' '));
+  return usage('help.unknown', `There is no command or topic ${JSON.stringify(words)}.`, {
+    hint:
+      near.length > 0
+        ? `Did you mean ${near.join(', or ')}?`
+        : ['forge help', group].filter(Boolean).join(' '),
+  });
+}
 
 type Pairs = (readonly [string, string])[];
 
 const HEADINGS = ['Start', 'Every day', 'What is known', 'Set-up'] as const;
 
 /** `forge help`: every command on one page. */
-export function mainPage(width: number): string {
+function mainPage(width: number): string {
   return sections([
     fill('Usage: forge [options] <command>', width, HANGING),
     fill(
@@ -27,7 +75,7 @@ export function mainPage(width: number): string {
 
 const VERSION: OptionSpec = { flags: '-V, --version', help: 'show the version' };
 /** `forge help topics` */
-export const topicsPage = (width: number): string =>
+const topicsPage = (width: number): string =>
   sections([section('Topics', [...TOPICS], width), fill('forge help TOPIC explains one of them.', width)]);
 
 /** All names of commands in one column. */
@@ -43,7 +91,7 @@ const sections = (parts: readonly string[]): string => `${parts.filter(Boolean).
 const section = (title: string, pairs: Pairs, width: number, column = 0): string =>
   pairs.length === 0 ? '' : `${title}:\n${rows(pairs, width, column)}`;
 
-export interface Page {
+interface Page {
   width: number;
   /** The topic of the same name, laid out; empty: only its first words are shown. */
   idea: string;
@@ -53,7 +101,7 @@ export interface Page {
 const others = (name: string): string[] => (ABOUT[name]?.see ?? []).filter((other) => other !== name);
 
 /** The commands of one word. */
-export function groupPage(entry: GroupEntry, group: Group, { width, idea }: Page): string {
+function groupPage(entry: GroupEntry, group: Group, { width, idea }: Page): string {
   const specs = specsOf(group);
   const see = idea === '' ? (ABOUT[entry.name]?.see ?? []) : others(entry.name);
   return sections([
@@ -68,7 +116,7 @@ export function groupPage(entry: GroupEntry, group: Group, { width, idea }: Page
 
 const textOf = (name: string): string => ABOUT[name]?.text ?? (isTopic(name) ? firstWords(name) : '');
 
-export const isTopic = (word: string): boolean => TOPICS.some(([name]) => name === word);
+const isTopic = (word: string): boolean => TOPICS.some(([name]) => name === word);
 
 const specsOf = (group: Group): CommandSpec[] => [...(group.commands as unknown as CommandSpec[])];
 
@@ -76,12 +124,7 @@ const commandRows = (specs: readonly CommandSpec[]): Pairs =>
   specs.map((spec) => [[spec.name, ...(spec.args ?? [])].join(' '), spec.summary]);
 
 /** One command. Where others stand below its name they are listed, too. */
-export function commandPage(
-  entry: GroupEntry,
-  group: Group,
-  spec: CommandSpec,
-  { width, idea }: Page,
-): string {
+function commandPage(entry: GroupEntry, group: Group, spec: CommandSpec, { width, idea }: Page): string {
   const isOwn = spec.name === entry.name;
   const full = isOwn ? entry.name : `${entry.name} ${spec.name}`;
   const about = ABOUT[full];

@@ -22,7 +22,9 @@ export async function loadSources(contents) {
       mainFields: ['module', 'main'],
       target: 'node20.19',
       logLevel: 'error',
-      banner: { js: "import{createRequire as r}from'node:module';const require=r(import.meta.url);" },
+      banner: {
+        js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
+      },
     });
     return await import(pathToFileURL(outfile).href);
   } finally {

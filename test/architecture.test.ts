@@ -77,6 +77,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'fast-wrap-ansi': ['cli/screen.ts'],
   'jsonc-parser': ['core/json.ts', 'agent'],
   re2js: ['core/pattern.ts'],
+  'simple-git': ['git/client.ts'],
   'smol-toml': ['core/toml.ts'],
 };
 /** Data in, data out. */

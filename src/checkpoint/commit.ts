@@ -3,7 +3,6 @@ import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { formatCommitMessage } from '../commit/message.js';
 import { refused } from '../core/error.js';
-import { privateIndex } from '../core/paths.js';
 import { commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { surroundings } from '../ledger/append.js';
 import { recordsLacking } from '../ledger/checkpoint-anchors.js';
@@ -70,7 +69,6 @@ async function commitForge(context: Context, { place, issue, message }: Proven):
     repository,
     git,
     folder,
-    indexFile: privateIndex(context.layout),
     outerIndex: context.world.env.GIT_INDEX_FILE,
     message: (parent) =>
       formatCommitMessage({

@@ -1,6 +1,6 @@
 import { idHere } from '../commit/check.js';
 import { formatCommitMessage } from '../commit/message.js';
-import { checkpointFile, checkpointsFolder, privateIndex, shown, shownFrom } from '../core/paths.js';
+import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import type { Context } from '../project/project.js';
@@ -20,7 +20,6 @@ export async function keepManifest(context: Context, manifest: Manifest): Promis
     repository,
     git,
     folder: shownFrom(repository.root, checkpointsFolder(layout)),
-    indexFile: privateIndex(layout),
     outerIndex: world.env.GIT_INDEX_FILE,
     message: (parent) =>
       manifestMessage(manifest, {

@@ -1,7 +1,8 @@
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
 import { commitMessageFile } from '../core/paths.js';
-import { openEditor, type UserGit } from '../git/user.js';
+import type { UserGit } from '../git/client.js';
+import { openEditor } from '../git/editor.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { CRITICAL } from '../guard/policy.js';
 import type { Context } from '../project/project.js';

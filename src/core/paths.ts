@@ -188,8 +188,6 @@ export const recoverFile = (layout: Layout): string => join(layout.state, 'recov
 /** Who is at it. */
 export const recoverClaim = (layout: Layout): string => join(layout.state, 'recover-claim.json');
 export const recoverFolder = (layout: Layout): string => join(layout.state, 'recover-bench');
-/** A private index for commits of `.forge/` alone. */
-export const privateIndex = (layout: Layout): string => join(layout.state, 'index');
 /** A folder to look at the working tree from; a random word is added. */
 export const treeFolder = (layout: Layout): string => join(layout.state, 'tree');
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, type GitStream, gitError, streamGit } from './client.js';
-import { withoutFilters } from './commit.js';
+import { type Git, type GitStream, gitError, streamGit, withoutFilters } from './client.js';
 import type { Repository } from './repository.js';
 import { stampOf } from './state.js';
 import { clearMarks, copyIndex, inFolder, LOOK_AT_ALL } from './tree.js';

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { outside, systemCode } from '../core/error.js';
+import { getSystemErrorName } from 'node:util';
+import { ForgeError, outside, systemCode } from '../core/error.js';
 
 /** A finished git command. */
 export interface GitResult {
@@ -15,11 +16,30 @@ export interface GitOptions {
   /** Milliseconds; default 60,000. */
   timeout?: number;
   input?: string;
+  /** Ask through simple-git. It takes 10 ms to load, so hooks, `session start`, `progress` and `status` do without it. */
+  porcelain?: boolean;
+}
+
+/** A failing git is a result. A git that cannot be started or does not end is exit 6. */
+export type Git = (args: readonly string[], options?: Partial<GitOptions>) => Promise<GitResult>;
+
+/** Options of a command that a person would type, on a path where loading simple-git is not felt. */
+export const PORCELAIN = { porcelain: true } as const;
+
+/** Git in one folder. */
+export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
+  return (args, options = {}) => {
+    const call = { cwd, timeout: 60_000, ...options };
+    if (!options.porcelain) return askGit(args, call, env);
+    return askSimpleGit(args, call, env).catch((error) =>
+      Promise.reject(error instanceof ForgeError ? error : cannotStart(error)),
+    );
+  };
 }
 
 /**
- * Settings of the repository that would start programs are turned off: what a folder brings along in `.git/config`
- * is not ours to run. User and system settings stay, except hooks: forge's own commits run none.
+ * Settings of the repository that would start programs are turned off: `.git/config` may have come with the folder.
+ * User and system settings stay, except hooks: forge's own commits run none.
  */
 const NEUTRAL = [
   'core.hooksPath=/dev/null',
@@ -33,16 +53,16 @@ const NEUTRAL = [
   'color.ui=false',
   'gc.auto=0',
   'maintenance.auto=false',
-].flatMap((setting) => ['-c', setting]);
+];
 
 /**
- * The caller's environment without what another git left in it (inside a hook, GIT_DIR and GIT_INDEX_FILE point at
- * somebody else's work), and with nothing that waits for a person or runs a program.
+ * The caller's environment without variables of another git (in a hook, GIT_DIR and GIT_INDEX_FILE belong to the outer
+ * git) and without anything that waits for a person or starts a program.
  */
 function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> = {}): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(
     ([name]) =>
-      !name.startsWith('GIT_') ||
+      !/^(?:GIT_|EDITOR$|VISUAL$|PAGER$)/.test(name) ||
       /^GIT_(AUTHOR|COMMITTER)_|^GIT_CONFIG_(NOSYSTEM|GLOBAL|SYSTEM)$|^GIT_EXEC_PATH$/.test(name),
   );
   return {
@@ -52,6 +72,7 @@ function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> 
     GIT_NO_LAZY_FETCH: '1',
     // The same for a git before 2.45: no transport is allowed.
     GIT_ALLOW_PROTOCOL: '',
+    GIT_LITERAL_PATHSPECS: '1',
     GIT_EDITOR: ':',
     GIT_PAGER: 'cat',
     LC_ALL: 'C',
@@ -59,17 +80,71 @@ function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> 
   };
 }
 
-export type Git = (args: readonly string[], options?: Partial<GitOptions>) => Promise<GitResult>;
-
-/** Git in one folder. A failing git is a result; a git that cannot be started or does not end is exit 6. */
-export function gitIn(cwd: string, env: NodeJS.ProcessEnv): Git {
-  return async (args, options = {}) => {
-    const child = startGit(args, { cwd, timeout: 60_000, ...options }, env);
-    const stdout = gather(child.stdout);
-    const { code, stderr } = await ending(child, args);
-    return { code, stdout: stdout(), stderr };
-  };
+interface Call extends StreamOptions {
+  cwd: string;
+  timeout: number;
 }
+
+async function askGit(args: readonly string[], call: Call, env: NodeJS.ProcessEnv): Promise<GitResult> {
+  const child = startGit(args, call, env);
+  const stdout = gather(child.stdout);
+  const { code, stderr } = await ending(child, args);
+  return { code, stdout: stdout(), stderr };
+}
+
+/** What simple-git refuses otherwise: NEUTRAL itself, and variables that forge sets or keeps. */
+const ALLOWED = {
+  allowUnsafeAskPass: true,
+  allowUnsafeConfigEnvCount: true,
+  allowUnsafeConfigPaths: true,
+  allowUnsafeCredentialHelper: true,
+  allowUnsafeEditor: true,
+  allowUnsafeExec: true,
+  allowUnsafeFilter: true,
+  allowUnsafeFsMonitor: true,
+  allowUnsafeGpgProgram: true,
+  allowUnsafeHooksPath: true,
+  allowUnsafePager: true,
+  allowUnsafeProtocolOverride: true,
+  allowUnsafeSshCommand: true,
+};
+
+async function askSimpleGit(
+  args: readonly string[],
+  { cwd, env: extra, timeout, input }: Call,
+  env: NodeJS.ProcessEnv,
+): Promise<GitResult> {
+  const { simpleGit } = await import('simple-git');
+  const variables = cleanEnvironment(env, extra);
+  // The time limit of simple-git starts again with every output.
+  const abort = AbortSignal.timeout(timeout);
+  const end: { code: number | null; stderr: string } = { code: null, stderr: '' };
+  const git = simpleGit({
+    baseDir: cwd,
+    config: NEUTRAL,
+    unsafe: ALLOWED,
+    allowEnvironment: Object.keys(variables),
+    abort,
+    completion: { onExit: false },
+    input: () => input,
+    // A failing git is a result. By itself, simple-git takes a killed git for a success.
+    errors: (_error, { exitCode, stdErr }) => {
+      Object.assign(end, { code: exitCode, stderr: Buffer.concat(stdErr).toString('utf8') });
+      return undefined;
+    },
+  });
+  // Without output, simple-git waits another 50 ms for some.
+  git.env(variables).outputHandler((_command, stdout) => {
+    stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
+  });
+  const stdout = await git.raw([...args]);
+  if (end.code === null) throw timedOut(args);
+  if (end.code < 0) throw cannotStart(systemError(end.code));
+  return { code: end.code, stdout, stderr: end.stderr };
+}
+
+const systemError = (errno: number): Error =>
+  Object.assign(new Error(`spawn git ${getSystemErrorName(errno)}`), { code: getSystemErrorName(errno) });
 
 export interface StreamOptions {
   env?: Record<string, string>;
@@ -78,14 +153,14 @@ export interface StreamOptions {
   timeout?: number;
 }
 
-/** Git whose output is handed on as it comes and is never held as a whole. */
+/** Git whose output is passed on in chunks and never held as a whole. */
 export type GitStream = (
   args: readonly string[],
   onChunk: (chunk: Buffer) => void,
   options?: StreamOptions,
 ) => Promise<{ code: number; stderr: string }>;
 
-/** As `gitIn`. What `onChunk` throws ends git, and then the call with that error. */
+/** As `gitIn`. An error that `onChunk` throws ends git, and then the call. */
 export function streamGit(cwd: string, env: NodeJS.ProcessEnv): GitStream {
   return async (args, onChunk, options = {}) => {
     const child = startGit(args, { timeout: 600_000, ...options, cwd }, env);
@@ -102,41 +177,26 @@ export function streamGit(cwd: string, env: NodeJS.ProcessEnv): GitStream {
     const end = await ending(child, args).catch((error) => {
       throw thrown[0] ?? error;
     });
-    // It may have ended well before it was stopped.
+    // It may have ended before it was stopped.
     if (thrown.length > 0) throw thrown[0];
     return end;
   };
 }
 
-const commandLine = (args: readonly string[]): string[] => [
-  '--no-pager',
-  '--literal-pathspecs',
-  ...NEUTRAL,
-  ...args,
-];
-
-const processOptions = (options: StreamOptions & { cwd: string }, env: NodeJS.ProcessEnv) => ({
-  cwd: options.cwd,
-  env: cleanEnvironment(env, options.env),
-  windowsHide: true,
-});
-
-function startGit(
-  args: readonly string[],
-  options: StreamOptions & { cwd: string; timeout: number },
-  env: NodeJS.ProcessEnv,
-): ChildProcess {
-  const child = spawn('git', commandLine(args), {
-    ...processOptions(options, env),
-    // No pipe that nothing is written to: each costs a session start a millisecond.
-    stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+function startGit(args: readonly string[], call: Call, env: NodeJS.ProcessEnv): ChildProcess {
+  const child = spawn('git', [...NEUTRAL.flatMap((setting) => ['-c', setting]), ...args], {
+    cwd: call.cwd,
+    env: cleanEnvironment(env, call.env),
+    windowsHide: true,
+    // An unused pipe costs a session start a millisecond.
+    stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
-  // Not spawn's own `timeout`: Node keeps that timer, and forge with it, when there is no git program.
-  const timer = setTimeout(() => child.kill(), options.timeout);
+  // Not spawn's own `timeout`: without a git program, Node keeps that timer running, and forge with it.
+  const timer = setTimeout(() => child.kill(), call.timeout);
   for (const end of ['exit', 'error']) child.once(end, () => clearTimeout(timer));
-  // A git that ends without reading its input has said why by then.
+  // A git that ends without reading its input has reported why by then.
   child.stdin?.on('error', () => {});
-  child.stdin?.end(options.input);
+  child.stdin?.end(call.input);
   return child;
 }
 
@@ -157,19 +217,96 @@ function gather(stream: NodeJS.ReadableStream | null): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
+/** Variables that point git to another repository. */
+const ELSEWHERE =
+  /^GIT_(DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|COMMON_DIR|NAMESPACE|PREFIX|GRAFT_FILE|SHALLOW_FILE|QUARANTINE_PATH|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX)$/;
+
+/** The person's environment, for programs that work in this repository. */
+export const ownEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !ELSEWHERE.test(name)));
+
+export interface UserGitOptions {
+  input?: string;
+  /** Output of hooks and git on stderr, in chunks. */
+  onOutput?: (chunk: string) => void;
+  /** Ends git, which then removes its own locks. */
+  signal?: AbortSignal;
+}
+
+export type UserGit = (args: readonly string[], options?: UserGitOptions) => Promise<GitResult>;
+
+/** Git as the person would start it, with their hooks, signing, filters and settings, and without a time limit. */
+export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
+  return (args, { input, onOutput, signal } = {}) =>
+    new Promise((done, fail) => {
+      const child = spawn('git', ['--no-pager', ...args], {
+        cwd,
+        env: ownEnvironment(env),
+        windowsHide: true,
+        stdio: ['pipe', 'pipe', 'pipe'],
+        ...(signal ? { signal } : {}),
+      });
+      const output = { stdout: '', stderr: '' };
+      for (const name of ['stdout', 'stderr'] as const)
+        child[name].setEncoding('utf8').on('data', (chunk: string) => {
+          output[name] += chunk;
+          if (name === 'stderr') onOutput?.(chunk);
+        });
+      child.on('error', (error) => fail(signal?.aborted ? stopped() : cannotStart(error)));
+      child.on('close', (code) => done({ code: code ?? 1, ...output }));
+      // A hook that fails ends git before it reads.
+      child.stdin.on('error', () => {});
+      child.stdin.end(input ?? '');
+    });
+}
+
+const stopped = (): Error =>
+  outside('git.stopped', 'git was ended: it took too long, or somebody stopped it.');
+
+/**
+ * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
+ * every command that reads or writes the index may run them.
+ */
+export async function withoutLocalFilters(
+  git: Git,
+  more: readonly (readonly [string, string])[] = [],
+): Promise<Git> {
+  const env = await withoutFilters(git, more);
+  return (args, options = {}) => git(args, { ...options, env: { ...env, ...options.env } });
+}
+
+/** The same as variables of git's environment. `-c` would split a filter's name at its first `=`. */
+export async function withoutFilters(
+  git: Git,
+  more: readonly (readonly [string, string])[] = [],
+): Promise<Record<string, string>> {
+  const args = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\.'];
+  const words = (await git(args)).stdout.split('\0');
+  const names = words.filter((_, i) => i % 2 === 1 && ['local', 'worktree'].includes(words[i - 1] ?? ''));
+  const neutral = names.map((name) => [name, name.endsWith('.required') ? 'false' : '']);
+  // A file with CRLF is no reason to fail: it is stored as its attributes say.
+  const settings = [['core.safecrlf', 'false'], ...more, ...neutral];
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
+  for (const [i, [name = '', value = '']] of settings.entries()) {
+    env[`GIT_CONFIG_KEY_${i}`] = name;
+    env[`GIT_CONFIG_VALUE_${i}`] = value;
+  }
+  return env;
+}
+
 const timedOut = (args: readonly string[]): Error =>
   outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`);
 
 /** The command among git's own switches. */
 const commandOf = (args: readonly string[]): string => args.find((arg) => !arg.startsWith('-')) ?? '';
 
-export function cannotStart(error: Error): Error {
+function cannotStart(error: Error): Error {
   if (systemCode(error) === 'ENOENT')
     return outside('git.missing', 'git was not found.', { hint: 'Install git 2.39 or newer.', cause: error });
   return outside('git.failed', `git: ${error.message}`, { cause: error });
 }
 
-/** The answer of a git command that must work; exit 6 with git's own words otherwise. */
+/** The output of a git command that must work; exit 6 with git's own message otherwise. */
 export async function must(
   git: Git,
   args: readonly string[],
@@ -180,20 +317,20 @@ export async function must(
   throw gitError(args, stderr);
 }
 
-/** Whether git says of a range that it names no commits here. */
+/** Whether git reports that a range names no commits here. */
 export const isNoRange = (stderr: string): boolean =>
   /(?:bad|unknown) revision|ambiguous argument|invalid revision range|bad object|no merge base/i.test(stderr);
 
 export function gitError(args: readonly string[], stderr: string): Error {
   const lines = stderr.trim().split('\n');
-  const said = (lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? '').replace(
+  const reason = (lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? '').replace(
     /^(fatal|error): /,
     '',
   );
   // Git's own remedy for a folder of another owner is the next thing to type.
   const remedy = /git config --global --add safe\.directory .*/.exec(stderr)?.[0];
   const identity = /Please tell me who you are|empty ident/.test(stderr);
-  return outside(remedy ? 'git.unsafe' : 'git.failed', `git ${commandOf(args)}: ${said || 'failed'}`, {
+  return outside(remedy ? 'git.unsafe' : 'git.failed', `git ${commandOf(args)}: ${reason || 'failed'}`, {
     hint: remedy ?? (identity ? 'git config user.name "…" && git config user.email "…"' : undefined),
   });
 }

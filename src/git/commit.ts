@@ -1,59 +1,63 @@
-import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { makeToken } from '../core/text.js';
-import { type Git, type GitResult, gitError, must } from './client.js';
+import { type Git, type GitResult, gitError, must, PORCELAIN, withoutLocalFilters } from './client.js';
 import { operationInProgress } from './read.js';
 import type { Repository } from './repository.js';
+import { stampOf } from './state.js';
 
 export interface FolderCommit {
   repository: Repository;
   git: Git;
   /** From the worktree's top, with forward slashes. */
   folder: string;
-  /** Where the private index may be written; a random word is added. */
-  indexFile: string;
   /** GIT_INDEX_FILE as forge found it: set when a git hook called it. */
   outerIndex: string | undefined;
-  /** Made when the parent is known (its short hash, null for the first commit). */
+  /** Makes the message from the parent's short hash (null for the first commit). */
   message: (parent: string | null) => string;
 }
 
 export type CommitOutcome = { hash: string; short: string; subject: string } | { skipped: string };
 
-/** Why a commit was skipped that nothing stands in the way of. */
+/** The reason for a skipped commit when the folder is as HEAD has it. */
 export const NOTHING_CHANGED = 'nothing changed';
 
-/** The paths that the commit is about. */
+/** Paths that differ from HEAD or the index, from the worktree's top. */
 interface Changes {
-  present: string[];
-  gone: string[];
+  /** Not in the index yet. */
+  untracked: string[];
+  modified: string[];
+  deleted: string[];
 }
 
 /**
- * Commits one folder and nothing else: what else is staged stays staged and stays out. Built with a private index
- * and `commit-tree`, so no hook, filter, editor or signing program of the repository runs. What is on the disk goes in
- * as `git add` would take it. During a merge, rebase, pick, revert or bisect, in a hook and with conflicts it does
- * nothing and says why. The real index learns the folder's entries before HEAD moves: a crash in between leaves them
- * staged, no more.
+ * Commits one folder and nothing else: other staged changes stay staged and stay out. No hook, filter, editor or
+ * signing program of the repository runs. During a merge, rebase, pick, revert or bisect, in a hook and with conflicts
+ * it does nothing and returns the reason. A commit that fails leaves the index as it was.
  */
-export async function commitFolder(unsafe: FolderCommit): Promise<CommitOutcome> {
-  const reason = await whyNoCommit(unsafe);
+export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
+  const reason = await whyNoCommit(job);
   if (reason) return { skipped: reason };
-  const job = { ...unsafe, git: await withoutLocalFilters(unsafe.git) };
-  const changes = await readChanges(job);
+  const git = await withoutLocalFilters(job.git);
+  const changes = await readChanges(git, job.folder);
   if (typeof changes === 'string') return { skipped: `${changes} has merge conflicts` };
-  if (changes.present.length + changes.gone.length === 0) return { skipped: await whyNothing(job) };
-  const staged = await stagePatiently(job.git, changes);
-  if (staged.code !== 0) return { skipped: `git's index could not be updated (${staged.stderr.trim()})` };
-  for (let attempt = 1; ; attempt++) {
-    const outcome = await commitOnHead(job, changes);
-    if (outcome) return outcome;
-    if (attempt === 3) return { skipped: 'HEAD kept moving: another git is at work' };
+  if (Object.values(changes).flat().length === 0) return { skipped: await whyNothing(git, job.folder) };
+  const paths = pathspecs(job, changes);
+  if (changes.untracked.length === 0) return commit(git, job, paths);
+  const restoreIndex = keepIndex(job.repository);
+  const added = await add(git, changes.untracked);
+  if (added.code !== 0) return { skipped: `git's index could not be updated (${added.stderr.trim()})` };
+  const stamp = stampOf(indexOf(job.repository));
+  let outcome: CommitOutcome | null = null;
+  try {
+    outcome = await commit(git, job, paths);
+    return outcome;
+  } finally {
+    if (outcome === null || 'skipped' in outcome) restoreIndex(stamp);
   }
 }
 
-/** What git is in the middle of, or lacks; null where a commit can be made. */
+/** The operation that git is in the middle of, or what it lacks; null where a commit can be made. */
 export const whyNoCommit = async (
   place: Pick<FolderCommit, 'repository' | 'git' | 'outerIndex'>,
 ): Promise<string | null> => (await obstacle(place)) ?? (await namelessness(place.git));
@@ -62,7 +66,7 @@ async function obstacle({
   repository,
   outerIndex,
 }: Pick<FolderCommit, 'repository' | 'outerIndex'>): Promise<string | null> {
-  // Moving HEAD under a git that is about to move it would make that one fail.
+  // The outer git is about to move HEAD, and fails if HEAD moves first.
   if (outerIndex && dirname(resolve(repository.root, outerIndex)) === repository.gitDir)
     return 'a git hook is running';
   const operation = operationInProgress(repository);
@@ -75,155 +79,119 @@ async function obstacle({
   return null;
 }
 
-/** Asked before anything is staged: without a name git makes no commit. */
+/** Checked before anything is staged: without a name git makes no commit. */
 async function namelessness(git: Git): Promise<string | null> {
   for (const name of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT'])
-    if ((await git(['var', name])).code !== 0)
+    if ((await git(['var', name], PORCELAIN)).code !== 0)
       return 'git does not know who you are (git config user.name "…" && git config user.email "…")';
   return null;
 }
 
-async function whyNothing({ git, folder }: FolderCommit): Promise<string> {
-  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard'];
-  const ignored = await git([...args, '--', `${folder}/config.toml`]);
+async function whyNothing(git: Git, folder: string): Promise<string> {
+  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--'];
+  const ignored = await git([...args, `${folder}/config.toml`], PORCELAIN);
   return ignored.stdout !== '' ? `${folder}/ is ignored by this repository's .gitignore` : NOTHING_CHANGED;
 }
 
-/** Files of the folder that a commit of it would bring, from the worktree's top; in a conflict none. */
-export async function changedFiles(unsafe: Git, folder: string): Promise<string[]> {
-  const changes = await readChanges({ git: await withoutLocalFilters(unsafe), folder });
-  return typeof changes === 'string' ? [] : changes.present;
+/** Files of the folder that a commit of it would contain, from the worktree's top; none during a conflict. */
+export async function changedFiles(git: Git, folder: string): Promise<string[]> {
+  const changes = await readChanges(await withoutLocalFilters(git), folder);
+  return typeof changes === 'string' ? [] : [...changes.modified, ...changes.untracked];
 }
 
-/** What differs from HEAD or the index in the folder; or the path in conflict. */
-async function readChanges({ git, folder }: Pick<FolderCommit, 'git' | 'folder'>): Promise<Changes | string> {
+/** The changes of the folder, or the path of its first conflict. */
+async function readChanges(git: Git, folder: string): Promise<Changes | string> {
   const args = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all', '--', folder];
-  const isThere = new Map<string, boolean>();
-  for (const record of (await must(git, args)).split('\0').filter(Boolean)) {
+  const changes: Changes = { untracked: [], modified: [], deleted: [] };
+  for (const record of (await must(git, args, PORCELAIN)).split('\0').filter(Boolean)) {
     const fields = record.split(' ');
     if (fields[0] === 'u') return fields.slice(10).join(' ');
-    const known = fields[0] === '1';
-    const path = fields.slice(known ? 8 : 1).join(' ');
-    // A repository of its own inside the folder is not ours to add.
-    if (!path.endsWith('/')) isThere.set(path, !known || fields[5] !== '000000');
+    const path = fields.slice(fields[0] === '1' ? 8 : 1).join(' ');
+    // A repository of its own inside the folder stays untracked.
+    if (path.endsWith('/')) continue;
+    if (fields[0] === '?') changes.untracked.push(path);
+    // The mode in the working tree.
+    else (fields[5] === '000000' ? changes.deleted : changes.modified).push(path);
   }
-  const paths = [...isThere.keys()];
-  return {
-    present: paths.filter((path) => isThere.get(path)),
-    gone: paths.filter((path) => !isThere.get(path)),
-  };
+  return changes;
 }
 
-/**
- * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
- * whatever reads or writes the index may run them. Not by `-c`, which takes a `=` in a filter's name for its own.
- */
-export async function withoutLocalFilters(
-  git: Git,
-  more: readonly (readonly [string, string])[] = [],
-): Promise<Git> {
-  const env = await withoutFilters(git, more);
-  return (words, options = {}) => git(words, { ...options, env: { ...env, ...options.env } });
+async function add(git: Git, paths: readonly string[]): Promise<GitResult> {
+  const args = ['add', '--sparse', '--pathspec-from-file=-', '--pathspec-file-nul'];
+  const input = paths.map((path) => `${path}\0`).join('');
+  return patiently(() => git(args, { ...PORCELAIN, input }));
 }
 
-/** The same as variables of git's environment. */
-export async function withoutFilters(
-  git: Git,
-  more: readonly (readonly [string, string])[] = [],
-): Promise<Record<string, string>> {
-  const args = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\.'];
-  const words = (await git(args)).stdout.split('\0');
-  const names = words.filter((_, i) => i % 2 === 1 && ['local', 'worktree'].includes(words[i - 1] ?? ''));
-  // A file with CRLF is no reason to fail: it is stored as its attributes say.
-  const neutral = names.map((name) => [name, neutralValue(name)]);
-  const settings = [['core.safecrlf', 'false'], ...more, ...neutral];
-  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
-  for (const [i, [name = '', value = '']] of settings.entries()) {
-    env[`GIT_CONFIG_KEY_${i}`] = name;
-    env[`GIT_CONFIG_VALUE_${i}`] = value;
-  }
-  return env;
+async function commit(git: Git, job: FolderCommit, paths: readonly string[]): Promise<CommitOutcome> {
+  const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
+  const options = ['--only', '--cleanup=verbatim', '--no-verify', '--no-gpg-sign', '--file=-'];
+  const args = [...settings, 'commit', ...options, '--', ...paths];
+  let message = '';
+  const restoreDrafts = keepDrafts(job.repository);
+  const made = await patiently(async () => {
+    const parent = await git(['rev-parse', '--quiet', '--verify', '--short', 'HEAD'], PORCELAIN);
+    message = job.message(parent.stdout.trim() || null);
+    return git(args, { ...PORCELAIN, input: message });
+  });
+  restoreDrafts();
+  // `[main (root-commit) 1a2b…] subject`, after the unmerged paths elsewhere.
+  const hash = /^\[.*? ([0-9a-f]{40,64})\] /m.exec(made.stdout)?.[1];
+  if (hash === undefined) return { skipped: whyFailed(made) };
+  const short = (await must(git, ['rev-parse', '--short', hash], PORCELAIN)).trim();
+  return { hash, short, subject: message.split('\n')[0] ?? '' };
 }
 
-const neutralValue = (name: string): string => (name.endsWith('.required') ? 'false' : '');
+/** The folder, or each path where a folder replaced a file: git cannot commit that by a pathspec that names both. */
+function pathspecs(
+  { repository, folder }: FolderCommit,
+  { untracked, modified, deleted }: Changes,
+): string[] {
+  const isFolder = (path: string): boolean => existsSync(`${repository.root}/${path}/.`);
+  if (!deleted.some(isFolder)) return [folder];
+  return [...untracked, ...modified, ...deleted.filter((path) => !isFolder(path))];
+}
 
-const lines = (items: readonly string[]): string => items.map((item) => `${item}\0`).join('');
+const whyFailed = ({ stdout, stderr }: GitResult): string =>
+  stderr === '' && /^(?:nothing|no changes) .*commit/m.test(stdout)
+    ? NOTHING_CHANGED
+    : gitError(['commit'], stderr).message;
 
-const REMOVE = ['update-index', '--force-remove', '-z', '--stdin'];
-
-/** Two forges may stage at once, and git waits for no other. */
-async function stagePatiently(git: Git, changes: Changes): Promise<GitResult> {
+/** Another forge may write the index or HEAD at the same time, and git does not wait for locks. */
+async function patiently(call: () => Promise<GitResult>): Promise<GitResult> {
   for (let attempt = 1; ; attempt++) {
-    const staged = await stage(git, changes);
-    if (staged.code === 0 || attempt === 5 || !/index\.lock/.test(staged.stderr)) return staged;
+    const result = await call();
+    if (result.code === 0 || attempt === 5 || !/index\.lock|cannot lock ref/.test(result.stderr))
+      return result;
     await pause(50 * attempt);
   }
 }
 
-/** Removals first: a folder may stand where a file was. */
-async function stage(git: Git, { present, gone }: Changes): Promise<GitResult> {
-  const removed = await git(REMOVE, { input: lines(gone) });
-  if (removed.code !== 0) return removed;
-  return git(['update-index', '--add', '--replace', '-z', '--stdin'], { input: lines(present) });
+/** `git commit` removes or replaces prepared messages, as of `git merge --squash`: they belong to the person's next commit. */
+function keepDrafts({ gitDir }: Repository): () => void {
+  const paths = ['COMMIT_EDITMSG', 'MERGE_MSG', 'SQUASH_MSG'].map((name) => join(gitDir, name));
+  const kept = paths.filter((path) => existsSync(path)).map((path) => [path, readFileSync(path)] as const);
+  return () => {
+    for (const [path, bytes] of kept) writeFileSync(path, bytes);
+  };
 }
 
-/** One try on the present HEAD; null when HEAD moved meanwhile. */
-async function commitOnHead(job: FolderCommit, changes: Changes): Promise<CommitOutcome | null> {
-  const { git } = job;
-  const head = (await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).stdout.trim();
-  const tree = await writeTree(job, head, changes);
-  if (head && tree === (await must(git, ['rev-parse', `${head}^{tree}`])).trim())
-    return { skipped: NOTHING_CHANGED };
-  const parent = head ? (await must(git, ['rev-parse', '--short', head])).trim() : null;
-  const message = job.message(parent);
-  const args = [
-    '-c',
-    'i18n.commitEncoding=UTF-8',
-    'commit-tree',
-    tree,
-    ...(head ? ['-p', head] : []),
-    '-F',
-    '-',
-  ];
-  const made = await git(args, { input: message });
-  if (made.code !== 0) return { skipped: gitError(['commit'], made.stderr).message };
-  const hash = made.stdout.trim();
-  const subject = message.split('\n')[0] ?? '';
-  const moved = await git(['update-ref', '-m', `commit: ${subject}`, 'HEAD', hash, head]);
-  if (moved.code !== 0) return null;
-  return { hash, short: (await must(git, ['rev-parse', '--short', hash])).trim(), subject };
-}
+const indexOf = ({ gitDir }: Repository): string => join(gitDir, 'index');
 
-/**
- * In an index of its own, under a name that no other forge has: one that somebody else removed half-way would make a
- * commit without all the rest. What a crash left is removed when it can be nobody's any more.
- */
-async function writeTree(
-  { git, folder, indexFile }: FolderCommit,
-  head: string,
-  { present, gone }: Changes,
-): Promise<string> {
-  removeOldIndexes(indexFile);
-  const wanted = new Set(present);
-  const staged = (await must(git, ['ls-files', '--stage', '-z', '--', folder])).split('\0');
-  const entries = staged.filter((line) => wanted.has(line.slice(line.indexOf('\t') + 1)));
-  const index = `${indexFile}.${makeToken(12)}`;
-  const env = { GIT_INDEX_FILE: index };
-  try {
-    await must(git, ['read-tree', head || '--empty'], { env });
-    await must(git, REMOVE, { env, input: lines(gone) });
-    await must(git, ['update-index', '--replace', '-z', '--index-info'], { env, input: lines(entries) });
-    return (await must(git, ['write-tree'], { env })).trim();
-  } finally {
-    rmSync(index, { force: true });
-  }
-}
-
-function removeOldIndexes(indexFile: string): void {
-  const [folder, start] = [dirname(indexFile), `${basename(indexFile)}.`];
-  const anHourAgo = Date.now() - 3_600_000;
-  for (const name of readdirSync(folder).filter((candidate) => candidate.startsWith(start))) {
-    const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
-    if (stat && stat.mtimeMs < anHourAgo) rmSync(join(folder, name), { force: true });
-  }
+/** Returns what writes the index back, byte for byte, unless another git has written it since `stamp`. */
+function keepIndex(repository: Repository): (stamp: string) => void {
+  const path = indexOf(repository);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  const bytes = stat ? readFileSync(path) : null;
+  return (stamp) => {
+    const lock = `${path}.lock`;
+    if (existsSync(lock) || stampOf(path) !== stamp) return;
+    if (!stat || !bytes) {
+      rmSync(path, { force: true });
+      return;
+    }
+    writeFileSync(lock, bytes, { flag: 'wx', mode: stat.mode });
+    // Git reads a file again when its time is not before that of the index.
+    utimesSync(lock, stat.atime, stat.mtime);
+    renameSync(lock, path);
+  };
 }

@@ -1,5 +1,4 @@
-import { type Git, must } from './client.js';
-import { withoutLocalFilters } from './commit.js';
+import { type Git, must, withoutLocalFilters } from './client.js';
 
 /** A file of the commit that is to be made. */
 export interface ChangedFile {

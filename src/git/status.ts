@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, gitError, must } from './client.js';
-import { withoutLocalFilters } from './commit.js';
+import { type Git, gitError, must, withoutLocalFilters } from './client.js';
 import type { Repository } from './repository.js';
 
 /** What `git status` says, one folder left out. */

@@ -1,5 +1,4 @@
-import { type Git, gitError, must } from './client.js';
-import { withoutLocalFilters } from './commit.js';
+import { type Git, gitError, must, withoutLocalFilters } from './client.js';
 import { TAG_FOLDER, tagOf } from './tag-name.js';
 
 /** A checkpoint's tag as git has it. */

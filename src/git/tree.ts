@@ -14,8 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
-import { type Git, must } from './client.js';
-import { withoutLocalFilters } from './commit.js';
+import { type Git, must, withoutLocalFilters } from './client.js';
 import type { Repository } from './repository.js';
 
 /** The working tree at one moment, as git would store it. */

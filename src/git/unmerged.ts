@@ -1,7 +1,6 @@
 import { corrupted } from '../core/error.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
-import { type Git, type GitStream, gitError, must } from './client.js';
-import { withoutLocalFilters } from './commit.js';
+import { type Git, type GitStream, gitError, must, withoutLocalFilters } from './client.js';
 
 /** The blobs of a path in conflict: what both branches had, ours, theirs. A side that deleted it has none. */
 export interface Stages {

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usage } from '../core/error.js';
-import { type Git, must } from './client.js';
-import { withoutLocalFilters } from './commit.js';
+import { type Git, must, withoutLocalFilters } from './client.js';
 
 /** A worktree of a commit, on no branch, in a folder that is not there yet or empty. No hook runs. */
 export async function addWorktree(unsafe: Git, dir: string, commit: string): Promise<string> {

@@ -1,6 +1,5 @@
 import { toBytes, toText } from '../git/bytes.js';
-import { type Git, type GitResult, must } from '../git/client.js';
-import { withoutLocalFilters } from '../git/commit.js';
+import { type Git, type GitResult, must, withoutLocalFilters } from '../git/client.js';
 import { isShallow, operationInProgress } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { WorkTree } from '../git/work-tree.js';

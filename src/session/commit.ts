@@ -1,6 +1,6 @@
 import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
 import { ForgeError } from '../core/error.js';
-import { archiveFile, featuresFile, privateIndex, shownFrom } from '../core/paths.js';
+import { archiveFile, featuresFile, shownFrom } from '../core/paths.js';
 import { FEATURES } from '../feature/rules.js';
 import type { Git } from '../git/client.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
@@ -40,7 +40,6 @@ async function makeCommit(
     repository,
     git,
     folder: shownFrom(repository.root, layout.dir),
-    indexFile: privateIndex(layout),
     outerIndex: world.env.GIT_INDEX_FILE,
     message: (parent) =>
       formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),

@@ -130,6 +130,7 @@ describe('the session-end commit and what a repository would run', () => {
 
     expect(trap.sprung()).toEqual([]);
     expect(project.git('cat-file', 'blob', 'HEAD:.forge/skills/mine.md')).toBe('other bytes');
+    project.write('.forge/skills/mine.md', 'bytes for the filter\n');
     expect(() => project.git('-c', 'core.fsmonitor=false', 'add', '.')).toThrow();
     expect(trap.sprung()).not.toEqual([]);
   });

@@ -1,0 +1,36 @@
+import { spawn } from 'node:child_process';
+import { outside } from '../core/error.js';
+import { ownEnvironment, type UserGit } from './client.js';
+
+/** Opens the editor that git would open. By a shell, as in git: it may be `code --wait`. `hint` is for a failure. */
+export async function openEditor(
+  git: UserGit,
+  file: string,
+  env: NodeJS.ProcessEnv,
+  hint?: string,
+): Promise<void> {
+  const { code, stdout, stderr } = await git(['var', 'GIT_EDITOR']);
+  const editor = stdout.trim();
+  if (code !== 0 || editor === '')
+    throw outside('editor.none', `Git names no editor: ${stderr.trim()}`, {
+      hint: 'git config --global core.editor …',
+    });
+  const status = await new Promise<number | null>((done, fail) => {
+    const child = spawn('sh', ['-c', `${editor} "$@"`, editor, file], {
+      stdio: 'inherit',
+      env: ownEnvironment(env),
+    });
+    child.on('error', (error) => fail(noShell(editor, error)));
+    child.on('close', done);
+  });
+  if (status !== 0)
+    throw outside('editor.failed', `The editor (${editor}) ended with ${status}; nothing was changed.`, {
+      hint: hint ?? 'git config core.editor …  (another editor)',
+    });
+}
+
+const noShell = (editor: string, error: Error): Error =>
+  outside('editor.shell', `The editor (${editor}) needs sh, which cannot be started: ${error.message}`, {
+    hint: 'put sh in PATH   or give the text another way: --help says how',
+    cause: error,
+  });

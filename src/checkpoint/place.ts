@@ -1,13 +1,12 @@
 import { refused, usage } from '../core/error.js';
-import { checkpointTrees, featuresFile, shownFrom } from '../core/paths.js';
+import { checkpointTrees, featuresFile, shownFrom, TAG_FOLDER } from '../core/paths.js';
 import { checkId, isId } from '../core/schema.js';
 import { oneLine, plural } from '../core/text.js';
 import { FEATURES } from '../feature/rules.js';
 import type { Git } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
-import { readBranch } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
-import { TAG_FOLDER } from '../git/tag-name.js';
+import { readBranch } from '../git/state.js';
 import { hasTag } from '../git/tags.js';
 import { readTrees, type TreeReader, treeWithout } from '../git/tree.js';
 import type { Context } from '../project/project.js';

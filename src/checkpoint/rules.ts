@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
+import { TAG_FOLDER, tagOf } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { compareIds, compareText, oneLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
-import { TAG_FOLDER, tagOf } from '../git/tag-name.js';
 import type { TagFacts } from '../git/tags.js';
 import { TIERS } from '../ledger/rules/record.js';
 

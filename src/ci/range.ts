@@ -1,9 +1,10 @@
 import { outside, usage } from '../core/error.js';
 import { readTarget } from '../core/files.js';
 import { oneLine, plural } from '../core/text.js';
-import { commitAt, listCommits, mergeBase, readBoundary } from '../git/range.js';
+import { commitAt, listCommits, mergeBase } from '../git/read.js';
 import { knownRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
+import { readBoundary } from '../git/state.js';
 import type { Context } from '../project/project.js';
 import { defaultRefs, type NamedStart, namedStart } from './range-rules.js';
 import { ciFormat } from './rules.js';

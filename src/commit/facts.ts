@@ -2,8 +2,8 @@ import { featuresFile, knowledgeFile, memoryFolder, shownFrom } from '../core/pa
 import { decodeDocument } from '../core/schema.js';
 import { FEATURES, type Feature } from '../feature/rules.js';
 import { type Git, must } from '../git/client.js';
-import { readBlob } from '../git/read.js';
-import { type ChangedFile, type HeadCommit, holdsLedgers, readHead } from '../git/staged.js';
+import { type HeadCommit, readBlob, readHead } from '../git/read.js';
+import { type ChangedFile, holdsLedgers } from '../git/status.js';
 import { KNOWLEDGE, readLearnings } from '../knowledge/rules.js';
 import type { Context } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';

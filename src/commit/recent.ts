@@ -1,6 +1,7 @@
 import { readHint, writeHint } from '../core/cache.js';
 import { commitsFile, type Layout, notedFile } from '../core/paths.js';
-import { type Commit, readLog, readTip } from '../git/read.js';
+import { type Commit, readLog } from '../git/read.js';
+import { readTip } from '../git/state.js';
 import type { Context } from '../project/project.js';
 
 interface Known {

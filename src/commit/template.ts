@@ -2,7 +2,7 @@ import { usage } from '../core/error.js';
 import type { Git } from '../git/client.js';
 import { knownRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
-import { readStagedFiles } from '../git/staged.js';
+import { readStagedFiles } from '../git/status.js';
 import { type Context, mainBranch } from '../project/project.js';
 import { composeMessage } from './compose.js';
 import { branchMessages, knownWork } from './facts.js';

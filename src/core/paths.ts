@@ -202,3 +202,8 @@ export const pinsFile = stateFile('supervisor');
 export const trustFile = stateFile('trust');
 /** What `forge agent install --user` wrote, for one home folder. */
 export const userWiringFile = stateFile('wiring');
+
+/** Where the tags of checkpoints are, below `refs/tags/`. */
+export const TAG_FOLDER = 'checkpoint';
+
+export const tagOf = (name: string): string => `${TAG_FOLDER}/${name}`;

@@ -18,7 +18,7 @@ import {
   shownFrom,
 } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
-import { findMarked, readUnmerged, type Stages } from '../git/unmerged.js';
+import { findMarked, readUnmerged, type Stages } from '../git/status.js';
 import { hintFor } from '../ledger/rules/finding.js';
 import type { Context } from '../project/project.js';
 import { attempt, valueOr } from './attempt.js';

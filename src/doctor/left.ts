@@ -14,8 +14,8 @@ import {
 import type { Git } from '../git/client.js';
 import { changedFiles } from '../git/commit.js';
 import { isLedger } from '../git/raw.js';
-import { deletedFiles, isShallow, operationInProgress } from '../git/read.js';
-import { indexMayKnow } from '../git/state.js';
+import { indexMayKnow, isShallow, operationInProgress } from '../git/state.js';
+import { deletedFiles } from '../git/status.js';
 import { goneLedgers } from '../ledger/gone.js';
 import { judgeSeals } from '../ledger/seals.js';
 import { type Context, lockPolicy, readConfig } from '../project/project.js';

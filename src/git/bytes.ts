@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, type GitStream, gitError, streamGit, withoutFilters } from './client.js';
+import { type Git, type GitStream, gitError, streamGit } from './client.js';
+import { withoutFilters } from './config.js';
 import type { Repository } from './repository.js';
 import { stampOf } from './state.js';
 import { clearMarks, copyIndex, inFolder, LOOK_AT_ALL } from './tree.js';

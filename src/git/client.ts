@@ -263,37 +263,6 @@ export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
 const stopped = (): Error =>
   outside('git.stopped', 'git was ended: it took too long, or somebody stopped it.');
 
-/**
- * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
- * every command that reads or writes the index may run them.
- */
-export async function withoutLocalFilters(
-  git: Git,
-  more: readonly (readonly [string, string])[] = [],
-): Promise<Git> {
-  const env = await withoutFilters(git, more);
-  return (args, options = {}) => git(args, { ...options, env: { ...env, ...options.env } });
-}
-
-/** The same as variables of git's environment. `-c` would split a filter's name at its first `=`. */
-export async function withoutFilters(
-  git: Git,
-  more: readonly (readonly [string, string])[] = [],
-): Promise<Record<string, string>> {
-  const args = ['config', '--includes', '--show-scope', '--name-only', '-z', '--get-regexp', '^filter\\.'];
-  const words = (await git(args)).stdout.split('\0');
-  const names = words.filter((_, i) => i % 2 === 1 && ['local', 'worktree'].includes(words[i - 1] ?? ''));
-  const neutral = names.map((name) => [name, name.endsWith('.required') ? 'false' : '']);
-  // A file with CRLF is no reason to fail: it is stored as its attributes say.
-  const settings = [['core.safecrlf', 'false'], ...more, ...neutral];
-  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
-  for (const [i, [name = '', value = '']] of settings.entries()) {
-    env[`GIT_CONFIG_KEY_${i}`] = name;
-    env[`GIT_CONFIG_VALUE_${i}`] = value;
-  }
-  return env;
-}
-
 const timedOut = (args: readonly string[]): Error =>
   outside('git.timeout', `git ${commandOf(args)} did not end in time and was stopped.`);
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Git, type GitResult, gitError, must, PORCELAIN, withoutLocalFilters } from './client.js';
-import { operationInProgress } from './read.js';
+import { type Git, type GitResult, gitError, must, PORCELAIN } from './client.js';
+import { withoutLocalFilters } from './config.js';
 import type { Repository } from './repository.js';
-import { stampOf } from './state.js';
+import { operationInProgress, stampOf } from './state.js';
 
 export interface FolderCommit {
   repository: Repository;

@@ -2,8 +2,8 @@ import { type GitStream, gitError } from './client.js';
 import { Moves, type RemovedLine } from './moves.js';
 import { type PatchHandler, PatchReader } from './patch.js';
 import { isLedger, ledgersIn } from './raw.js';
-import { isShallow } from './read.js';
 import type { Repository } from './repository.js';
+import { isShallow } from './state.js';
 
 export interface HistoryOutcome {
   /** Commits that touched the folder. */

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { outside, systemCode } from '../core/error.js';
-import { type Git, gitError, must, withoutLocalFilters } from './client.js';
+import { type Git, gitError, must } from './client.js';
+import { withoutLocalFilters } from './config.js';
 import { isLedger, parseRawList } from './raw.js';
-import { readBranch } from './read.js';
 import { knownRemote, ORIGIN } from './remote.js';
 import type { Repository } from './repository.js';
+import { readBranch } from './state.js';
 
 export { readBlobs } from './blobs.js';
 export { type FoundRecord, findRecords, type RecordQuery } from './find-records.js';

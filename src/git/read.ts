@@ -1,7 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { type Git, must } from './client.js';
-import type { Repository } from './repository.js';
+import { corrupted } from '../core/error.js';
+import { MAX_STATE_BYTES } from '../core/json.js';
+import { type Git, type GitStream, gitError, isNoRange, must, PORCELAIN } from './client.js';
 
 export interface Commit {
   hash: string;
@@ -17,22 +16,12 @@ const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P';
 
 /** The last commits of HEAD, newest first; none on an unborn branch. One git call. */
 export async function readLog(git: Git, count: number): Promise<Commit[]> {
-  // Asked for one at least: the first is HEAD.
-  const args = [
-    'log',
-    `-${Math.max(count, 1)}`,
-    '-z',
-    `--format=${FIELDS}`,
-    '--no-show-signature',
-    'HEAD',
-    '--',
-  ];
+  // With a count of 0 the branch would not be checked.
+  const args = ['log', `-${Math.max(count, 1)}`, '-z', `--format=${FIELDS}`, 'HEAD', '--'];
   const { code, stdout, stderr } = await git(args);
-  if (code !== 0) {
-    if (/unknown revision|bad revision|does not have any commits/.test(stderr)) return [];
-    await must(async () => ({ code, stdout, stderr }), args);
-  }
-  return stdout.split('\0').filter(Boolean).map(parseCommit);
+  if (code === 0) return stdout.split('\0').filter(Boolean).map(parseCommit);
+  if (/unknown revision|bad revision|does not have any commits/.test(stderr)) return [];
+  throw gitError(args, stderr);
 }
 
 function parseCommit(record: string): Commit {
@@ -40,59 +29,28 @@ function parseCommit(record: string): Commit {
   return { hash, short, at, author, subject, parents: parents.split(' ').filter(Boolean).length };
 }
 
-/**
- * The commit that HEAD names, from the files alone; null where they do not tell (an unborn branch, a reftable
- * repository), or where history may change under the same commit (shallow clones, replaced commits).
- */
-export function readTip({ gitDir, commonDir }: Repository): string | null {
-  if (existsSync(join(commonDir, 'shallow')) || existsSync(join(commonDir, 'refs', 'replace'))) return null;
-  const head = readText(join(gitDir, 'HEAD')).trim();
-  const ref = /^ref: (refs\/heads\/\S+)$/.exec(head)?.[1];
-  const tip = ref === undefined ? head : readText(join(commonDir, ref)).trim() || packedTip(commonDir, ref);
-  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(tip) ? tip : null;
+/** The commit that HEAD names. */
+export interface HeadCommit {
+  hash: string;
+  short: string;
+  at: string;
+  subject: string;
+  message: string;
 }
 
-function packedTip(commonDir: string, ref: string): string {
-  const packed = readText(join(commonDir, 'packed-refs'));
-  // Replaced commits may be packed too.
-  if (packed.includes(' refs/replace/')) return '';
-  const line = packed.split('\n').find((candidate) => candidate.endsWith(` ${ref}`));
-  return line?.split(' ')[0] ?? '';
+/** Null on an unborn branch. */
+export async function readHead(git: Git): Promise<HeadCommit | null> {
+  if ((await git(['rev-parse', '-q', '--verify', 'HEAD'])).code !== 0) return null;
+  const format = '--format=%H%x00%h%x00%cI%x00%s%x00%B';
+  const out = await must(git, ['log', '-1', '--no-notes', '--encoding=UTF-8', format, 'HEAD', '--']);
+  const [hash = '', short = '', at = '', subject = '', ...message] = out.split('\0');
+  return { hash, short, at, subject, message: `${message.join('\0').trimEnd()}\n` };
 }
 
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** The branch checked out, from the HEAD file; null when detached. An unborn branch has its name too. */
-export async function readBranch(repository: Repository, git: Git): Promise<string | null> {
-  const head = readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();
-  const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1];
-  // A reftable repository keeps a placeholder there.
-  if (branch === '.invalid')
-    return (await git(['symbolic-ref', '--short', '-q', 'HEAD'])).stdout.trim() || null;
-  return branch ?? null;
-}
-
-const STATES: readonly (readonly [file: string, name: string])[] = [
-  ['rebase-merge', 'a rebase'],
-  ['rebase-apply/applying', 'git am'],
-  ['rebase-apply', 'a rebase'],
-  ['MERGE_HEAD', 'a merge'],
-  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
-  ['REVERT_HEAD', 'a revert'],
-  // Between two commits of a series there is no more than what is still to come.
-  ['sequencer/todo', 'a cherry-pick or revert'],
-  ['BISECT_LOG', 'a bisect'],
-];
-
-/** The git operation in the middle of which this worktree is; null when none is. */
-export function operationInProgress(repository: Repository): string | null {
-  return STATES.find(([file]) => existsSync(join(repository.gitDir, file)))?.[1] ?? null;
+/** When HEAD was committed; null on an unborn branch, and where git fails. */
+export async function headTime(git: Git): Promise<string | null> {
+  const { code, stdout } = await git(['log', '-1', '--format=%cI', 'HEAD', '--'], PORCELAIN);
+  return code === 0 && stdout.trim() !== '' ? stdout.trim() : null;
 }
 
 /** Commits that touched a path, newest first. */
@@ -101,23 +59,54 @@ export async function commitsTouching(git: Git, path: string, count: number): Pr
   return code === 0 ? stdout.split('\n').filter(Boolean) : [];
 }
 
+/** The commit of a revision; null where this clone has none. The caller makes sure that it is no option. */
+export async function commitAt(git: Git, rev: string): Promise<string | null> {
+  const { code, stdout } = await git(['rev-parse', '-q', '--verify', `${rev}^{commit}`], PORCELAIN);
+  return code === 0 ? stdout.trim() : null;
+}
+
+/** The last commit that both have; null without one. */
+export async function mergeBase(git: Git, a: string, b: string): Promise<string | null> {
+  const { code, stdout } = await git(['merge-base', a, b], PORCELAIN);
+  return code === 0 ? (stdout.trim().split('\n')[0] ?? null) : null;
+}
+
+/** The ids of a range's commits; null where git knows no such range. */
+export async function listCommits(git: Git, range: string | readonly string[]): Promise<string[] | null> {
+  const args = ['rev-list', '--end-of-options', ...[range].flat(), '--'];
+  const { code, stdout, stderr } = await git(args, PORCELAIN);
+  if (code === 0) return stdout.split('\n').filter(Boolean);
+  if (isNoRange(stderr)) return null;
+  throw gitError(args, stderr);
+}
+
+/** Commits that only HEAD has, and that only the other one has. Null where one of them is no commit. */
+export async function readDistance(git: Git, ref: string): Promise<{ ahead: number; behind: number } | null> {
+  const args = ['rev-list', '--left-right', '--count', `HEAD...${ref}`, '--'];
+  const { code, stdout, stderr } = await git(args);
+  if (code !== 0 && /unknown revision|bad revision/.test(stderr)) return null;
+  if (code !== 0) throw gitError(args, stderr);
+  const [ahead = 0, behind = 0] = stdout.trim().split('\t').map(Number);
+  return { ahead, behind };
+}
+
 /** The content of a path in a commit; null when it is not there. */
 export async function readBlob(git: Git, commit: string, path: string): Promise<Buffer | null> {
   const { code, stdout } = await git(['cat-file', 'blob', `${commit}:${path}`]);
   return code === 0 ? Buffer.from(stdout, 'utf8') : null;
 }
 
-/** When HEAD was committed; null on an unborn branch, and where git does not say. */
-export async function headTime(git: Git): Promise<string | null> {
-  const { code, stdout } = await git(['log', '-1', '--format=%cI', '--no-show-signature', 'HEAD', '--']);
-  return code === 0 && stdout.trim() !== '' ? stdout.trim() : null;
-}
-
-/** The history of a clone may be cut off. */
-export const isShallow = ({ commonDir }: Repository): boolean => existsSync(join(commonDir, 'shallow'));
-
-/** Files below a folder that git has, and the working tree has not. */
-export async function deletedFiles(git: Git, folder: string): Promise<string[]> {
-  const { code, stdout } = await git(['ls-files', '--deleted', '-z', '--', folder]);
-  return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
+/** The bytes of a blob. `file` is its name in errors. */
+export async function readObject(stream: GitStream, oid: string, file: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const args = ['cat-file', 'blob', oid];
+  const { code, stderr } = await stream(args, (chunk) => {
+    size += chunk.length;
+    if (size > MAX_STATE_BYTES)
+      throw corrupted('file.too_large', `${file}: a side has more than ${MAX_STATE_BYTES} bytes.`, { file });
+    chunks.push(chunk);
+  });
+  if (code !== 0) throw gitError(args, stderr);
+  return Buffer.concat(chunks);
 }

@@ -137,7 +137,8 @@ function configuredWorktree(gitDir: string): string | null {
   return path === undefined ? null : realFolder(resolve(gitDir, path));
 }
 
-function realFolder(path: string): string | null {
+/** With every link followed; null where there is nothing. */
+export function realFolder(path: string): string | null {
   try {
     return realpathSync.native(path);
   } catch {

@@ -1,9 +1,141 @@
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Git } from './client.js';
 import type { Repository } from './repository.js';
 
-/** Where git stands, from its files alone: asking git would cost each record two processes. */
+/** State of a repository, read from git's files: starting git costs each command some milliseconds. */
+
+const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
+  ['rebase-merge', 'a rebase'],
+  ['rebase-apply/applying', 'git am'],
+  ['rebase-apply', 'a rebase'],
+  ['MERGE_HEAD', 'a merge'],
+  ['CHERRY_PICK_HEAD', 'a cherry-pick'],
+  ['REVERT_HEAD', 'a revert'],
+  // Between two commits of a series only the rest of the series is left.
+  ['sequencer/todo', 'a cherry-pick or revert'],
+  ['BISECT_LOG', 'a bisect'],
+];
+
+/** The git operation that this worktree is in the middle of, or null. */
+export function operationInProgress(repository: Repository): string | null {
+  return OPERATIONS.find(([file]) => existsSync(join(repository.gitDir, file)))?.[1] ?? null;
+}
+
+/** Whether the history of this clone may be cut off. */
+export const isShallow = ({ commonDir }: Repository): boolean => existsSync(join(commonDir, 'shallow'));
+
+/** Whether refs are in git's reftable format, which only git reads. */
+export const isReftable = (commonDir: string): boolean => existsSync(join(commonDir, 'reftable'));
+
+/** The commits where the history of a shallow clone ends; none in a complete clone. */
+export const readBoundary = ({ commonDir }: Repository): Set<string> =>
+  new Set(readText(join(commonDir, 'shallow')).split('\n').filter(Boolean));
+
+/** The branch checked out, from the HEAD file; null when detached. An unborn branch has its name too. */
+export async function readBranch(repository: Repository, git: Git): Promise<string | null> {
+  const head = readFileSync(join(repository.gitDir, 'HEAD'), 'utf8').trim();
+  const branch = /^ref: refs\/heads\/(.+)$/.exec(head)?.[1];
+  // A reftable repository keeps a placeholder there.
+  if (branch === '.invalid')
+    return (await git(['symbolic-ref', '--short', '-q', 'HEAD'])).stdout.trim() || null;
+  return branch ?? null;
+}
+
+/**
+ * The commit of HEAD; null where the files do not tell (an unborn branch, a reftable repository), or where history may
+ * change under the same commit (shallow clones, replaced commits).
+ */
+export function readTip(repository: Repository): string | null {
+  const { gitDir, commonDir } = repository;
+  if (isShallow(repository) || existsSync(join(commonDir, 'refs', 'replace'))) return null;
+  const head = readText(join(gitDir, 'HEAD')).trim();
+  const ref = /^ref: (refs\/heads\/\S+)$/.exec(head)?.[1];
+  const tip = ref === undefined ? head : readText(join(commonDir, ref)).trim() || packedTip(commonDir, ref);
+  return /^[0-9a-f]{40}([0-9a-f]{24})?$/.test(tip) ? tip : null;
+}
+
+/** Lines `<id> <ref>`. */
+const packedRefs = (commonDir: string): string[] => readText(join(commonDir, 'packed-refs')).split('\n');
+
+function packedTip(commonDir: string, ref: string): string {
+  const packed = packedRefs(commonDir);
+  // Replaced commits may be packed too.
+  if (packed.some((line) => line.includes(' refs/replace/'))) return '';
+  return commitOf(ref, packed);
+}
+
+const commitOf = (ref: string, packed: readonly string[]): string =>
+  packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '';
+
+/** Deeper than any name of forge's. */
+const DEPTH = 5;
+
+/** The names of the refs below a folder (`refs/tags/checkpoint`), without it. A reftable repository shows none. */
+export function refNames({ commonDir }: Repository, folder: string): string[] {
+  const loose = filesBelow(join(commonDir, ...folder.split('/')), '', DEPTH);
+  const packed = packedRefs(commonDir).flatMap((line) => line.split(` ${folder}/`).slice(1));
+  return [...new Set([...loose, ...packed])].sort();
+}
+
+function filesBelow(folder: string, prefix: string, depth: number): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      if (entry.isFile()) return [prefix + entry.name];
+      if (!entry.isDirectory() || depth === 0) return [];
+      return filesBelow(join(folder, entry.name), `${prefix}${entry.name}/`, depth - 1);
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** The remotes of which this clone has refs. */
+export function remotesSeen({ commonDir }: Repository): string[] {
+  const packed = packedRefs(commonDir).flatMap((line) => / refs\/remotes\/([^/]+)\//.exec(line)?.[1] ?? []);
+  try {
+    return [...readdirSync(join(commonDir, 'refs', 'remotes')), ...packed];
+  } catch {
+    return packed;
+  }
+}
+
+/** The remote's default branch. `commit` is empty where only git can tell it (a reftable repository). */
+export interface RemoteDefault {
+  /** `origin/main` */
+  name: string;
+  /** `main` */
+  branch: string;
+  ref: string;
+  commit: string;
+}
+
+/** As this clone knows it, or as a setting has it ('' is none); null where there is none. */
+export function readRemoteDefault(
+  { commonDir }: Repository,
+  remote: string,
+  setting: string,
+): RemoteDefault | null {
+  const folder = `refs/remotes/${remote}/`;
+  const of = (branch: string, commit: string): RemoteDefault => ({
+    name: `${remote}/${branch}`,
+    branch,
+    ref: folder + branch,
+    commit,
+  });
+  if (isReftable(commonDir)) return of(setting || 'HEAD', '');
+  const packed = packedRefs(commonDir);
+  const head = readText(join(commonDir, folder, 'HEAD')).trim();
+  const named = setting || (head.startsWith(`ref: ${folder}`) ? head.slice(`ref: ${folder}`.length) : '');
+  for (const branch of named === '' ? ['main', 'master', 'trunk'] : [named]) {
+    const commit = readText(join(commonDir, folder, branch)).trim() || commitOf(folder + branch, packed);
+    if (commit !== '') return of(branch, commit);
+  }
+  return null;
+}
+
+/** Where HEAD and the index stand. */
 export interface GitState {
   /** Changes whenever HEAD or its branch moves, even when it comes back. */
   head: string;
@@ -20,18 +152,15 @@ export function readGitState({ gitDir, commonDir }: Repository): GitState {
   return { head: digest(`${head}\0${tip}\0${moves}`), index: stampOf(join(gitDir, 'index')) };
 }
 
-/**
- * Cheap enough for every append of a loop: while it is the same, so is the state. Null where git keeps no log of HEAD;
- * then only reading the state tells.
- */
+/** Cheap enough for every append of a loop: the same stamp, the same state. Null where git keeps no log of HEAD. */
 export function stampGit({ gitDir }: Repository): string | null {
   const moves = stampOf(join(gitDir, 'logs', 'HEAD'));
   return moves === '' ? null : `${moves} ${stampOf(join(gitDir, 'HEAD'))} ${stampOf(join(gitDir, 'index'))}`;
 }
 
 /**
- * Whether the index may name a file. Its name is sought as bytes; where names are not stored whole (version 4,
- * a split index) the answer is yes, which only closes a segment earlier than needed.
+ * Whether the index may name a file. The name is searched for as bytes. Where names are not stored whole (version 4, a
+ * split index) the answer is yes, which only closes a segment earlier than needed.
  */
 export function indexMayKnow({ gitDir }: Repository, name: string): boolean {
   try {
@@ -43,12 +172,12 @@ export function indexMayKnow({ gitDir }: Repository, name: string): boolean {
   }
 }
 
-/** Which git dir this is: a copied or moved repository is another one. */
+/** Identifies a git dir: a copied or moved repository is another one. */
 export function identifyGitDir({ gitDir }: Repository): string {
   return `${gitDir}:${stampOf(gitDir).split(':')[0]}`;
 }
 
-function readText(path: string): string {
+export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Git, gitError, must, withoutLocalFilters } from './client.js';
+import { type Git, gitError, must, PORCELAIN } from './client.js';
+import { withoutLocalFilters } from './config.js';
 import type { Repository } from './repository.js';
+import { readText } from './state.js';
 
-/** What `git status` says, one folder left out. */
+/** The output of `git status`, one folder left out. */
 export interface TreeStatus {
   /** Null on an unborn branch. */
   head: string | null;
@@ -16,7 +17,7 @@ export interface TreeStatus {
   unmerged: number;
 }
 
-/** One git call. Files in an untracked folder are counted as one, as git shows them. */
+/** One git call. Files in an untracked folder count as one, as git shows them. */
 export async function readTreeStatus(
   unsafe: Git,
   { repository, folder }: { repository: Repository; folder: string },
@@ -25,14 +26,14 @@ export async function readTreeStatus(
   const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=normal'];
   const outside = ['--', ':(top)', `:(top,exclude,literal)${folder}`];
   const records = (await must(git, ['--no-literal-pathspecs', ...form, ...outside])).split('\0');
-  const said = new Map(records.flatMap(headerOf));
+  const header = new Map(records.flatMap(headerOf));
   const count = (mark: string): number => records.filter((record) => record.startsWith(mark)).length;
-  const oid = said.get('oid');
-  const branch = said.get('head');
+  const oid = header.get('oid');
+  const branch = header.get('head');
   return {
     head: oid === undefined || oid === '(initial)' ? null : oid,
     branch: branch === undefined || branch === '(detached)' ? null : branch,
-    upstream: upstreamOf(said),
+    upstream: upstreamOf(header),
     changed: count('1 '),
     untracked: count('? '),
     unmerged: count('u '),
@@ -44,73 +45,110 @@ function headerOf(record: string): [string, string][] {
   return name === undefined || value === undefined ? [] : [[name, value]];
 }
 
-/** Without numbers: its branch is gone. */
-function upstreamOf(said: ReadonlyMap<string, string>): TreeStatus['upstream'] {
-  const name = said.get('upstream');
-  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(said.get('ab') ?? '') ?? [];
+/** Without numbers the upstream branch is gone. */
+function upstreamOf(header: ReadonlyMap<string, string>): TreeStatus['upstream'] {
+  const name = header.get('upstream');
+  const [, ahead, behind] = /^\+(\d+) -(\d+)$/.exec(header.get('ab') ?? '') ?? [];
   return name === undefined || ahead === undefined
     ? null
     : { name, ahead: Number(ahead), behind: Number(behind) };
 }
 
-/** Filters are programs that a repository's own config may name; a config that names none need not be asked. */
+/** A config that names no filter and no other file saves the question for filters. */
 const mayHaveFilters = ({ gitDir, commonDir }: Repository): boolean =>
   [join(commonDir, 'config'), join(gitDir, 'config.worktree')].some((path) =>
     /filter|include/i.test(readText(path)),
   );
 
-/** Commits that only HEAD has, and that only the other one has. Null where one of them is no commit. */
-export async function readDistance(git: Git, ref: string): Promise<{ ahead: number; behind: number } | null> {
-  const args = ['rev-list', '--left-right', '--count', `HEAD...${ref}`, '--'];
-  const { code, stdout, stderr } = await git(args);
-  if (code !== 0 && /unknown revision|bad revision/.test(stderr)) return null;
-  if (code !== 0) throw gitError(args, stderr);
-  const [ahead = 0, behind = 0] = stdout.trim().split('\t').map(Number);
-  return { ahead, behind };
+/** A file of the commit that is to be made. */
+export interface ChangedFile {
+  /** Git's letter: A, M, D, R, C, T. */
+  status: string;
+  path: string;
 }
 
-/** The remote's default branch. `commit` is empty where only git can tell it (a reftable repository). */
-export interface RemoteDefault {
-  /** `origin/main` */
-  name: string;
-  /** `main` */
-  branch: string;
-  ref: string;
-  commit: string;
+const DIFF = ['diff', '--name-status', '-z', '-M', '-l200', '--no-ext-diff', '--no-relative', '--cached'];
+const STATUS = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=no'];
+
+/** The files that `git commit` would take, and with `all` those of `git commit -a`. */
+export async function readStagedFiles(unsafe: Git, all: boolean): Promise<ChangedFile[]> {
+  const staged = parseNames(await must(unsafe, DIFF));
+  if (!all) return staged;
+  const git = await withoutLocalFilters(unsafe);
+  const known = new Set(staged.map(({ path }) => path));
+  // A diff with the working tree would rewrite the index.
+  const changed = parseStatus(await must(git, STATUS));
+  return [...staged, ...changed.filter(({ path }) => !known.has(path))];
 }
 
-/** As this clone knows it, from files alone, or as a setting has it ('' is none); null where there is none. */
-export function readRemoteDefault(
-  { commonDir }: Repository,
-  remote: string,
-  setting: string,
-): RemoteDefault | null {
-  const folder = `refs/remotes/${remote}/`;
-  const of = (branch: string, commit: string): RemoteDefault => ({
-    name: `${remote}/${branch}`,
-    branch,
-    ref: folder + branch,
-    commit,
+/** `1 XY <sub> <mode> <mode> <mode> <oid> <oid> <path>`; Y is the change in the working tree. */
+function parseStatus(output: string): ChangedFile[] {
+  return output.split('\0').flatMap((record) => {
+    const fields = record.split(' ');
+    const status = fields[1]?.[1] ?? '.';
+    return fields[0] === '1' && status !== '.' ? [{ status, path: fields.slice(8).join(' ') }] : [];
   });
-  if (isReftable(commonDir)) return of(setting || 'HEAD', '');
-  const packed = readText(join(commonDir, 'packed-refs')).split('\n');
-  const tip = (ref: string): string =>
-    readText(join(commonDir, ref)).trim() ||
-    (packed.find((line) => line.endsWith(` ${ref}`))?.split(' ')[0] ?? '');
-  const head = readText(join(commonDir, folder, 'HEAD')).trim();
-  const told = head.startsWith(`ref: ${folder}`) ? head.slice(`ref: ${folder}`.length) : '';
-  const named = setting || told;
-  const branches = named === '' ? ['main', 'master', 'trunk'] : [named];
-  const branch = branches.find((candidate) => tip(folder + candidate) !== '');
-  return branch === undefined ? null : of(branch, tip(folder + branch));
 }
 
-const isReftable = (commonDir: string): boolean => existsSync(join(commonDir, 'reftable'));
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
+function parseNames(output: string): ChangedFile[] {
+  const words = output.split('\0');
+  const files: ChangedFile[] = [];
+  for (let i = 0; i + 1 < words.length; i += 2) {
+    const status = (words[i] as string).slice(0, 1);
+    // The old name comes first.
+    if (status === 'R' || status === 'C') i++;
+    files.push({ status, path: words[i + 1] as string });
   }
+  return files;
+}
+
+/** True when a commit made now has each ledger file as it is on the disk. */
+export async function holdsLedgers(git: Git, folder: string, all: boolean): Promise<boolean> {
+  const args = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all', '--', folder];
+  return (await must(git, args))
+    .split('\0')
+    .filter((record) => record.endsWith('.jsonl'))
+    .every((record) => record.startsWith('1 ') && (all || record[3] === '.'));
+}
+
+/** Tracked files below a folder that are not in the working tree. */
+export async function deletedFiles(git: Git, folder: string): Promise<string[]> {
+  const { code, stdout } = await git(['ls-files', '--deleted', '-z', '--', folder], PORCELAIN);
+  return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
+}
+
+/** The blobs of a path in conflict: of both branches' ancestor, ours, theirs. A side that deleted the path has none. */
+export interface Stages {
+  base?: string;
+  ours?: string;
+  theirs?: string;
+}
+
+const STAGES = { '1': 'base', '2': 'ours', '3': 'theirs' } as const;
+
+/** Files in conflict below a folder, by path from the worktree's top. Links and submodules are left out. */
+export async function readUnmerged(git: Git, folder: string): Promise<Map<string, Stages>> {
+  const found = new Map<string, Stages>();
+  const listed = await must(git, ['ls-files', '--unmerged', '-z', '--', folder], PORCELAIN);
+  for (const record of listed.split('\0').filter(Boolean)) {
+    const [, oid, stage, path] = /^100\d{3} ([0-9a-f]+) ([123])\t(.*)$/s.exec(record) ?? [];
+    if (path === undefined) continue;
+    found.set(path, { ...found.get(path), [STAGES[stage as keyof typeof STAGES]]: oid });
+  }
+  return found;
+}
+
+/** Tracked files below a folder in which a line begins like a conflict. */
+export async function findMarked(git: Git, folder: string): Promise<string[]> {
+  const args = ['grep', '-l', '-z', '-I', '--no-color', '-E', '-e', '^<{7}', '--', folder];
+  const { code, stdout, stderr } = await git(args, PORCELAIN);
+  // 1: no file matches.
+  if (code > 1) throw gitError(args, stderr);
+  return stdout.split('\0').filter(Boolean);
+}
+
+/** Marks a path as resolved. `git checkout --merge -- PATH` brings the conflict back. */
+export async function addResolved(unsafe: Git, path: string): Promise<void> {
+  const git = await withoutLocalFilters(unsafe);
+  await must(git, ['add', '--', path], PORCELAIN);
 }

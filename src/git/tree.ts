@@ -14,7 +14,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { makeToken } from '../core/text.js';
-import { type Git, must, withoutLocalFilters } from './client.js';
+import { type Git, must } from './client.js';
+import { withoutLocalFilters } from './config.js';
 import type { Repository } from './repository.js';
 
 /** The working tree at one moment, as git would store it. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
@@ -5,9 +6,9 @@ import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
 import { type ProjectFile, replaceProjectFiles, requireWritable } from '../core/project-file.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
-import { isWithin, missingOf, realFolder, type ScopedSetting, setCommentChar } from '../git/hook-settings.js';
+import { type ScopedSetting, setCommentChar } from '../git/config.js';
 import { type Context, requireSupervisor } from '../project/project.js';
-import { bytesOf, lookAtHooks, type Scene, textOf } from './look.js';
+import { bytesOf, isWithin, lookAtHooks, realCommonDir, type Scene, textOf } from './look.js';
 import {
   type HookPlan,
   isWired,
@@ -209,7 +210,7 @@ const isOthers = ({ surroundings }: Scene, name: string): boolean =>
 
 /** The name of a file that forge made: in the git dir, the same from every worktree. */
 function madeName({ repository }: Scene, { name, path }: ProjectFile): string {
-  const common = realFolder(repository.commonDir);
+  const common = realCommonDir(repository);
   return isWithin(common, path) ? shownFrom(common, path) : name;
 }
 
@@ -236,5 +237,5 @@ export async function hooksStatus(context: Context): Promise<HooksReport> {
 function goneOf({ disk, layout }: Context): string[] {
   const path = hookScript(layout);
   const runtime = runtimeOf(disk.read(path)?.toString('utf8') ?? '');
-  return runtime ? missingOf([runtime.node, runtime.forge]) : [path];
+  return runtime ? [runtime.node, runtime.forge].filter((file) => !existsSync(file)) : [path];
 }

@@ -1,17 +1,11 @@
-import { dirname, join } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 import { refused, usage } from '../core/error.js';
 import { hooksRecordFile, shownFrom } from '../core/paths.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
 import type { Git } from '../git/client.js';
-import {
-  type HookSettings,
-  isExecutable,
-  isFolder,
-  isWithin,
-  readHookSettings,
-  realFolder,
-} from '../git/hook-settings.js';
-import type { Repository } from '../git/repository.js';
+import { type HookSettings, readHookSettings } from '../git/config.js';
+import { type Repository, realFolder } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { type HookFile, isHusky, LEFTHOOK_LOCAL, LEFTHOOK_LOCALS, type Surroundings } from './place.js';
 import { HOOKS_RECORD, type HooksRecord, NO_HOOKS } from './record.js';
@@ -67,7 +61,9 @@ export async function lookAtHooks(context: Context): Promise<Scene> {
 }
 
 const asleepIn = ({ root }: Repository, { hooksPath }: HookSettings): Scene['asleep'] =>
-  hooksPath === null && isFolder(join(root, '.husky')) ? 'husky' : null;
+  hooksPath === null && statSync(join(root, '.husky'), { throwIfNoEntry: false })?.isDirectory()
+    ? 'husky'
+    : null;
 
 function requireHome({ repository, git }: Context): { repository: Repository; git: Git } {
   if (!repository || !git)
@@ -96,14 +92,22 @@ const leftBehind = ({ commonDir }: Repository, { hooksPath }: HookSettings): Pro
 export const textOf = (bytes: Buffer): string => bytes.toString('latin1');
 export const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 
+export const realCommonDir = ({ commonDir }: Repository): string => realFolder(commonDir) ?? commonDir;
+
+export const isWithin = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder + sep);
+
+/** Whether git runs such a file. Windows has no such mode. */
+const isExecutable = (mode: number): boolean => process.platform === 'win32' || (mode & 0o111) !== 0;
+
 /** Where a hook of that name would be forge's, or would take forge in. */
-function fileOf(hook: GitHook, { root, commonDir }: Repository, { hooksPath }: HookSettings): ProjectFile {
-  if (!hooksPath) return readProjectFile(commonDir, `hooks/${hook}`, true);
+function fileOf(hook: GitHook, repository: Repository, { hooksPath }: HookSettings): ProjectFile {
+  if (!hooksPath) return readProjectFile(repository.commonDir, `hooks/${hook}`, true);
   // What husky runs lies beside the folder that git looks in.
   const folder = isHusky(hooksPath.value) ? hooksPath.folder.replace(/[\\/]_$/, '') : hooksPath.folder;
   if (!hooksPath.isThere)
     return { name: hook, path: join(folder, hook), bytes: null, mode: undefined, missing: [] };
-  const top = [root, realFolder(commonDir)].find((one) => isWithin(one, folder)) ?? folder;
+  const top = [repository.root, realCommonDir(repository)].find((one) => isWithin(one, folder)) ?? folder;
   const within = folder.slice(top.length + 1);
   return readProjectFile(top, within ? `${within}/${hook}` : hook, true);
 }
@@ -111,12 +115,12 @@ function fileOf(hook: GitHook, { root, commonDir }: Repository, { hooksPath }: H
 /** Whose it is, by where it really lies. */
 function judgeFile(
   { path, bytes, mode }: ProjectFile,
-  { root, commonDir }: Repository,
+  repository: Repository,
   { hooksPath }: HookSettings,
 ): Omit<HookFile, 'path'> {
-  const common = realFolder(commonDir);
+  const common = realCommonDir(repository);
   const isOwn = !hooksPath && dirname(path) === join(common, 'hooks');
-  const isInside = isWithin(root, path) || isWithin(common, path);
+  const isInside = isWithin(repository.root, path) || isWithin(common, path);
   // husky reads them, whatever their mode.
   const isRead = hooksPath !== null && /_[\\/]?$/.test(hooksPath.value) && isHusky(hooksPath.value);
   return {

@@ -8,7 +8,7 @@ import { makeRules } from '../commit/rules.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { findForge, readGitFile } from '../git/repository.js';
-import { readStagedFiles } from '../git/staged.js';
+import { readStagedFiles } from '../git/status.js';
 import { type Context, contextAt } from '../project/project.js';
 
 const REMARK =

@@ -9,7 +9,7 @@ import { ForgeError } from '../core/error.js';
 import { configFile, shownFrom } from '../core/paths.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
-import { madeBeside, newCommits, parsePushed } from '../git/push.js';
+import { madeBeside, newCommits, parsePushed } from '../git/remote.js';
 import { findGuarded } from '../git/repository.js';
 import { type Scan, scanTree } from '../guard/scan-tree.js';
 import { requireUndamaged } from '../ledger/integrity.js';

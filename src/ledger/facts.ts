@@ -1,7 +1,7 @@
 import { memoryFolder, shown, shownFrom } from '../core/paths.js';
 import { gitError } from '../git/client.js';
 import { type ChangedFile, changedMemory, leftOut, memoryTree, type SetBack } from '../git/memory.js';
-import { operationInProgress, readBranch } from '../git/read.js';
+import { operationInProgress, readBranch } from '../git/state.js';
 import type { Context } from '../project/project.js';
 import type { Cut } from './cut.js';
 import type { Breach } from './rules/breach.js';

@@ -1,5 +1,5 @@
 import { refused } from '../core/error.js';
-import { operationInProgress, readBranch } from '../git/read.js';
+import { operationInProgress, readBranch } from '../git/state.js';
 import type { Config } from '../project/config.js';
 import { type Context, mainBranch, requireSupervisor } from '../project/project.js';
 import { requireMemory } from './integrity.js';

@@ -10,7 +10,7 @@ import {
   skillsFolder,
 } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
-import { refNames } from '../git/range.js';
+import { refNames } from '../git/state.js';
 import { TIERS } from '../ledger/rules/record.js';
 import type { Context } from '../project/project.js';
 import { archivedIds, displayId } from '../session/archive.js';

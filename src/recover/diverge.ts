@@ -1,7 +1,8 @@
 import { toBytes, toText } from '../git/bytes.js';
-import { type Git, type GitResult, must, withoutLocalFilters } from '../git/client.js';
-import { isShallow, operationInProgress } from '../git/read.js';
+import { type Git, type GitResult, must } from '../git/client.js';
+import { withoutLocalFilters } from '../git/config.js';
 import type { Repository } from '../git/repository.js';
+import { isShallow, operationInProgress } from '../git/state.js';
 import { WorkTree } from '../git/work-tree.js';
 import type { Divergence, Relation } from './rules.js';
 

@@ -1,5 +1,8 @@
-import { refused } from '../core/error.js';
-import { addWorktree } from '../git/worktree.js';
+import { existsSync, readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { refused, usage } from '../core/error.js';
+import { type Git, must, PORCELAIN } from '../git/client.js';
+import { withoutLocalFilters } from '../git/config.js';
 import type { Context } from '../project/project.js';
 import { type RecoveryPlan, requirePlace, type Target } from './plan.js';
 
@@ -23,4 +26,15 @@ export async function addInspection(
     });
   const worktree = context.disk.dryRun ? null : await addWorktree(git, dir, checkpoint.commit);
   return { checkpoint, worktree };
+}
+
+/** A worktree of a commit, on no branch, in a new or empty folder. No hook runs. */
+async function addWorktree(unsafe: Git, dir: string, commit: string): Promise<string> {
+  const folder = resolve(dir);
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw usage('recover.folder', `${folder} is there already, and not empty.`, { file: folder });
+  const git = await withoutLocalFilters(unsafe);
+  const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, commit];
+  await must(git, args, { ...PORCELAIN, timeout: 600_000 });
+  return folder;
 }

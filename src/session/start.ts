@@ -3,7 +3,7 @@ import { readNoted, recentCommits, rememberCommits } from '../commit/recent.js';
 import { focusFile } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, plural } from '../core/text.js';
-import { readBranch } from '../git/read.js';
+import { readBranch } from '../git/state.js';
 import { installGuard } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { closeInvestigations } from '../learning/investigation.js';

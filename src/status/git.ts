@@ -2,16 +2,17 @@ import { decodeManifest, readManifests } from '../checkpoint/read.js';
 import { byTime, judgeCheckpoint } from '../checkpoint/rules.js';
 import { shownFrom } from '../core/paths.js';
 import type { Git } from '../git/client.js';
-import { operationInProgress, readBranch, readTip } from '../git/read.js';
+import { readDistance } from '../git/read.js';
 import { knownRemote } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import {
+  operationInProgress,
   type RemoteDefault,
-  readDistance,
+  readBranch,
   readRemoteDefault,
-  readTreeStatus,
-  type TreeStatus,
-} from '../git/status.js';
+  readTip,
+} from '../git/state.js';
+import { readTreeStatus, type TreeStatus } from '../git/status.js';
 import { listTags } from '../git/tags.js';
 import { type Context, hasRecovery } from '../project/project.js';
 import type { Remark } from './component.js';

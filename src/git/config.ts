@@ -1,0 +1,131 @@
+import { statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type Git, type GitOptions, must, PORCELAIN } from './client.js';
+import { type Repository, realFolder } from './repository.js';
+
+/** A setting, and which of git's files it stands in: `local`, `global`, `system`, `worktree`. */
+export interface ScopedSetting {
+  value: string;
+  scope: string;
+}
+
+type Setting = ScopedSetting & { key: string };
+
+/** The settings whose keys match, in git's order. Settings of forge's own calls are left out. */
+async function readSettings(git: Git, pattern: string, options?: Partial<GitOptions>): Promise<Setting[]> {
+  const { stdout } = await git(['config', '--show-scope', '-z', '--get-regexp', pattern], options);
+  const fields = stdout.split('\0');
+  const all: Setting[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const [scope = '', line = ''] = fields.slice(at, at + 2);
+    const [key = '', ...value] = line.split('\n');
+    // A key without a value is a switch that is on.
+    if (scope !== 'command') all.push({ key, value: value.length > 0 ? value.join('\n') : 'true', scope });
+  }
+  return all;
+}
+
+/** Whether a setting stands in the repository, which may have come with a clone. */
+const isLocal = ({ scope }: Setting): boolean => scope === 'local' || scope === 'worktree';
+
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+/**
+ * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
+ * every command that reads or writes the index may run them.
+ */
+export async function withoutLocalFilters(git: Git, more: Pairs = []): Promise<Git> {
+  const env = await withoutFilters(git, more);
+  return (args, options = {}) => git(args, { ...options, env: { ...env, ...options.env } });
+}
+
+/** The same as variables of git's environment: `-c` would split a filter's name at its first `=`. */
+export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record<string, string>> {
+  const filters = (await readSettings(git, '^filter\\.')).filter(isLocal);
+  const neutral = filters.map(({ key }) => [key, key.endsWith('.required') ? 'false' : ''] as const);
+  // A file with CRLF is no reason to fail: it is stored as its attributes say.
+  const settings: Pairs = [['core.safecrlf', 'false'], ...more, ...neutral];
+  const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
+  for (const [i, [name, value]] of settings.entries()) {
+    env[`GIT_CONFIG_KEY_${i}`] = name;
+    env[`GIT_CONFIG_VALUE_${i}`] = value;
+  }
+  return env;
+}
+
+const SIGNERS: Record<string, string> = {
+  'gpg.program': 'gpg',
+  'gpg.openpgp.program': 'gpg',
+  'gpg.x509.program': 'gpgsm',
+  'gpg.ssh.program': 'ssh-keygen',
+  'gpg.ssh.defaultkeycommand': '',
+};
+
+/** Settings that replace the signing programs of this repository's config by the person's own. */
+export async function ownSigners(git: Git): Promise<Pairs> {
+  const settings = (await readSettings(git, '^gpg\\.')).filter(({ key }) => key in SIGNERS);
+  const own = new Map(Object.entries(SIGNERS));
+  for (const setting of settings) if (!isLocal(setting)) own.set(setting.key, setting.value);
+  const replaced = new Set(settings.filter(isLocal).map(({ key }) => key));
+  return [...replaced].map((key) => [key, own.get(key) ?? ''] as const);
+}
+
+/** A hook of git's settings (`hook.<name>.command` and `.event`), which git 2.54 and newer run beside those of files. */
+export interface ConfigHook {
+  name: string;
+  scope: string;
+  command: string;
+  events: string[];
+}
+
+export interface HookSettings {
+  /** Where git looks for hooks, absolute, with every existing link followed; `isThere`: it is a folder. */
+  hooksPath: (ScopedSetting & { folder: string; isThere: boolean }) | null;
+  commentChar: ScopedSetting | null;
+  /** Those that are switched on. */
+  beside: ConfigHook[];
+}
+
+export async function readHookSettings(git: Git, { root }: Repository): Promise<HookSettings> {
+  const pattern = '^(core\\.(hookspath|commentchar|commentstring)|hook\\..*)$';
+  const all = await readSettings(git, pattern, PORCELAIN);
+  const last = (key: string) => all.findLast((setting) => setting.key === key);
+  const path = last('core.hookspath');
+  return {
+    hooksPath: path ? { value: path.value, scope: path.scope, ...folderOf(root, path.value) } : null,
+    commentChar: last('core.commentstring') ?? last('core.commentchar') ?? null,
+    beside: configHooks(all),
+  };
+}
+
+/** As in git, the last command counts, every event counts, and an empty event clears those before it. */
+function configHooks(settings: readonly Setting[]): ConfigHook[] {
+  const found = new Map<string, ConfigHook & { isOff: boolean }>();
+  for (const { key, value, scope } of settings) {
+    const [, name, what] = /^hook\.(.+)\.(command|event|enabled)$/s.exec(key) ?? [];
+    if (name === undefined) continue;
+    const hook = found.get(name) ?? { name, scope, command: '', events: [], isOff: false };
+    found.set(name, hook);
+    if (what === 'command') Object.assign(hook, { command: value, scope });
+    else if (what === 'event') hook.events = value === '' ? [] : [...hook.events, value];
+    else hook.isOff = /^(?:false|no|off|0|)$/i.test(value);
+  }
+  return [...found.values()]
+    .filter(({ command, events, isOff }) => command !== '' && events.length > 0 && !isOff)
+    .map(({ isOff: _, ...hook }) => hook);
+}
+
+/** An empty value turns hooks off. */
+function folderOf(root: string, value: string): { folder: string; isThere: boolean } {
+  const path = resolve(root, value.startsWith('~/') ? join(homedir(), value.slice(2)) : value);
+  const folder = realFolder(path) ?? path;
+  const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  return { folder, isThere: value !== '' && isFolder };
+}
+
+/** In this repository only; null removes the setting. */
+export async function setCommentChar(git: Git, value: string | null): Promise<void> {
+  const change = value === null ? ['--unset-all', 'core.commentChar'] : ['core.commentChar', value];
+  await must(git, ['config', '--local', ...change], PORCELAIN);
+}

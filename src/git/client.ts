@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
 import { ForgeError, outside, systemCode } from '../core/error.js';
 
@@ -134,13 +135,19 @@ async function askSimpleGit(
     },
   });
   // Without output, simple-git waits another 50 ms for some.
-  git.env(variables).outputHandler((_command, stdout) => {
+  git.env(variables).outputHandler((_command, stdout, stderr) => {
     stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
+    abort.addEventListener('abort', () => closePipes(stdout, stderr));
   });
   const stdout = await git.raw([...args]);
   if (end.code === null) throw timedOut(args);
   if (end.code < 0) throw cannotStart(systemError(end.code));
   return { code: end.code, stdout, stderr: end.stderr };
+}
+
+/** A program that git started may outlive it and hold its pipes, and forge waits for their end. */
+function closePipes(...pipes: (NodeJS.ReadableStream | null)[]): void {
+  for (const pipe of pipes) (pipe as Readable | null)?.destroy();
 }
 
 const systemError = (errno: number): Error =>
@@ -192,7 +199,10 @@ function startGit(args: readonly string[], call: Call, env: NodeJS.ProcessEnv): 
     stdio: [call.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
   // Not spawn's own `timeout`: without a git program, Node keeps that timer running, and forge with it.
-  const timer = setTimeout(() => child.kill(), call.timeout);
+  const timer = setTimeout(() => {
+    child.kill();
+    closePipes(child.stdout, child.stderr);
+  }, call.timeout);
   for (const end of ['exit', 'error']) child.once(end, () => clearTimeout(timer));
   // A git that ends without reading its input has reported why by then.
   child.stdin?.on('error', () => {});

@@ -1,4 +1,13 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,6 +63,29 @@ describe('the built command line', () => {
     expect(size('daily')).toBeLessThan(size('full'));
     const text = readFileSync(join(root, 'dist/cli/daily.cjs'), 'utf8');
     expect(text).not.toContain('StdioServerTransport');
+  });
+
+  it('runs sessions, progress, status and hooks without simple-git, and ends a session with it', () => {
+    const { home, bin } = copy();
+    const file = join(home, 'dist/cli/simple-git.cjs');
+    const project = makeForgeRepository();
+    const forge = (...args: string[]) =>
+      run(project.dir, process.execPath, [bin, ...args], { env: process.env });
+    const bytes = readFileSync(file);
+    rmSync(file);
+    project.write('.git/message', 'Fix\n');
+    for (const args of [
+      ['session', 'start'],
+      ['progress', 'add', 'x'],
+      ['status'],
+      ['where'],
+      ['briefing'],
+      ['hook', 'git', 'prepare-commit-msg', '.git/message'],
+      ['hook', 'git', 'pre-push', 'origin', 'url'],
+    ])
+      expect(forge(...args), args.join(' ')).toMatchObject({ exitCode: 0 });
+    writeFileSync(file, bytes);
+    expect(forge('session', 'end').stdout).toMatch(/commit +[0-9a-f]{7}/);
   });
 
   it.each(BUNDLES)('reports a missing, empty or truncated %s bundle, exit 6', (name) => {

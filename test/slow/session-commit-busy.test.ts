@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BIN } from '../support/forge.js';
 import { changedPaths, makeFolder, type Project, projectAt, run } from '../support/project.js';
@@ -101,15 +101,32 @@ describe('while git is in the middle of something', () => {
 
   it('B-39 SES-06 archives without a commit when the branch is locked, and the index is none the worse', () => {
     const project = makeForgeRepository();
+    project.write('later.js', 'later\n');
+    project.git('add', '--intent-to-add', 'later.js');
     project.write('.git/refs/heads/main.lock', '');
+    const index = readFileSync(project.path('.git/index'));
 
     const ended = workAndEnd(project);
 
+    expect(readFileSync(project.path('.git/index')).equals(index)).toBe(true);
     expect(ended.commit_skipped).toBeTruthy();
     expect(project.has(`${ended.archive}/session.json`)).toBe(true);
     rmSync(project.path('.git/refs/heads/main.lock'));
     expectSessionCommit(project, workAndEnd(project));
-    expect(changedPaths(project)).toEqual([]);
+    expect(changedPaths(project)).toEqual([' A later.js']);
+  });
+
+  it('SES-06 keeps the messages that git prepared for the next commit of the person', () => {
+    const project = makeConflict();
+    const names = ['COMMIT_EDITMSG', 'SQUASH_MSG'];
+    project.git('checkout', '-q', '-b', 'third', 'main~1');
+    project.git('merge', '-q', '--squash', 'side');
+    const texts = names.map((name) => project.read(`.git/${name}`));
+
+    expectSessionCommit(project, workAndEnd(project));
+
+    expect(names.map((name) => project.read(`.git/${name}`))).toEqual(texts);
+    expect(changedPaths(project)).toEqual(['M  src/app.js']);
   });
 
   it('SES-06 says why nothing was committed: .forge/ is ignored, or git does not know who commits', () => {

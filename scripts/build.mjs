@@ -30,6 +30,8 @@ const common = {
   legalComments: 'none',
   // The form of jsonc-parser that Node would take cannot be bundled.
   mainFields: ['module', 'main'],
+  // With DEBUG=* the real one prints every environment variable.
+  alias: { debug: join(root, 'scripts', 'no-debug.cjs') },
   define: { FORGE_VERSION: JSON.stringify(version), FORGE_GUARD_TABLE: await readGuardTable() },
   logLevel: 'warning',
 };

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
+import { timeLimit } from '../core/clock.js';
 import { ForgeError, outside, systemCode } from '../core/error.js';
 
 /** A finished git command. */
@@ -118,7 +119,7 @@ async function askSimpleGit(
   const { simpleGit } = await import('simple-git');
   const variables = cleanEnvironment(env, extra);
   // The time limit of simple-git starts again with every output.
-  const abort = AbortSignal.timeout(timeout);
+  const { signal: abort, release } = timeLimit(timeout);
   const end: { code: number | null; stderr: string } = { code: null, stderr: '' };
   const git = simpleGit({
     baseDir: cwd,
@@ -139,7 +140,7 @@ async function askSimpleGit(
     stdout.once('end', () => stdout.emit('data', Buffer.alloc(0)));
     abort.addEventListener('abort', () => closePipes(stdout, stderr));
   });
-  const stdout = await git.raw([...args]);
+  const stdout = await Promise.resolve(git.raw([...args])).finally(release);
   if (end.code === null) throw timedOut(args);
   if (end.code < 0) throw cannotStart(systemError(end.code));
   return { code: end.code, stdout, stderr: end.stderr };

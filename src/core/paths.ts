@@ -155,8 +155,6 @@ export const windowFile = (layout: Layout): string => join(layout.state, 'window
 export const pausesFile = (layout: Layout): string => join(layout.state, 'pauses.json');
 /** The governed cycle that is under way in this worktree, and where a loop stands. */
 export const cycleFile = (layout: Layout): string => join(layout.state, 'cycle.json');
-/** Memory as it was before the command of a cycle that nobody has judged yet. */
-export const unjudgedFile = (layout: Layout): string => join(layout.state, 'unjudged.json');
 export const loopFile = (layout: Layout): string => join(layout.state, 'loop.json');
 /** Which session ids were given out in this repository, and their lock. */
 export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 'session-ids.json');

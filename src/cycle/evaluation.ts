@@ -1,6 +1,6 @@
 import { ForgeError } from '../core/error.js';
 import { FORGE_FOLDER } from '../core/paths.js';
-import { findClaims, findForged, findRegressions, hasImproved, isPassing } from '../feature/claim.js';
+import { findClaims, findRegressions, hasImproved, isPassing } from '../feature/claim.js';
 import type { TreeReader } from '../git/tree.js';
 import {
   type BoundEvidence,
@@ -12,17 +12,13 @@ import { requireMemory } from '../ledger/integrity.js';
 import type { Context } from '../project/project.js';
 import type { RunWatch } from './execution.js';
 import { type CycleFacts, takeFacts } from './facts.js';
-import { describeStrangers, newStrangers, type Stranger } from './strangers.js';
 import { type Judge, judgeTests } from './tests.js';
 import { classify, type Findings, findViolations } from './verdict.js';
-import { type MemoryBefore, putBackWitness } from './witness.js';
 
 /** What the stages before it came to. */
 export interface Ran {
   task: string;
   before: CycleFacts;
-  /** What was known of memory before the command. */
-  memory: MemoryBefore;
   /** The working tree before the command; null without git. */
   trees: { reader: TreeReader; before: string } | null;
   environment_valid: boolean;
@@ -34,8 +30,6 @@ export interface Ran {
 export interface Evaluation {
   classification: Classification;
   violations: string[];
-  /** Records that somebody wrote by hand meanwhile; null where nobody can tell. */
-  strangers: Stranger[] | null;
   regressions: string[];
   runs: BoundEvidence;
   /** Of features: all, and those that pass. */
@@ -57,7 +51,7 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   // Git works while memory is verified.
   const changing = ran.ran ? readChanged(ran, notes) : Promise.resolve(null);
   changing.catch(() => undefined);
-  const violations = putBackWitness(context, ran.memory);
+  const violations: string[] = [];
   const memory = await checkMemory(context);
   if (memory.violation !== undefined) violations.push(memory.violation);
   notes.push(...memory.notes);
@@ -65,37 +59,20 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   if (facts) violations.push(...findViolations(ran.before, facts));
   const changed = await changing;
   const tree = changed?.tree ?? null;
-  const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map(), left: new Set() };
+  const judge: Judge = { context, watch, evidence: [], notes, tree, shown: new Map() };
   // Tests prove nothing where the list of them, or memory, is not what it was.
   const judged = ran.ran && memory.isIntact && facts !== null;
   const task = judged ? await judgeTests(judge, ran, facts) : 'unknown';
   const end = look(context, facts ? violations : []);
   // The tests run what the command wrote.
   if (facts && end) violations.push(...findViolations(facts, end));
-  if (judged) violations.push(...findFalse(ran.before, [facts, ...(end ? [end] : [])], judge));
-  const strangers = await readStrangers(context, ran, notes);
-  violations.push(...describeStrangers(strangers ?? []));
   return {
-    strangers,
     ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
     runs: boundEvidence(judge.evidence),
     files_changed: changed?.files.length ?? null,
     tree,
     notes,
   };
-}
-
-/** What the command, or what the tests ran of it, says of features that nobody saw or decided. */
-function findFalse(before: CycleFacts, seen: readonly CycleFacts[], { shown, left }: Judge): string[] {
-  const forged = new Set(seen.flatMap((facts) => findForged(before, facts).map(({ id }) => id)));
-  const end = seen.at(-1) as CycleFacts;
-  const claims = findClaims(before, end).filter(
-    ({ id }) => shown.get(id) !== 'passing' && !left.has(id) && !forged.has(id),
-  );
-  return [
-    ...[...forged].map((id) => `the override of ${id} was set by the command; no human decided it`),
-    ...claims.map(({ id }) => `${id} was marked as passing by the command; no run of its tests shows that`),
-  ];
 }
 
 type Outcome = Pick<Findings, 'task'> & Pick<Judge, 'shown'> & { violations: string[] };
@@ -166,17 +143,6 @@ async function readChanged(
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
     notes.push(`what changed is not known: ${error.message}`);
-    return null;
-  }
-}
-
-/** LTM-12: what the command, or a test that it wrote, put into memory past forge. */
-async function readStrangers(context: Context, { memory }: Ran, notes: string[]): Promise<Stranger[] | null> {
-  try {
-    return await newStrangers(context, memory);
-  } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    notes.push(`what was written to memory is not known: ${error.message}`);
     return null;
   }
 }

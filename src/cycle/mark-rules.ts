@@ -46,17 +46,6 @@ export type CycleMark = z.infer<typeof CycleMark>;
 
 export const CYCLE_MARK: Format<CycleMark> = { name: 'cycle-mark', version: '1.0', schema: CycleMark };
 
-/** `<git dir>/forge/unjudged.json`: the files of memory before a command, until what it added to them was looked at. */
-export const Unjudged = z.looseObject({
-  schema_version: z.literal('1.0'),
-  /** Of the cycle. */
-  key: z.string(),
-  files: z.record(z.string(), z.looseObject({ size: z.number(), stat: z.string() })),
-});
-export type Unjudged = z.infer<typeof Unjudged>;
-
-export const UNJUDGED: Format<Unjudged> = { name: 'cycle-unjudged', version: '1.0', schema: Unjudged };
-
 /** The marks of cycles that were cut off: this one, and those that it had found itself. */
 export function interruptedMarks(mark: CycleMark): CycleMark[] {
   const left = (mark.left ?? []).flatMap((other) => {
@@ -66,15 +55,8 @@ export function interruptedMarks(mark: CycleMark): CycleMark[] {
   return [...left, { ...mark, left: undefined }];
 }
 
-/** What is recorded of a cycle whose process is gone: nothing is learned from it. `violations` were found since. */
-export function interruptedInput(mark: CycleMark, violations: readonly string[] = []): CycleInput {
-  const input = cutOffInput(mark);
-  if (violations.length === 0) return input;
-  const governance_violations = [...new Set([...(input.governance_violations ?? []), ...violations])];
-  return { ...input, classification: 'GOVERNANCE_VIOLATION', governance_violations };
-}
-
-function cutOffInput(mark: CycleMark): CycleInput {
+/** The record of an interrupted cycle. Nothing is learned from it. */
+export function interruptedInput(mark: CycleMark): CycleInput {
   const known = CycleInput.safeParse(mark.input);
   if (known.success) {
     const quality_signals = { ...known.data.quality_signals, interrupted_in: 'memory' };

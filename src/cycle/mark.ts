@@ -7,8 +7,7 @@ import { type Context, readConfig, timestamp } from '../project/project.js';
 import { removeHandover } from './handover.js';
 import type { KeepWatch } from './keep.js';
 import { type CycleMark, interruptedInput, interruptedMarks, NO_TASK, type StageName } from './mark-rules.js';
-import { clearMark, clearUnjudged, readMark, writeMark } from './state.js';
-import { judgeUnseen, type Unseen } from './strangers.js';
+import { clearMark, readMark, writeMark } from './state.js';
 
 /** Keys of the cycles that this very process runs. */
 const running = new Set<string>();
@@ -88,22 +87,12 @@ export async function recordLeft(context: Context, mark: CycleMark, watch: KeepW
     if (command) endGroup(command);
     removeHandover(key);
   }
-  const unseen = await judgeUnseen(context);
-  if (unseen) context.warnings.push(...unseen.violations);
-  if (left.length > 0) await recordEach(context, left, unseen, watch);
-  if (unseen) clearUnjudged(context.disk);
+  if (left.length > 0) await recordEach(context, left, watch);
   return left.length > 0 ? moveMark(context, mark, { left: undefined }) : { ...mark, left: undefined };
 }
 
-async function recordEach(
-  context: Context,
-  left: readonly CycleMark[],
-  unseen: Unseen | null,
-  watch: KeepWatch,
-): Promise<void> {
-  const inputs = left.map((each) =>
-    interruptedInput(each, unseen?.key === each.key ? unseen.violations : []),
-  );
+async function recordEach(context: Context, left: readonly CycleMark[], watch: KeepWatch): Promise<void> {
+  const inputs = left.map(interruptedInput);
   const { cycles } = await recordCycles(context, inputs);
   const fresh = cycles.flatMap(({ cycle, known }, i) =>
     known ? [] : [{ cycle, as: inputs[i]?.classification }],

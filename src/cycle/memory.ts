@@ -9,8 +9,6 @@ import { moveMark } from './mark.js';
 import type { CycleMark } from './mark-rules.js';
 import type { MemoryError } from './report-rules.js';
 import { type CycleRun, inStage } from './stage.js';
-import { clearUnjudged } from './state.js';
-import { type Stranger, voidStrangers } from './strangers.js';
 import { hasFailed } from './verdict.js';
 import type { Work } from './work.js';
 
@@ -31,7 +29,7 @@ export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle
     try {
       const input = { ...(await describe(run, work)), stages };
       stored.keep = await planKeep(run.context, work);
-      stored.recorded = await record(run, input, stored.keep, work.evaluation.strangers);
+      stored.recorded = await record(run, input, stored.keep);
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
@@ -102,19 +100,10 @@ async function planKeep(context: Context, { evaluation, trees }: Work): Promise<
   }
 }
 
-async function record(
-  run: CycleRun,
-  input: CycleInput,
-  keep: CycleKeep | undefined,
-  strangers: readonly Stranger[] | null,
-): Promise<RecordedCycle> {
+async function record(run: CycleRun, input: CycleInput, keep: CycleKeep | undefined): Promise<RecordedCycle> {
   try {
     const { stages } = run;
     run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input, keep });
-    if (strangers) {
-      await voidStrangers(run.context, strangers, run.mark.key);
-      clearUnjudged(run.context.disk);
-    }
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;

@@ -1,8 +1,8 @@
 import type { Disk } from '../core/disk.js';
-import { cycleFile, loopFile, unjudgedFile } from '../core/paths.js';
+import { cycleFile, loopFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { LOOP_STATE, type LoopState } from './loop-rules.js';
-import { CYCLE_MARK, type CycleMark, UNJUDGED, type Unjudged, withoutCycles } from './mark-rules.js';
+import { CYCLE_MARK, type CycleMark, withoutCycles } from './mark-rules.js';
 
 /** The cycle that is under way here, or was cut off; null without one. */
 export const readMark = (disk: Disk): CycleMark | null =>
@@ -23,14 +23,6 @@ export function purgeMark(disk: Disk, isGone: (key: string) => boolean): boolean
 }
 
 export const clearMark = (disk: Disk): void => disk.remove(cycleFile(disk.layout));
-
-export const readUnjudged = (disk: Disk): Unjudged | null =>
-  disk.readDocument(UNJUDGED, unjudgedFile(disk.layout), null).value;
-
-export const writeUnjudged = (disk: Disk, memory: Unjudged): void =>
-  disk.replace(unjudgedFile(disk.layout), encodeDocument(memory));
-
-export const clearUnjudged = (disk: Disk): void => disk.remove(unjudgedFile(disk.layout));
 
 export const readLoop = (disk: Disk): LoopState | null =>
   disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;

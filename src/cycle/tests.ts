@@ -27,8 +27,6 @@ export interface Judge {
   tree: string | null;
   /** What forge's own runs showed, by feature. */
   shown: Map<string, 'passing' | 'failing'>;
-  /** Features that were to be run, and were not for reasons that are not the command's. */
-  left: Set<string>;
 }
 
 /** The task's own tests, then what passed before and what is said to pass now. */
@@ -69,7 +67,6 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
     return status;
   } catch (error) {
     if (!(error instanceof ForgeError)) throw error;
-    if (!['refused', 'usage'].includes(error.kind)) judge.left.add(id);
     notes.push(`${id}: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
     return null;
   }
@@ -87,7 +84,6 @@ async function runAgain(judge: Judge, { task, before }: Judged, after: CycleFact
     const isLate = elapsed() > deadline;
     if (isLate || judge.watch.stop?.aborted) {
       const left = wanted.slice(i).map((feature) => feature.id);
-      for (const other of left) judge.left.add(other);
       if (isLate) judge.notes.push(`not run again, the time was up: ${left.join(', ')}`);
       return;
     }

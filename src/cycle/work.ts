@@ -11,7 +11,6 @@ import { type CycleMark, NO_TASK } from './mark-rules.js';
 import { noObservations, type Observations } from './observation.js';
 import { type CycleRun, inStage, watchOf } from './stage.js';
 import { chooseTask } from './task.js';
-import { rememberMemory } from './witness.js';
 
 /** What a cycle came to before it is recorded. */
 export interface Work {
@@ -30,14 +29,12 @@ export async function workOn(run: CycleRun): Promise<Work> {
   const environment_valid = await prepare(run);
   const task = await choose(run);
   const before = takeFacts(run.context);
-  const memory = await rememberMemory(run.context, (run.mark as CycleMark).key);
   const executed = await execute(run, environment_valid);
   run.context = lookAgain(run.context);
   const { trees, run: ended } = executed;
   const ran = {
     task,
     before,
-    memory,
     trees,
     environment_valid,
     exit_code: ended?.exit_code ?? null,

@@ -1,18 +1,8 @@
 import { type Feature, testsDiffer } from './rules.js';
 
-/** A human's word for a feature, as the audit ledger has it (`feature_override`). */
-export interface FeatureDecision {
-  feature: string;
-  /** As JSON: it holds for these alone. */
-  tests: string;
-  /** It is none of those that were archived long ago. */
-  live: boolean;
-}
-
-/** What is said of features at one moment, and what humans decided of them, by audit record. */
+/** The features at one moment. */
 export interface Standing {
   features: readonly Feature[];
-  decisions: ReadonlyMap<string, FeatureDecision>;
 }
 
 /** What forge's own runs in an evaluation showed, by feature. */
@@ -20,50 +10,26 @@ export type Shown = ReadonlyMap<string, 'passing' | 'failing'>;
 
 export const isPassing = ({ status }: Feature): boolean => status === 'passing';
 
-/** A hand can write any override; one that the audit ledger knows for this feature and its tests counts. */
-export function isDecided({ id, override = '', tests = [] }: Feature, { decisions }: Standing): boolean {
-  const decision = decisions.get(override);
-  return decision?.feature === id && decision.tests === JSON.stringify(tests);
-}
-
-/** An older word, set again by hand, is nobody's decision of now. */
-const isDecidedSince = (before: Standing, after: Standing, feature: Feature): boolean =>
-  isDecided(feature, after) &&
-  !before.decisions.has(feature.override ?? '') &&
-  after.decisions.get(feature.override ?? '')?.live === true;
-
 const byId = ({ features }: Standing): Map<string, Feature> =>
   new Map(features.map((feature) => [feature.id, feature]));
 
-/** What forge runs again: what passed, unless a human's word stands for it. */
+/** Features that forge runs again: they passed before, and no human vouches for them. */
 export function findRerun(before: Standing, after: Standing): Feature[] {
   const known = byId(before);
-  return after.features.filter((feature) => {
-    const old = known.get(feature.id);
-    if (!old || !isPassing(old)) return false;
-    return !isDecided(old, before) && !isDecidedSince(before, after, feature);
+  return after.features.filter(({ id, override }) => {
+    const old = known.get(id);
+    return old !== undefined && isPassing(old) && override === undefined;
   });
 }
 
-/** What passes only now, as somebody says: neither what was there before nor a human vouches for it. */
+/** Features that pass only now: forge's own run decides about them. */
 export function findClaims(before: Standing, after: Standing): Feature[] {
   const known = byId(before);
   return after.features.filter((feature) => {
-    if (!isPassing(feature) || isDecidedSince(before, after, feature)) return false;
+    if (!isPassing(feature) || feature.override !== undefined) return false;
     const old = known.get(feature.id);
-    return !old || !isPassing(old) || testsDiffer(old, feature) || old.override !== feature.override;
+    return !old || !isPassing(old) || testsDiffer(old, feature);
   });
-}
-
-/** Overrides that came or changed without a human's word. */
-export function findForged(before: Standing, after: Standing): Feature[] {
-  const known = byId(before);
-  return after.features.filter(
-    (feature) =>
-      feature.override !== undefined &&
-      feature.override !== known.get(feature.id)?.override &&
-      !isDecidedSince(before, after, feature),
-  );
 }
 
 /** Whether a feature of before passes now, with the tests of before, as forge itself saw. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readHint, writeHint } from '../core/cache.js';
-import { type Layout, unjudgedFile, windowFile } from '../core/paths.js';
+import { type Layout, windowFile } from '../core/paths.js';
 import { type RecordRef, storeRecords } from '../ledger/append.js';
 import { findExecutions, isMissing } from '../ledger/execution-find.js';
 import { growthOf, liveBytes } from '../ledger/growth.js';
@@ -114,12 +114,10 @@ export function consolidateIfDue(
   return { ...nothingDone(uncovered, waits), assessment };
 }
 
-/** LTM-11, LTM-12, LTM-14: what a command may have written by hand, too much memory, or a human, holds consolidation back. Null when nothing does. */
+/** LTM-11, LTM-14: too much memory, or a human, holds consolidation back. Null when nothing does. */
 export function whyWaiting(context: Context): string | null {
   if (growthOf(liveBytes(context)) === 'paused')
     return 'memory has more than 100 MB; seal old cycles with: forge memory compact';
-  if (context.disk.exists(unjudgedFile(context.layout)))
-    return 'a cycle is under way, or was cut off before forge looked at what its command wrote; the next one does: forge cycle -- true';
   return readFreezes(context).length > 0
     ? 'it is frozen; a human ends that with: forge memory override unfreeze --reason "…"'
     : null;

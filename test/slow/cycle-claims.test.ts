@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { CycleResult } from '../../src/index.js';
 import { cycle, sh, storedCycles } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { FEATURES, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
@@ -35,32 +34,16 @@ const claim = (id: string, test: string): object => ({
   verified_by: [test],
 });
 
-const violations = ({ report }: CycleResult): string[] => report?.governance_violations ?? [];
-
 describe('what a command says of features', () => {
-  it('GOV-01 a new feature marked as passing that forge may not run is a violation, and improves nothing', async () => {
+  it('GOV-01 a new feature marked as passing that forge may not run does not count', async () => {
     const project = await ready();
     const result = await cycle(project, putting([...features(project), claim('C', 'exit 1')]));
-    expect(result).toMatchObject({ classification: 'GOVERNANCE_VIOLATION', exit: 1 });
-    expect(violations(result)).toEqual([
-      'C was marked as passing by the command; no run of its tests shows that',
-    ]);
-    expect(result.report).toMatchObject({ features: 3, features_passing: 1 });
-  });
-
-  it('GOV-01 so is one without tests, and one that its tests mark while forge runs them', async () => {
-    const project = await ready();
+    expect(result).toMatchObject({ classification: 'FAILURE', exit: 1 });
+    expect(result.report).toMatchObject({ features: 3, features_passing: 1, governance_violations: [] });
+    const other = await ready();
     const bare = { ...claim('C', 'x'), tests: [], verified_by: [] };
-    expect(violations(await cycle(project, putting([...features(project), bare])))).toEqual([
-      expect.stringMatching(/^C was marked as passing/),
-    ]);
-    const other = await makeForge();
-    other.write('test.sh', 'test -f done\n');
-    await forgeJson(other, ['feature', 'add', 'A', 'a', '--test', 'sh test.sh']);
-    await forgeJson(other, ['feature', 'add', 'C', 'c']);
-    const mark = `sed -i 's/"name": "c",/"name": "c", "verified_at": "2026-01-01T00:00:00.000Z",/; s/not_implemented/passing/' ${FEATURES}`;
-    const result = await cycle(other, sh(`cat > test.sh <<'END'\n${mark}\nexit 0\nEND`));
-    expect(violations(result)).toEqual([expect.stringMatching(/^C was marked as passing/)]);
+    const untested = await cycle(other, putting([...features(other), bare]));
+    expect(untested.report).toMatchObject({ features: 3, features_passing: 1 });
   });
 
   it('GOV-01 a new feature with a test that was approved for another improves nothing, nor is it the task', async () => {
@@ -91,32 +74,6 @@ describe('what a command says of features', () => {
     });
   });
 
-  it('GOV-01 an override that the command made up hides no regression, and is a violation', async () => {
-    const project = await ready();
-    const list = features(project).map((feature) =>
-      feature.id === 'B' ? { ...feature, override: 'a'.repeat(64) } : feature,
-    );
-    const result = await cycle(project, putting(list, 'touch done; rm kept'));
-    expect(result).toMatchObject({
-      classification: 'GOVERNANCE_VIOLATION',
-      report: { regression_flags: ['B'], features_passing: 1 },
-    });
-    expect(violations(result)).toEqual(['the override of B was set by the command; no human decided it']);
-    expect((await storedCycles(project))[0]?.evaluation).toMatchObject({ regression_flags: ['B'] });
-  });
-
-  it('GOV-01 an override that no audit record is behind, from before, hides none either', async () => {
-    const project = await ready();
-    putFeatures(
-      project,
-      features(project).map((feature) => ({ ...feature, override: 'b'.repeat(64) })),
-    );
-    expect(await cycle(project, sh('touch done; rm kept'))).toMatchObject({
-      classification: 'REGRESSION',
-      report: { regression_flags: ['B'], governance_violations: [] },
-    });
-  });
-
   it('GOV-01 FEA-03 a human’s override stands: its tests are not run, before the command or while it runs', async () => {
     const project = await ready();
     const decide = (id: string): Promise<unknown> =>
@@ -133,12 +90,6 @@ describe('what a command says of features', () => {
     expect(result).toMatchObject({ classification: 'SUCCESS', report: { governance_violations: [] } });
     expect(result.report?.evidence.map(({ feature }) => feature)).toEqual(['A', 'B']);
     expect(result.report?.features_passing).toBe(4);
-    // A word that was taken back is not to be set again by hand.
-    const word = storedFeature(project, 'D') as object;
-    await forgeJson(project, ['feature', 'edit', 'D', '--status', 'in_progress']);
-    const list = features(project).map((feature) => (feature.id === 'D' ? word : feature));
-    const again = await cycle(project, ['--task', 'A', ...putting(list)]);
-    expect(violations(again)).toEqual(['the override of D was set by the command; no human decided it']);
   });
 
   it.each([

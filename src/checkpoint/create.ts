@@ -21,7 +21,7 @@ const CheckpointInput = z.strictObject({
   verify: z.optional(z.array(z.string())),
   message: z.optional(z.string()),
 });
-export type CheckpointInput = z.infer<typeof CheckpointInput>;
+type CheckpointInput = z.infer<typeof CheckpointInput>;
 
 export interface CreatedCheckpoint extends Partial<Manifest> {
   tag: string;

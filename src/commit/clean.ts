@@ -18,7 +18,7 @@ export interface CleanMessage {
 /** The settings by which git cleans a message up, as a pattern of their names. */
 export const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
 
-export const DEFAULT_COMMENT = '#';
+const DEFAULT_COMMENT = '#';
 const DASHES = '-'.repeat(24);
 const SCISSORS = ` ${DASHES} >8 ${DASHES}`;
 /** Those that git tries for `core.commentChar=auto`. */

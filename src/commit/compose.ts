@@ -4,7 +4,7 @@ import { type CommitMessage, parseCommitMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
 /** What a commit is to say, as far as somebody said so. */
-export interface GivenTexts {
+interface GivenTexts {
   title?: string | undefined;
   why?: string | undefined;
   what?: readonly string[] | undefined;

@@ -9,7 +9,7 @@ import { MESSAGE_SETTINGS } from './clean.js';
 import { type Circumstances, STATE_FILES } from './exempt.js';
 
 /** A commit of a range, as it is stored. */
-export interface StoredMessage {
+interface StoredMessage {
   hash: string;
   parents: number;
   message: Buffer;
@@ -57,7 +57,7 @@ function parseMessage(bytes: Buffer): StoredMessage {
 }
 
 /** How git reads the message files of this repository. */
-export interface MessageSettings {
+interface MessageSettings {
   comment?: string;
   cleanup?: string;
   encoding?: string;

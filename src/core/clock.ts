@@ -1,7 +1,7 @@
 /** Milliseconds since this process was started, whatever is done to the clock. Node loads ten modules for performance.now(). */
 export const elapsed = (): number => process.uptime() * 1000;
 
-export interface TimeLimit {
+interface TimeLimit {
   /** Its reason is `time` or `stop`. */
   signal: AbortSignal;
   /** Call when the limited work has ended. Otherwise the timer keeps this process alive. */

@@ -25,7 +25,7 @@ import { type CycleKeep, describeRuns, type Kept } from './keep-rules.js';
 import { asBuilder, NO_TASK } from './mark-rules.js';
 
 /** A cycle that is recorded, and what is to follow. */
-export interface CycleToKeep {
+interface CycleToKeep {
   keep: CycleKeep;
   task: string;
   /** The id of its execution record. */

@@ -84,7 +84,7 @@ export function withoutCycles(mark: CycleMark, isGone: (key: string) => boolean)
 }
 
 /** What one cycle's command is told by its environment. */
-export interface Handover {
+interface Handover {
   key: string;
   task: string;
   briefing: string;

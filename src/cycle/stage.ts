@@ -48,7 +48,7 @@ export const watchOf = (run: CycleRun): RunWatch => ({
   },
 });
 
-export interface StageOutcome {
+interface StageOutcome {
   status?: Stage['status'];
   note?: string | undefined;
 }

@@ -5,7 +5,7 @@ import type { Context } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { NO_TASK } from './mark-rules.js';
 
-export interface ChosenTask {
+interface ChosenTask {
   id: string;
   why: string;
 }

@@ -20,7 +20,7 @@ import type { AgentFacts, AgentSight } from './agent-rules.js';
 import { findOnPath, findProgram, ownPackage } from './program.js';
 
 /** Where agents are looked at. */
-export interface AgentPlace {
+interface AgentPlace {
   /** The project's top folder. */
   root: string;
   world: World;

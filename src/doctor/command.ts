@@ -22,7 +22,7 @@ const MAX_CHOICES = 40;
 export const renderPlan = (fixes: readonly Fix[], style: Style): string =>
   fixes.map((fix) => fixLines(style.strong('will'), fix, style)).join('\n\n');
 
-export function renderFixed({ findings, fixes }: Diagnosis & Partial<Fixed>, style: Style): string {
+function renderFixed({ findings, fixes }: Diagnosis & Partial<Fixed>, style: Style): string {
   const made = (fixes ?? []).map((fix) => fixBlock(fix, style));
   if (fixes && fixes.length === 0) made.push('Nothing can be put right without you.');
   const rest = findings.map((finding) => block(finding, style));

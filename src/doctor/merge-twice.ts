@@ -5,7 +5,7 @@ import { type Choice, type Fields, isFields } from './merge-fields.js';
 import { mergeState, STATE_KINDS } from './merge-state.js';
 
 /** Kinds whose records have an id that somebody gave. */
-export type TwiceName = 'features' | 'issues';
+type TwiceName = 'features' | 'issues';
 
 /**
  * Without a conflict a merge by lines may leave an id twice: both sides added it, each in a place of its own. The file with

@@ -1,7 +1,7 @@
 import { type Feature, testsDiffer } from './rules.js';
 
 /** The features at one moment. */
-export interface Standing {
+interface Standing {
   features: readonly Feature[];
 }
 

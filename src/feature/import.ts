@@ -25,7 +25,7 @@ interface Entry extends FeatureChange {
   name: string;
 }
 
-export interface ImportPlan {
+interface ImportPlan {
   added: Feature[];
   /** Ids and names that were there already. */
   known: string[];

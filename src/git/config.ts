@@ -72,7 +72,7 @@ export async function ownSigners(git: Git): Promise<Pairs> {
 }
 
 /** A hook of git's settings (`hook.<name>.command` and `.event`), which git 2.54 and newer run beside those of files. */
-export interface ConfigHook {
+interface ConfigHook {
   name: string;
   scope: string;
   command: string;

@@ -12,7 +12,7 @@ export interface Held {
   first: string;
 }
 
-export interface HeldQuery {
+interface HeldQuery {
   folder: string;
   wanted: ReadonlySet<string>;
   /** Asked between looks; what was not looked at by then is left. */

@@ -2,7 +2,7 @@ import { Cutter } from './blobs.js';
 import { type GitStream, gitError } from './client.js';
 
 /** An entry of git's raw differences: a file before and after. */
-export interface RawChange {
+interface RawChange {
   oldOid: string;
   newOid: string;
   /** Whether each side is a file, not a link, a submodule or nothing. */

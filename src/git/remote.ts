@@ -43,7 +43,7 @@ export async function knownRemote(repository: Repository, git: Git): Promise<str
 }
 
 /** A ref that is about to be pushed, as git passes it to `pre-push`: `<local ref> <local id> <remote ref> <remote id>`. */
-export interface Pushed {
+interface Pushed {
   ref: string;
   id: string;
   /** The commit on the other side; null when it has none. */

@@ -136,7 +136,7 @@ export function readRemoteDefault(
 }
 
 /** Where HEAD and the index stand. */
-export interface GitState {
+interface GitState {
   /** Changes whenever HEAD or its branch moves, even when it comes back. */
   head: string;
   /** Changes whenever the index is written. */

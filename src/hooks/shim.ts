@@ -9,7 +9,7 @@ export type GitHook = (typeof ALL_HOOKS)[number];
 export const isGitHook = (word: string): word is GitHook => (ALL_HOOKS as readonly string[]).includes(word);
 
 /** Which Node and which forge a hook starts: those that installed it, as absolute paths. */
-export interface Runtime {
+interface Runtime {
   node: string;
   forge: string;
 }

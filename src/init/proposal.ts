@@ -66,7 +66,7 @@ function countIds(subjects: readonly string[]): Counted {
   return counted;
 }
 
-export interface TaskList {
+interface TaskList {
   tasks: string[];
   /** Tasks that were not taken: too many, too long, or with characters that nobody sees. */
   leftOut: number;
@@ -113,7 +113,7 @@ export interface TestFacts extends PythonFacts {
 }
 
 /** The command that runs the project's tests, and the file that told it. */
-export interface TestProposal {
+interface TestProposal {
   command: string;
   by: string;
 }

@@ -11,7 +11,7 @@ export type ScriptPieces = Record<Toolchain | 'head' | 'tail', string>;
 export type ScriptOrigin = 'chosen' | 'found';
 
 /** What the last line of an init.sh says, while it is true: nobody has changed what forge wrote. */
-export interface ScriptMark {
+interface ScriptMark {
   form: number;
   stack: Stack;
   origin: ScriptOrigin;

@@ -93,7 +93,7 @@ export function normaliseEntry(kind: Kind, text: string): string {
 /** Two texts with the same key say the same: case, width, white space and a final mark do not count. */
 export const duplicateKey = (text: string): string => wordsOf(text, '.!?;');
 
-export interface ContentRule {
+interface ContentRule {
   name: string;
   says: string;
 }

@@ -73,7 +73,6 @@ const ClosedEntry = z.looseObject({
   /** The resolution, or why it was dismissed. */
   words: z.optional(z.string()),
 });
-export type ClosedEntry = z.infer<typeof ClosedEntry>;
 
 /** `short-term/kfr.json` (RFC-9060 §3.2): the one body of entries of the running session. */
 export const Kfr = z.looseObject({

@@ -55,17 +55,13 @@ export const missing = (path: string): Error =>
   });
 
 /** Editors of some systems begin with a byte-order mark. */
-export function decodeProse(bytes: Buffer, path: string): string {
+function decodeProse(bytes: Buffer, path: string): string {
   const hasMark = bytes.subarray(0, 3).toString('hex') === 'efbbbf';
   return decodeUtf8(hasMark ? bytes.subarray(3) : bytes, path);
 }
 
 /** LTM-13: an editor writes this file past the guard, and its invariants get into every prompt. */
-export async function withoutSecrets(
-  context: Context,
-  read: Architecture,
-  path: string,
-): Promise<Architecture> {
+async function withoutSecrets(context: Context, read: Architecture, path: string): Promise<Architecture> {
   const { invariants } = read;
   if (invariants.length === 0) return read;
   const guard = await loadGuard(context.world.env);

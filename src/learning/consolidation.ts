@@ -26,7 +26,7 @@ const digestHeads = (evaluation: readonly string[], knowledge: readonly string[]
     .digest('hex');
 
 /** How many cycles no consolidation covers, as it was told for these very heads; null when nobody has counted. */
-export function readWindow(
+function readWindow(
   layout: Layout,
   evaluation: readonly string[],
   knowledge: readonly string[],
@@ -37,7 +37,7 @@ export function readWindow(
     : null;
 }
 
-export const writeWindow = (
+const writeWindow = (
   layout: Layout,
   evaluation: readonly string[],
   knowledge: readonly string[],

@@ -25,7 +25,7 @@ interface Claim {
 }
 
 /** What is in the ledgers, whether it can still be read or not. */
-export interface Presence {
+interface Presence {
   evaluation: { has(id: string): boolean; isVoid(id: string): boolean };
   execution: { has(id: string): boolean };
   audit: { has(id: string): boolean };

@@ -25,14 +25,14 @@ export interface CycleReport {
 }
 
 /** Something else that the audit ledger keeps. */
-export interface ReportedEvent {
+interface ReportedEvent {
   id: string;
   at: string;
   kind: string;
   text: string;
 }
 
-export interface ReportInput {
+interface ReportInput {
   executions: readonly Identified[];
   evaluations: readonly Identified[];
   knowledge: readonly Identified[];

@@ -65,7 +65,7 @@ export interface Plan {
   answered: { knowledge_id: string; contradicts: string[] }[];
 }
 
-export interface PlanInput extends WeighOptions {
+interface PlanInput extends WeighOptions {
   evaluations: EvaluationTable;
   /** Sorted by (n, id). */
   knowledge: readonly Identified[];
@@ -73,7 +73,7 @@ export interface PlanInput extends WeighOptions {
   doubtful?: ReadonlySet<string> | undefined;
 }
 
-export interface Planned {
+interface Planned {
   plan: Plan;
   /** Rows of evaluations that the plan names as evidence. */
   believed: number[];
@@ -179,7 +179,7 @@ export const digestPlan = (plan: Plan): string =>
   createHash('sha256').update(JSON.stringify(plan)).digest('hex');
 
 /** What a consolidation covers. */
-export interface Coverage {
+interface Coverage {
   /** Evaluation heads. */
   covers: string[];
   /** Cycles that are ancestors of these. */

@@ -23,7 +23,7 @@ export const MAX_CONFIG_BYTES = 64 * 1024;
  */
 const OUTSIDE_ONLY = /^(trust|role|override|supervisor\.key|guard\.(off|enabled|disabled|rules))(\.|$)/;
 
-export interface LoadedConfig {
+interface LoadedConfig {
   config: Config;
   /** Dotted names of settings this forge does not know. */
   unknown: string[];

@@ -4,7 +4,7 @@ import { haltFile, shown } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 
 /** Why nothing is written here until a human has acted (LTM-05). Machine-local. */
-export interface Halt {
+interface Halt {
   at: string;
   /** What verification found, shortest first. */
   reasons: string[];

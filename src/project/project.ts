@@ -185,14 +185,13 @@ export const hasCheckpointIntents = ({ disk, layout }: Context): boolean =>
   disk.list(checkpointWorkFolder(layout)).length > 0;
 
 /** When forge was last used in this worktree; null when that is not known. */
-export const readActivity = (layout: Layout): Activity | null => readHint<Activity>(activityFile(layout));
+const readActivity = (layout: Layout): Activity | null => readHint<Activity>(activityFile(layout));
 
 /** A hint for judging silence: without it a session counts as silent a little sooner. */
-export const writeActivity = (layout: Layout, activity: Activity): void =>
-  writeHint(activityFile(layout), activity);
+const writeActivity = (layout: Layout, activity: Activity): void => writeHint(activityFile(layout), activity);
 
 /** What the cycle that is under way here runs at this moment; null without one, or where its mark cannot be read. */
-export function readCycleCommand(disk: Disk): ProcessIdentity | null {
+function readCycleCommand(disk: Disk): ProcessIdentity | null {
   try {
     const mark = JSON.parse(disk.read(cycleFile(disk.layout))?.toString('utf8') ?? '{}');
     return typeof mark.command?.pid === 'number' ? mark.command : null;

@@ -6,9 +6,9 @@ import { oneLine, plural } from '../core/text.js';
 import type { BackupList, InspectedCheckpoint, Recovered, RecoveryPlan, Undone } from '../index.js';
 import { lacksCheckpoint } from './rules.js';
 
-export type RecoverAnswer = RecoveryPlan | Recovered | Undone | BackupList | InspectedCheckpoint;
+type RecoverAnswer = RecoveryPlan | Recovered | Undone | BackupList | InspectedCheckpoint;
 
-export function renderRecover(answer: RecoverAnswer, style: Style): string {
+function renderRecover(answer: RecoverAnswer, style: Style): string {
   if ('backups' in answer) return renderBackups(answer, style);
   if ('undone' in answer) return renderUndone(answer, style);
   if ('worktree' in answer) return renderWorktree(answer, style);

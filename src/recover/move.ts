@@ -43,7 +43,7 @@ const Intent = z.looseObject({
   /** What the audit ledger gets. */
   record: z.record(z.string(), z.unknown()),
 });
-export type Intent = z.infer<typeof Intent>;
+type Intent = z.infer<typeof Intent>;
 const INTENT: Format<Intent> = { name: 'recovery intent', version: '1.0', schema: Intent };
 
 /**

@@ -20,7 +20,7 @@ import { type Place, type RecoveryPlan, requirePlace, type Target } from './plan
 import { describeBroken } from './rules.js';
 
 /** What a rollback did. */
-export interface RolledBack {
+interface RolledBack {
   /** Where everything is that it changed; null when there was nothing to change. */
   backup_ref: string | null;
   /** The commit that restores the checkpoint; null when HEAD was it already. */

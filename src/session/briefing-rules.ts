@@ -35,7 +35,7 @@ export interface Briefing {
   omitted: Omission[];
 }
 
-export type BriefingStyle = 'text' | 'markdown';
+type BriefingStyle = 'text' | 'markdown';
 
 /** Below this budget (tokens) what was cut is counted, not listed: the list alone would take half of it. */
 const LISTED_FROM = 200;

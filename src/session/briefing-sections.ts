@@ -32,7 +32,7 @@ export interface BriefingData {
 
 const SHOWN_FILES = 20;
 
-export function focusItems(focus: Focus): string[] {
+function focusItems(focus: Focus): string[] {
   if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
   const items = [`Task: ${oneLine(focus.task, 400)}`];
   if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
@@ -46,7 +46,7 @@ export function focusItems(focus: Focus): string[] {
   return items;
 }
 
-export function nextItems({ next, last, isLastForeign, said: handover = last }: BriefingData): string[] {
+function nextItems({ next, last, isLastForeign, said: handover = last }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
   if (!last) return [];
   const name = sessionName(last.id);
@@ -59,7 +59,7 @@ export function nextItems({ next, last, isLastForeign, said: handover = last }: 
 /** A feature list can have hundreds: the counts always, then the few that could be worked on now. */
 const SHOWN_FEATURES = 8;
 
-export function featureItems({ features, issues }: BriefingData): string[] {
+function featureItems({ features, issues }: BriefingData): string[] {
   if (features.length === 0) return [];
   const counts = countStatuses(features);
   const parts = STATUSES.filter((status) => counts[status] > 0).map(
@@ -80,7 +80,7 @@ export function featureItems({ features, issues }: BriefingData): string[] {
 const candidateItem = ({ id, title, status, blocked_by }: Candidate): string =>
   `${id} ${oneLine(title, 120)} [${status}${blocked_by.length > 0 ? `, waits for ${oneLine(blocked_by.join(', '))}` : ''}]`;
 
-export function regressedItem({
+function regressedItem({
   id,
   command,
   failure = '',
@@ -93,7 +93,7 @@ export function regressedItem({
 }
 
 /** The newest first; nothing that was taken back. */
-export function provenItems({ proven = [] }: BriefingData): string[] {
+function provenItems({ proven = [] }: BriefingData): string[] {
   const standing = proven.filter(({ status }) => status === 'valid' || status === 'contested');
   return standing.map(provenItem).reverse();
 }
@@ -105,18 +105,18 @@ function provenItem({ pattern, scope, kind, record, status, evidence_cycles }: P
   return `${oneLine(pattern, 300)} (${scope}, ${by}${contested}) [knowledge ${record.slice(0, 12)}]`;
 }
 
-export function learningItem(learning: NewLearning): string {
+function learningItem(learning: NewLearning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
   if (learning.kind === 'success') return oneLine(`${learning.context} → ${learning.approach}`, 400);
   const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;
   return oneLine(`Failed: ${learning.context}: ${learning.issue}${resolution}`, 400);
 }
 
-export function commitItems({ commits }: BriefingData): string[] {
+function commitItems({ commits }: BriefingData): string[] {
   return commits.map(({ short, at, subject }) => `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`);
 }
 
-export const issueItem = ({ linear_id, title, state }: Unit): string =>
+const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
 /** With the learnings by kind, and each rule said once: the architecture's words come first. */

@@ -12,7 +12,7 @@ import type { Focus } from './focus-rules.js';
 import { parseProgress } from './progress-rules.js';
 import { type RunningSession, sessionName } from './rules.js';
 
-export interface EndedWork {
+interface EndedWork {
   running: RunningSession;
   focus: Focus;
   /** What worked and what did not. */

@@ -14,7 +14,7 @@ interface Given {
 
 const LAST = 1000;
 
-export interface NewSessionId {
+interface NewSessionId {
   id: string;
   seq: number;
 }

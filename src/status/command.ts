@@ -42,10 +42,7 @@ const narrow = (component: Component, style: Style): string =>
   [head(component, style).join(' '), ...lines(component, style).map((line) => `  ${line}`)].join('\n');
 
 /** One line for a prompt: a mark for each component, and what the session works on. */
-export function renderShort(
-  { components, task }: Pick<StatusReport, 'components' | 'task'>,
-  style: Style,
-): string {
+function renderShort({ components, task }: Pick<StatusReport, 'components' | 'task'>, style: Style): string {
   const marks = components.map(({ color }) => markOf(color, style)).join('');
   // A prompt is put together from what goes into a pipe.
   return ['forge', style.unicode ? marks : toPlainGlyphs(marks), ...(task === null ? [] : [task])].join(' ');

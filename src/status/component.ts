@@ -2,8 +2,8 @@
 export const COLORS = ['green', 'yellow', 'red'] as const;
 export type Color = (typeof COLORS)[number];
 
-export const COMPONENTS = ['long-term', 'short-term', 'features', 'git', 'linear'] as const;
-export type ComponentName = (typeof COMPONENTS)[number];
+const COMPONENTS = ['long-term', 'short-term', 'features', 'git', 'linear'] as const;
+type ComponentName = (typeof COMPONENTS)[number];
 
 export interface Component {
   name: ComponentName;

@@ -19,7 +19,7 @@ import type { Remark } from './component.js';
 import { type GitFacts, judgeGit, NO_GIT } from './rules.js';
 
 /** The newest that HEAD leads to, is what it was, and may be gone back to. */
-export async function newestCheckpoint(context: Context): Promise<string | null> {
+async function newestCheckpoint(context: Context): Promise<string | null> {
   const { git } = context;
   if (!git) return null;
   const tags = await listTags(git, true);

@@ -27,7 +27,7 @@ export function judgeKnowledge(learnedAt: readonly string[], now: Date): Remark[
   return [green(`knowledge.json is valid: ${known}, the newest ${describeSpan(age)} old`)];
 }
 
-export interface ShortTermFacts {
+interface ShortTermFacts {
   /** Null: no session is running. */
   session: string | null;
   /** Minutes since 1970 of each entry of progress.txt; null: there is no such file. */
@@ -60,7 +60,7 @@ export function judgeProgress({ session, entries }: ShortTermFacts, now: Date): 
   return [green(`progress.txt is current: its newest entry is ${minutes === 0 ? 'new' : `${age} old`}`)];
 }
 
-export interface FeatureFacts {
+interface FeatureFacts {
   counts: Readonly<Record<FeatureStatus, number>>;
   /** Marked passing without the evidence, and counted as in progress. */
   claims: readonly string[];
@@ -87,7 +87,7 @@ export function judgeFeatures({ counts, claims, next }: FeatureFacts): Remark[] 
 }
 
 /** What shows that Linear is used here, and by which a commit is tied to it. */
-export interface IssueRules {
+interface IssueRules {
   /** Issues that are here, or were, and features that carry one. */
   known: ReadonlySet<string>;
   /** What looks like one. */
@@ -105,7 +105,7 @@ export function isOrphan(
   return !known.has(id) && !isIssue(id) && !rest.startsWith('Session end');
 }
 
-export interface LinearFacts {
+interface LinearFacts {
   /** Whether an issue of Linear ever was here. */
   isUsed: boolean;
   active: number;

@@ -38,7 +38,7 @@ export interface StatusInput {
 }
 
 /** What forge refuses to read is what a status is asked about. */
-export async function lookSafely(
+async function lookSafely(
   context: Context,
   { brief }: StatusInput,
   look: () => Remark[] | Promise<Remark[]>,
@@ -52,7 +52,7 @@ export async function lookSafely(
   }
 }
 
-export function lookAtKnowledge({ disk, layout, world }: Context): Remark[] {
+function lookAtKnowledge({ disk, layout, world }: Context): Remark[] {
   const { patterns } = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout)).value;
   const learned = [...patterns.successful, ...patterns.failed].map(({ learned_at }) => learned_at);
   return judgeKnowledge(learned, world.now());
@@ -63,7 +63,7 @@ const VERIFY = 'forge memory verify';
 const TOLD = 3;
 
 /** Whether memory is halted, and whether its ledgers are what they were. Nothing where all is well. */
-export async function lookAtLedgers(context: Context, options: LookOptions): Promise<Remark[]> {
+async function lookAtLedgers(context: Context, options: LookOptions): Promise<Remark[]> {
   const halt = readHalt(context.disk);
   if (halt)
     return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
@@ -78,7 +78,7 @@ export async function lookAtLedgers(context: Context, options: LookOptions): Pro
 }
 
 /** The other files of a session are read, too: one that is damaged keeps a session from going on. */
-export function lookAtShortTerm(context: Context): Remark[] {
+function lookAtShortTerm(context: Context): Remark[] {
   const { disk, layout, world } = context;
   showFocus(context);
   readKfr(context);
@@ -90,7 +90,7 @@ export function lookAtShortTerm(context: Context): Remark[] {
 }
 
 /** As they stand in the file. */
-export const storedFeatures = ({ disk, layout }: Context): Feature[] =>
+const storedFeatures = ({ disk, layout }: Context): Feature[] =>
   disk.requireDocument(FEATURES, featuresFile(layout)).value.features;
 
 export function lookAtFeatures(context: Context, features: readonly Feature[]): Remark[] {

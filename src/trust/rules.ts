@@ -29,7 +29,7 @@ export interface Approval extends Record<string, unknown> {
   how: 'entered' | 'approved';
 }
 
-export type TrustState = 'trusted' | 'changed' | 'new';
+type TrustState = 'trusted' | 'changed' | 'new';
 
 export interface TrustItem extends Runnable {
   digest: string;

@@ -210,7 +210,7 @@ type Approvals = z.infer<typeof Approvals>;
 const APPROVALS: Format<Approvals> = { name: 'trust', version: '1.0', schema: Approvals };
 
 /** The approvals for one repository; none when the file is missing or speaks of another one. */
-export function readApprovals(path: string, identity: string): Approvals {
+function readApprovals(path: string, identity: string): Approvals {
   const bytes = readPlain(path, MAX_STATE_BYTES);
   const none: Approvals = { schema_version: APPROVALS.version, identity, approvals: [] };
   if (!bytes) return none;
@@ -219,12 +219,7 @@ export function readApprovals(path: string, identity: string): Approvals {
 }
 
 /** Adds what is not there yet, readable by this person only. Durable on return. */
-export function addApprovals(
-  path: string,
-  identity: string,
-  added: readonly Approval[],
-  policy: LockPolicy,
-): void {
+function addApprovals(path: string, identity: string, added: readonly Approval[], policy: LockPolicy): void {
   makeFolder(dirname(path), PRIVATE);
   withLock(join(dirname(path), 'lock'), policy, () => {
     const before = readApprovals(path, identity);

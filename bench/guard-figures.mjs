@@ -20,8 +20,8 @@ export const times = (task, count) =>
 /** The guard as a module, and what it looks through a text with. */
 export async function loadGuard(folder) {
   const url = await bundle(folder);
-  const { guardRules, guardTable, scanFields } = await import(url);
-  const rules = guardTable();
+  const { guardRules, scanFields } = await import(url);
+  const rules = guardRules();
   const keywords = [...new Set(guardRules().flatMap((rule) => rule.keywords))];
   return { url, keywords, find: (text, path = 'text') => scanFields([{ path, text }], rules) };
 }
@@ -29,7 +29,7 @@ export async function loadGuard(folder) {
 async function bundle(folder) {
   const outfile = join(folder, 'guard.mjs');
   const inner = fileURLToPath(new URL('../src/guard/', import.meta.url));
-  const contents = `export * from '${inner}engine.js'; export { guardRules } from '${inner}table.js';`;
+  const contents = `export { scanFields } from '${inner}document.js'; export { guardRules } from '${inner}table.js';`;
   await build({
     stdin: { contents, resolveDir: inner, loader: 'ts' },
     bundle: true,

@@ -7,17 +7,10 @@ import { build } from 'esbuild';
 import { discard, makeDraft, publish } from './draft.mjs';
 import { collectLicences } from './licences.mjs';
 import { manPage } from './man.mjs';
-import { loadSources } from './sources.mjs';
 import { buildTypes } from './types.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
-
-/** The index of the guard's rules, made here so that no start has to. */
-async function readGuardTable() {
-  const { makeTableData } = await loadSources("export { makeTableData } from './src/guard/table.ts';");
-  return JSON.stringify(JSON.stringify(makeTableData()));
-}
 
 const common = {
   absWorkingDir: root,
@@ -32,7 +25,7 @@ const common = {
   mainFields: ['module', 'main'],
   // With DEBUG=* the real one prints every environment variable.
   alias: { debug: join(root, 'scripts', 'no-debug.cjs') },
-  define: { FORGE_VERSION: JSON.stringify(version), FORGE_GUARD_TABLE: await readGuardTable() },
+  define: { FORGE_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 };
 

@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, transformSync } from 'esbuild';
-import { loadSources } from './sources.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SRC = join(ROOT, 'src');
@@ -106,11 +105,7 @@ function printSizes(files) {
 
 /** The sources as JavaScript, one file each, where they find their packages and templates. */
 async function transpile(files, out) {
-  const { makeTableData } = await loadSources("export { makeTableData } from './src/guard/table.ts';");
-  const define = {
-    FORGE_VERSION: '"0.0.0"',
-    FORGE_GUARD_TABLE: JSON.stringify(JSON.stringify(makeTableData())),
-  };
+  const define = { FORGE_VERSION: '"0.0.0"' };
   // Node cannot load its ES modules.
   const jsonc = join(out, 'jsonc-parser.mjs');
   const common = { bundle: true, format: 'esm', platform: 'node', logLevel: 'error' };

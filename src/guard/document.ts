@@ -1,6 +1,6 @@
 import { type Field, flatten } from './fields.js';
 import { findLongCode, LONG_CODE, MIN_LINES } from './long-code.js';
-import type { GuardClass, Hit, Kind, Rules } from './rule.js';
+import type { GuardClass, Hit, Rule } from './rule.js';
 import { scanText } from './scan.js';
 
 /** A hit in a document, told by its place. `value` is for a fingerprint alone: nothing may keep or show it. */
@@ -22,7 +22,7 @@ const TELLING = /pass|pwd|secret|token|key|auth|cred|cookie|session|dsn|signatur
  * Looks at the texts of one document together: each by itself, with its key where that tells something, and with the
  * next, since a secret may be split over two.
  */
-export function scanFields(fields: readonly Field[], rules: Rules): Found[] {
+export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const found = scanJoined(fields, rules);
   const keyed = fields.filter(({ path }) => TELLING.test(lastKey(path)));
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
@@ -45,7 +45,7 @@ const MAX_FOUND = 1000;
 const REACH = 2048;
 
 /** Each field with the next one, in one text: what stands over the border is the first one's. */
-function scanBorders(fields: readonly Field[], rules: Rules): Found[] {
+function scanBorders(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const heads = fields.slice(0, -1).map(({ text }) => text.slice(-REACH));
   const pairs = heads.map((head, i) => ({
     path: '',
@@ -66,10 +66,10 @@ function scanBorders(fields: readonly Field[], rules: Rules): Found[] {
 }
 
 /** Secrets that are one wherever they stand: others are easily put together by chance. */
-const isKnownByForm = (rule: Kind): boolean => rule.class === 'secret' && !rule.isLoose;
+const isKnownByForm = (rule: Rule): boolean => rule.class === 'secret' && !rule.isLoose;
 
 /** Lines of one text. */
-function scanJoined(fields: readonly Field[], rules: Rules): Found[] {
+function scanJoined(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const text = fields.map((field) => field.text).join('\n');
   const hits = scanText(text, rules).slice(0, MAX_FOUND);
   const found: Found[] = [];
@@ -120,7 +120,7 @@ const toFound = ({ rule, class: name, what }: Hit, field: string, line: number, 
 });
 
 /** The bytes of a file of forge's: JSON by its texts, JSONL line by line, anything else as it stands. */
-export function scanBytes(name: string, bytes: Buffer, rules: Rules): Found[] {
+export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): Found[] {
   const text = bytes.toString('utf8');
   if (name.endsWith('.jsonl'))
     return text
@@ -131,7 +131,7 @@ export function scanBytes(name: string, bytes: Buffer, rules: Rules): Found[] {
 }
 
 /** What is no JSON is looked at as text. */
-function scanLine(text: string, rules: Rules): Found[] {
+function scanLine(text: string, rules: readonly Rule[]): Found[] {
   if (text === '') return [];
   let value: unknown;
   try {

@@ -35,8 +35,12 @@ export interface Guard {
 /** Exit 6 `guard.unavailable` where the rules cannot be loaded: then nothing is written. */
 export async function loadGuard(env: Env): Promise<Guard> {
   try {
-    const { guardTable, scanBytes, scanFields, scanText } = await import('./load.js');
-    const rules = guardTable(readOwners(env));
+    const [{ guardRules }, { scanBytes, scanFields }, { scanText }] = await Promise.all([
+      import('./table.js'),
+      import('./document.js'),
+      import('./scan.js'),
+    ]);
+    const rules = guardRules(readOwners(env));
     return {
       scanBytes: (name, bytes) => scanBytes(name, bytes, rules),
       scanFields: (fields) => scanFields(fields, rules),

@@ -1,5 +1,4 @@
-import { lazyRule } from './lazy-rule.js';
-import type { Rule } from './rule.js';
+import { lazyRule, type Rule } from './rule.js';
 
 // Characters that show nothing and so can hide a text, or show another than stands there. The rules find all that
 // src/domain/text.ts refuses, and more. Exempt, because they are how people write:
@@ -30,12 +29,13 @@ const tags = (name: string): string =>
   String.fromCodePoint(...[...name].map((char) => 0xe0000 + char.charCodeAt(0)), 0xe007f);
 const FLAG = `\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tags).join('|')})`;
 
-type Extra = Partial<Pick<Rule, 'keywords' | 'accept'>>;
+/** Every character that a rule below can find, or its first half. */
+const SUSPECT =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+  // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is searched by itself
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud82f\ud834\udb40-\udb43]|\u034f/g;
 
-/** What a keyboard writes needs no closer look. */
-const UNUSUAL = /[^\x20-\x7e\n\t]/;
-
-const invisible = (id: string, what: string, pattern: () => RegExp, extra: Extra = {}): Rule =>
+const invisible = (id: string, what: string, pattern: () => RegExp, accept?: Rule['accept']): Rule =>
   lazyRule(
     {
       id: `invisible-${id}`,
@@ -43,8 +43,9 @@ const invisible = (id: string, what: string, pattern: () => RegExp, extra: Extra
       what,
       source: 'https://www.unicode.org/reports/tr36/',
       keywords: [],
-      requires: UNUSUAL,
-      ...extra,
+      anchor: SUSPECT,
+      reach: [16, 1100],
+      ...(accept ? { accept } : {}),
     },
     pattern,
   );
@@ -66,7 +67,6 @@ export const invisibleRules = (): readonly Rule[] => [
         `(?<!${JOINED}\\p{M}{0,3})\u200c|\u200c(?!${JOINED})|(?<!${JOINED}\\p{M}{0,3}|${EMOJI_END})\u200d|(?<=${EMOJI_END})\u200d(?!\\p{Extended_Pictographic})|(?<=[\u200c\u200d])[\u200c\u200d]`,
         'gu',
       ),
-    { keywords: ['\u200c', '\u200d'] },
   ),
   invisible(
     'bidi',
@@ -77,12 +77,14 @@ export const invisibleRules = (): readonly Rule[] => [
     'bidi-mark',
     'direction mark in a text of one direction',
     () => new RegExp(`(?<!${RIGHT_TO_LEFT}.?)[\u200e\u200f\u061c](?!.?${RIGHT_TO_LEFT})`, 'gu'),
-    { keywords: ['\u200e', '\u200f', '\u061c'] },
   ),
   // The flag is matched whole, and accepted as none: the tags in it are passed over.
-  invisible('tag', 'tag character', () => new RegExp(`${FLAG}|[\u{e0000}-\u{e0080}]`, 'gu'), {
-    accept: (text) => text.length <= 2,
-  }),
+  invisible(
+    'tag',
+    'tag character',
+    () => new RegExp(`${FLAG}|[\u{e0000}-\u{e0080}]`, 'gu'),
+    (text) => text.length <= 2,
+  ),
   invisible(
     'variation',
     'variation selector that selects nothing',

@@ -1,133 +1,65 @@
-/** An index as plain data: the build writes it into the bundle, so that no rule need be made to start with. */
-export interface IndexData {
-  /** So many words at the beginning are sought one by one: they are too short for a lookup, or not ASCII. */
-  sought: number;
-  /** The keywords, one a line. None has a line end in it. */
-  words: string;
-  /** The ranks of the rules of each, one line a keyword. */
-  ranks: string;
-  /** What the other words begin with, sorted, and where the first of each stands in `words`. */
-  keys: readonly number[];
-  firsts: readonly number[];
-  /** Rules without keywords, by what a text must have for them. */
-  always: readonly { source: string; flags: string; ranks: readonly number[] }[];
+import type { Rule } from './rule.js';
+
+/** The keywords by their first characters. Each place of a text is looked up once. */
+export interface KeywordIndex {
+  /** One more than the place in `buckets`, by a hash of the first three characters; 0 where no keyword begins. */
+  triples: Uint16Array;
+  /** The same for keywords of two characters. */
+  pairs: Uint16Array;
+  buckets: readonly (readonly Keyword[])[];
 }
 
-/** Which rules a text calls for, by its first three characters: each place of the text is looked up once. */
-export interface KeywordIndex extends Omit<IndexData, 'words' | 'ranks' | 'always'> {
-  words: readonly string[];
-  ranks: readonly string[];
-  /** At a key's slot 1 + its place in `keys`: nearly every place of a text ends at a slot that has none. */
-  slots: Uint16Array;
-  /** The character of each word behind its key; 0 where it ends. */
-  next: Uint8Array;
-  always: readonly { requires: RegExp; ranks: readonly number[] }[];
-  /** Of each pair of ASCII characters that is a word, 1 + its place in `words`: there are many such words. */
-  pairs: Uint8Array;
-  /** The words that are sought one by one. */
-  single: readonly { word: number; isAscii: boolean }[];
+interface Keyword {
+  text: string;
+  /** Places of its rules in the table. */
+  rules: number[];
 }
 
-export const KEY_LENGTH = 3;
-const MASK = 0x7fff;
-/** In the slot of several keys. */
-const SEVERAL = 0xffff;
+const MASK = 0x3fff;
+const pairOf = (a: number, b: number): number => (a * 31 + b) & MASK;
+const tripleOf = (a: number, b: number, c: number): number => (a * 961 + b * 31 + c) & MASK;
 
-const keyOf = (a: number, b: number, c: number): number => (a << 14) | (b << 7) | c;
+export function makeIndex(rules: readonly Rule[]): KeywordIndex {
+  const [triples, pairs] = [new Uint16Array(MASK + 1), new Uint16Array(MASK + 1)];
+  const buckets: Keyword[][] = [];
+  const known = new Map<string, Keyword>();
+  for (const [rank, { keywords }] of rules.entries())
+    for (const text of keywords) {
+      const keyword = known.get(text) ?? { text, rules: [] };
+      keyword.rules.push(rank);
+      if (known.has(text)) continue;
+      known.set(text, keyword);
+      const [a = 0, b = 0, c = 0] = [...text.slice(0, 3)].map((char) => char.charCodeAt(0));
+      const [slots, slot] = text.length > 2 ? [triples, tripleOf(a, b, c)] : [pairs, pairOf(a, b)];
+      if (slots[slot] === 0) slots[slot] = buckets.push([]);
+      buckets[(slots[slot] as number) - 1]?.push(keyword);
+    }
+  return { triples, pairs, buckets };
+}
 
-const slotOf = (key: number): number => (key ^ (key >> 6)) & MASK;
+/** The text in lower case with the same offsets: `İ` is the only character that becomes two. */
+export const lowerOf = (text: string): string => text.replaceAll('\u0130', 'I').toLowerCase();
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: where ASCII begins
-export const isAscii = (text: string): boolean => /^[\u0000-\u007f]*$/.test(text);
-
-/** What is not ASCII is no part of a keyword that is looked up. */
-const codeAt = (text: string, at: number): number => {
-  const code = text.charCodeAt(at);
-  return code < 128 ? code : 0;
-};
-
-export const keyAt = (text: string, at: number): number =>
-  keyOf(codeAt(text, at), codeAt(text, at + 1), codeAt(text, at + 2));
-
-export function openIndex(data: IndexData): KeywordIndex {
-  const words = data.words.split('\n');
-  const short = words.slice(0, data.sought);
-  const pairs = pairsOf(short);
-  return {
-    ...data,
-    words,
-    pairs,
-    single: short.flatMap((text, word) =>
-      isPair(text) && pairs[pairAt(text)] === word + 1 ? [] : [{ word, isAscii: isAscii(text) }],
-    ),
-    ranks: data.ranks.split('\n'),
-    slots: slotsOf(data.keys),
-    next: Uint8Array.from(words, (word) => codeAt(word, KEY_LENGTH)),
-    always: data.always.map(({ source, flags, ranks }) => ({ requires: new RegExp(source, flags), ranks })),
+/** Calls `found` for every keyword in `lower` that begins from `from` on and before `to`, in order. */
+export function findKeywords(
+  lower: string,
+  { triples, pairs, buckets }: KeywordIndex,
+  [from, to]: readonly [number, number],
+  found: (rules: readonly number[], at: number) => void,
+): void {
+  const look = (bucket: number, at: number): void => {
+    for (const { text, rules } of buckets[bucket - 1] as readonly Keyword[])
+      if (lower.startsWith(text, at)) found(rules, at);
   };
-}
-
-function slotsOf(keys: readonly number[]): Uint16Array {
-  const slots = new Uint16Array(MASK + 1);
-  for (const [i, key] of keys.entries()) slots[slotOf(key)] = slots[slotOf(key)] === 0 ? i + 1 : SEVERAL;
-  return slots;
-}
-
-const pairAt = (word: string): number => keyAt(`\0${word}`, 0);
-const isPair = (word: string): boolean => word.length === 2 && isAscii(word);
-
-function pairsOf(sought: readonly string[]): Uint8Array {
-  const pairs = new Uint8Array(1 << 14);
-  // No more than a byte can name; the others are sought one by one.
-  for (const [i, word] of sought.slice(0, 255).entries()) if (isPair(word)) pairs[pairAt(word)] = i + 1;
-  return pairs;
-}
-
-/** The rules of which a keyword occurs, and that are wanted, as positions in the table, in its order. */
-export function selectRules(
-  text: string,
-  index: KeywordIndex,
-  isWanted: (rank: number) => boolean = () => true,
-): number[] {
-  const found = new Set<number>();
-  for (const { requires, ranks } of index.always) {
-    const wanted = ranks.filter(isWanted);
-    if (wanted.length > 0 && requires.test(text)) for (const rank of wanted) found.add(rank);
-  }
-  const lower = text.toLowerCase();
-  const add = (word: number): void => {
-    for (const rank of index.ranks[word]?.split(' ').map(Number) ?? []) if (isWanted(rank)) found.add(rank);
-  };
-  const isPlain = Buffer.byteLength(lower) === lower.length;
-  for (const { word, isAscii: isFound } of index.single)
-    if ((isFound || !isPlain) && lower.includes(index.words[word] as string)) add(word);
-  selectByStart(lower, index, add);
-  return [...found].sort((a, b) => a - b);
-}
-
-/**
- * Each place of the text is looked up once, in one byte a character: another one that has the same byte is only looked at
- * for nothing.
- */
-function selectByStart(text: string, index: KeywordIndex, add: (word: number) => void): void {
-  const { keys, firsts, slots, next, words, pairs } = index;
-  const bytes = Buffer.from(text, 'latin1');
-  const seen = new Uint8Array(words.length);
-  const look = (word: number, at: number): void => {
-    if (seen[word] === 1 || !text.startsWith(words[word] as string, at)) return;
-    seen[word] = 1;
-    add(word);
-  };
-  for (let i = 0, key = 0; i < bytes.length; i += 1) {
-    key = ((key << 7) | ((bytes[i] as number) & 0x7f)) & 0x1fffff;
-    const pair = pairs[key & 0x3fff] as number;
-    if (pair > 0) look(pair - 1, i - 1);
-    const slot = slots[slotOf(key)] as number;
-    if (slot === 0) continue;
-    const place = slot === SEVERAL ? keys.indexOf(key) : slot - 1;
-    if (keys[place] !== key) continue;
-    const to = firsts[place + 1] ?? words.length;
-    for (let word = firsts[place] as number; word < to; word += 1)
-      if (next[word] === 0 || next[word] === bytes[i + 1]) look(word, i - KEY_LENGTH + 1);
+  let a = lower.charCodeAt(from);
+  let b = lower.charCodeAt(from + 1);
+  for (let i = from; i < to; i += 1) {
+    const c = lower.charCodeAt(i + 2);
+    const triple = triples[tripleOf(a, b, c)] as number;
+    if (triple > 0) look(triple, i);
+    const pair = pairs[pairOf(a, b)] as number;
+    if (pair > 0) look(pair, i);
+    a = b;
+    b = c;
   }
 }

@@ -1,5 +1,4 @@
-import { lazyRule } from './lazy-rule.js';
-import type { Rule } from './rule.js';
+import { lazyRule, type Rule } from './rule.js';
 
 // A header begins a line, behind the mark of a comment; or a string, where the text stands in JSON.
 const LINE = String.raw`(?<=^|["\x60]|\\n)[ \t]{0,16}(?:\/\/[/!]?|\/\*[*!]?|\*{1,3}|#{1,3}!?|--|;{1,3}|<!--|%{1,2}|'|REM|dnl|"""|>)?[ \t*]{0,8}`;
@@ -45,6 +44,7 @@ interface Header {
   id: string;
   what: string;
   keywords: readonly string[];
+  anchor?: RegExp;
   pattern: string;
   /** With `i` for phrases that ordinary prose never has, in whatever letters. */
   flags: string;
@@ -55,7 +55,8 @@ const HEADERS: readonly Header[] = [
   {
     id: 'copyright',
     what: 'copyright line of another owner',
-    keywords: ['copyright', '©', '(c)', '&copy;'],
+    keywords: ['copyright', '(c)', '&copy;'],
+    anchor: /©/g,
     pattern: `${LINE}(?:Copyright(?:[ \\t]{0,3}(?:\\(c\\)|©|&copy;)(?:[ \\t]{0,3}${YEARS})?|:?[ \\t]{1,3}${YEARS}|(?=${RESERVED}))|(?:\\(c\\)|©|&copy;)[ \\t]{0,3}(?:Copyright )?[ \\t]{0,3}(?:${YEARS}|(?=${RESERVED})))${NAME}`,
     flags: 'gimu',
   },
@@ -114,7 +115,7 @@ const HEADERS: readonly Header[] = [
 
 /** Headers that say a text is someone's own. A copyright line of one of the owners, or an open licence near, is none. */
 export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
-  return HEADERS.map(({ id, what, keywords, pattern, flags, only }) => {
+  return HEADERS.map(({ id, what, keywords, anchor, pattern, flags, only }) => {
     const isForeign = foreign(owners, id);
     return lazyRule(
       {
@@ -123,6 +124,7 @@ export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
         what,
         source: 'https://spdx.github.io/spdx-spec/v2.3/other-licensing-information-detected/',
         keywords,
+        ...(anchor ? { anchor } : {}),
         accept: (text, match) => (only?.(text, match) ?? true) && isForeign(text, match),
       },
       () => new RegExp(pattern, flags),

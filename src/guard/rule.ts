@@ -1,5 +1,3 @@
-import type { KeywordIndex } from './keywords.js';
-
 /** What kind of thing a rule finds. The class decides what a hit means, not the rule (docs/guard.md). */
 export type GuardClass =
   | 'secret'
@@ -12,7 +10,7 @@ export type GuardClass =
   | 'proprietary'
   | 'invisible';
 
-/** One line of the rule table. */
+/** One rule. Its pattern is tried near its anchors only: the keywords, and the matches of `anchor`. */
 export interface Rule {
   /** What a finding and the audit ledger name: `github-pat`. Never changes once released. */
   id: string;
@@ -21,44 +19,41 @@ export interface Rule {
   what: string;
   /** The page (or RFC) in which the vendor documents the format. */
   source: string;
-  /** Lower case. Text that has none of them is not looked at; an empty list: always looked at. */
+  /** Lower case, two characters or more. */
   keywords: readonly string[];
+  /** For what has no keyword: a short pattern with flag `g`. Rules that share the object share the search. */
+  anchor?: RegExp;
+  /** How many characters before an anchor a match may begin, and how many behind it the text ends for the pattern. */
+  reach?: readonly [before: number, behind: number];
   /**
-   * Without keywords: what a text must have to be looked at, without flag `g`. Rules that share the object share the
-   * look.
-   */
-  requires?: RegExp;
-  /**
-   * Flags `g`, and `i` or `u` where needed. Every repetition is bounded, so that it takes linear time. A group named
-   * `secret` is the part that must not be kept; without one it is the whole match.
+   * With flag `y` a match begins where an anchor begins; with `g` it is searched within `reach`, or without one in the
+   * whole text. Every repetition is bounded, so that it takes linear time. A group named `secret` is the part that must
+   * not be kept; without one it is the whole match.
    */
   pattern: RegExp;
-  /** A checksum, entropy, what is no placeholder: false where the match is none after all. */
+  /** A checksum, entropy, a placeholder: false if the match is not a hit. */
   accept?: (secret: string, match: RegExpExecArray) => boolean;
-  /** Recognised by what stands beside it only: not sought where words that are apart were joined. */
+  /** Recognized only by the text beside it: not searched where separate words were joined. */
   isLoose?: boolean;
 }
 
-/** Rules that are made together, when one of them is first needed: a start must be quick, and most texts need none. */
-export type RuleGroup = () => readonly Rule[];
-
-/** Rules in their order, made when asked for, and the index that tells which to ask for. */
-export interface RuleTable {
-  index: KeywordIndex;
-  /** What tells whether a rule is wanted, without making it. */
-  kindAt(rank: number): Kind;
-  ruleAt(rank: number): Rule;
-}
-
-export type Kind = Pick<Rule, 'class' | 'isLoose'>;
-
-export type Rules = readonly Rule[] | RuleTable;
-
-/** What was found, and where: offsets in UTF-16 units of the text that was given, `end` exclusive. */
+/** What was found, and where: offsets in UTF-16 units of the given text, `end` exclusive. */
 export interface Hit {
   rule: string;
   class: GuardClass;
   what: string;
   start: number;
   end: number;
+}
+
+/** A rule that compiles its pattern on first use: most texts need few of them, and a start must be quick. */
+export function lazyRule(rule: Omit<Rule, 'pattern'>, make: () => RegExp): Rule {
+  let pattern: RegExp | undefined;
+  return {
+    ...rule,
+    get pattern() {
+      pattern ??= make();
+      return pattern;
+    },
+  };
 }

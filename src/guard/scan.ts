@@ -1,37 +1,65 @@
-import { base64View, escapeView, hasRun, hexView } from './decode.js';
-import { concatenationView, lineView } from './join.js';
-import { makeIndexData } from './keyword-index.js';
-import { openIndex, selectRules } from './keywords.js';
+import { findKeywords, type KeywordIndex, lowerOf, makeIndex } from './keywords.js';
 import { dropOverlapping, type Finding, mergeFindings } from './merge.js';
-import { normaliseView, tagView } from './normalise.js';
-import type { Hit, Kind, Rule, Rules, RuleTable } from './rule.js';
-import { isJoined, type Span, spanInSource, type View } from './view.js';
+import { isPublished } from './published.js';
+import { normalizeView, tagView, unwrapView, viewsOf } from './readings.js';
+import type { Hit, Rule } from './rule.js';
+import { isJoined, rangesOf, type Span, spanInSource, touchesChange, type View } from './view.js';
 
-/** Those rules of a table that are wanted here. */
-export type Wanted = (rule: Kind) => boolean;
+/** Whether a rule is wanted here. */
+export type Wanted = (rule: Rule) => boolean;
 
-const all: Wanted = () => true;
-/** For what is read out of a text: what is invisible there is not hidden from anybody here. */
-const visible: Wanted = (rule) => rule.class !== 'invisible';
-const both =
-  (a: Wanted, b: Wanted): Wanted =>
-  (rule) =>
-    a(rule) && b(rule);
+type Range = readonly [from: number, to: number];
 
-const tables = new WeakMap<readonly Rule[], RuleTable>();
+interface Table {
+  rules: readonly Rule[];
+  index: KeywordIndex;
+  /** The places of the rules of each anchor; the rules without keyword and anchor are at `null`. */
+  anchors: ReadonlyMap<RegExp | null, readonly number[]>;
+}
 
-/** A list of rules needs an index of its own, which takes longer to make than a page to read. */
-function tableOf(rules: Rules): RuleTable {
-  if ('ruleAt' in rules) return rules;
+const tables = new WeakMap<readonly Rule[], Table>();
+
+function tableOf(rules: readonly Rule[]): Table {
   const known = tables.get(rules);
   if (known) return known;
-  const ruleAt = (rank: number): Rule => rules[rank] as Rule;
-  const table = { index: openIndex(makeIndexData(rules)), kindAt: ruleAt, ruleAt };
+  const anchors = new Map<RegExp | null, number[]>();
+  for (const [rank, { anchor = null, keywords }] of rules.entries()) {
+    if (!anchor && keywords.length > 0) continue;
+    const ranks = anchors.get(anchor) ?? [];
+    ranks.push(rank);
+    anchors.set(anchor, ranks);
+  }
+  const table = { rules, index: makeIndex(rules), anchors };
   tables.set(rules, table);
   return table;
 }
 
-/** The part of a match that must not be kept. It is the last place of its text in the match: a name stands before. */
+/** Where the anchors of each rule stand, by the place of the rule; [] for a rule that needs none. */
+function findAnchors(text: string, { index, anchors }: Table, ranges: readonly Range[]): number[][] {
+  const places: number[][] = [];
+  const add = (rules: readonly number[], at: number): void => {
+    for (const rank of rules) {
+      const own = places[rank];
+      if (own === undefined) places[rank] = [at];
+      else if (own[own.length - 1] !== at) own.push(at);
+    }
+  };
+  const lower = lowerOf(text);
+  for (const range of ranges) findKeywords(lower, index, range, add);
+  for (const [anchor, rules] of anchors) {
+    if (anchor === null) for (const rank of rules) places[rank] = [];
+    else
+      for (const [from, to] of ranges) {
+        // Without the rest of the text: a search that finds nothing would go on to its end.
+        const part = text.slice(0, to);
+        anchor.lastIndex = from;
+        for (let match = anchor.exec(part); match; match = anchor.exec(part)) add(rules, match.index);
+      }
+  }
+  return places;
+}
+
+/** The part of a match that must not be kept. It is the last place of its text in the match: a name stands before it. */
 function spanOf(match: RegExpExecArray): Span {
   const end = match.index + match[0].length;
   const secret = match.groups?.['secret'];
@@ -40,73 +68,116 @@ function spanOf(match: RegExpExecArray): Span {
   return { start, end: start + secret.length };
 }
 
-function* matchesOf(text: string, rule: Rule): Generator<Span> {
-  const { pattern, accept } = rule;
-  pattern.lastIndex = 0;
-  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    const span = spanOf(match);
-    const secret = match.groups?.['secret'];
-    const isHit = match[0] !== '' && secret !== '' && (accept?.(secret ?? match[0], match) ?? true);
-    if (isHit) yield span;
-    // What stands beside a value that was refused may hide the beginning of another: `token = secret = "…"`.
-    else if (secret !== undefined || match[0] === '')
-      pattern.lastIndex = Math.max(span.start, afterChar(text, match.index));
+const isHit = (rule: Rule, match: RegExpExecArray): boolean => {
+  const secret = match.groups?.['secret'] ?? match[0];
+  return secret !== '' && (rule.accept?.(secret, match) ?? true) && !isPublished(rule.class, secret);
+};
+
+/** A secret, and the match around it. */
+type Match = Span & { match: Span };
+
+const toMatch = (match: RegExpExecArray): Match => ({
+  ...spanOf(match),
+  match: { start: match.index, end: match.index + match[0].length },
+});
+
+/** Matches that begin at an anchor. */
+function* matchAt(text: string, rule: Rule, places: readonly number[]): Generator<Match> {
+  const { pattern } = rule;
+  let done = 0;
+  for (const place of places) {
+    if (place < done) continue;
+    pattern.lastIndex = place;
+    const match = pattern.exec(text);
+    if (!match || !isHit(rule, match)) continue;
+    yield toMatch(match);
+    done = match.index + match[0].length;
   }
 }
 
-/** With flag `u` a pattern that is sent into the middle of a pair goes back to its start, for ever. */
+/** Matches that begin between `from` and the end of the text. */
+function* matchFrom(text: string, rule: Rule, from: number): Generator<Match> {
+  const { pattern } = rule;
+  pattern.lastIndex = from;
+  for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
+    const found = toMatch(match);
+    if (isHit(rule, match)) yield found;
+    // The text beside a refused value may hide the beginning of another one: `token = secret = "…"`.
+    else if (match.groups?.['secret'] !== undefined)
+      pattern.lastIndex = Math.max(found.start, afterChar(text, match.index));
+    if (match[0] === '') pattern.lastIndex = afterChar(text, match.index);
+  }
+}
+
+/** With flag `u` a pattern that starts inside a surrogate pair goes back to its first half, forever. */
 const afterChar = (text: string, at: number): number => at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 
-function scanPlain(text: string, table: RuleTable, wanted: Wanted): Finding[] {
-  const findings: Finding[] = [];
-  for (const rank of selectRules(text, table.index, (one) => wanted(table.kindAt(one)))) {
-    const rule = table.ruleAt(rank);
-    for (const span of matchesOf(text, rule)) findings.push({ rule, rank, ...span });
+/** Matches around the anchors. Ranges that overlap are searched once. */
+function* matchAround(text: string, rule: Rule, places: readonly number[]): Generator<Match> {
+  const [before, behind] = rule.reach as Range;
+  let done = 0;
+  for (let i = 0; i < places.length; ) {
+    const from = Math.max(done, (places[i] as number) - before);
+    let to = (places[i] as number) + behind;
+    for (i += 1; i < places.length && (places[i] as number) - before <= to; i += 1)
+      to = (places[i] as number) + behind;
+    yield* matchFrom(text.slice(0, to), rule, from);
+    done = to;
+  }
+}
+
+function* matchesOf(text: string, rule: Rule, places: readonly number[], ranges: readonly Range[]) {
+  if (rule.pattern.sticky) yield* matchAt(text, rule, places);
+  else if (rule.reach && places.length > 0) yield* matchAround(text, rule, places);
+  else for (const [from, to] of ranges) yield* matchFrom(text.slice(0, to), rule, from);
+}
+
+/** What the wanted rules find in these ranges of a text as it stands. */
+function findPlain(
+  text: string,
+  table: Table,
+  wanted: Wanted,
+  ranges: readonly Range[] = [[0, text.length]],
+): (Finding & Match)[] {
+  const findings: (Finding & Match)[] = [];
+  const places = findAnchors(text, table, ranges);
+  for (const key in places) {
+    const rank = Number(key);
+    const rule = table.rules[rank] as Rule;
+    if (!wanted(rule)) continue;
+    for (const match of matchesOf(text, rule, places[rank] as number[], ranges))
+      findings.push({ rule, rank, ...match });
   }
   return findings;
 }
 
-const scanView = (view: View | undefined, table: RuleTable, wanted: Wanted): Finding[] =>
-  view === undefined
-    ? []
-    : scanPlain(view.text, table, wanted).map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
-
-/** Wrapped lines: only what a line end goes through, and only what is recognised by itself. */
-const scanLines = (view: View | undefined, table: RuleTable, wanted: Wanted): Finding[] =>
-  view === undefined
-    ? []
-    : scanPlain(
-        view.text,
-        table,
-        both(wanted, (rule) => !rule.isLoose),
-      )
-        .filter((finding) => isJoined(view, finding))
-        .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
-
-function findAll(text: string, table: RuleTable, wanted: Wanted): Finding[] {
-  const plain = normaliseView(text);
-  const source = plain?.text ?? text;
-  const seen = both(wanted, visible);
-  const found = scanPlain(text, table, wanted);
-  for (const view of [plain, tagView(text)]) found.push(...scanView(view, table, seen));
-  for (const makeView of [escapeView, ...(hasRun(source) ? [hexView, base64View] : []), concatenationView])
-    found.push(...scanView(makeView(source, plain), table, seen));
-  const wrapped = scanLines(lineView(source, plain), table, seen);
-  // A secret at a line's end would run on into the next line here: what was found without joining stands.
-  return wrapped.length === 0 ? found : [...found, ...dropOverlapping(wrapped, found)];
+/** What the change of a view brought to light. The rest of it was looked at already. */
+function findInView(view: View | undefined, table: Table, wanted: Wanted): Finding[] {
+  if (view === undefined) return [];
+  return findPlain(view.text, table, wanted, rangesOf(view))
+    .filter(({ match }) => touchesChange(view, match))
+    .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
 }
 
-/** Patterns look back and ahead for much less; a text longer than a window is read window by window. */
-const WINDOW = 262_144;
-const OVERLAP = 16_384;
+/** Wrapped lines: only what a line end goes through, and only what is recognized by its own form. */
+function findWrapped(view: View | undefined, table: Table, wanted: Wanted): Finding[] {
+  if (view === undefined) return [];
+  return findPlain(view.text, table, (rule) => !rule.isLoose && wanted(rule), rangesOf(view))
+    .filter((finding) => isJoined(view, finding))
+    .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
+}
 
-/** All that the rules find in a text, also encoded, split or made unreadable in it; sorted, none inside another. */
-export function scanText(text: string, rules: Rules, wanted: Wanted = all): Hit[] {
+/** All that the rules find in a text, also encoded, split or disguised in it; sorted, none inside another. */
+export function scanText(text: string, rules: readonly Rule[], wanted: Wanted = () => true): Hit[] {
   const table = tableOf(rules);
-  if (text.length <= WINDOW) return mergeFindings(findAll(text, table, wanted));
-  const findings: Finding[] = [];
-  for (let from = 0; from < text.length - OVERLAP; from += WINDOW - OVERLAP)
-    for (const { start, end, ...finding } of findAll(text.slice(from, from + WINDOW), table, wanted))
-      findings.push({ ...finding, start: from + start, end: from + end });
-  return mergeFindings(findings);
+  const found: Finding[] = findPlain(text, table, wanted);
+  // Invisible characters that only a decoded text has are hidden from nobody.
+  const visible: Wanted = (rule) => rule.class !== 'invisible' && wanted(rule);
+  const plain = normalizeView(text);
+  const source = plain?.text ?? text;
+  for (const view of [plain, tagView(text), ...viewsOf(source, plain)])
+    found.push(...findInView(view, table, visible));
+  const wrapped = findWrapped(unwrapView(source, plain), table, visible);
+  // A secret at the end of a line would run on into the next line here: what was found without joining stands.
+  return mergeFindings(wrapped.length === 0 ? found : [...found, ...dropOverlapping(wrapped, found)]);
 }

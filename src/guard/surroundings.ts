@@ -10,6 +10,14 @@ export const BEGIN = String.raw`(?<!(?<!\\)[A-Za-z0-9$]|\w_|(?<![A-Za-z])\.|[\w]
 /** Where it ends: a full stop may follow, a fraction or the rest of a uuid not. */
 export const END = String.raw`(?![A-Za-z0-9$]|_\w|\.\d|-[0-9A-Fa-f]{4})`;
 
+/** So many digits, grouped as numbers of any kind are. */
+const digits = (count: number): RegExp =>
+  new RegExp(`\\d(?:[ .()\\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\\d){${count - 1}}`, 'g');
+
+/** More than a date has. */
+export const NUMBER = digits(9);
+export const LONG_NUMBER = digits(12);
+
 /** What stands before a match, at most `length` characters. */
 export function before(match: RegExpExecArray, length = REACH): string {
   return match.input.slice(Math.max(0, match.index - length), match.index);
@@ -22,14 +30,14 @@ export function after(match: RegExpExecArray, length = REACH): string {
 }
 
 /**
- * A test for one of these words shortly before a match. Words stand alone or as part of a snake_case or dashed name
+ * A test for one of these words shortly before a match, or right behind it. Words stand alone or as part of a snake_case or dashed name
  * (`user_bsn`, `BSN-Nr`); a space in one stands for any such joint.
  */
 export function mentions(words: readonly string[]): (match: RegExpExecArray) => boolean {
   let pattern: RegExp | undefined;
   return (match) => {
     pattern ??= wordsPattern(words);
-    return pattern.test(before(match));
+    return pattern.test(before(match)) || pattern.test(after(match, 24));
   };
 }
 
@@ -41,7 +49,8 @@ function wordsPattern(words: readonly string[]): RegExp {
 
 /** The engine's prefilter for such words: of each the longest part, so that "tax id", "tax_id" and "taxId" pass. */
 export function keywordsOf(words: readonly string[]): string[] {
-  return words.map((word) => word.split(' ').reduce((a, b) => (b.length > a.length ? b : a)));
+  const longest = words.map((word) => word.split(' ').reduce((a, b) => (b.length > a.length ? b : a)));
+  return [...new Set(longest)];
 }
 
 /** Whether groups of four digits are part of a table: more such groups beside them, or code points in hex. */

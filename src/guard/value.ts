@@ -1,5 +1,4 @@
-import { countKinds, entropyOf, mixtureOf } from './entropy.js';
-import { isPlaceholder } from './placeholder.js';
+import { countKinds, entropyOf, isPlaceholder, mixtureOf } from './random.js';
 
 /** What is written where a secret could be, but tells where or what something is. */
 const OTHER_KINDS: readonly RegExp[] = [

@@ -12,12 +12,14 @@ export interface Span {
 }
 
 /**
- * Another reading of a text: parts of it decoded, joined or made plain. Knows for each of its characters the stretch
- * of the text that it was read from.
+ * Another reading of a text: parts of it decoded, joined or made plain. Knows for each of its characters the stretch of
+ * the text that it was read from.
  */
 export interface View {
   text: string;
   pieces: readonly Piece[];
+  /** Where it differs from the text, in its own offsets and in order. Empty where something was left out. */
+  changes: readonly Span[];
   /** The view that it was made from, where that was not the text itself. */
   base?: View;
 }
@@ -29,10 +31,11 @@ export interface Replacement {
   text: string;
 }
 
-/** The view in which the stretches, sorted and apart, are replaced; undefined where there are none. */
+/** The view in which the stretches, sorted and apart, are replaced; undefined without any. */
 export function makeView(source: string, stretches: readonly Replacement[], base?: View): View | undefined {
   if (stretches.length === 0) return undefined;
   const pieces: Piece[] = [];
+  const changes: Span[] = [];
   let text = '';
   let done = 0;
   const add = (part: string, from: number, to: number, isCopy: boolean) => {
@@ -41,26 +44,12 @@ export function makeView(source: string, stretches: readonly Replacement[], base
   };
   for (const stretch of stretches) {
     add(source.slice(done, stretch.from), done, stretch.from, true);
+    changes.push({ start: text.length, end: text.length + stretch.text.length });
     add(stretch.text, stretch.from, stretch.to, false);
     done = stretch.to;
   }
   add(source.slice(done), done, source.length, true);
-  return base === undefined ? { text, pieces } : { text, pieces, base };
-}
-
-/** The view in which each match is left out. Where it all comes from is found out when it is asked for: most texts have no hit. */
-export function leaveOut(source: string, pattern: RegExp, base?: View): View | undefined {
-  const text = source.replace(pattern, '');
-  if (text.length === source.length) return undefined;
-  let whole: View | undefined;
-  const view = {
-    text,
-    get pieces() {
-      whole ??= replaceIn(source, pattern, () => '');
-      return whole?.pieces ?? [];
-    },
-  };
-  return base === undefined ? view : Object.assign(view, { base });
+  return { text, pieces, changes, ...(base === undefined ? {} : { base }) };
 }
 
 /** The view in which each match is replaced; undefined leaves a match as it is. */
@@ -78,18 +67,27 @@ export function replaceIn(
   return makeView(source, stretches, base);
 }
 
-function pieceAt(view: View, offset: number): Piece {
-  let low = 0;
-  let high = view.pieces.length - 1;
+/** The place of the last item whose offset is at most `offset`; -1 if there is none. */
+function lastAt<T>(items: readonly T[], offset: number, offsetOf: (item: T) => number): number {
+  let low = -1;
+  let high = items.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((view.pieces[middle]?.at ?? 0) <= offset) low = middle;
+    if (offsetOf(items[middle] as T) <= offset) low = middle;
     else high = middle - 1;
   }
-  return view.pieces[low] ?? { at: 0, from: 0, to: 0, isCopy: true };
+  return low;
 }
 
-/** Where a stretch of the view stands in the text that was given. */
+const pieceAt = ({ pieces }: View, offset: number): Piece =>
+  pieces[
+    Math.max(
+      0,
+      lastAt(pieces, offset, (piece) => piece.at),
+    )
+  ] ?? { at: 0, from: 0, to: 0, isCopy: true };
+
+/** Where a stretch of the view stands in the given text. */
 export function spanInSource(view: View, { start, end }: Span): Span {
   const first = pieceAt(view, start);
   const last = pieceAt(view, end - 1);
@@ -103,3 +101,23 @@ export function spanInSource(view: View, { start, end }: Span): Span {
 /** Whether a stretch was put together from more than one: then it stands nowhere in the text as it is. */
 export const isJoined = (view: View, { start, end }: Span): boolean =>
   pieceAt(view, start) !== pieceAt(view, end - 1);
+
+/** How far from a change a name may stand that makes it a secret. */
+const REACH = 256;
+
+/** The parts of a view that are worth a look: its changes with their surroundings. */
+export function rangesOf({ text, changes }: View): [from: number, to: number][] {
+  const ranges: [number, number][] = [];
+  for (const { start, end } of changes) {
+    const last = ranges.at(-1);
+    if (last && start - REACH <= last[1]) last[1] = Math.min(text.length, end + REACH);
+    else ranges.push([Math.max(0, start - REACH), Math.min(text.length, end + REACH)]);
+  }
+  return ranges;
+}
+
+/** Whether a change is part of a stretch or next to it, where it may have ended a word. */
+export function touchesChange({ changes }: View, { start, end }: Span): boolean {
+  const last = changes[lastAt(changes, end, (change) => change.start)];
+  return last !== undefined && last.end >= start;
+}

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { scanText } from '../../src/guard/scan.js';
-import { rulesOf } from '../../src/guard/table.js';
-import { SECRET_GROUPS } from '../../src/guard/vendor-rules.js';
+import { secretRules } from '../../src/guard/secret-rules.js';
 import { fill, seeded } from '../support/secrets.js';
 
-const SECRET_RULES = rulesOf(SECRET_GROUPS);
+const SECRET_RULES = secretRules();
 
 const ROUNDS = 40;
 

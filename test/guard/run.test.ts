@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasRun } from '../../src/guard/decode.js';
+import { hasRun } from '../../src/guard/readings.js';
 
 it('LTM-13 hasRun finds 16 characters of base64 or hex in a row, wherever they stand', () => {
   const run = (length: number): string => 'aZ0_+/-b9QxYkLm3'.repeat(2).slice(0, length);

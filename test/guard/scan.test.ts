@@ -3,11 +3,11 @@ import { scanFields } from '../../src/guard/document.js';
 import type { Field } from '../../src/guard/fields.js';
 import type { Rule } from '../../src/guard/rule.js';
 import { scanText } from '../../src/guard/scan.js';
-import { guardRules, rulesOf } from '../../src/guard/table.js';
-import { SECRET_GROUPS } from '../../src/guard/vendor-rules.js';
+import { secretRules } from '../../src/guard/secret-rules.js';
+import { guardRules } from '../../src/guard/table.js';
 import { crcBody, fill, run, seeded } from '../support/secrets.js';
 
-const SECRET_RULES = rulesOf(SECRET_GROUPS);
+const SECRET_RULES = secretRules();
 
 const random = seeded(5);
 const PAT = `ghp_${crcBody(random)}`;
@@ -86,7 +86,7 @@ describe('scanText', () => {
   it('looks for rules without keywords, with short ones and with ones beyond ASCII', () => {
     const rules = [
       rule('always', [], /\bzz\d{1,3}/g, { class: 'phone' }),
-      rule('short', ['@'], /\w{1,9}@\w{1,9}/g, { class: 'email' }),
+      rule('short', [], /\w{1,9}@\w{1,9}/g, { class: 'email', anchor: /@/g, reach: [9, 10] }),
       rule('wide', ['geheimnisträger'], /GEHEIMNISTRÄGER/g, { class: 'proprietary' }),
     ];
     const hits = scanText('zz12, a@b and GEHEIMNISTRÄGER', rules);
@@ -94,7 +94,11 @@ describe('scanText', () => {
   });
 
   it('does not also call an address what is part of a credential', () => {
-    const email = rule('email', ['@'], /[\w.]{1,40}@[\w.]{1,40}/g, { class: 'email' });
+    const email = rule('email', [], /[\w.]{1,40}@[\w.]{1,40}/g, {
+      class: 'email',
+      anchor: /@/g,
+      reach: [40, 41],
+    });
     const text = `postgres://shop:${run(random, 'alnum', 14)}@db.internal/shop`;
     const classes = scanText(text, [...SECRET_RULES, email]).map((hit) => hit.class);
     expect(classes).toContain('secret');

@@ -144,12 +144,14 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
           Number(id.slice(13)) > 0 &&
           Number(id.slice(13)) < 98,
       ),
+    word: 'sécurité sociale',
   },
   'es-dni': {
     make: (r) => {
       const body = r.digits(8);
       return body + 'TRWAGMYFPDXBNJZSQVHLCKE'.charAt(Number(body) % 23);
     },
+    word: 'DNI',
   },
   'it-codice-fiscale': {
     make: (r) =>
@@ -324,6 +326,7 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
           return total % 11 === 1;
         },
       ),
+    word: '身份证',
   },
   'jp-my-number': {
     make: (r) =>
@@ -367,6 +370,7 @@ export const NATIONAL: Readonly<Record<string, { make: (r: Random) => string; wo
       const body = r.digits(7);
       return `S${body}${'JZIHGFEDCBA'[sum(body, [2, 7, 6, 5, 4, 3, 2]) % 11]}`;
     },
+    word: 'NRIC',
   },
   'au-tfn': {
     make: (r) =>

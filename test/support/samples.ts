@@ -4,10 +4,9 @@ import type { GuardClass } from '../../src/guard/rule.js';
 /** One of each class, made anew at every run: none stands whole in the repository. */
 export const SAMPLES: Record<Exclude<GuardClass, 'invisible'>, () => string> = {
   secret: () => `${['glp', 'at'].join('')}-${random(20)}`,
-  card: () => withLuhn(`4${digits(14)}`),
+  card: () => withLuhn(`4${digits(14)}`).replace(/.{4}(?=.)/g, '$& '),
   iban: () => withMod97('DE', digits(18)),
-  // Not what could be a date.
-  'national-id': () => spanishId(`7${digits(7)}`),
+  'national-id': () => spanishId(`7${digits(7)}`).replace(/(..)(...)(...)(.)/, '$1.$2.$3-$4'),
   email: () => `${random(8)}@${random(8)}.com`,
   phone: () => `+49 30 ${['2', digits(3)].join('')} ${digits(4)}`,
   ip: () => [...randomBytes(2)].reduce((ip, byte) => `${ip}.${byte}`, '93.184'),

@@ -1,0 +1,243 @@
+import { lazyRule, type Rule } from './rule.js';
+import { after, bare, before, mentions, NUMBER } from './surroundings.js';
+
+// Nobody reads these: what a service signs its messages with.
+const NOBODY = /(?:^|[.+_-])(?:no[._-]?reply|do[._-]?not[._-]?reply)(?:$|[.+_-])|^(?:bot|mailer-daemon)$/;
+// RFC 2606 and RFC 6761, and `example` under any domain.
+const RESERVED = /(?:^|\.)(?:example|test|invalid|localhost|localdomain)$|(?:^|\.)example\.[a-z.]{2,12}$/;
+const NO_PERSON = /(?:^|\.)(?:noreply\.github\.com|noreply\.gitlab\.com|noreply\.codeberg\.org)$/;
+// Last parts of file and unit names that are no top level domain; of those that are both, only `.md` is taken for a file.
+const FILE_ENDING =
+  /\.(?:png|jpe?g|gif|svg|webp|avif|ico|bmp|pdf|[cm]?[jt]sx?|jsonc?|json5|ya?ml|toml|lock|css|scss|less|html?|xml|txt|csv|log|map|vue|wasm|java|kt|cpp|hpp|cs|rb|tgz|gz|tar|exe|dll|service|socket|timer|target|mount|slice|scope)$|^[^.]+\.md$/;
+// Kotlin's and Swift's labels, and the accounts of version control over ssh.
+const LABEL = /^(?:this|super|return|break|continue|git|hg|svn)$/;
+const URL_USER = /:\/\/[^\s/@'"<>]{0,80}$/;
+const REMOTE_PATH = /^:(?:~|\/|(?:[\w.-]{1,60}\/){2}|[\w.-]{1,60}\.git)/;
+
+function isPersonal(address: string, match: RegExpExecArray): boolean {
+  const at = address.lastIndexOf('@');
+  const [local, domain] = [address.slice(0, at).toLowerCase(), address.slice(at + 1).toLowerCase()];
+  if (NOBODY.test(local) || LABEL.test(local) || local.endsWith('.') || local.includes('..')) return false;
+  if (RESERVED.test(domain) || NO_PERSON.test(domain) || FILE_ENDING.test(domain)) return false;
+  // `pkg@1.2.3-rc.one` is a version, `a@b.multiply(c)` an expression.
+  if (/^v?\d{1,8}\.\d/.test(domain) || /(?:^|\.)-|-\./.test(domain)) return false;
+  const next = after(match, 64);
+  return !(next.startsWith('(') || REMOTE_PATH.test(next) || URL_USER.test(before(match, 100)));
+}
+
+const emailRules = (): readonly Rule[] => [
+  lazyRule(
+    {
+      id: 'email',
+      class: 'email',
+      what: 'e-mail address of a person',
+      source: 'https://www.rfc-editor.org/rfc/rfc5321#section-4.1.2',
+      keywords: [],
+      anchor: /@/g,
+      reach: [66, 400],
+      accept: isPersonal,
+    },
+    () =>
+      /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}_][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}(?:xn--[a-z0-9-]{2,40}|\p{L}{2,24})(?![\p{L}\p{N}@]|[-_][\p{L}\p{N}])/gu,
+  ),
+];
+
+/** Country calling codes of ITU-T E.164; a region's single digits and ranges in one go. */
+const COUNTRY =
+  /^(?:1|7|2(?:0|7|1[1-368]|[2346]\d|5[0-8]|9[0179])|3(?:[0-469]|5\d|7[0-8]|8[0-35-79])|4(?:[013-9]|2[013])|5(?:[1-8]|0\d|9\d)|6(?:[0-6]|7[02-9]|8[0-35-9]|9[0-2])|8(?:[1246]|5[02356]|80|86)|9(?:[0-58]|6[0-8]|7[0-79]|9[2-68]))/;
+
+// What regulators keep free for films and examples: NANP 555-01XX and the area 555, Ofcom's drama ranges.
+const FICTIONAL =
+  /^1?\d{3}55501\d\d$|^1?555\d{7}$|^(?:44|0)(?:7700900|2079460|1632960|1134960|1144960|1154960|1164960|1174960|1184960|1214960|1314960|1414960|1514960|1614960)\d{3}/;
+const NANP = /^1?[2-9](?!11)\d{2}[2-9](?!11)\d{6}$/;
+/** What stands between two groups; a lone minus or a slash between spaces is arithmetic. */
+const JOINT = /^(?:[ .\-/\u00a0\u2009\u202f\u2010-\u2013]|\)|\(| \(|\) |\)-|-\(| - )$/;
+
+const AMERICAN_GROUPS = /^\+1\D{0,2}\d{3}\D{0,2}\d{3}\D?\d{4}/;
+
+const grouping = (text: string): string[] => text.split(/\d+/).filter((joint) => joint !== '');
+
+function isInternational(text: string): boolean {
+  const digits = bare(text.slice(1));
+  const code = COUNTRY.exec(digits)?.[0];
+  if (!code || FICTIONAL.test(digits) || /^(\d)\1+$/.test(digits)) return false;
+  if (code === '1') return NANP.test(digits.slice(0, 11)) && AMERICAN_GROUPS.test(text);
+  return digits.length - code.length >= 7 && grouping(text.slice(1)).every((joint) => JOINT.test(joint));
+}
+
+const isAmerican = (text: string): boolean => {
+  const digits = bare(text);
+  return NANP.test(digits) && !FICTIONAL.test(digits);
+};
+
+const PHONE_WORDS =
+  'tel|tél|phone|telephone|téléphone|telefon|telefono|teléfono|telefone|telefoon|mobile|mobil|móvil|cell|cellphone|celular|handy|fax|whatsapp|sms|call|dial|hotline|portable|gsm|numéro|电话|手机|電話|携帯|전화';
+const CALLED = new RegExp(
+  `(?<!(?<!\\\\)[a-z])(?:${PHONE_WORDS})(?:[ _-]?(?:no|nr|num|number|nummer))?(?![a-z])[^\\d\\n]{0,20}$`,
+  'i',
+);
+// Words of programs as well: a bare number behind one is an address or a count.
+const CALLED_LOOSELY = /\b(?:call|cell|dial|handy|portable)\W{0,20}$/i;
+const NO_PHONE =
+  /^\d{4}[-./]\d\d?[-./]\d\d?|^\d\d?[-./]\d\d?[-./]\d{4}|^\d{1,3}(?:\.\d{1,3}){3}$|^\d{1,3}(?:[ .]\d{3}){2,3}$|^\d{1,9}\.\d{1,9}$|^1[5-9]\d{8}$|^1234567890?$|^(?:19|20)\d{6}$/;
+
+// Named a phone number: it begins with the trunk zero, or is grouped, or is as long as a mobile number.
+function isNamed(text: string, match: RegExpExecArray): boolean {
+  const digits = bare(text);
+  if (NO_PHONE.test(text) || FICTIONAL.test(digits) || /^(\d)\1+$/.test(digits)) return false;
+  if (digits.length < 7 || digits.length > 13 || !CALLED.test(before(match, 44))) return false;
+  if (digits.startsWith('0') || grouping(text).length > 0) return true;
+  return digits.length >= 9 && !CALLED_LOOSELY.test(before(match, 24));
+}
+
+const E164 = 'https://www.itu.int/rec/T-REC-E.164';
+
+const phoneRules = (): readonly Rule[] => [
+  {
+    id: 'phone-international',
+    class: 'phone',
+    what: 'phone number',
+    source: E164,
+    keywords: [],
+    anchor: /\+/g,
+    pattern:
+      /(?<!(?<!\\)[A-Za-z0-9]|\w_|[+\-/)]|(?<![A-Za-z])\.)\+[1-9](?:[ ().\-/\u00a0\u2009\u202f\u2010-\u2013]{0,3}\d){7,14}(?![\w]|\.\d)/y,
+    accept: isInternational,
+  },
+  {
+    id: 'phone-north-american',
+    class: 'phone',
+    what: 'phone number',
+    source: 'https://www.nanpa.com/numbering',
+    keywords: [],
+    anchor: NUMBER,
+    reach: [4, 80],
+    pattern:
+      /(?<!(?<!\\)\w|[$+]|[\w][-./]|\d )(?:1[ .-])?(?:\([2-9]\d{2}\) ?|[2-9]\d{2}([.-]))[2-9]\d{2}(?:\1|[-.])\d{4}(?![\w]|[-.]\d)/g,
+    accept: isAmerican,
+  },
+  {
+    id: 'phone-named',
+    class: 'phone',
+    what: 'phone number',
+    source: E164,
+    keywords: PHONE_WORDS.split('|'),
+    reach: [0, 140],
+    pattern:
+      /(?<!(?<!\\)\w|[$+]|[\w][./]|\d[ -]|[A-Z]-)(?:\(\d{1,5}\)|\d)(?:[ ().\-/]{0,3}\d){6,12}(?![\w]|\.\d|[-/]\w)/g,
+    accept: (text, match) => isNamed(text, match) && !after(match, 3).startsWith('ms'),
+  },
+];
+
+const SPECIAL = 'https://www.iana.org/assignments/iana-ipv4-special-registry';
+
+/** Addresses that name no one: IANA's special registry, multicast, reserved, as first and last of each block. */
+const NOT_GLOBAL: readonly (readonly [string, string])[] = [
+  ['0.0.0.0', '0.255.255.255'],
+  ['10.0.0.0', '10.255.255.255'],
+  ['100.64.0.0', '100.127.255.255'],
+  ['127.0.0.0', '127.255.255.255'],
+  ['169.254.0.0', '169.254.255.255'],
+  ['172.16.0.0', '172.31.255.255'],
+  ['192.0.0.0', '192.0.0.255'],
+  ['192.0.2.0', '192.0.2.255'],
+  ['192.88.99.0', '192.88.99.255'],
+  ['192.168.0.0', '192.168.255.255'],
+  ['198.18.0.0', '198.19.255.255'],
+  ['198.51.100.0', '198.51.100.255'],
+  ['203.0.113.0', '203.0.113.255'],
+  ['224.0.0.0', '255.255.255.255'],
+];
+
+// Public resolvers, the number that everyone counts up when any address will do, and X.500's object identifiers.
+const WELL_KNOWN =
+  /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1|2\.5\.(?:4|29)\.\d{1,3})$/;
+const VERSION_BEFORE =
+  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |(?:upgrad\w{1,3}|bump\w{0,3}|v8) (?:[\w./@-]{1,30} )?to |§ ?|@[~^]?|[~^]|[<>]= ?|[a-z][/_-]|\w\/v?)$/i;
+
+const isHost = mentions([
+  'ip',
+  'ipv4',
+  'host',
+  'addr',
+  'address',
+  'server',
+  'client',
+  'remote',
+  'peer',
+  'ping',
+  'from',
+]);
+
+const asNumber = (ip: string): number => ip.split('.').reduce((sum, octet) => sum * 256 + Number(octet), 0);
+
+function isPublicV4(ip: string, match: RegExpExecArray): boolean {
+  if (!/^(?:(?:0|[1-9]\d{0,2})(?:\.|$)){4}$/.test(ip) || ip.split('.').some((octet) => Number(octet) > 255))
+    return false;
+  // `4.0.0.0` and `12.5.0.0` are versions or networks, no host.
+  if (WELL_KNOWN.test(ip) || ip.endsWith('.0.0') || VERSION_BEFORE.test(before(match, 48))) return false;
+  // Sections and versions count low; a machine's address hardly ever does in all four places.
+  if (/^(?:[12]?\d\.?){4}$/.test(ip) && !isHost(match)) return false;
+  const number = asNumber(ip);
+  return !NOT_GLOBAL.some(([first, last]) => number >= asNumber(first) && number <= asNumber(last));
+}
+
+/** The eight groups of an IPv6 address; null where it is none. */
+function ipv6Groups(text: string): number[] | null {
+  const halves = text.split('::');
+  if (halves.length > 2) return null;
+  const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')));
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 1 ? missing !== 0 : missing < 1) return null;
+  const groups = [...head, ...Array(missing).fill('0'), ...tail];
+  return groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))
+    ? groups.map((g) => Number.parseInt(g, 16))
+    : null;
+}
+
+const RESOLVERS_V6 = [
+  '2001:4860:4860::8888',
+  '2001:4860:4860::8844',
+  '2606:4700:4700::1111',
+  '2606:4700:4700::1001',
+  '2620:fe::fe',
+  '2620:fe::9',
+];
+
+function isPublicV6(text: string): boolean {
+  const [first = 0, second = 0, ...rest] = ipv6Groups(text) ?? [];
+  // 2001:db8::/32 and 3fff::/20 are for documents (RFC 3849, RFC 9637); the rest of 2000::/3 is the public net.
+  if (first >> 13 !== 1 || (first === 0x2001 && second === 0xdb8) || (first === 0x3fff && second < 0x1000))
+    return false;
+  // Benchmarks and overlay identifiers (RFC 5180, RFC 7343).
+  if (first === 0x2001 && (second === 2 || (second >= 0x10 && second < 0x30))) return false;
+  return !RESOLVERS_V6.includes(text.toLowerCase()) && (second !== 0 || rest.some((group) => group !== 0));
+}
+
+const networkRules = (): readonly Rule[] => [
+  {
+    id: 'ip-v4',
+    class: 'ip',
+    what: 'public IPv4 address',
+    source: SPECIAL,
+    keywords: [],
+    anchor: /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d/g,
+    reach: [2, 80],
+    pattern: /(?<!(?<!\\)\w|[$§.+]|\d-)\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?![\w]|\.[\w]|[-+]\w)/g,
+    accept: isPublicV4,
+  },
+  {
+    id: 'ip-v6',
+    class: 'ip',
+    what: 'public IPv6 address',
+    source: 'https://www.iana.org/assignments/ipv6-address-space',
+    keywords: [],
+    anchor: /[23][0-9A-Fa-f]{3}:[0-9A-Fa-f]{0,4}:/g,
+    pattern:
+      /(?<!(?<!\\)\w|[.]|::|(?<![A-Za-z])[0-9A-Fa-f]{1,4}:)[23][0-9A-Fa-f]{3}:(?:[0-9A-Fa-f]{0,4}:){1,7}[0-9A-Fa-f]{0,4}(?![\w:])/y,
+    accept: isPublicV6,
+  },
+];
+
+/** E-mail addresses, phone numbers and IP addresses. */
+export const contactRules = (): readonly Rule[] => [...emailRules(), ...phoneRules(), ...networkRules()];

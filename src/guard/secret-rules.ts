@@ -1,0 +1,221 @@
+import { hasCrcSuffix } from './checksum.js';
+import { entropyOf, hasSequence, isPlaceholder, looksRandom, mixtureOf } from './random.js';
+import { lazyRule, type Rule } from './rule.js';
+import { SECRETS } from './rules/secrets.js';
+import { isSecretValue, isSecretWord } from './value.js';
+
+type Accept = NonNullable<Rule['accept']>;
+
+const readBase64 = (text: string): string => Buffer.from(text, 'base64').toString('utf8');
+
+/** `user:password` in base64, as RFC 7617 and Docker's settings have it. */
+function isPair(secret: string): boolean {
+  const [, user, password] =
+    /^([^:\p{Cc}]{1,100}):([^\p{Cc}\ufffd]{1,1000})$/u.exec(readBase64(secret)) ?? [];
+  return user !== undefined && password !== undefined && !isPlaceholder(password) && password.length >= 4;
+}
+
+function isJwtHeader(part: string): boolean {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof header === 'object' && header !== null && 'alg' in header;
+  } catch {
+    return false;
+  }
+}
+
+/** What armor may have between its header and its body: "Proc-Type: 4,ENCRYPTED". */
+const ARMOR_HEADER = /^[A-Z][A-Za-z-]{2,20}: .*$/gm;
+
+/** A header in prose is followed by words; a key's by a line of base64, whatever quotes and signs stand between. */
+function hasKeyBody(block: string): boolean {
+  const body = block
+    .replace(/^-{4,5}[^-]{1,60}-{4,5}/, '')
+    .replace(/\\[nrt]/g, '\n')
+    .replace(ARMOR_HEADER, '');
+  const line = /[A-Za-z0-9][A-Za-z0-9+/]{0,200}/.exec(body)?.[0] ?? '';
+  return line.length >= 24 && entropyOf(line) >= 3.3 && !/(.)\1{9}/.test(line);
+}
+
+/** The checks that a line of the table can name. All take the secret, or the body behind the prefix of a token. */
+const CHECKS: Readonly<Record<string, Accept>> = {
+  '-': (text) => looksRandom(text),
+  any: () => true,
+  /** GitHub's and npm's bodies of 36 end with their checksum. GitHub reserves longer ones. */
+  crc: (body) => (body.length === 36 ? hasCrcSuffix(body) : looksRandom(body)),
+  'after-dash': (body) => looksRandom(body.slice(body.lastIndexOf('-') + 1)),
+  'after-colon': (text) => looksRandom(text.slice(text.indexOf(':') + 1)),
+  /** A digest is as long, but has no capitals. */
+  mixed: (text) => mixtureOf(text) >= 0.15 && /[A-Z]/.test(text) && looksRandom(text),
+  /** No word of that length is written so. */
+  name: (text) => mixtureOf(text) >= 0.15 && looksRandom(text),
+  /** A bot token begins with its account's number in base64. */
+  discord: (text) =>
+    /^\d{15,22}$/.test(Buffer.from(text.split('.')[0] ?? '', 'base64').toString('latin1')) &&
+    looksRandom(text),
+  pem: hasKeyBody,
+  bech32: (text) => !hasSequence(text) && entropyOf(text) >= 3,
+  jwt: (text) => isJwtHeader(text.split('.', 1)[0] ?? ''),
+  own: (text) => !isPlaceholder(text),
+  url: (text, match) =>
+    !isPlaceholder(text) && text !== match.groups?.['user'] && !/^[{$[]|[}\]]$/.test(text),
+  pair: isPair,
+  docker: (text) => isPair(text) || (text.length >= 40 && looksRandom(text)),
+  /** What a header holds; in a program a name stands there. */
+  value: (text) => /\d/.test(text) && isSecretValue(text) && looksRandom(text),
+};
+
+const PARTS: Readonly<Record<string, string>> = {
+  '<hex>': '[0-9a-f]',
+  '<alnum>': '[A-Za-z0-9]',
+  '<url64>': '[\\w-]',
+  '<std64>': '[A-Za-z0-9+/]',
+  '<uuid>': '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}',
+  '<begin>': '-----BEGIN ',
+  // `\n` written out and what a program puts around its lines belong to the body.
+  '<pem>': '-----(?:[^-]|-(?!----)){40,16384}(?:-----END [A-Z0-9 ]{1,40}-----)?',
+};
+
+const literally = (literal: string): string => literal.replace(/[.$+*?|()[\]{}\\/]/g, '\\$&');
+
+const CREDENTIAL =
+  /key|token|secret|pass|auth|api|bearer|cred|(?:\b|_)pat(?:\b|_)|license|pw|login|webhook|dsn/i;
+const DIGEST = /sha-?\d|sha\b|commit|hash|digest|md5|checksum|integrity|etag|revision|\bid\b/i;
+
+/** Between the name and the value stands a word for a credential, or next to nothing. */
+function isAssigned(match: RegExpExecArray): boolean {
+  const before = match[0].slice(0, match[0].lastIndexOf(match.groups?.['secret'] ?? ''));
+  if (DIGEST.test(match.groups?.['gap'] ?? '')) return false;
+  return (
+    CREDENTIAL.test(before) ||
+    /^["'`)\]]{0,2}\s{0,4}(?:[:=]|=>|is|)\s{0,4}["'`]?$/.test(match.groups?.['gap'] ?? '')
+  );
+}
+
+/** Characters around a mark: the longest token before it, and the longest behind it. */
+const MARK_REACH = [100, 200] as const;
+
+interface Row {
+  kind: string;
+  accept: Accept;
+  keywords: readonly string[];
+  body: string;
+}
+
+/** How a rule of each kind reads its line, in the order in which kinds give a hit its name. */
+const KINDS: Readonly<Record<string, (row: Row) => [pattern: string, flags: string, more?: Partial<Rule>]>> =
+  {
+    token: ({ accept, keywords, body }) => [
+      `(?<![A-Za-z0-9])(?:${keywords.map(literally).join('|')})(?<body>${body})(?![A-Za-z0-9])`,
+      'y',
+      { accept: (_secret, match) => accept(match.groups?.['body'] ?? '', match) },
+    ],
+    whole: ({ body }) => [`(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`, 'y'],
+    marked: ({ body }) => [`(?<![A-Za-z0-9])${body}(?![A-Za-z0-9])`, 'g', { reach: MARK_REACH }],
+    form: ({ body }) => [body, 'y'],
+    near: ({ accept, keywords, body }) => [
+      `(?:${keywords.map(literally).join('|')})(?<gap>[\\s\\S]{0,48}?)(?<![\\w.+/-])(?<secret>${body})(?![\\w+/-]|=[\\w=])`,
+      'iy',
+      { accept: (secret, match) => isAssigned(match) && accept(secret, match), isLoose: true },
+    ],
+    last: ({ body }) => [body, 'y'],
+    place: ({ body }) => [body, 'iy', { isLoose: true }],
+  };
+/** Kinds of one rank keep the order of the table. */
+const RANKS = ['token whole marked form', 'near', 'last', 'place'];
+
+function readRule(line: string, source: string): Rule & { rank: number } {
+  const [id = '', kind = '', check = '', anchors = '', pattern = '', what = ''] = line.split(/ {2,}/);
+  const accept = CHECKS[check];
+  const make = KINDS[kind];
+  if (!accept || !make || what === '') throw new Error(`The guard cannot read its rule ${id}.`);
+  const body = pattern.replace(/<[a-z0-9]+>(?!\w*['=])/g, (part) => PARTS[part] ?? part);
+  const form = /^\/(.+)\/$/.exec(anchors)?.[1];
+  const literals = form === undefined ? anchors.split(',') : [];
+  const [text, flags, more] = make({ kind, accept, keywords: literals, body });
+  const keywords = [...new Set(literals.map((literal) => literal.toLowerCase()))];
+  const anchor = form === undefined ? {} : { anchor: new RegExp(form, 'g') };
+  const rule = lazyRule(
+    { id, class: 'secret', what, source, keywords, accept, ...anchor, ...more },
+    () => new RegExp(text, flags),
+  );
+  return Object.assign(rule, { rank: RANKS.findIndex((kinds) => kinds.split(' ').includes(kind)) });
+}
+
+function readTable(): Rule[] {
+  let source = '';
+  const rules: (Rule & { rank: number })[] = [];
+  for (const line of SECRETS.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue;
+    if (line.startsWith('https://')) source = line;
+    else rules.push(readRule(line, source));
+  }
+  return rules.sort((a, b) => a.rank - b.rank);
+}
+
+/**
+ * Secrets. Where several rules match, the first gives the hit its name: known by its form, by the vendor's name beside
+ * it, by its place, by any name.
+ */
+export const secretRules = (): readonly Rule[] => [...readTable(), ...assignmentRules()];
+
+const KEYWORDS = ['pass', 'pwd', 'secret', 'token', 'key', 'credential', 'auth'];
+
+/** What makes a key the key to something. */
+const OWNER =
+  'api|access|auth|private|secret|signing|encryption|master|account|storage|shared|session|service|webhook|client|' +
+  'admin|root|license|consumer|crypt|cipher|jwt|hmac|app|deploy|subscription|security|publish|sas';
+
+/** A name that says that its value is a secret, alone or as the end of a longer one: `DB_PASSWORD`, `clientSecret`, `api-key`. */
+const NAME = `(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|tokens?|credentials?|auth|(?<=(?:${OWNER})[ _.-]?)(?:key|cred)s?)`;
+
+/** What may follow it: `_value`, `1`, `_prod`. */
+const AFTER = '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
+
+const assigned = (id: string, what: string, form: string, accept: Accept): Rule =>
+  lazyRule(
+    {
+      id,
+      class: 'secret',
+      what,
+      source: 'https://cwe.mitre.org/data/definitions/798.html',
+      keywords: KEYWORDS,
+      accept,
+      isLoose: true,
+    },
+    () => new RegExp(`(?<name>${NAME}${AFTER})${form}`, 'iy'),
+  );
+
+/** The last resort: values that only their name gives away. */
+const assignmentRules = (): readonly Rule[] => [
+  assigned(
+    'secret-assignment',
+    'value of a password, token or key',
+    '\\\\?["\'`]?\\]?(?:\\s{0,3}:\\s{0,3}[A-Za-z]{3,12}\\??)?\\s{0,10}(?::=|=>|[:=])\\s{0,10}[bru@]{0,2}\\\\?["\'`](?<secret>[^"\'`\\s\\\\]{8,400})(?=\\\\?["\'`])',
+    isSecretValue,
+  ),
+  assigned(
+    'secret-variable',
+    'value of a password, token or key',
+    '["\']?\\s{0,4}(?:[:=]|=>)\\s{0,4}(?:[|>][-+]?\\s{1,20})?(?<secret>[^\\s"\'`,;&<>()[\\]{}\\\\]{8,400})(?![(\\[{\\w])',
+    isSecretWord,
+  ),
+  assigned(
+    'secret-argument',
+    'password, token or key given to a function',
+    '\\w{0,12}["\'`]?\\s{0,4}[,(]\\s{0,4}["\'`](?<secret>[^"\'`\\s\\\\]{8,400})(?=["\'`])',
+    isSecretWord,
+  ),
+  assigned(
+    'secret-option',
+    'value of a password or token on a command line',
+    '(?:\\s{1,4}(?:is|was)?:?\\s{0,4})["\'`]?(?<secret>[^\\s"\'`,;<>()[\\]{}\\\\]{8,400})(?![(\\[{\\w])',
+    isSecretWord,
+  ),
+  assigned(
+    'secret-element',
+    'password, token or key as a value beside its name',
+    '(?:["\']?\\s{0,2},?\\s{1,40}["\']?value["\']?\\s{0,2}[:=]\\s{0,2}["\']?|["\'],["\']value["\']:["\']|>)(?<secret>[^\\s"\'<>(){}]{8,400})(?=["\'<\\s]|$)',
+    isSecretValue,
+  ),
+];

@@ -153,7 +153,7 @@ const NOT_GLOBAL: readonly (readonly [string, string])[] = [
 const WELL_KNOWN =
   /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1|2\.5\.(?:4|29)\.\d{1,3})$/;
 const VERSION_BEFORE =
-  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |(?:upgrad\w{1,3}|bump\w{0,3}|v8) (?:[\w./@-]{1,30} )?to |§ ?|@[~^]?|[~^]|[<>]= ?|[a-z][/_-]|\w\/v?)$/i;
+  /(?:(?<![a-z])(?:v|ver|version|release|rev|build|oid|section|sect|sec|chapter|clause|spec|upgrade|bump)s?['":= ._-]{0,6}|rfc ?\d{1,5},? |(?<![a-z])(?:v8|node|chrom\w{2,4}|electron|firefox|safari|edge)[ :=/]{1,3}|(?:upgrad\w{1,3}|bump\w{0,3}|v8) (?:[\w./@-]{1,30} )?to |§ ?|@[~^]?|[~^]|[<>]= ?|[a-z][/_-]|\w\/v?)$/i;
 
 const isHost = mentions([
   'ip',

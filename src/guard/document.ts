@@ -18,13 +18,18 @@ export interface Found {
 /** A key that makes its value a secret whatever that looks like. */
 const TELLING = /pass|pwd|secret|token|key|auth|cred|cookie|session|dsn|signature/i;
 
+/** A number that is somebody's if its key says so. */
+const NUMBER = /\d{4}/;
+
 /**
  * Looks at the texts of one document together: each by itself, with its key where that tells something, and with the
  * next, since a secret may be split over two.
  */
 export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
   const found = scanJoined(fields, rules);
-  const keyed = fields.filter(({ path }) => TELLING.test(lastKey(path)));
+  const keyed = fields.filter(
+    ({ path, text }) => path !== '' && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
+  );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
   if (named.length > 0) found.push(...scanJoined(named, rules));
   if (fields.length > 1) found.push(...scanBorders(fields, rules));

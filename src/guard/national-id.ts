@@ -17,8 +17,8 @@ import { BEGIN, bare, END, inTable, keywordsOf, mentions, NUMBER } from './surro
 /** Takes the number in upper case without spaces, dots and dashes. */
 type Valid = (id: string, match: RegExpExecArray) => boolean;
 
-// Printed on sample cards; the authority declared them void.
-const VOID_SSN = ['078051120', '219099999'];
+// Printed on sample cards and declared void, or used in every example.
+const VOID_SSN = ['078051120', '219099999', '123456789'];
 
 const isSsn = (id: string): boolean =>
   /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(id) && !VOID_SSN.includes(id) && !/^(\d)\1+$/.test(id);
@@ -193,7 +193,8 @@ const isPassport = (id: string): boolean =>
 
 const VALID: Readonly<Record<string, Valid>> = {
   'us-ssn': isSsn,
-  'us-itin': (id) => /^9\d\d(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}$/.test(id),
+  // 987-65-4320 to 4329 are for advertisements.
+  'us-itin': (id) => /^(?!98765432)9\d\d(?:5\d|6[0-5]|7\d|8[0-8]|9[0-24-9])\d{4}$/.test(id),
   'ca-sin': (id) => luhn(id) && !/(?:000){2}$|^(\d)\1+$/.test(id),
   'mx-curp': isCurp,
   'br-cpf': isCpf,

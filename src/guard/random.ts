@@ -70,6 +70,8 @@ export function hasSequence(text: string): boolean {
 }
 
 const SAYS_SO = /example|placeholder|redacted|your[_-]|\*{3}|\.{3}|…|changeme|dummy|foobar/i;
+/** A name in a program: each capital begins a word. */
+const WORDS = /^[a-z]*(?:[A-Z][a-z]{2,}){2,}\d{0,2}$/;
 const CROSSED_OUT = /x{4,}/gi;
 
 /**
@@ -79,14 +81,14 @@ const CROSSED_OUT = /x{4,}/gi;
 export function looksRandom(body: string): boolean {
   const rest = body.replace(CROSSED_OUT, '');
   if (body.length - rest.length > (rest.length >= 12 ? 4 : 0)) return false;
-  if (SAYS_SO.test(body) || hasSequence(body)) return false;
+  if (SAYS_SO.test(body) || hasSequence(body) || WORDS.test(body)) return false;
   const least = body.length >= 32 ? 3 : body.length >= 16 ? 2.5 : 1.9;
   return entropyOf(body) >= Math.min(least, Math.log2(body.length) * 0.7);
 }
 
 /** What stands for a value that comes from elsewhere: `${VAR}`, `<password>`, `%(pw)s`, `{{ token }}`, `$PASSWORD`. */
 const REFERENCE =
-  /^[$%@&][A-Za-z_({]|\$\{|\$\(|\{\{|%\(|^[<[{(][^\s<>[\](){}]*[>\]})]|^<|^\*+$|^#\{|<%|^-+$|^_+$/;
+  /^[$%@&][A-Za-z_][\w.-]*[%;]?$|[$#]\{[^{}]{1,100}\}|\$\([^()]{1,100}\)|\{\{[^{}]{1,100}\}\}|%\(\w{1,60}\)|^[<[{(][^\s<>[\](){}]*[>\]})]|^<|^\*+$|<%|^-+$|^_+$/;
 
 /** Whether a value written as a password or token is none: a reference, a name for one, or a word from a lesson. */
 export function isPlaceholder(value: string): boolean {

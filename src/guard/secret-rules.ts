@@ -1,8 +1,8 @@
-import { hasCrcSuffix } from './checksum.js';
+import { assignmentRules } from './assignments.js';
 import { entropyOf, hasSequence, isPlaceholder, looksRandom, mixtureOf } from './random.js';
 import { lazyRule, type Rule } from './rule.js';
 import { SECRETS } from './rules/secrets.js';
-import { isSecretValue, isSecretWord } from './value.js';
+import { isSecretValue } from './value.js';
 
 type Accept = NonNullable<Rule['accept']>;
 
@@ -15,10 +15,16 @@ function isPair(secret: string): boolean {
   return user !== undefined && password !== undefined && !isPlaceholder(password) && password.length >= 4;
 }
 
-function isJwtHeader(part: string): boolean {
+const SAMPLE_SUBJECT = /"sub":\s?"1234567890"/;
+
+/** A header with an algorithm, and a payload that is not the one of jwt.io. */
+function isJwt(token: string): boolean {
+  const [head = '', payload = ''] = token
+    .split('.')
+    .map((part) => Buffer.from(part, 'base64url').toString('utf8'));
   try {
-    const header: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return typeof header === 'object' && header !== null && 'alg' in header;
+    const header: unknown = JSON.parse(head);
+    return typeof header === 'object' && header !== null && 'alg' in header && !SAMPLE_SUBJECT.test(payload);
   } catch {
     return false;
   }
@@ -41,8 +47,6 @@ function hasKeyBody(block: string): boolean {
 const CHECKS: Readonly<Record<string, Accept>> = {
   '-': (text) => looksRandom(text),
   any: () => true,
-  /** GitHub's and npm's bodies of 36 end with their checksum. GitHub reserves longer ones. */
-  crc: (body) => (body.length === 36 ? hasCrcSuffix(body) : looksRandom(body)),
   'after-dash': (body) => looksRandom(body.slice(body.lastIndexOf('-') + 1)),
   'after-colon': (text) => looksRandom(text.slice(text.indexOf(':') + 1)),
   /** A digest is as long, but has no capitals. */
@@ -55,7 +59,7 @@ const CHECKS: Readonly<Record<string, Accept>> = {
     looksRandom(text),
   pem: hasKeyBody,
   bech32: (text) => !hasSequence(text) && entropyOf(text) >= 3,
-  jwt: (text) => isJwtHeader(text.split('.', 1)[0] ?? ''),
+  jwt: isJwt,
   own: (text) => !isPlaceholder(text),
   url: (text, match) =>
     !isPlaceholder(text) && text !== match.groups?.['user'] && !/^[{$[]|[}\]]$/.test(text),
@@ -84,12 +88,13 @@ const DIGEST = /sha-?\d|sha\b|commit|hash|digest|md5|checksum|integrity|etag|rev
 
 /** Between the name and the value stands a word for a credential, or next to nothing. */
 function isAssigned(match: RegExpExecArray): boolean {
-  const before = match[0].slice(0, match[0].lastIndexOf(match.groups?.['secret'] ?? ''));
-  if (DIGEST.test(match.groups?.['gap'] ?? '')) return false;
-  return (
-    CREDENTIAL.test(before) ||
-    /^["'`)\]]{0,2}\s{0,4}(?:[:=]|=>|is|)\s{0,4}["'`]?$/.test(match.groups?.['gap'] ?? '')
-  );
+  const { secret = '', gap = '' } = match.groups ?? {};
+  if (DIGEST.test(gap)) return false;
+  // Forty hex digits are a commit, unless they are assigned to the name.
+  if (/^[0-9a-f]{40}$/.test(secret) && !/[:=>-]\s{0,4}["'`]?$|\b(?:is|bearer|token)\s{1,4}["'`]?$/i.test(gap))
+    return false;
+  const before = match[0].slice(0, match[0].lastIndexOf(secret));
+  return CREDENTIAL.test(before) || /^["'`)\]]{0,2}\s{0,4}(?:[:=]|=>|is|)\s{0,4}["'`]?$/.test(gap);
 }
 
 /** Characters around a mark: the longest token before it, and the longest behind it. */
@@ -120,9 +125,10 @@ const KINDS: Readonly<Record<string, (row: Row) => [pattern: string, flags: stri
     ],
     last: ({ body }) => [body, 'y'],
     place: ({ body }) => [body, 'iy', { isLoose: true }],
+    command: ({ body }) => [body, 'y', { isLoose: true }],
   };
 /** Kinds of one rank keep the order of the table. */
-const RANKS = ['token whole marked form', 'near', 'last', 'place'];
+const RANKS = ['token whole marked form', 'near', 'last', 'place command'];
 
 function readRule(line: string, source: string): Rule & { rank: number } {
   const [id = '', kind = '', check = '', anchors = '', pattern = '', what = ''] = line.split(/ {2,}/);
@@ -158,64 +164,3 @@ function readTable(): Rule[] {
  * it, by its place, by any name.
  */
 export const secretRules = (): readonly Rule[] => [...readTable(), ...assignmentRules()];
-
-const KEYWORDS = ['pass', 'pwd', 'secret', 'token', 'key', 'credential', 'auth'];
-
-/** What makes a key the key to something. */
-const OWNER =
-  'api|access|auth|private|secret|signing|encryption|master|account|storage|shared|session|service|webhook|client|' +
-  'admin|root|license|consumer|crypt|cipher|jwt|hmac|app|deploy|subscription|security|publish|sas';
-
-/** A name that says that its value is a secret, alone or as the end of a longer one: `DB_PASSWORD`, `clientSecret`, `api-key`. */
-const NAME = `(?:pass(?:word|wd|phrase|code)?|pwd|secrets?|tokens?|credentials?|auth|(?<=(?:${OWNER})[ _.-]?)(?:key|cred)s?)`;
-
-/** What may follow it: `_value`, `1`, `_prod`. */
-const AFTER = '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
-
-const assigned = (id: string, what: string, form: string, accept: Accept): Rule =>
-  lazyRule(
-    {
-      id,
-      class: 'secret',
-      what,
-      source: 'https://cwe.mitre.org/data/definitions/798.html',
-      keywords: KEYWORDS,
-      accept,
-      isLoose: true,
-    },
-    () => new RegExp(`(?<name>${NAME}${AFTER})${form}`, 'iy'),
-  );
-
-/** The last resort: values that only their name gives away. */
-const assignmentRules = (): readonly Rule[] => [
-  assigned(
-    'secret-assignment',
-    'value of a password, token or key',
-    '\\\\?["\'`]?\\]?(?:\\s{0,3}:\\s{0,3}[A-Za-z]{3,12}\\??)?\\s{0,10}(?::=|=>|[:=])\\s{0,10}[bru@]{0,2}\\\\?["\'`](?<secret>[^"\'`\\s\\\\]{8,400})(?=\\\\?["\'`])',
-    isSecretValue,
-  ),
-  assigned(
-    'secret-variable',
-    'value of a password, token or key',
-    '["\']?\\s{0,4}(?:[:=]|=>)\\s{0,4}(?:[|>][-+]?\\s{1,20})?(?<secret>[^\\s"\'`,;&<>()[\\]{}\\\\]{8,400})(?![(\\[{\\w])',
-    isSecretWord,
-  ),
-  assigned(
-    'secret-argument',
-    'password, token or key given to a function',
-    '\\w{0,12}["\'`]?\\s{0,4}[,(]\\s{0,4}["\'`](?<secret>[^"\'`\\s\\\\]{8,400})(?=["\'`])',
-    isSecretWord,
-  ),
-  assigned(
-    'secret-option',
-    'value of a password or token on a command line',
-    '(?:\\s{1,4}(?:is|was)?:?\\s{0,4})["\'`]?(?<secret>[^\\s"\'`,;<>()[\\]{}\\\\]{8,400})(?![(\\[{\\w])',
-    isSecretWord,
-  ),
-  assigned(
-    'secret-element',
-    'password, token or key as a value beside its name',
-    '(?:["\']?\\s{0,2},?\\s{1,40}["\']?value["\']?\\s{0,2}[:=]\\s{0,2}["\']?|["\'],["\']value["\']:["\']|>)(?<secret>[^\\s"\'<>(){}]{8,400})(?=["\'<\\s]|$)',
-    isSecretValue,
-  ),
-];

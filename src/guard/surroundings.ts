@@ -37,7 +37,7 @@ export function mentions(words: readonly string[]): (match: RegExpExecArray) => 
   let pattern: RegExp | undefined;
   return (match) => {
     pattern ??= wordsPattern(words);
-    return pattern.test(before(match)) || pattern.test(after(match, 24));
+    return pattern.test(before(match)) || pattern.test(after(match, 40));
   };
 }
 

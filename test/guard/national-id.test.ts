@@ -76,6 +76,34 @@ describe('national ids', () => {
     expect(stamps.flatMap((stamp) => [...ids(stamp), ...ids(`20${stamp}`)])).toEqual([]);
   });
 
+  it.each([
+    ['de-steuer-id', ['Steueridentifikationsnummer', 'tax id']],
+    ['es-dni', ['documento nacional de identidad', 'DNI', 'national id']],
+    ['fr-nir', ['numéro de sécurité sociale', 'social security number']],
+    ['cn-resident-id', ['公民身份号码', 'resident identity number']],
+    ['sg-nric', ['NRIC', 'identity card no.']],
+    ['ru-snils', ['СНИЛС', 'SNILS']],
+    ['kr-rrn', ['주민등록번호', 'resident registration number']],
+  ])('LTM-13 finds %s with a word of the country or in English, before it or behind', (id, words) => {
+    const r = random(11);
+    for (const word of words)
+      for (const number of Array.from({ length: 20 }, () => NATIONAL[id]?.make(r) ?? ''))
+        for (const text of [`${word}: ${number}`, `${number} (${word})`, `| ${word} | ${number} |`])
+          expect(ids(text), text).toContain(id);
+  });
+
+  it('LTM-13 finds groups of the country without a word', () => {
+    const r = random(12);
+    const dni = NATIONAL['es-dni']?.make(r).replace(/(..)(...)(...)(.)/, '$1.$2.$3-$4') as string;
+    expect(ids(`seen ${dni}`)).toEqual(['es-dni']);
+    expect(ids(`seen ${NATIONAL['us-ssn']?.make(r)}`)).toEqual(['us-ssn']);
+  });
+
+  it('LTM-13 leaves the numbers of examples', () => {
+    for (const number of ['123-45-6789', '078-05-1120', '987-65-4321', '219-09-9999'])
+      expect(ids(`SSN ${number}`), number).toEqual([]);
+  });
+
   it('LTM-13 finds a US number without dashes after its word alone', () => {
     const ssn = NATIONAL['us-ssn']?.make(random(4)).replaceAll('-', '') as string;
     expect(ids(`SSN: ${ssn}`)).toContain('us-ssn');
@@ -86,7 +114,7 @@ describe('national ids', () => {
   it.each([
     [
       'times and dates',
-      '2026-11-21 07:09:10 1763708950123 1763708950 20261121T070910Z 20261121-0709 2026.11.21',
+      '2025-04-14T07:23:25.484198Z 2026-11-21 07:09:10 1763708950123 1763708950 20261121T070910Z 20261121-0709 2026.11.21',
     ],
     ['ids', '550e8400-e29b-41d4-a716-446655440000 1234567890123456789 0xdeadbeef 4611686018427387904'],
     [

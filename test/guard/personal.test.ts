@@ -212,7 +212,7 @@ describe('e-mail addresses', () => {
     ],
     [
       'remotes',
-      'git@github.com:me/x.git deploy@build.corp.net:/srv/x ssh://jo@host.corp.net/x https://jo:pw@host.corp.net/x',
+      'git@github.com:me/x.git git@host.corp.net:team/app deploy@build.corp.net:/srv/x ssh://jo@host.corp.net/x https://jo:pw@host.corp.net/x',
     ],
     [
       'packages and versions',
@@ -276,7 +276,7 @@ describe('IP addresses', () => {
     ['resolvers', '8.8.8.8 8.8.4.4 1.1.1.1 1.0.0.1 9.9.9.9 2001:4860:4860::8888'],
     [
       'versions',
-      'v61.42.53.64 version 61.42.53.64 61.42.53.64-beta pkg@61.42.53.64 Chrome/120.0.61.64 "version": "61.42.53.64" ^61.42.53.64',
+      'v61.42.53.64 version 61.42.53.64 V8 12.7.224.62 node: v8 12.7.224.62 61.42.53.64-beta pkg@61.42.53.64 Chrome/120.0.61.64 "version": "61.42.53.64" ^61.42.53.64',
     ],
     [
       'identifiers and sections',

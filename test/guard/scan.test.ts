@@ -72,9 +72,11 @@ describe('scanText', () => {
     expect(scan(text).map((hit) => text.slice(hit.start, hit.end))).toEqual([value]);
   });
 
-  it('takes a body whose checksum is wrong for none', () => {
+  it('LTM-13 finds a token in the form of a vendor whose checksum does not fit', () => {
     const wrong = `ghp_${run(random, 'alnum', 36)}`;
-    expect(scan(`see ${wrong} here`)).toEqual([]);
+    expect(scan(`see ${wrong} here`).map((hit) => hit.rule)).toEqual(['github-pat']);
+    for (const none of [`ghp_${'x'.repeat(36)}`, `ghp_${'EXAMPLE'.repeat(5)}1`, `ghp_${'a1'.repeat(18)}`])
+      expect(scan(`see ${none} here`), none).toEqual([]);
   });
 
   it('is the same each time', () => {

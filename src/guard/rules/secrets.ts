@@ -10,9 +10,10 @@
  * | near | a value without a mark, at most 48 characters behind a keyword |
  * | form | begins with a keyword; the group `secret` is the secret |
  * | place | the same, where only the place tells that it is a secret; in any case |
+ * | command | the same with the case as it is written |
  * | last | the same as `form`, for tokens that vendors' rules know better |
  *
- * Where several rules match, the one that stands first in this list of kinds gives its name: token, whole, marked, form; near; last; place.
+ * Where several rules match, the one that stands first in this list of kinds gives its name: token, whole, marked, form; near; last; place, command.
  * `<hex>`, `<alnum>`, `<url64>`, `<std64>`, `<uuid>`, `<begin>` and `<pem>` stand for patterns, `-` for the check "random" (secret-rules.ts).
  */
 export const SECRETS = String.raw`
@@ -42,11 +43,11 @@ age-secret-key                      form    bech32      age-secret-key-  AGE-SEC
 
 # Source hosts
 https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
-github-pat                          token   crc         ghp_  <alnum>{36,255}  GitHub personal access token
-github-oauth-token                  token   crc         gho_  <alnum>{36,255}  GitHub OAuth token
-github-user-token                   token   crc         ghu_  <alnum>{36,255}  GitHub app user token
-github-server-token                 token   crc         ghs_  <alnum>{36,255}  GitHub app installation token
-github-refresh-token                token   crc         ghr_  <alnum>{36,255}  GitHub refresh token
+github-pat                          token   -           ghp_  <alnum>{36,255}  GitHub personal access token
+github-oauth-token                  token   -           gho_  <alnum>{36,255}  GitHub OAuth token
+github-user-token                   token   -           ghu_  <alnum>{36,255}  GitHub app user token
+github-server-token                 token   -           ghs_  <alnum>{36,255}  GitHub app installation token
+github-refresh-token                token   -           ghr_  <alnum>{36,255}  GitHub refresh token
 github-fine-grained-pat             token   -           github_pat_  \w{36,255}  GitHub fine-grained token
 https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
 github-legacy-token                 near    -           github_token,github_pat,github token,gh_token,github_client_secret,github client secret  <hex>{40}  GitHub token or client secret
@@ -72,7 +73,9 @@ bitbucket-access-token              token   -           ATCTT3  [\w=-]{60,300}  
 https://docs.gitea.com/development/api-usage
 gitea-token                         near    -           gitea,codeberg,forgejo  <hex>{40}  Gitea or Forgejo token
 https://sourcegraph.com/docs/cli/how-tos/creating-an-access-token
-sourcegraph-token                   token   -           sgp_  (?:(?:<hex>{16}|local)_)?<hex>{40}  Sourcegraph access token
+sourcegraph-token                   token   -           sgp_,sgph_  (?:(?:<hex>{16}|local)_)?<hex>{40}  Sourcegraph access token
+sourcegraph-legacy-token            near     -           sourcegraph  <hex>{40}  Sourcegraph access token
+sourcegraph-cody-token              token    -           slk_  <hex>{64}  Sourcegraph Cody gateway token
 
 # Clouds
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
@@ -102,6 +105,8 @@ cloudflare-account-token            token   -           cfat_  <url64>{40,64}  C
 cloudflare-global-key               token   -           cfk_  <url64>{37,64}  Cloudflare global API key
 https://developers.cloudflare.com/fundamentals/api/get-started/create-token/
 cloudflare-legacy-token             near    -           cloudflare,cf_api,x-auth-key  (?:<url64>{40}|<hex>{37})  Cloudflare API token or key
+https://developers.cloudflare.com/turnstile/get-started/
+cloudflare-turnstile-secret         token    -           0x4AAAAAA  <url64>{26,32}  Cloudflare Turnstile secret
 https://developers.cloudflare.com/fundamentals/api/get-started/ca-keys/
 cloudflare-origin-ca-key            token   -           v1.0-  <hex>{24}-<hex>{146}  Cloudflare origin CA key
 https://devcenter.heroku.com/articles/authentication
@@ -139,11 +144,14 @@ vultr-key                           near    -           vultr  [A-Z0-9]{36}  Vul
 https://yandex.cloud/en/docs/iam/concepts/authorization/api-key
 yandex-cloud-key                    token   -           AQVN  <url64>{35,40}  Yandex Cloud API key
 https://yandex.cloud/en/docs/iam/concepts/authorization/iam-token
-yandex-iam-token                    whole   -           t1.9eu  t1\.9eu[\w-]{30,400}={0,2}\.[\w-]{60,100}={0,2}  Yandex Cloud IAM token
+yandex-iam-token                    whole   -           t1.  t1\.[A-Z0-9a-z_-]{1,400}={0,2}\.[\w-]{60,100}={0,2}  Yandex Cloud IAM token
 
 # Azure
 https://learn.microsoft.com/en-us/azure/storage/common/storage-configure-connection-string
 azure-storage-key                   token   -           AccountKey=,accountkey=  <std64>{86}==  Azure storage account key
+https://learn.microsoft.com/en-us/azure/cosmos-db/secure-access-to-data
+azure-cosmos-key                    near     -           cosmos,documents.azure.com  <std64>{86}==  Azure Cosmos DB key
+azure-batch-key                     near     -           batch.azure.com,azure_storage,accountkey,azure batch  <std64>{86}==  Azure account key
 https://learn.microsoft.com/en-us/azure/service-bus-messaging/service-bus-sas
 azure-shared-access-key             token   -           SharedAccessKey=,sharedaccesskey=  <std64>{43,86}={0,2}  Azure shared access key
 https://learn.microsoft.com/en-us/azure/storage/common/storage-sas-overview
@@ -152,7 +160,7 @@ https://learn.microsoft.com/en-us/entra/identity-platform/how-to-add-credentials
 azure-client-secret                 marked  -           7q~,8q~,9q~  [\w~.-]{3}[0-9]Q~[\w~.-]{31,34}  Microsoft Entra client secret
 https://learn.microsoft.com/en-us/azure/devops/organizations/accounts/use-personal-access-tokens-to-authenticate
 azure-devops-pat                    marked  -           azdo  <alnum>{76}AZDO<alnum>{4}  Azure DevOps personal access token
-azure-devops-legacy-pat             near    -           azure devops,azure-devops,azure_devops,azuredevops,dev.azure.com,visualstudio,azdo,ado_,vsts  [a-z2-7]{52}  Azure DevOps personal access token
+azure-devops-legacy-pat             near    -           azure devops,azure-devops,azure_devops,azuredevops,dev.azure.com,visualstudio,azdo,ado_,vsts  [a-z0-9]{52}  Azure DevOps personal access token
 https://learn.microsoft.com/en-us/purview/sit-defn-azure-databricks-personal-access-token
 azure-resource-key                  marked  -           jqqj99  <alnum>{52}JQQJ99<alnum>{26}  Azure resource key
 https://learn.microsoft.com/en-us/azure/search/search-security-api-keys
@@ -166,7 +174,7 @@ azure-subscription-key              near    -           ocp-apim-subscription-ke
 
 # Package registries
 https://docs.npmjs.com/about-access-tokens
-npm-token                           token   crc         npm_  <alnum>{36,64}  npm access token
+npm-token                           token   -           npm_  <alnum>{36,64}  npm access token
 https://docs.pypi.org/api/secrets/
 pypi-token                          token   -           pypi-AgEIcHlwaS5vcmc,pypi-AgENdGVzdC5weXBpLm9yZw  <url64>{50,1000}  PyPI API token
 https://guides.rubygems.org/api-key-scopes/
@@ -181,6 +189,7 @@ docker-oat                          token   -           dckr_oat_  <url64>{24,64
 https://jfrog.com/help/r/jfrog-platform-administration-documentation/access-tokens
 jfrog-key                           token   -           AKCp  <alnum>{64,80}  JFrog API key
 jfrog-reference-token               token   -           cmVmdGtu  <alnum>{56}  JFrog reference token
+jfrog-legacy-key                    near     -           jfrog,artifactory,bintray,xray  (?:<alnum>{73}|<alnum>{64})  JFrog API key or identity token
 https://github.com/clojars/clojars-web/wiki/Deploy-Tokens
 clojars-token                       token   -           CLOJARS_  [0-9a-z]{60}  Clojars deploy token
 https://packagist.com/docs/api-authentication
@@ -208,11 +217,11 @@ discord-bot-token                   marked  discord     /\.[\w-]{6}\.[\w-]{27}/ 
 https://discord.com/developers/docs/resources/webhook
 discord-webhook                     form    -           discord.com/api/,discordapp.com/api/  discord(?:app)?\.com\/api\/(?:v\d{1,2}\/)?webhooks\/\d{15,22}\/(?<secret>[\w-]{60,100})  Discord webhook
 https://discord.com/developers/docs/topics/oauth2
-discord-client-secret               near    -           discord  <url64>{32}  Discord client secret
+discord-client-secret               near    -           discord  (?:<hex>{64}|<url64>{32})  Discord client secret
 https://core.telegram.org/bots/api#authorizing-your-bot
 telegram-bot-token                  marked  after-colon  :aa  \d{8,12}:AA[\w-]{32,34}  Telegram bot token
 https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook
-teams-webhook                       form    -           webhook.office.com  webhook\.office\.com\/webhookb2\/(?<secret>[0-9a-f-]{36}@[0-9a-f-]{36}\/IncomingWebhook\/[0-9A-Za-z]{32}\/[0-9a-f-]{36}(?:\/[\w-]{1,80})?)  Microsoft Teams webhook
+teams-webhook                       form    -           webhook.office.com,outlook.office.com,outlook.office365.com  (?:webhook|outlook)\.office(?:365)?\.com\/webhook(?:b2)?\/(?<secret>[0-9a-f-]{36}@[0-9a-f-]{36}\/IncomingWebhook\/[0-9A-Za-z]{32}\/[0-9a-f-]{36}(?:\/[\w-]{1,80})?)  Microsoft Teams webhook
 https://developers.google.com/workspace/chat/quickstart/webhooks
 google-chat-webhook                 form    -           chat.googleapis.com  chat\.googleapis\.com\/v1\/spaces\/[\w-]{6,40}\/messages\?key=[\w-]{39}&token=(?<secret>[\w%-]{20,100})  Google Chat webhook
 https://help.zapier.com/hc/en-us/articles/8496288690317-Trigger-Zaps-from-webhooks
@@ -228,26 +237,30 @@ twitch-token                        near    -           twitch,oauth:  [a-z0-9]{
 https://spec.matrix.org/latest/client-server-api/#client-authentication
 matrix-token                        whole   -           syt_  syt_[A-Za-z0-9+/=_-]{2,200}_[A-Za-z]{20}_[A-Za-z0-9]{6}  Matrix access token
 https://developer.webex.com/docs/bots
-webex-token                         near    -           webex  <alnum>{64}_[A-Z0-9]{4}_<uuid>  Webex token
+webex-token                         near    -           webex  <alnum>{64}(?:_[A-Z0-9]{4}_<uuid>)?  Webex token
 https://developers.zoom.us/docs/internal-apps/create/
 zoom-secret                         near    -           zoom  (?:<alnum>{32}|<hex>{64})  Zoom client secret
 
 # Payment
 https://paystack.com/docs/api/authentication/
 paystack-key                        token   -           sk_live_,sk_test_  <hex>{40}  Paystack secret key
+https://liveblocks.io/docs/api-reference/rest-api-endpoints
+liveblocks-key                      token   -           sk_prod_,sk_dev_  <url64>{48,80}  Liveblocks secret key
 https://docs.stripe.com/keys
-stripe-secret-key                   token   -           sk_live_,sk_test_  <alnum>{16,247}  Stripe secret key
-stripe-restricted-key               token   -           rk_live_,rk_test_  <alnum>{16,247}  Stripe restricted key
+stripe-secret-key                   token   -           sk_live_,sk_test_,sk_prod_  <alnum>{16,247}(?![_-])  Stripe secret key
+stripe-restricted-key               token   -           rk_live_,rk_test_,rk_prod_  <alnum>{16,247}  Stripe restricted key
 https://docs.stripe.com/webhooks/signature
 stripe-webhook-secret               token   -           whsec_  [A-Za-z0-9+/_-]{24,128}={0,2}  Stripe webhook secret
 https://developer.squareup.com/docs/build-basics/access-tokens
 square-access-token                 token   -           sq0atp-,sq0ats-  <url64>{22,60}  Square access token
 square-secret                       token   -           sq0csp-  <url64>{43,60}  Square OAuth secret
-square-production-token             token   -           EAAA  <url64>{60}  Square access token
+square-production-token             token   -           EAAA  <url64>{22,60}  Square access token
+square-app-secret                   near     -           square  (?:sq0i[a-z]{2}-<url64>{22,43}|<url64>{44,86})  Square secret
 https://developer.paypal.com/braintree/docs/guides/extend/oauth/access-tokens
 braintree-access-token              whole   -           access_token$  access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}  PayPal Braintree access token
 https://developer.paypal.com/api/rest/authentication/
 paypal-secret                       near    -           paypal  [AE]<url64>{79}  PayPal client secret
+paypal-oauth-secret                 near     name        paypal  [\w.-]{44,50}  PayPal OAuth secret
 https://shopify.dev/docs/apps/build/authentication-authorization/access-tokens
 shopify-access-token                token   -           shpat_  [0-9a-fA-F]{32,64}  Shopify access token
 shopify-custom-app-token            token   -           shpca_  [0-9a-fA-F]{32,64}  Shopify custom app token
@@ -262,6 +275,8 @@ plaid-access-token                  token   -           access-production-,acces
 plaid-secret                        near    -           plaid  <hex>{30}  Plaid secret
 https://developer.flutterwave.com/docs/authentication
 flutterwave-key                     token   -           FLWSECK-,FLWSECK_TEST-,FLWSECK_LIVE-  [0-9a-zA-Z]{12,40}(?:-[0-9a-zA-Z]{1,20}){0,2}  Flutterwave secret key
+https://docs.ramp.com/developer-api/v1/authorization
+ramp-secret                         token    -           ramp_sec_  <alnum>{48}  Ramp client secret
 https://docs.cdp.coinbase.com/get-started/docs/cdp-api-keys
 coinbase-key-name                   marked  -           apikeys/  organizations/<uuid>/apiKeys/<uuid>  Coinbase API key name
 coinbase-secret                     near    -           coinbase  (?:[A-Za-z0-9+/]{86}==|[A-Za-z0-9_-]{64}|[A-Za-z0-9]{32})  Coinbase API secret
@@ -295,6 +310,8 @@ https://api-docs.deepseek.com/
 deepseek-key                        token   -           sk-  <hex>{32}  DeepSeek API key
 https://platform.openai.com/docs/api-reference/authentication
 openai-key                          token   -           sk-,sk-None-  (?:<alnum>{20}T3BlbkFJ<alnum>{20}|<alnum>{40,64}|[\w-]{20,120}T3BlbkFJ[\w-]{20,120})  OpenAI API key
+https://docs.alchemy.com/reference/api-overview
+alchemy-key                         token    -           alcht_  <alnum>{30}  Alchemy API key
 https://huggingface.co/docs/hub/security-tokens
 hugging-face-token                  token   -           hf_  <alnum>{30,48}  Hugging Face token
 hugging-face-org-token              token   -           api_org_  <alnum>{30,48}  Hugging Face organization token
@@ -331,7 +348,7 @@ tavily-key                          token   -           tvly-dev-,tvly-prod-,tvl
 https://docs.nvidia.com/nim/large-language-models/latest/getting-started.html
 nvidia-key                          token   -           nvapi-  <url64>{60,80}  NVIDIA API key
 https://www.assemblyai.com/docs/api-reference/overview
-assemblyai-key                      near    -           assemblyai  <hex>{32}  AssemblyAI API key
+assemblyai-key                      near    -           assemblyai  [a-z0-9]{32}  AssemblyAI API key
 https://developers.deepgram.com/docs/create-additional-api-keys
 deepgram-key                        near    -           deepgram  <hex>{40}  Deepgram API key
 https://docs.anyscale.com/
@@ -342,6 +359,8 @@ https://docs.exa.ai/reference/quickstart
 exa-key                             near    -           exa_api,exa api,exa.ai  <uuid>  Exa API key
 https://docs.firecrawl.dev/api-reference/introduction
 firecrawl-key                       token   -           fc-  <hex>{32}  Firecrawl API key
+https://docs.apify.com/platform/integrations/api
+apify-token                         token    -           apify_api_  <alnum>{34,40}  Apify API token
 https://jina.ai/api-dashboard/
 jina-key                            token   -           jina_  <url64>{56,72}  Jina API key
 https://docs.cloud.llamaindex.ai/api_key
@@ -391,19 +410,22 @@ mailersend-token                    token   -           mlsn.  <hex>{64}  Mailer
 https://documentation.onesignal.com/docs/en/keys-and-ids
 onesignal-key                       token   -           os_v2_app_,os_v2_org_  [a-z0-9]{80,140}  OneSignal API key
 https://www.plivo.com/docs/account/api/request/
-plivo-token                         near    -           plivo  <alnum>{40}  Plivo auth token
+plivo-token                         near    -           plivo  <url64>{40}  Plivo auth token
+https://developers.ringcentral.com/guide/authentication
+ringcentral-secret                  near     name        ringcentral  <url64>{22}  RingCentral client secret
 https://docs.textmagic.com/
 textmagic-key                       near    -           textmagic  <alnum>{30}  Textmagic API key
 
 # Observability
 https://docs.datadoghq.com/account_management/api-app-keys/
-datadog-key                         near    -           datadog,dd_api,dd-api,dd_app,dd-app,ddapi  (?:<hex>{40}|<hex>{32})  Datadog API or application key
+datadog-key                         near    -           datadog,dd_api,dd-api,dd_app,dd-app,ddapi  (?:<hex>{40}|<hex>{32}|[a-z0-9]{40})  Datadog API or application key
 https://docs.newrelic.com/docs/apis/intro-apis/new-relic-api-keys/
 newrelic-user-key                   token   -           NRAK-  [A-Z0-9]{27,42}  New Relic user key
 newrelic-browser-key                token   -           NRJS-  <hex>{19}  New Relic browser key
 newrelic-insert-key                 token   -           NRII-,NRIQ-  <url64>{32}  New Relic insert key
 newrelic-rest-key                   token   -           NRRA-  <hex>{42}  New Relic REST API key
 newrelic-license-key                marked  -           nral  (?:eu01xx|[0-9a-f]{6})[0-9a-f]{26,30}(?:FFFF)?NRAL  New Relic license key
+newrelic-legacy-key                 near     -           newrelic,new_relic,new-relic  (?:<hex>{36,47}|[A-Za-z0-9_.]{42}|[a-z0-9]{64}|[a-z0-9-]{32})  New Relic key
 https://docs.sentry.io/account/auth-tokens/
 sentry-org-token                    token   -           sntrys_  [A-Za-z0-9+/=_-]{60,500}  Sentry organization token
 sentry-user-token                   token   -           sntryu_,sntrya_  <hex>{64}  Sentry user token
@@ -423,6 +445,8 @@ https://docs.splunk.com/Documentation/Splunk/latest/Data/UsetheHTTPEventCollecto
 splunk-token                        near    -           splunk,hec_token  <uuid>  Splunk HEC token
 https://support.pagerduty.com/main/docs/api-access-keys
 pagerduty-key                       near    -           pagerduty,pager_duty,pd_api  (?:[uy]\+[\w+-]{18}|[\w+-]{20}|[0-9a-f]{32})  PagerDuty API key
+https://docs.rootly.com/api-reference/overview
+rootly-key                          token    -           rootly_  <hex>{64}  Rootly API key
 https://help.sumologic.com/docs/manage/security/access-keys/
 sumologic-key                       near    -           sumologic,sumo_logic,sumo logic,sumo_  <alnum>{64}  Sumo Logic access key
 https://docs.rollbar.com/docs/access-tokens
@@ -444,7 +468,7 @@ opsgenie-key                        near    -           opsgenie  <uuid>  Opsgen
 https://amplitude.com/docs/apis/authentication
 amplitude-key                       near    -           amplitude  <hex>{32}  Amplitude secret key
 https://developer.mixpanel.com/reference/project-secret
-mixpanel-secret                     near    -           mixpanel  <hex>{32}  Mixpanel secret
+mixpanel-secret                     near    -           mixpanel  <alnum>{32}  Mixpanel secret
 https://uptimerobot.com/api/
 uptimerobot-key                     whole   -           u0,u1,u2,u3,u4,u5,u6,u7,u8,u9  u\d{6,8}-[0-9a-f]{24}  UptimeRobot API key
 
@@ -453,7 +477,7 @@ https://developer.hashicorp.com/vault/docs/concepts/tokens
 vault-service-token                 token   -           hvs.  <url64>{24,400}  Vault service token
 vault-batch-token                   token   -           hvb.  <url64>{24,600}  Vault batch token
 vault-recovery-token                token   -           hvr.  <url64>{24,400}  Vault recovery token
-vault-legacy-token                  near    -           vault  [sbr]\.<alnum>{24}  Vault token
+vault-legacy-token                  token   mixed       s.,b.,r.  <alnum>{24}  Vault token of a version before 1.10
 https://developer.hashicorp.com/terraform/cloud-docs/users-teams-organizations/api-tokens
 terraform-token                     marked  -           .atlasv1.  <alnum>{14}\.atlasv1\.[\w-]{60,80}  HCP Terraform token
 https://docs.doppler.com/reference/auth-token-formats
@@ -469,6 +493,9 @@ supabase-secret-key                 token   -           sb_secret_  <url64>{22,6
 https://planetscale.com/docs/api/reference/service-tokens
 planetscale-token                   token   -           pscale_tkn_  [\w.=-]{32,64}  PlanetScale service token
 planetscale-password                token   -           pscale_pw_  [\w.=-]{32,64}  PlanetScale password
+https://pganalyze.com/docs/api
+pganalyze-key                       token    -           pgar_,pgaw_  [a-zA-Z0-9-]{28,40}  pganalyze API key
+https://planetscale.com/docs/api/reference/service-tokens
 planetscale-oauth-token             token   -           pscale_oauth_  [\w.=-]{32,64}  PlanetScale OAuth token
 https://docs.databricks.com/aws/en/dev-tools/auth/pat
 databricks-token                    token   -           dapi,dkea,dose  <hex>{32}(?:-\d)?  Databricks token
@@ -488,6 +515,8 @@ https://docs.turso.tech/cli/db/tokens/create
 turso-token                         near    -           turso,libsql  eyJ[\w-]{10,200}\.eyJ[\w-]{10,800}\.[\w-]{40,200}  Turso token
 https://docs.snowflake.com/en/user-guide/programmatic-access-tokens
 snowflake-token                     near    -           snowflake  (?:eyJ[\w.-]{100,1000}|[A-Za-z0-9+/]{100,400}={0,2})  Snowflake programmatic access token or password
+https://help.tableau.com/current/server/en-us/security_personal_access_tokens.htm
+tableau-token                       marked   -           ==:  [A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}  Tableau personal access token
 https://docs.confluent.io/cloud/current/security/authenticate/workload-identities/service-accounts/api-keys/overview.html
 confluent-secret                    token   -           cflt  <std64>{60}  Confluent API secret
 confluent-legacy-secret             near    -           confluent  <std64>{64}  Confluent API secret
@@ -502,17 +531,21 @@ cockroach-key                       token   -           CCDB1_  <alnum>{22}_<aln
 https://docs.influxdata.com/influxdb/v2/admin/tokens/
 influxdb-token                      near    -           influx  <url64>{86}==  InfluxDB token
 https://www.algolia.com/doc/guides/security/api-keys/
-algolia-key                         near    -           algolia  <hex>{32}  Algolia API key
+algolia-key                         near    -           algolia  <alnum>{32}  Algolia API key
 https://xata.io/docs/platform/security
 xata-key                            token   -           xau_  <alnum>{32,48}  Xata API key
 https://docs.fauna.com/fauna/current/learn/security/keys/
 fauna-secret                        near    -           fauna  fn<url64>{38}  Fauna secret
 https://docs.getdbt.com/docs/dbt-cloud-apis/authentication
 dbt-token                           token   -           dbtc_,dbtu_  <url64>{32,64}  dbt Cloud token
+https://docs.settlemint.com/
+settlemint-token                    token    -           sm_pat_,sm_sat_,sm_aat_  <alnum>{16}  SettleMint access token
 https://developer.hashicorp.com/consul/docs/security/acl/tokens
 consul-token                        near    -           consul_http_token,consul_token,consul token,x-consul-token  <uuid>  Consul token
 https://www.meilisearch.com/docs/reference/api/keys
 meilisearch-key                     near    -           meilisearch,meili_  (?:<hex>{64}|<alnum>{40,64})  Meilisearch key
+https://clickhouse.com/docs/cloud/manage/openapi
+clickhouse-cloud-key                token    -           4b1d  <alnum>{38}  ClickHouse Cloud API key
 
 # Developer tools
 https://learning.postman.com/docs/developer/postman-api/authentication/
@@ -520,6 +553,8 @@ postman-key                         token   -           PMAK-  <hex>{24}-<hex>{3
 https://circleci.com/docs/managing-api-tokens/
 circleci-token                      token   -           CCIPAT_,CCIPRJ_  <alnum>{22}_<hex>{40}  CircleCI token
 circleci-legacy-token               near    -           circleci,circle_token,circle-token  <hex>{40}  CircleCI token
+https://developer.harness.io/docs/platform/automation/api/add-and-manage-api-keys/
+harness-token                       whole    -           pat.,sat.  (?:pat|sat)\.[\w-]{22}\.[a-z0-9]{24}\.[a-z0-9]{20}  Harness access token
 https://buildkite.com/docs/apis/managing-api-tokens
 buildkite-token                     token   -           bkua_,bkaj_,bkct_,bkat_  \w{40,64}  Buildkite API token
 https://docs.travis-ci.com/user/triggering-builds/
@@ -528,18 +563,27 @@ https://docs.snyk.io/snyk-api/authentication-for-api
 snyk-token                          token   -           snyk_uat.,snyk_sat.  [\w.-]{40,400}  Snyk token
 snyk-legacy-token                   near    -           snyk  <uuid>  Snyk token
 https://docs.sonarsource.com/sonarqube-server/user-guide/managing-tokens/
-sonarqube-token                     token   -           sqp_,squ_,sqa_  <hex>{40}  SonarQube token
-sonar-legacy-token                  near    -           sonar  <hex>{40}  SonarQube Cloud token
+sonarqube-token                     token   -           sqp_,squ_,sqa_  [a-z0-9=_-]{40}  SonarQube token
+sonar-legacy-token                  near    -           sonar  [a-z0-9=_-]{40}  SonarQube Cloud token
 https://www.infracost.io/docs/
 infracost-key                       token   -           ico-  <alnum>{32}  Infracost API key
+https://docs.portainer.io/api/access
+portainer-token                     token    -           ptr_  [A-Za-z0-9/_=+-]{20,60}  Portainer access token
+https://docs.redhat.com/en/documentation/openshift_container_platform/
+openshift-token                     token    -           sha256~  <url64>{43}  OpenShift user token
 https://tailscale.com/kb/1085/auth-keys
 tailscale-key                       token   -           tskey-  (?:auth|api|client|scim|webhook|reusable|ephemeral)-[A-Za-z0-9]{8,32}(?:-[A-Za-z0-9]{16,64})?  Tailscale key
+https://docs.defined.net/apis/
+defined-networking-token            token    -           dnkey-  [a-z0-9=_-]{26}-[a-z0-9=_-]{52}  Defined Networking API token
 https://ngrok.com/docs/agent/#authtokens
 ngrok-token                         near    -           ngrok  \d<alnum>{24,28}_\d?<alnum>{18,26}  ngrok authtoken
 https://launchdarkly.com/docs/home/account/api
 launchdarkly-key                    token   -           api-,sdk-  <uuid>  LaunchDarkly key
+launchdarkly-legacy-token           near     -           launchdarkly  (?:<uuid>|[a-z0-9=_-]{40})  LaunchDarkly access token
 https://developer.okta.com/docs/guides/create-an-api-token/main/
 okta-token                          near    -           okta,ssws  00<url64>{40}  Okta API token
+https://authress.io/knowledge-base/docs/authorization/service-clients/
+authress-key                        whole    -           sc_,ext_,scauth_,authress_  (?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.(?:acc)[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}  Authress service client key
 https://auth0.com/docs/get-started/applications/application-settings
 auth0-secret                        near    -           auth0  <url64>{64}  Auth0 client secret
 https://www.contentful.com/developers/docs/references/authentication/
@@ -547,10 +591,13 @@ contentful-token                    token   -           CFPAT-  <url64>{43}  Con
 contentful-delivery-token           near    -           contentful  <url64>{43}  Contentful delivery token
 https://airtable.com/developers/web/guides/personal-access-tokens
 airtable-pat                        token   -           pat  <alnum>{14}\.<hex>{64}  Airtable personal access token
+https://airtable.com/developers/web/guides/oauth-integrations
+airtable-oauth-token                near     -           airtable  <alnum>{14,40}\.v1\.[\w-]{20,800}\.[0-9a-f]{5,80}  Airtable OAuth token
+airtable-legacy-key                 near     -           airtable  <alnum>{17}  Airtable API key
 https://www.typeform.com/developers/get-started/personal-access-token/
 typeform-token                      token   -           tfp_  [\w.=-]{40,80}  Typeform token
 https://docs.codecov.com/docs/codecov-tokens
-codecov-token                       near    -           codecov  (?:<uuid>|<hex>{32})  Codecov token
+codecov-token                       near    -           codecov  (?:<uuid>|[a-z0-9]{32})  Codecov token
 https://www.browserstack.com/docs/automate/selenium/getting-started
 browserstack-key                    near    -           browserstack  <alnum>{20}  BrowserStack access key
 https://docs.saucelabs.com/basics/acct-team-mgmt/managing-user-info/
@@ -559,14 +606,13 @@ https://www.fastly.com/documentation/guides/account-info/account-management/usin
 fastly-token                        near    -           fastly  <url64>{32}  Fastly API token
 https://docs.mapbox.com/help/glossary/access-token/
 mapbox-secret-token                 token   -           sk.eyJ  <url64>{60,200}\.<url64>{20,30}  Mapbox secret token
+mapbox-legacy-token                 token    -           pk.  <alnum>{60}\.<alnum>{22}  Mapbox token
 https://www.pubnub.com/docs/general/setup/account-setup
 pubnub-secret-key                   token   -           sec-c-  [A-Za-z0-9-]{36,60}  PubNub secret key
 https://ably.com/docs/auth
 ably-key                            near    -           ably  <url64>{6}\.<url64>{6}:<url64>{43}  Ably API key
 https://pusher.com/docs/channels/library_auth_reference/rest-api/
-pusher-secret                       near    -           pusher  <hex>{20}  Pusher secret
-https://liveblocks.io/docs/api-reference/rest-api-endpoints
-liveblocks-key                      token   -           sk_prod_,sk_dev_  <url64>{48,80}  Liveblocks secret key
+pusher-secret                       near    -           pusher  [a-z0-9]{20}  Pusher secret
 https://stytch.com/docs/api
 stytch-secret                       token   -           secret-live-,secret-test-  [\w=-]{36,48}  Stytch secret
 https://docs.expo.dev/accounts/programmatic-access/
@@ -588,21 +634,21 @@ notion-legacy-token                 token   -           secret_  <alnum>{43}  No
 https://developers.asana.com/docs/personal-access-token
 asana-pat                           marked  after-colon  /\/\d{10,20}:[0-9a-f]{8}/  [0-2]/\d{10,20}(?:/\d{10,20})?:[0-9a-f]{32}  Asana personal access token
 https://developers.asana.com/docs/oauth
-asana-secret                        near    -           asana  <hex>{32}  Asana token or client secret
+asana-secret                        near    -           asana  [a-z0-9]{32}  Asana token or client secret
 https://support.atlassian.com/atlassian-account/docs/manage-api-tokens-for-your-atlassian-account/
 atlassian-token                     token   -           ATATT3  [\w=-]{60,300}  Atlassian API token
-atlassian-legacy-token              near    name        atlassian,jira,confluence  <alnum>{24}  Atlassian API token
+atlassian-legacy-token              near    name        atlassian,jira,confluence  <alnum>{20,24}  Atlassian API token
 https://www.figma.com/developers/api#access-tokens
 figma-token                         token   -           figd_,figu_,figor_,figoh_  <url64>{36,64}  Figma token
 https://developer.atlassian.com/cloud/trello/guides/rest-api/authorization/
 trello-token                        token   -           ATTA  <hex>{64,72}[0-9A-F]{0,8}  Trello token
-trello-key                          near    -           trello  (?:<hex>{64}|<hex>{32})  Trello key
+trello-key                          near    -           trello  (?:<hex>{64}|<alnum>{32})  Trello key
 https://developer.monday.com/api-reference/docs/authentication
 monday-token                        near    -           monday  eyJ[\w-]{10,200}\.eyJ[\w-]{10,800}\.[\w-]{40,200}  monday.com token
 https://developer.zendesk.com/api-reference/introduction/security-and-auth/
 zendesk-token                       near    -           zendesk  <alnum>{40}  Zendesk API token
 https://developers.intercom.com/docs/build-an-integration/learn-more/authentication
-intercom-token                      near    -           intercom  (?:dG9r[A-Za-z0-9+/]{40,80}={0,2}|[A-Za-z0-9+/]{59}=)  Intercom access token
+intercom-token                      near    -           intercom  (?:dG9r[A-Za-z0-9+/]{40,80}={0,2}|[\w=-]{60}|[A-Za-z0-9+/]{59}=)  Intercom access token
 https://developers.hubspot.com/docs/guides/apps/private-apps/overview
 hubspot-token                       whole   -           pat-  pat-[a-z]{2}\d-<uuid>  HubSpot private app token
 https://developer.calendly.com/how-to-authenticate-with-personal-access-tokens
@@ -616,8 +662,9 @@ easypost-key                        token   -           EZAK,EZTK  <alnum>{54}  
 https://docs.goshippo.com/docs/guides_general/authentication/
 shippo-token                        token   -           shippo_live_,shippo_test_  <hex>{40}  Shippo API token
 https://developers.facebook.com/docs/facebook-login/guides/access-tokens/
-facebook-token                      token   -           EAA  <alnum>{80,400}  Facebook access token
+facebook-token                      token   -           EAA  <alnum>{60,400}  Facebook access token
 facebook-secret                     near    -           facebook,fb_app,fb_secret,meta_app  <hex>{32}  Facebook app secret
+facebook-app-token                  marked   -           /\d{13,17}\|[\w-]{27}/  \d{13,17}\|[\w-]{27,40}  Facebook app token: id and secret
 https://developers.facebook.com/docs/instagram-platform/
 instagram-token                     token   -           IGQ  <url64>{80,400}  Instagram access token
 https://docs.x.com/resources/fundamentals/authentication/overview
@@ -630,10 +677,12 @@ https://learn.microsoft.com/en-us/linkedin/shared/authentication/client-credenti
 linkedin-secret                     near    -           linkedin,linked_in  (?:[A-Za-z0-9]{16}|WPL_AP1\.[A-Za-z0-9]{16}\.[A-Za-z0-9+/=]{6,12})  LinkedIn client secret
 https://developer.spotify.com/documentation/web-api/concepts/apps
 spotify-secret                      near    -           spotify  <hex>{32}  Spotify client secret
+https://developers.strava.com/docs/authentication/
+strava-secret                       near     -           strava  [a-z0-9]{40}  Strava client secret or token
 https://developers.pinterest.com/docs/getting-started/connect-app/
 pinterest-token                     token   -           pina_,pinr.  [\w.-]{32,400}  Pinterest token
 https://developer.salesforce.com/docs/atlas.en-us.api_rest.meta/api_rest/intro_oauth_and_connected_apps.htm
-salesforce-token                    whole   -           00d  00D[A-Za-z0-9]{12,15}![\w.]{80,140}  Salesforce session id
+salesforce-token                    marked  -           /00[A-Za-z0-9]{11,16}!/  00[A-Za-z0-9]{11,16}![\w.]{80,140}  Salesforce session id
 https://developer.clickup.com/docs/authentication
 clickup-token                       whole   -           pk_  pk_\d{5,10}_[A-Z0-9]{32}  ClickUp token
 https://coda.io/developers/apis/v1#section/Authentication
@@ -666,4 +715,11 @@ https://www.rfc-editor.org/rfc/rfc9110#field.authorization
 authorization-header                place   value       authorization,x-api-key,x-auth-token,private-token,api-key,x-access-token  (?:authorization|x-api-key|x-auth-token|private-token|api-key|x-access-token)["']?\s{0,4}[:=,]\s{0,4}["'\`]?(?:(?:token|apikey|api-key|key|ssws|digest|genie[kK]ey|bot)[\s=]{1,4})?["']?(?<secret>[\w.~+/-]{16,2048}={0,2})  credentials in an Authorization header
 https://curl.se/docs/manpage.html#-u
 curl-credentials                    place   own         curl  \bcurl\b[^\r\n]{0,200}?\s(?:-u|--user|--proxy-user)[\s=]{0,2}["']?[^\s:"']{1,100}:(?<secret>[^\s"']{4,200})  credentials on a command line
+https://dev.mysql.com/doc/refman/en/password-security-user.html
+mysql-password                      command  own         mysql,mariadb  \b(?:mysql(?:dump|admin|import|sh)?|mariadb(?:-\w{1,10})?)\b[^\r\n|;&]{0,200}?\s(?:-p|--password=)["']?(?<secret>[^\s"'=-][^\s"']{3,200})  password on a command line
+https://linux.die.net/man/1/sshpass
+sshpass-password                    command  own         sshpass  \bsshpass\s{1,4}-p\s{0,2}["']?(?<secret>[^\s"']{4,200})  password on a command line
+https://docs.docker.com/reference/cli/docker/login/
+login-password                      command  own         docker login,podman login,helm registry login,redis-cli,mongosh,mongo   (?:(?:docker|podman|helm registry) login|redis-cli|mongosh|mongo )\b[^\r\n|;&]{0,200}?\s(?:-p|--password|-a|--pass)[\s=]{1,2}["']?(?<secret>[^\s"'-][^\s"']{3,200})  password on a command line
+https://curl.se/docs/manpage.html#-u
 `;

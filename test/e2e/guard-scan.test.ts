@@ -139,14 +139,14 @@ describe('forge guard scan', () => {
 
 /** Damages the table of the rules, wherever the build has put it. */
 function breakRules(folder: string): void {
-  const table = /"places":\[/;
+  const table = /(?<=github-pat {2,})token/;
   const found = readdirSync(folder)
     .filter((name) => name.endsWith('.cjs'))
     .filter((name) => table.test(readFileSync(join(folder, name), 'latin1')));
   expect(found.length).toBeGreaterThan(0);
   for (const name of found) {
     const file = join(folder, name);
-    writeFileSync(file, readFileSync(file, 'latin1').replace(table, '"places":'));
+    writeFileSync(file, readFileSync(file, 'latin1').replace(table, 'nothing'));
   }
 }
 

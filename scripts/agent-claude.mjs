@@ -1,6 +1,7 @@
 // The plugin for Claude Code (code.claude.com/docs/en/plugins-reference), and the marketplace that offers it.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { hooksOf } from './agent-wired.mjs';
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -11,13 +12,13 @@ const AUTHOR = { name: 'forge contributors' };
 
 export const CLAUDE = {
   folder: 'agents/claude',
-  files: ({ claudeHooks }, { name, version, description, keywords, license }) => ({
+  files: (sources, { name, version, description, keywords, license }) => ({
     '.claude-plugin/plugin.json': json({ name, version, description, author: AUTHOR, license, keywords }),
     // The time-outs of a plugin do not lengthen the 1.5 s that all hooks of a session's end have together, as those of
     // a settings file do; `forge hook` keeps within that.
     'hooks/hooks.json': json({
       description: 'Briefing, working memory, and the gate while something is open',
-      hooks: Object.fromEntries(claudeHooks('forge').map(({ event, group }) => [event, [group]])),
+      hooks: hooksOf(sources, 'claude'),
     }),
     '.mcp.json': json({ mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } } }),
     'skills/forge-memory/SKILL.md': skill(),

@@ -1,4 +1,5 @@
 // The Gemini CLI extension in agents/gemini: docs/extensions/reference.md in google-gemini/gemini-cli.
+import { hooksOf } from './agent-wired.mjs';
 
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -21,16 +22,16 @@ forge keeps the memory of a repository in its \`.forge/\` folder. Where there is
 
 export const GEMINI = {
   folder: 'agents/gemini',
-  files: ({ geminiHooks, geminiServer }, { version, description }) => ({
+  files: (sources, { version, description }) => ({
     'gemini-extension.json': json({
       name: 'forge',
       version,
       description,
-      mcpServers: { forge: geminiServer('forge') },
+      mcpServers: { forge: { command: 'forge', args: ['mcp'] } },
       contextFileName: 'GEMINI.md',
     }),
     'hooks/hooks.json': json({
-      hooks: Object.fromEntries(geminiHooks('forge').map(({ event, group }) => [event, [group]])),
+      hooks: hooksOf(sources, 'gemini'),
     }),
     'GEMINI.md': CONTEXT,
   }),

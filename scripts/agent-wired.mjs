@@ -1,37 +1,39 @@
-// The folders of agents that take no package: what forge would install, to be copied by hand.
-const INPUT = { command: 'forge', isUser: false };
+// What forge would install for an agent: its hooks, and the folders of agents that take no package, to be copied by hand.
+import { readFileSync } from 'node:fs';
 
-/** The fixtures as files below the folder that the agent keeps in a project. */
-function filesOf(wiring, home) {
-  const fixtures = wiring.fixtures(INPUT).filter(({ file }) => file.startsWith(home));
-  return Object.fromEntries(
-    [...new Set(fixtures.map(({ file }) => file))].map((file) => [
-      file.slice(home.length),
-      textOf(
-        fixtures.filter((fixture) => fixture.file === file),
-        wiring.beginnings?.[file],
-      ),
-    ]),
+const PLUGIN = readFileSync(new URL('../templates/agent/opencode-plugin.js', import.meta.url), 'utf8');
+
+const partsFor = ({ partsOf }, agent) =>
+  partsOf({ agent, command: 'forge', instructions: false }, false, PLUGIN);
+
+const listed = (hooks) => Object.fromEntries(Object.entries(hooks).map(([event, item]) => [event, [item]]));
+
+/** The member `hooks` of the file that has them. */
+export const hooksOf = (sources, agent) =>
+  listed(partsFor(sources, agent).find(({ hooks }) => Object.keys(hooks ?? {}).length > 0).hooks);
+
+/** The parts as files below the folder that the agent keeps in a project. */
+const filesOf = (sources, agent, home) =>
+  Object.fromEntries(
+    partsFor(sources, agent)
+      .filter(({ file }) => file.startsWith(home))
+      .map((part) => [part.file.slice(home.length), textOf(part)]),
   );
-}
 
-function textOf([first, ...rest], beginning = '{}') {
-  if (first.kind === 'file') return first.text;
-  const whole = JSON.parse(beginning);
-  for (const { kind, path, value } of [first, ...rest]) {
-    const last = path.at(-1);
-    const box = path.slice(0, -1).reduce((inner, name) => (inner[name] ??= {}), whole);
-    box[last] = kind === 'item' ? [...(box[last] ?? []), value] : value;
-  }
+function textOf({ kind, text, beginning, hooks, server }) {
+  if (kind === 'file') return text;
+  const whole = { ...beginning };
+  if (Object.keys(hooks).length > 0) whole.hooks = listed(hooks);
+  if (server) whole[server.path[0]] = { [server.path[1]]: server.value };
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
 export const COPILOT = {
   folder: 'agents/copilot',
-  files: ({ copilotWiring }) => filesOf(copilotWiring, '.github/'),
+  files: (sources) => filesOf(sources, 'copilot', '.github/'),
 };
 
 export const OPENCODE = {
   folder: 'agents/opencode',
-  files: ({ opencodeWiring }) => filesOf(opencodeWiring, '.opencode/'),
+  files: (sources) => filesOf(sources, 'opencode', '.opencode/'),
 };

@@ -20,10 +20,7 @@ const SOURCES = `
   export { TOPICS } from './src/cli/help/topics.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { guardRules } from './src/guard/table.ts';
-  export { claudeHooks } from './src/agent/wirings/claude.ts';
-  export { geminiHooks, geminiServer } from './src/agent/wirings/gemini.ts';
-  export { copilotWiring } from './src/agent/wirings/copilot.ts';
-  export { opencodeWiring } from './src/agent/wirings/opencode.ts';`;
+  export { partsOf } from './src/agent/parts.ts';`;
 
 /** Every group with its commands; `full` is what a person types after "forge". */
 async function readGroups({ GROUPS }) {

@@ -1,26 +1,341 @@
 import { createHash } from 'node:crypto';
-import { AGENT_NAMES, type AgentAdapter, type AgentName } from './event.js';
+import { isStopReason } from '../kfr/rules.js';
 
-/** Loaded on use: a hook serves one agent. */
-const ADAPTERS: Record<AgentName, () => Promise<AgentAdapter>> = {
-  claude: async () => (await import('./claude.js')).claude,
-  codex: async () => (await import('./codex.js')).codex,
-  gemini: async () => (await import('./gemini.js')).gemini,
-  cursor: async () => (await import('./cursor.js')).cursor,
-  opencode: async () => (await import('./opencode.js')).opencode,
-  copilot: async () => (await import('./copilot.js')).copilot,
-};
+/** The agents that forge can be installed into (AGT-01). */
+export const AGENT_NAMES = ['claude', 'codex', 'gemini', 'cursor', 'opencode', 'copilot'] as const;
+export type AgentName = (typeof AGENT_NAMES)[number];
 
-export const isAgent = (word: string): word is AgentName => (AGENT_NAMES as readonly string[]).includes(word);
+/** When a hook is called, in the same words for all agents. */
+const MOMENTS = ['start', 'prompt', 'before-tool', 'after-tool', 'compaction', 'stop', 'end'] as const;
+export type Moment = (typeof MOMENTS)[number];
 
-export const adapterOf = (name: AgentName): Promise<AgentAdapter> => ADAPTERS[name]();
+/** What an agent writes to the stdin of a hook, by the fields that its vendor documents. */
+export type Payload = Record<string, unknown>;
 
-/** An event's word, in whatever case it was written: `SessionStart`, `sessionStart` and `session-start` are one. */
-export const eventWord = (word: string): string =>
-  word
+type Text = (field: string) => string;
+
+/** A path from the project's top folder, and one from the home folder; null where the agent has no such file. */
+interface Paths<None = never> {
+  project: string;
+  user: string | None;
+}
+
+/** What differs between agents. Times are in seconds unless an agent wants milliseconds. */
+export interface Agent {
+  name: AgentName;
+  /** The name shown to people. */
+  title: string;
+  /** Events by the word that `forge hook` takes: the moment, and the agent's own spelling. */
+  events: Readonly<Record<string, { moment: Moment; name: string }>>;
+  /** Payload fields: the conversation id (the first that is set), what marks a sub-agent, and a tool call. */
+  fields: {
+    conversation: readonly string[];
+    subagent: string;
+    tool: readonly [name: string, input: string, response: string];
+    /** The folder is the first of `workspace_roots` instead of `cwd`. */
+    roots?: true;
+  };
+  /** The agent runs only because a stop was blocked before; null when the payload does not say. */
+  isContinuing(payload: Payload, moment: Moment, text: Text): boolean | null;
+  /** The moments at which it takes context. At a compaction: for its summary. */
+  takes: readonly Moment[];
+  /** The JSON that puts context before the agent, and the JSON that holds it back. */
+  context(text: string, event: string): object;
+  block(reason: string): object;
+  /** Blocked stops in a row after which the agent may stop: the vendor's limit, or 8 (opencode: 5) without one. */
+  stopLimit: number;
+  /** A compaction that a person asked for can be refused. */
+  blocksCompaction: boolean;
+  /** Where its hooks are, which events have none, and one entry. Null: the agent loads a plugin. */
+  hooks: {
+    file: Paths;
+    unwired: readonly Moment[];
+    entry(line: string, word: string, moment: Moment): object;
+  } | null;
+  plugin?: Paths;
+  /** Where its MCP servers are: a path of keys in JSON, or the name of a TOML table. */
+  server: {
+    file: Paths<null>;
+    at: readonly string[] | string;
+    value(program: string, args: readonly string[]): object;
+  };
+  /** The file of instructions that gets the marked block. */
+  instructions: Paths<null>;
+  /** The JSON that its file of hooks (of a plugin: its settings) begins with when it is new. */
+  beginning?: object;
+  /** What forge cannot do: a review, an approval. One line each, with what to type. */
+  wants(command: string, isUser: boolean): string[];
+}
+
+/** Names in the order of MOMENTS, by the word that `forge hook` takes. */
+const eventsOf = (names: string): Agent['events'] =>
+  Object.fromEntries(
+    names.split(' ').map((name, at) => [eventWord(name), { name, moment: MOMENTS[at] as Moment }]),
+  );
+
+/** An event's word from any spelling: `SessionStart`, `sessionStart` and `session-start` are the same. */
+export function eventWord(name: string): string {
+  return name
     .replace(/([a-z])([A-Z])/g, '$1-$2')
     .replaceAll('_', '-')
     .toLowerCase();
+}
+
+const same = (path: string) => ({ project: path, user: path });
+
+const SNAKE_CASE: Agent['fields'] = {
+  conversation: ['session_id'],
+  subagent: 'agent_id',
+  tool: ['tool_name', 'tool_input', 'tool_response'],
+};
+
+const booleanOr = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
+
+/** Some agents pass the reason of a blocked stop to their prompt hook as if a person had typed it. */
+const isOwnPrompt = (text: Text): boolean => isStopReason(text('prompt'));
+
+/** Claude Code's JSON, which Codex and Gemini CLI took over. A key that an event does not define fails the reply. */
+const hookOutput = (text: string, event: string) => ({
+  hookSpecificOutput: { hookEventName: event, additionalContext: text },
+});
+const blockReason = (reason: string) => ({ decision: 'block', reason });
+
+/** Longer than the hook itself may take. */
+const timeoutAt = (moment: Moment): number => (moment === 'start' || moment === 'end' ? 10 : 5);
+
+const commandGroup = (matcher: string) => (line: string, _word: string, moment: Moment) => ({
+  ...(moment === 'after-tool' ? { matcher } : {}),
+  hooks: [{ type: 'command', command: line, timeout: timeoutAt(moment) }],
+});
+
+const SERVERS = ['mcpServers', 'forge'];
+const plainServer = (command: string, args: readonly string[]) => ({ command, args });
+
+/** Claude Code: code.claude.com/docs/en/hooks */
+const claude: Agent = {
+  name: 'claude',
+  title: 'Claude Code',
+  events: eventsOf('SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact Stop SessionEnd'),
+  fields: SNAKE_CASE,
+  isContinuing: (payload) => booleanOr(payload.stop_hook_active),
+  takes: ['start', 'prompt', 'before-tool', 'after-tool'],
+  context: hookOutput,
+  block: blockReason,
+  stopLimit: 8,
+  blocksCompaction: true,
+  hooks: {
+    file: same('.claude/settings.json'),
+    unwired: ['before-tool'],
+    // The timeout of SessionEnd also extends the 1.5 s that all its hooks share.
+    entry: commandGroup('Bash|Edit|Glob|Grep|Read|Write'),
+  },
+  server: {
+    // Claude Code itself keeps writing to ~/.claude.json.
+    file: { project: '.mcp.json', user: null },
+    at: SERVERS,
+    value: (command, args) => ({ type: 'stdio', command, args }),
+  },
+  instructions: { project: 'CLAUDE.md', user: '.claude/CLAUDE.md' },
+  wants: (command, isUser) => [
+    isUser
+      ? `the MCP server, once: claude mcp add --scope user forge -- ${command} mcp`
+      : 'at the next start Claude Code asks once whether to use the MCP server of .mcp.json',
+  ],
+};
+
+/** OpenAI Codex CLI: developers.openai.com/codex/hooks, codex-rs/hooks/schema in openai/codex */
+const codex: Agent = {
+  ...claude,
+  name: 'codex',
+  title: 'Codex CLI',
+  // `continue: false` would end the turn without a reason for the agent.
+  blocksCompaction: false,
+  hooks: {
+    file: same('.codex/hooks.json'),
+    // Older versions know no SessionEnd, and may refuse a file that names it.
+    unwired: ['before-tool', 'end'],
+    entry: commandGroup('Bash|apply_patch'),
+  },
+  server: { file: same('.codex/config.toml'), at: 'mcp_servers.forge', value: plainServer },
+  instructions: { project: 'AGENTS.md', user: '.codex/AGENTS.md' },
+  wants: (_, isUser) => [
+    'in Codex type /hooks, and trust the new ones: until then, and after each change, it skips them without a word',
+    ...(isUser
+      ? []
+      : ['Codex reads .codex/ only in a project that it trusts: it asks when it is next started here']),
+  ],
+};
+
+/** Gemini CLI: docs/hooks/reference.md in google-gemini/gemini-cli. Timeouts are in milliseconds. */
+const gemini: Agent = {
+  name: 'gemini',
+  title: 'Gemini CLI',
+  events: eventsOf('SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd'),
+  fields: SNAKE_CASE,
+  // stop_hook_active is false again after any tool call, so only true is a statement.
+  isContinuing: ({ stop_hook_active: active }, moment, text) =>
+    moment === 'prompt' ? isOwnPrompt(text) : active === true || null,
+  // Not after a tool: PreCompress precedes every request, so each tool call would repeat the working memory.
+  takes: ['start', 'prompt'],
+  context: hookOutput,
+  block: (reason) => ({ decision: 'deny', reason }),
+  stopLimit: 8,
+  blocksCompaction: false,
+  hooks: {
+    file: same('.gemini/settings.json'),
+    unwired: ['before-tool', 'after-tool'],
+    // The same name and command in the extension run once.
+    entry: (command, word, moment) => ({
+      hooks: [
+        { name: `forge-${word}`, type: 'command', command, timeout: moment === 'start' ? 10_000 : 5000 },
+      ],
+    }),
+  },
+  server: { file: same('.gemini/settings.json'), at: SERVERS, value: plainServer },
+  instructions: { project: 'GEMINI.md', user: '.gemini/GEMINI.md' },
+  wants: (_, isUser) => [
+    ...(isUser
+      ? []
+      : [
+          'at the next start, and after each change, Gemini CLI warns of hooks of the project named forge-…: these are they, and they run',
+        ]),
+    'Gemini CLI runs hooks and MCP servers only in folders that it trusts: /permissions',
+  ],
+};
+
+/** Cursor: cursor.com/docs/hooks. A prompt takes no context, and a compaction cannot be refused. */
+const cursor: Agent = {
+  name: 'cursor',
+  title: 'Cursor',
+  events: eventsOf('sessionStart beforeSubmitPrompt preToolUse postToolUse preCompact stop sessionEnd'),
+  fields: {
+    conversation: ['conversation_id', 'session_id'],
+    subagent: '',
+    tool: ['tool_name', 'tool_input', 'tool_output'],
+    roots: true,
+  },
+  isContinuing: ({ loop_count: loops }, moment, text) =>
+    moment === 'prompt' ? isOwnPrompt(text) : typeof loops === 'number' ? loops > 0 : null,
+  takes: ['start', 'after-tool'],
+  context: (text) => ({ additional_context: text }),
+  block: (reason) => ({ followup_message: reason }),
+  // Cursor's own limit for follow-ups where a hook names none.
+  stopLimit: 5,
+  blocksCompaction: false,
+  hooks: {
+    file: same('.cursor/hooks.json'),
+    unwired: ['before-tool'],
+    entry: (command, _, moment) => ({
+      command,
+      timeout: timeoutAt(moment),
+      ...(moment === 'after-tool' ? { matcher: 'Shell|Read|Write|Grep' } : {}),
+      ...(moment === 'stop' ? { loop_limit: 5 } : {}),
+    }),
+  },
+  server: { file: same('.cursor/mcp.json'), at: SERVERS, value: claude.server.value },
+  // Instructions for every project are kept in Cursor's settings, not in a file.
+  instructions: { project: 'AGENTS.md', user: null },
+  beginning: { version: 1 },
+  wants: () => ['Cursor starts the MCP server once you have enabled it: Cursor Settings, Tools & MCP, forge'],
+};
+
+/** opencode has no hook commands: forge's plugin (templates/agent/opencode-plugin.js) calls `forge hook` and defines the payload. */
+const opencode: Agent = {
+  name: 'opencode',
+  title: 'opencode',
+  events: eventsOf('session-start prompt before-tool after-tool compacting stop session-end'),
+  fields: { ...SNAKE_CASE, subagent: 'parent_id' },
+  isContinuing: (_, moment, text) => (moment === 'prompt' ? isOwnPrompt(text) : null),
+  takes: ['start', 'prompt', 'after-tool', 'compaction'],
+  context: (context) => ({ context }),
+  block: (block) => ({ block }),
+  stopLimit: 5,
+  blocksCompaction: false,
+  hooks: null,
+  plugin: { project: '.opencode/plugins/forge.js', user: '.config/opencode/plugins/forge.js' },
+  server: {
+    file: { project: 'opencode.json', user: '.config/opencode/opencode.json' },
+    at: ['mcp', 'forge'],
+    value: (program, args) => ({ type: 'local', command: [program, ...args], enabled: true }),
+  },
+  instructions: { project: 'AGENTS.md', user: '.config/opencode/AGENTS.md' },
+  beginning: { $schema: 'https://opencode.ai/config.json' },
+  wants: () => ['opencode that is running loads the plugin at its next start'],
+};
+
+/** GitHub Copilot CLI: docs.github.com/en/copilot/reference/copilot-cli-reference/cli-hooks-reference */
+const copilot: Agent = {
+  name: 'copilot',
+  title: 'GitHub Copilot CLI',
+  events: eventsOf('sessionStart userPromptSubmitted preToolUse postToolUse preCompact agentStop sessionEnd'),
+  // Hooks run for sub-agents as well, agentStop included. No documentation mentions it.
+  fields: {
+    conversation: ['sessionId'],
+    subagent: 'parentAgentId',
+    tool: ['toolName', 'toolArgs', 'toolResult'],
+  },
+  // 1.0.72 writes this one field in snake case; the types of the SDK write it like the others.
+  isContinuing: ({ stop_hook_active: snake, stopHookActive: camel }, moment, text) =>
+    moment === 'prompt' ? isOwnPrompt(text) : booleanOr(snake ?? camel),
+  takes: ['start', 'prompt', 'after-tool'],
+  context: (text) => ({ additionalContext: text }),
+  block: blockReason,
+  stopLimit: 8,
+  blocksCompaction: false,
+  hooks: {
+    file: { project: '.github/hooks/forge.json', user: '.copilot/hooks/forge.json' },
+    // An error of preToolUse would deny the tool.
+    unwired: ['before-tool'],
+    entry: (line, _, moment) => ({
+      type: 'command',
+      ...(moment === 'after-tool' ? { matcher: 'bash|powershell|create|edit|glob|grep|view' } : {}),
+      bash: line,
+      powershell: line,
+      timeoutSec: timeoutAt(moment),
+    }),
+  },
+  server: {
+    file: { project: '.github/mcp.json', user: '.copilot/mcp-config.json' },
+    at: SERVERS,
+    // As `copilot mcp add` writes it. A server without `tools` has none.
+    value: (command, args) => ({ type: 'local', command, args, tools: ['*'] }),
+  },
+  instructions: { project: 'AGENTS.md', user: '.copilot/copilot-instructions.md' },
+  beginning: { version: 1 },
+  wants: (_, isUser) =>
+    isUser
+      ? []
+      : [
+          'Copilot asks once whether you trust this folder, and runs no hook of it before',
+          'copilot -p in a folder you have not trusted: --trust-folder (the hooks alone: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)',
+        ],
+};
+
+export const AGENTS: Readonly<Record<AgentName, Agent>> = {
+  claude,
+  codex,
+  gemini,
+  cursor,
+  opencode,
+  copilot,
+};
+
+export const isAgent = (word: string): word is AgentName => Object.hasOwn(AGENTS, word);
+
+/** A command line that calls forge's hook for this agent, by whatever path forge is started. */
+export const isHookOf = (agent: AgentName, command: unknown): boolean =>
+  typeof command === 'string' &&
+  new RegExp(`(^|[\\\\/\\s"'])forge(\\.js|\\.cmd)?["']? hook ${agent} `).test(command);
+
+/** Every string in a value. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
+export const runsHook = (agent: AgentName, value: unknown): boolean =>
+  textsIn(value).some((text) => isHookOf(agent, text));
 
 /** A conversation as a file name, whatever the agent calls it. */
 export function conversationId(agent: AgentName, conversation: string): string {

@@ -2,22 +2,21 @@ import type { Io } from '../cli/io.js';
 import { ForgeError } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { agentWorld, type Forge, openForge, systemWorld, type World } from '../index.js';
-import { adapterOf, conversationId, eventWord, isAgent } from './agents.js';
 import {
-  type AgentAdapter,
-  type AgentEvent,
-  type Answer,
-  MAX_CONTEXT,
+  AGENTS,
+  type Agent,
+  conversationId,
+  eventWord,
+  isAgent,
   type Moment,
-  NOTHING,
   type Payload,
-} from './event.js';
-import { bareEvent } from './payload.js';
+} from './agents.js';
+import { type AgentEvent, type Answer, MAX_CONTEXT, NOTHING, readEvent, replyTo } from './event.js';
 
 /** What forge has to say at one moment of an agent's conversation. `id` names the conversation. */
 export async function answerEvent(
   forge: Forge,
-  adapter: AgentAdapter,
+  agent: Agent,
   event: AgentEvent,
   id: string,
 ): Promise<Answer> {
@@ -29,17 +28,17 @@ export async function answerEvent(
       return { ...NOTHING, context: await greet(forge, id) };
     case 'prompt':
       if (!event.isContinuing) await forge.agent.prompted(id);
-      return tell(forge, adapter, event, id);
+      return tell(forge, agent, event, id);
     case 'after-tool':
-      return tell(forge, adapter, event, id);
+      return tell(forge, agent, event, id);
     case 'compaction':
       await forge.agent.compacts(id);
-      if (adapter.takes.includes('compaction')) return rescue(forge, adapter, event, id);
-      if (!event.isAsked || !adapter.blocksCompaction) return NOTHING;
+      if (agent.takes.includes('compaction')) return rescue(forge, agent, event, id);
+      if (!event.isAsked || !agent.blocksCompaction) return NOTHING;
       return { ...NOTHING, block: await forge.agent.gateCompaction() };
     case 'stop': {
       if (event.isInterrupted) return NOTHING;
-      const { stopLimit: limit } = adapter;
+      const { stopLimit: limit } = agent;
       const block = await forge.agent.gateStop(id, { limit, isContinuing: event.isContinuing });
       return { ...NOTHING, block };
     }
@@ -52,16 +51,16 @@ export async function answerEvent(
 }
 
 /** The working memory, where the agent has not seen it as it stands. */
-async function tell(forge: Forge, adapter: AgentAdapter, event: AgentEvent, id: string): Promise<Answer> {
-  if (!adapter.takes.includes(event.moment)) return NOTHING;
+async function tell(forge: Forge, agent: Agent, event: AgentEvent, id: string): Promise<Answer> {
+  if (!agent.takes.includes(event.moment)) return NOTHING;
   // After a tool it is only told what it lost; a change it made itself, unless it can be told at no other time.
-  const lostOnly = event.moment === 'after-tool' && adapter.takes.includes('prompt');
+  const lostOnly = event.moment === 'after-tool' && agent.takes.includes('prompt');
   return { ...NOTHING, context: await forge.agent.unseen(id, lostOnly) };
 }
 
 /** The working memory for a summary. What becomes of it there nobody knows, so the agent is told again. */
-async function rescue(forge: Forge, adapter: AgentAdapter, event: AgentEvent, id: string): Promise<Answer> {
-  const answer = await tell(forge, adapter, event, id);
+async function rescue(forge: Forge, agent: Agent, event: AgentEvent, id: string): Promise<Answer> {
+  const answer = await tell(forge, agent, event, id);
   await forge.agent.compacts(id);
   return answer;
 }
@@ -119,26 +118,27 @@ async function fitted(forge: Forge, notes: readonly string[], text: string): Pro
  * `forge hook AGENT EVENT`: what agents call. An agent takes some exit codes for a refusal and shows stderr to people,
  * so nothing that goes wrong here is heard: exit 0, no output, one line in the log of the git dir.
  */
-export async function runAgentHook(io: Io, [agent = '', word = '']: readonly string[]): Promise<number> {
+export async function runAgentHook(io: Io, [name = '', word = '']: readonly string[]): Promise<number> {
   const started = Date.now();
   let forge: Forge | null = null;
   try {
-    if (!isAgent(agent)) return 0;
-    const adapter = await adapterOf(agent);
-    const known = adapter.events[eventWord(word)];
+    if (!isAgent(name)) return 0;
+    const agent = AGENTS[name];
+    const known = agent.events[eventWord(word)];
     if (!known) return 0;
     const limit = DEADLINES[known.moment];
-    // Whatever waits longer (another forge, a file system, an open stdin) is left waiting.
+    // Another forge, a file system or an open stdin may block for longer.
     io.deadline?.(limit);
-    const event = readEvent(adapter, known.moment, await (io.stdin.readObject ?? io.stdin.read)());
-    if (!event) return 0;
-    const id = conversationId(agent, event.conversation);
+    const payload = parsePayload(await (io.stdin.readObject ?? io.stdin.read)());
+    if (!payload) return 0;
+    const event = readEvent(agent, known.moment, payload);
+    const id = conversationId(name, event.conversation);
     const world = agentWorld(io.world ?? systemWorld(io.env, false), id);
     forge = openAt(io, event, world, limit);
-    const answer = forge ? await answerEvent(forge, adapter, event, id) : NOTHING;
-    if (Date.now() - started < limit) io.stdout.write(adapter.reply(answer, known.moment, known.name));
+    const answer = forge ? await answerEvent(forge, agent, event, id) : NOTHING;
+    if (Date.now() - started < limit) io.stdout.write(replyTo(agent, known, answer));
   } catch (error) {
-    await logFault(forge, `${agent} ${word}`, error);
+    await logFault(forge, `${name} ${word}`, error);
   }
   return 0;
 }
@@ -155,16 +155,14 @@ const DEADLINES: Record<Moment, number> = {
   end: 1200,
 };
 
-/** Null for what is no JSON object: a hook that knows nothing says nothing. */
-function readEvent(adapter: AgentAdapter, moment: Moment, bytes: Buffer): AgentEvent | null {
-  let payload: unknown;
+/** Null for anything but a JSON object: the hook answers nothing. */
+function parsePayload(bytes: Buffer): Payload | null {
   try {
-    payload = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+    const payload: unknown = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+    return typeof payload === 'object' && !Array.isArray(payload) ? (payload as Payload) : null;
   } catch {
     return null;
   }
-  const isObject = typeof payload === 'object' && payload !== null && !Array.isArray(payload);
-  return isObject ? { ...bareEvent(moment), ...adapter.read(payload as Payload, moment) } : null;
 }
 
 /** Where the agent says it works, else where its project is, else here; null where there is no forge. */

@@ -2,7 +2,7 @@ import { type Call, type CommandSpec, command, type Group, type OptionSpec } fro
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
 import { homeWiring, type WiringChange, type WiringInput, type WiringStatus } from '../index.js';
-import { AGENT_NAMES } from './event.js';
+import { AGENT_NAMES } from './agents.js';
 
 type WiredFile = WiringStatus['agents'][number]['files'][number];
 

@@ -18,7 +18,7 @@ import {
 } from '../session/conversations.js';
 import type { RunningSession } from '../session/rules.js';
 import { isOursToSettle, readRunning } from '../session/running.js';
-import { commandsOf, HOOK_FILES, isHookOf } from './wiring-rules.js';
+import { AGENTS, type AgentName, runsHook } from './agents.js';
 
 /** There is room for so many characters of a mark; up to there no hook has to load what computes digests. */
 const LONGEST_MARK = 1000;
@@ -174,10 +174,11 @@ function livingOf({ layout }: Context, me: Holder): Holder | undefined {
 const isPlaceOf = (holder: Holder, me: Holder): boolean =>
   sameHolder(holder, me) && (holder.agent === undefined || holder.agent === me.agent);
 
-/** Whether this project wires an agent by hooks of its own: then whatever else it runs need not answer, too. */
-export function isWired({ layout }: Context, agent: keyof typeof HOOK_FILES): boolean {
-  const file = readHint<unknown>(join(layout.root, HOOK_FILES[agent]));
-  return commandsOf(file).some((command) => isHookOf(agent, command));
+/** True when this project wires an agent that runs the hooks of others as well: then only its own hooks answer. */
+export function isWired({ layout }: Context, agent: AgentName): boolean {
+  const file = AGENTS[agent].hooks?.file.project;
+  if (file === undefined) return false;
+  return runsHook(agent, readHint<{ hooks?: unknown }>(join(layout.root, file))?.hooks);
 }
 
 /** One line in the log of this worktree: an agent's hook has nobody to tell it to. */

@@ -1,160 +1,334 @@
-import { getNodeValue, type Node } from 'jsonc-parser';
-import { type Draft, WiringProblem } from './draft.js';
-import type { AgentName } from './event.js';
 import {
-  appendItem,
-  change,
-  insertAt,
-  listAt,
-  listOf,
-  nodeAt,
-  prune,
-  removeItem,
-  removeMember,
-  replaceItem,
-  replaceMember,
-  rootOf,
-} from './json-change.js';
-import { isBlank, removeChild } from './json-text.js';
-import { membersOf, named, parseSettings, reach } from './json-tree.js';
-import { isOwnServer, isSame, ownHooks, ownShare } from './own.js';
-import type { Fixture, Found } from './wiring-rules.js';
+  createScanner,
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
+import { type AgentName, runsHook } from './agents.js';
+import {
+  commandsIn,
+  type Found,
+  isOwnServer,
+  isSame,
+  type JsonPart,
+  lineEndOf,
+  quotePath,
+  SettingsProblem,
+} from './parts.js';
 
-export type Member = Fixture & { kind: 'member' };
-export type Item = Fixture & { kind: 'item' };
+type Path = readonly (string | number)[];
+type Plain = Record<string | number, unknown>;
 
-/** Puts a member where it belongs; one of forge's that is there already gets the value. */
-export function putMember(draft: Draft, fixture: Member): void {
-  const { path, value } = fixture;
-  const root = rootOf(draft, path, value);
-  if (!root) return;
-  const { node, missing } = reach(root, path);
-  if (missing.length > 0) {
-    insertAt(draft, { root, node, path, missing }, value);
-    return;
-  }
-  const found = getNodeValue(node);
-  if (isSame(found, value)) return;
-  if (!isOwnServer(found)) throw foreign(path, node);
-  replaceMember(draft, path, value);
+/** Puts hooks at the end of their lists and the server into its object; forge's own entries are replaced. */
+export function putJson(text: string, agent: AgentName, { hooks, server, beginning }: JsonPart): string {
+  const begun = parseSettings(text) ? text : `${text}${JSON.stringify(beginning, null, 2)}\n`;
+  const after = writeHooks(begun, agent, hooks);
+  return server ? putServer(after, server) : after;
 }
 
-const foreign = (path: readonly string[], node: Node): WiringProblem =>
-  new WiringProblem(
-    `${named(path)} is there already and is not forge's`,
+/** Removes every hook of forge and its server, with the lists and objects that are empty then. */
+export function dropJson(text: string, agent: AgentName, { server }: JsonPart): string {
+  if (!parseSettings(text)) return text;
+  const after = writeHooks(text, agent, {});
+  return server && isOwnServer(valueAt(after, server.path)) ? prune(after, server.path) : after;
+}
+
+/** What the file holds of each hook and of the server. */
+export function findInJson(text: string, agent: AgentName, { hooks, server }: JsonPart): Found[] {
+  const events = Object.entries(hooks).map(([event, item]): Found => {
+    const own = listAt(text, ['hooks', event]).filter(
+      (found) => runsHook(agent, found) || isSame(found, item),
+    );
+    const state =
+      own.length === 0 ? 'missing' : own.some((found) => isSame(found, item)) ? 'wired' : 'changed';
+    return { state, isServer: false, commands: own.flatMap((found) => commandsIn(agent, found)) };
+  });
+  if (!server) return events;
+  const found = valueAt(text, server.path);
+  const state = isSame(found, server.value) ? 'wired' : isOwnServer(found) ? 'changed' : 'missing';
+  return [...events, { state, isServer: true, commands: commandsIn(agent, found) }];
+}
+
+/** True when the file holds nothing but the content of a new file. */
+export function isBareJson(text: string, { beginning }: JsonPart): boolean {
+  const root = parseSettings(text);
+  if (!root) return true;
+  return root.children?.length ? isSame(getNodeValue(root), beginning) : isBlank(text, root);
+}
+
+function writeHooks(text: string, agent: AgentName, wanted: JsonPart['hooks']): string {
+  const { hooks } = readValue(text) as { hooks?: Plain };
+  const others = Object.keys(hooks ?? {}).filter(
+    (event) => Array.isArray(hooks?.[event]) && runsHook(agent, hooks[event]),
+  );
+  const events = new Set([...others, ...Object.keys(wanted)]);
+  return [...events].reduce((after, event) => writeEvent(after, agent, event, wanted[event]), text);
+}
+
+function writeEvent(text: string, agent: AgentName, event: string, item: object | undefined): string {
+  const list = ['hooks', event];
+  const own = listAt(text, list).flatMap((found, index) => ownPaths(agent, found, [...list, index], item));
+  const [only = []] = own;
+  if (item && own.length === 1 && only.length === 3) return replaceAt(text, only, item);
+  const without = own.reverse().reduce(removeAt, text);
+  if (item) return appendTo(without, list, item);
+  return own.length > 0 ? prune(without, list) : without;
+}
+
+/** Where an item of a list belongs to forge. A person may have put a hook of their own into a group of forge's. */
+function ownPaths(agent: AgentName, item: unknown, path: Path, wanted: unknown): Path[] {
+  const { hooks } = (item ?? {}) as { hooks?: unknown };
+  if (isSame(item, wanted) || !Array.isArray(hooks))
+    return isSame(item, wanted) || runsHook(agent, item) ? [path] : [];
+  const own = [...hooks.keys()].filter((at) => runsHook(agent, hooks[at]));
+  return own.length > 0 && own.length === hooks.length ? [path] : own.map((at) => [...path, 'hooks', at]);
+}
+
+function putServer(text: string, { path, value }: NonNullable<JsonPart['server']>): string {
+  const { node, missing } = reach(parseSettings(text) as Node, path);
+  if (missing.length > 0) return insertAt(text, path, value);
+  if (isSame(getNodeValue(node), value) || isOwnServer(getNodeValue(node)))
+    return replaceAt(text, path, value);
+  throw new SettingsProblem(
+    `${quotePath(path)} is there already and is not forge's`,
     node.offset,
     'Give it another name.',
   );
-
-/** Puts items at the end of a list, behind the person's own; those of forge's that are there already are replaced. */
-export function putItems(
-  draft: Draft,
-  agent: AgentName,
-  path: readonly string[],
-  values: readonly unknown[],
-): void {
-  const root = rootOf(draft, path, values);
-  if (!root) return;
-  const { node, missing } = reach(root, path);
-  if (missing.length > 0) {
-    insertAt(draft, { root, node, path, missing }, values);
-    return;
-  }
-  requireList(node, path);
-  dropMixed(draft, agent, path);
-  const own = ownItems(draft, agent, path, values);
-  for (const at of own.slice(values.length).reverse()) removeItem(draft, path, at);
-  for (const [index, value] of values.entries()) {
-    const at = own[index];
-    if (at === undefined) appendItem(draft, path, value);
-    else replaceItem(draft, path, at, value);
-  }
 }
 
-/** Takes a member of forge's out, with the objects on its path that are empty then. */
-export function dropMember(draft: Draft, { path, value }: Member): void {
-  const node = nodeAt(draft, path);
-  if (!node) return;
-  const found = getNodeValue(node);
-  if (isOwnServer(found) || isSame(found, value)) removeMember(draft, path);
-}
-
-/**
- * Takes forge's items out of all lists beside the one of the fixture: an older forge may have put them elsewhere.
- * `kept`: in which lists they stay.
- */
-export function dropItems(
-  draft: Draft,
-  agent: AgentName,
-  { path, value }: Item,
-  kept: ReadonlySet<string>,
-): void {
-  const parent = path.slice(0, -1);
-  const box = nodeAt(draft, parent);
-  const keys = box ? membersOf(box).map((member) => String(member.children?.[0]?.value)) : [];
-  for (const key of keys) {
-    const list = [...parent, key];
-    if (kept.has(key) || nodeAt(draft, list)?.type !== 'array') continue;
-    dropMixed(draft, agent, list);
-    const own = ownItems(draft, agent, list, [value]);
-    for (const at of own.reverse()) removeItem(draft, list, at);
-    if (own.length > 0) prune(draft, list);
+/** The settings as a tree, comments and trailing commas allowed; null when the file is blank. */
+export function parseSettings(text: string): Node | null {
+  const errors: ParseError[] = [];
+  const given = text.replace(/^\ufeff/, ' ');
+  let root: Node | undefined;
+  try {
+    root = parseTree(given, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  } catch {
+    // The parser calls itself once per level.
+    throw new SettingsProblem('it is nested too deeply', 0, MEND);
   }
+  const [first] = errors;
+  if (first) throw new SettingsProblem(`it is no JSON (${wordsOf(first)})`, first.offset, MEND);
+  if (root && root.type !== 'object') throw new SettingsProblem('it holds no JSON object', root.offset, MEND);
+  return root ?? null;
 }
 
-export function lookForMember(text: string, { path, value }: Member): Found {
+const MEND = 'Mend the file, then run the command again.';
+
+/** `PropertyNameExpected` → `property name expected` */
+const wordsOf = ({ error }: ParseError): string =>
+  printParseErrorCode(error)
+    .replace(/(?<=[a-z])[A-Z]/g, ' $&')
+    .toLowerCase();
+
+const readValue = (text: string): Plain => {
+  const root = parseSettings(text);
+  return root ? getNodeValue(root) : {};
+};
+
+const endOf = ({ offset, length }: Node): number => offset + length;
+
+/** Follows a path of keys as far as it exists. Duplicate keys are refused: agents read the last one, editors show the first. */
+function reach(root: Node, path: readonly string[]): { node: Node; missing: readonly string[] } {
+  let node = root;
+  for (const [depth, key] of path.entries()) {
+    if (node.type !== 'object')
+      throw new SettingsProblem(
+        `${quotePath(path.slice(0, depth))} is no object, but ${node.type}`,
+        node.offset,
+        'Make it an object: {}',
+      );
+    const [first, second] = (node.children ?? []).filter(({ children }) => children?.[0]?.value === key);
+    if (second)
+      throw new SettingsProblem(
+        `${quotePath(path.slice(0, depth + 1))} stands twice`,
+        second.offset,
+        'Keep one of the two: agents take the last.',
+      );
+    const value = first?.children?.[1];
+    if (!value) return { node, missing: path.slice(depth) };
+    node = value;
+  }
+  return { node, missing: [] };
+}
+
+function valueAt(text: string, path: readonly string[]): unknown {
   const root = parseSettings(text);
   const reached = root && reach(root, path);
-  if (!reached || reached.missing.length > 0) return { state: 'missing', value: undefined };
-  const found = getNodeValue(reached.node);
-  return { state: isSame(found, value) ? 'wired' : isOwnServer(found) ? 'changed' : 'missing', value: found };
+  return reached?.missing.length === 0 ? getNodeValue(reached.node) : undefined;
 }
 
-export function lookForItem(text: string, agent: AgentName, { path, value }: Item): Found {
+function listAt(text: string, path: readonly string[]): unknown[] {
   const root = parseSettings(text);
-  const reached = root && reach(root, path);
-  if (!reached || reached.missing.length > 0) return { state: 'missing', value: undefined };
-  requireList(reached.node, path);
-  const items = (getNodeValue(reached.node) as unknown[]).filter(
-    (item) => ownShare(agent, item, value) !== 'none',
+  const { node, missing } = root ? reach(root, path) : { node: null, missing: path };
+  if (!node || missing.length > 0) return [];
+  if (node.type === 'array') return getNodeValue(node);
+  const what = `${quotePath(path)} is no list, but ${node.type}`;
+  throw new SettingsProblem(what, node.offset, 'Make it a list: []');
+}
+
+/** Inserts a value at a path that does not exist; the objects on the way are created. */
+function insertAt(text: string, path: readonly string[], value: unknown): string {
+  const { node, missing } = reach(parseSettings(text) as Node, path);
+  const [key = '', ...rest] = missing;
+  const nested = rest.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+  const above = path.slice(0, path.length - missing.length);
+  return checked(text, insertChild(text, node, nested, key), [...above, key], nested);
+}
+
+function appendTo(text: string, path: readonly string[], item: object): string {
+  const { node, missing } = reach(parseSettings(text) as Node, path);
+  if (missing.length > 0) return insertAt(text, path, [item]);
+  return checked(text, insertChild(text, node, item), [...path, node.children?.length ?? 0], item);
+}
+
+function replaceAt(text: string, path: Path, value: unknown): string {
+  const root = parseSettings(text) as Node;
+  const node = findNodeAtLocation(root, [...path]) as Node;
+  if (isSame(getNodeValue(node), value)) return text;
+  const layout = layoutOf(text, root);
+  const isInline = layout.isInline || !text.slice(node.offset, endOf(node)).includes('\n');
+  const printed = print(value, layout, isInline ? null : indentAt(text, node.offset));
+  return checked(text, text.slice(0, node.offset) + printed + text.slice(endOf(node)), path, value);
+}
+
+function removeAt(text: string, path: Path): string {
+  const node = findNodeAtLocation(parseSettings(text) as Node, [...path]) as Node;
+  const child = node.parent?.type === 'property' ? node.parent : node;
+  return checked(text, removeChild(text, child.parent as Node, child), path, undefined);
+}
+
+/** Removes the value at a path, and what holds it as long as that is empty then. Comments keep it. */
+function prune(text: string, path: Path): string {
+  const above = path.slice(0, -1);
+  const node = findNodeAtLocation(parseSettings(text) as Node, [...path]);
+  const isOurs = node && (node.type !== 'array' || isBlank(text, node));
+  if (!isOurs) return text;
+  const after = removeAt(text, path);
+  const box = findNodeAtLocation(parseSettings(after) as Node, [...above]);
+  return above.length > 0 && box && isBlank(after, box) ? prune(after, above) : after;
+}
+
+/** Refuses an edit unless the text now has the value (undefined: nothing) at the path, and all else as before. */
+function checked(before: string, after: string, path: Path, value: unknown): string {
+  const meant = readValue(before);
+  const box = path.slice(0, -1).reduce<Plain>((inner, key) => inner[key] as Plain, meant);
+  const key = path.at(-1) as string;
+  if (value !== undefined) box[key] = value;
+  else if (Array.isArray(box)) box.splice(Number(key), 1);
+  else delete box[key];
+  if (isSame(readValue(after), meant)) return after;
+  throw new SettingsProblem(
+    'it is laid out in a way that forge cannot edit safely',
+    null,
+    'Format it, then try again.',
   );
-  if (items.length === 0) return { state: 'missing', value: undefined };
-  return { state: items.some((item) => isSame(item, value)) ? 'wired' : 'changed', value: items };
 }
 
-/** True when the file has nothing in it but what forge begins one with. */
-export function isBareSettings(text: string, beginning: string | undefined): boolean {
-  const root = parseSettings(text);
-  if (!root) return true;
-  if (membersOf(root).length === 0) return isBlank(text, root);
-  return beginning !== undefined && isSame(getNodeValue(root), JSON.parse(beginning));
+interface Layout {
+  lineEnd: string;
+  /** One step of indentation. */
+  unit: string;
+  /** Everything is on one line. */
+  isInline: boolean;
 }
 
-function requireList(node: Node, path: readonly string[]): void {
-  if (node.type !== 'array')
-    throw new WiringProblem(`${named(path)} is no list, but ${node.type}`, node.offset, 'Make it a list: []');
+function layoutOf(text: string, root: Node): Layout {
+  const inner = text.slice(root.offset, endOf(root));
+  return {
+    lineEnd: lineEndOf(text),
+    unit: /\n([ \t]+)\S/.exec(inner)?.[1] ?? '  ',
+    isInline: (root.children?.length ?? 0) > 0 && !inner.includes('\n'),
+  };
 }
 
-function ownItems(
-  draft: Draft,
-  agent: AgentName,
-  path: readonly string[],
-  wanted: readonly unknown[],
-): number[] {
-  const isOwn = (item: unknown): boolean => wanted.some((value) => ownShare(agent, item, value) === 'all');
-  return listAt(draft, path).flatMap((item, index) => (isOwn(item) ? [index] : []));
+/** `indent` null: on one line. */
+function print(value: unknown, { unit, lineEnd }: Layout, indent: string | null): string {
+  if (indent === null) return JSON.stringify(value);
+  return JSON.stringify(value, null, unit).replaceAll('\n', lineEnd + indent);
 }
 
-/** Someone put a hook of their own into a group of forge's: theirs stays. */
-function dropMixed(draft: Draft, agent: AgentName, path: readonly string[]): void {
-  for (const [index, item] of listAt(draft, path).entries()) {
-    if (ownShare(agent, item, undefined) !== 'some') continue;
-    for (const hook of ownHooks(agent, item).reverse()) {
-      const group = (nodeAt(draft, path) as Node).children?.[index] as Node;
-      const hooks = reach(group, ['hooks']).node;
-      change(draft, removeChild(draft.text, hooks, hooks.children?.[hook] as Node), (after) => {
-        (listOf(after, path)[index] as { hooks: unknown[] }).hooks.splice(hook, 1);
-      });
-    }
+/** Puts a child after the last one of an object (with its key) or array, laid out like the others. */
+function insertChild(text: string, box: Node, value: unknown, key?: string): string {
+  const layout = layoutOf(text, parseSettings(text) as Node);
+  const last = box.children?.at(-1);
+  const close = endOf(box) - 1;
+  const start = last ? endOf(last) : box.offset + 1;
+  const tail = tokensIn(text, start, close);
+  const hasComma = tail.some(({ kind }) => kind === TOKEN.comma);
+  const end = tail.at(-1)?.end ?? start;
+  const child = (indent: string | null): string =>
+    (key === undefined ? '' : JSON.stringify(key) + (indent === null ? ':' : ': ')) +
+    print(value, layout, indent) +
+    // A trailing comma stays one.
+    (hasComma ? ',' : '');
+  const put = (inserted: string): string =>
+    text.slice(0, start) +
+    (last && !hasComma ? ',' : '') +
+    text.slice(start, end) +
+    inserted +
+    text.slice(end);
+  const isOpen = tail.at(-1)?.kind === TOKEN.lineComment || text.slice(end, close).includes('\n');
+  if (!isOpen && (last || layout.isInline)) return put((end > box.offset + 1 ? ' ' : '') + child(null));
+  const outer = indentAt(text, isOpen ? close : box.offset);
+  const first = box.children?.[0]?.offset ?? 0;
+  const isFirstInLine = first > 0 && /\n[ \t]*$/.test(text.slice(0, first));
+  const indent = isFirstInLine ? indentAt(text, first) : outer + layout.unit;
+  return put(layout.lineEnd + indent + child(indent) + (isOpen ? '' : layout.lineEnd + outer));
+}
+
+/** Removes a child with one comma and with the lines that it had for itself. */
+function removeChild(text: string, box: Node, child: Node): string {
+  const commaAfter = (node: Node) => {
+    const next = tokensIn(text, endOf(node), endOf(box) - 1).find(({ kind }) => kind < TOKEN.lineComment);
+    return next?.kind === TOKEN.comma ? next : undefined;
+  };
+  const own = commaAfter(child);
+  const isNext = own && text.slice(endOf(child), own.offset).trim() === '';
+  const before = box.children?.[(box.children?.indexOf(child) ?? 0) - 1];
+  // The comma of the last child precedes it. A comment may lie between a child and its comma.
+  const comma = own ? (isNext ? undefined : own) : before && commaAfter(before);
+  const [start, end] = spanOf(text, child.offset, isNext ? own.end : endOf(child), own !== undefined);
+  if (!comma) return text.slice(0, start) + text.slice(end);
+  if (comma.offset < start)
+    return text.slice(0, comma.offset) + text.slice(comma.end, start) + text.slice(end);
+  return text.slice(0, start) + text.slice(end, comma.offset) + text.slice(comma.end);
+}
+
+/** A child's range with the white space that goes with it. */
+function spanOf(text: string, start: number, tail: number, hasComma: boolean): [number, number] {
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const isFirstInLine = lineStart > 0 && text.slice(lineStart, start).trim() === '';
+  const blank = /^[ \t]*/.exec(text.slice(tail))?.[0].length ?? 0;
+  const rest = text.slice(tail + blank);
+  if (isFirstInLine && /^\r?\n/.test(rest)) return [lineStart - (text[lineStart - 2] === '\r' ? 2 : 1), tail];
+  if (hasComma && !/^[\]}]/.test(rest)) return [start, tail + blank];
+  return [start - (/[ \t]*$/.exec(text.slice(lineStart, start))?.[0].length ?? 0), tail];
+}
+
+/** True when nothing lies between the brackets, not even a comment. */
+const isBlank = (text: string, box: Node): boolean =>
+  text.slice(box.offset + 1, endOf(box) - 1).trim() === '';
+
+/** The indentation of the line of an offset. */
+const indentAt = (text: string, offset: number): string =>
+  /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset))?.[0] ?? '';
+
+/** SyntaxKind of jsonc-parser, which is a const enum. Comments are 12 and 13, white space is 14 and 15. */
+const TOKEN = { comma: 5, lineComment: 12, blank: 14, end: 17 };
+
+/** The tokens of a range, with comments and without white space. */
+function tokensIn(text: string, start: number, end: number): { kind: number; offset: number; end: number }[] {
+  const scanner = createScanner(text, false);
+  scanner.setPosition(start);
+  const tokens = [];
+  for (let kind: number = scanner.scan(); kind !== TOKEN.end; kind = scanner.scan()) {
+    const offset = scanner.getTokenOffset();
+    if (offset >= end) break;
+    if (kind < TOKEN.blank) tokens.push({ kind, offset, end: offset + scanner.getTokenLength() });
   }
+  return tokens;
 }

@@ -1,109 +1,103 @@
 import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
-import { appendLines, type Draft, lineEndOf, removeLines, WiringProblem } from './draft.js';
-import { named } from './json-tree.js';
-import { isOwnServer, isSame } from './own.js';
-import type { Fixture, Found } from './wiring-rules.js';
+import {
+  appendLines,
+  commandsIn,
+  type Found,
+  isOwnServer,
+  isSame,
+  lineEndOf,
+  quotePath,
+  removeLines,
+  SettingsProblem,
+  type TomlPart,
+} from './parts.js';
 
-export type Table = Fixture & { kind: 'table' };
 type Plain = Record<string, unknown>;
 
-/** Puts a table at the end; one of forge's that is there already gets the lines, where it is. */
-export function putTable(draft: Draft, fixture: Table): void {
-  const before = parseSettings(draft.text);
-  const meant = parseSettings(linesOf(fixture).join('\n'));
-  const found = valueAt(before, pathOf(fixture));
-  if (isSame(found, valueAt(meant, pathOf(fixture)))) return;
-  if (found === undefined) appendLines(draft, linesOf(fixture));
-  else replaceTable(draft, fixture, found);
-  expectValue(draft, merged(before, meant, pathOf(fixture)));
+/** Puts the table at the end; forge's own is replaced where it is. */
+export function putTable(text: string, part: TomlPart): string {
+  const before = readSettings(text);
+  const value = wantedValue(part);
+  const found = valueAt(before, pathOf(part));
+  if (isSame(found, value)) return text;
+  const lines = linesOf(part);
+  if (found === undefined) return checked(appendLines(text, lines), withValue(before, pathOf(part), value));
+  const { start, end } = requireOwn(text, part, found);
+  const after = text.slice(0, start) + lines.join(lineEndOf(text)) + text.slice(end);
+  return checked(after, withValue(before, pathOf(part), value));
 }
 
-function replaceTable(draft: Draft, fixture: Table, found: unknown): void {
-  const { start, end } = requireOwn(draft.text, fixture, found);
-  const inserted = linesOf(fixture).join(lineEndOf(draft.text));
-  draft.apply([{ offset: start, removed: end - start, inserted }]);
+/** Removes forge's table; a person's own of that name stays. */
+export function dropTable(text: string, part: TomlPart): string {
+  const before = readSettings(text);
+  const found = valueAt(before, pathOf(part));
+  if (!isOwnServer(found)) return text;
+  const { start, end } = requireOwn(text, part, found);
+  return checked(removeLines(text, start, end), withValue(before, pathOf(part), undefined));
 }
 
-/** Takes forge's table out; a person's own of that name stays. */
-export function dropTable(draft: Draft, fixture: Table): void {
-  const before = parseSettings(draft.text);
-  const found = valueAt(before, pathOf(fixture));
-  if (!isOwnServer(found)) return;
-  const { start, end } = requireOwn(draft.text, fixture, found);
-  removeLines(draft, start, end);
-  expectValue(draft, without(before, pathOf(fixture)));
+export function findTableState(text: string, part: TomlPart): Found {
+  const value = valueAt(readSettings(text), pathOf(part));
+  const state = isSame(value, wantedValue(part)) ? 'wired' : isOwnServer(value) ? 'changed' : 'missing';
+  return { state, isServer: true, commands: commandsIn('codex', value) };
 }
 
-export function lookForTable(text: string, fixture: Table): Found {
-  const value = valueAt(parseSettings(text), pathOf(fixture));
-  if (value === undefined) return { state: 'missing', value };
-  const meant = valueAt(parseSettings(linesOf(fixture).join('\n')), pathOf(fixture));
-  return { state: isSame(value, meant) ? 'wired' : isOwnServer(value) ? 'changed' : 'missing', value };
-}
+const linesOf = ({ table, lines }: TomlPart): string[] => [`[${table}]`, ...lines];
+const pathOf = ({ table }: TomlPart): string[] => table.split('.');
+const wantedValue = (part: TomlPart): unknown => valueAt(readToml(linesOf(part).join('\n')), pathOf(part));
 
-const linesOf = ({ name, lines }: Table): string[] => [`[${name}]`, ...lines];
-const pathOf = ({ name }: Table): string[] => name.split('.');
+const parse = (text: string): Plain => readToml(text.replace(/^\ufeff/, ''));
 
-function parseSettings(text: string): Plain {
+function readSettings(text: string): Plain {
   try {
-    return readToml(text.replace(/^\ufeff/, ''));
+    return parse(text);
   } catch (error) {
     if (!(error instanceof TomlProblem)) throw error;
     const before = text.split('\n').slice(0, error.line - 1);
     const offset = before.reduce((sum, line) => sum + line.length + 1, 0);
-    throw new WiringProblem(`it is no TOML (${error.message})`, offset, 'Mend the file, then run it again.');
+    throw new SettingsProblem(
+      `it is no TOML (${error.message})`,
+      offset,
+      'Mend the file, then run it again.',
+    );
   }
 }
 
-const valueAt = (value: unknown, [key, ...rest]: readonly string[]): unknown =>
-  key === undefined ? value : valueAt((value as Plain | undefined)?.[key], rest);
+const valueAt = (value: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((inner, key) => (inner as Plain | undefined)?.[key], value);
 
-function merged(before: Plain, meant: Plain, [key = '', ...rest]: readonly string[]): Plain {
-  if (rest.length === 0) return { ...before, [key]: meant[key] };
-  return { ...before, [key]: merged((before[key] ?? {}) as Plain, meant[key] as Plain, rest) };
+/** The settings with another value at a path; without it and the tables that are empty then for undefined. */
+function withValue(before: Plain, [key = '', ...rest]: readonly string[], value: unknown): Plain {
+  const inner = rest.length === 0 ? value : withValue((before[key] ?? {}) as Plain, rest, value);
+  const { [key]: _, ...others } = before;
+  const isEmpty = inner === undefined || (value === undefined && isSame(inner, {}));
+  return isEmpty ? others : { ...before, [key]: inner };
 }
 
-/** Tables above that hold nothing else were never written. */
-function without(before: Plain, [key = '', ...rest]: readonly string[]): Plain {
-  const { [key]: value, ...others } = before;
-  const inner = rest.length === 0 ? {} : without(value as Plain, rest);
-  return Object.keys(inner).length === 0 ? others : { ...before, [key]: inner };
-}
-
-/** Such as a parent that is written on one line, which takes no table any more. */
-function expectValue(draft: Draft, expected: Plain): void {
-  let after: Plain | null = null;
+/** Refuses an edit that means something else: a parent that is written on one line takes no further table. */
+function checked(text: string, meant: Plain): string {
   try {
-    after = readToml(draft.text.replace(/^\ufeff/, ''));
+    if (isSame(parse(text), meant)) return text;
   } catch (error) {
     if (!(error instanceof TomlProblem)) throw error;
   }
-  if (!isSame(after, expected))
-    throw new WiringProblem(
-      'it is laid out in a way that forge cannot edit safely',
-      null,
-      'Write it as tables with a line [name] each, then try again.',
-    );
+  throw new SettingsProblem(
+    'it is laid out in a way that forge cannot edit safely',
+    null,
+    'Write it as tables with a line [name] each, then try again.',
+  );
 }
 
-/** Where the table stands, its sub-tables with it; refused when it is not forge's, or not written as a table. */
-function requireOwn(text: string, fixture: Table, found: unknown): { start: number; end: number } {
-  const place = findTable(text, fixture.name);
-  const line = lineOfKey(text, pathOf(fixture));
-  const offset = place?.start ?? text.split('\n', line - 1).join('\n').length + (line > 1 ? 1 : 0);
-  if (!isOwnServer(found))
-    throw new WiringProblem(
-      `${named([fixture.name])} is there already and is not forge's`,
-      offset,
-      'Give it another name.',
-    );
-  if (!place)
-    throw new WiringProblem(
-      `${named([fixture.name])} is not written as a table`,
-      offset,
-      `Write it as [${fixture.name}].`,
-    );
-  return place;
+/** Where the table is, its sub-tables included. Throws when it is not forge's, or not written as a table. */
+function requireOwn(text: string, { table }: TomlPart, found: unknown): { start: number; end: number } {
+  const place = findTable(text, table);
+  if (place && isOwnServer(found)) return place;
+  const lines = text.split('\n').slice(0, lineOfKey(text, table.split('.')) - 1);
+  const offset = place?.start ?? lines.reduce((sum, line) => sum + line.length + 1, 0);
+  const [what, hint] = isOwnServer(found)
+    ? ['is not written as a table', `Write it as [${table}].`]
+    : ["is there already and is not forge's", 'Give it another name.'];
+  throw new SettingsProblem(`${quotePath([table])} ${what}`, offset, hint);
 }
 
 function findTable(text: string, name: string): { start: number; end: number } | null {

@@ -1,8 +1,7 @@
 import { getNodeValue } from 'jsonc-parser';
 import { parseToml } from '../project/config.js';
-import type { AgentName } from './event.js';
-import { parseSettings as parseJson } from './json-tree.js';
-import { isHookOf } from './wiring-rules.js';
+import { type AgentName, isHookOf } from './agents.js';
+import { parseSettings as parseJson } from './edit-json.js';
 
 /** What a settings file says, comments and trailing commas allowed as where forge writes into it; null for what cannot be parsed. */
 export function parseSettings(path: string, text: string): unknown {

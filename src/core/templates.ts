@@ -27,6 +27,10 @@ export const runtime = (): { node: string; forge: string } => ({
 export const ciTemplate = (system: 'github' | 'gitlab'): string =>
   readFileSync(join(templatesFolder(), 'ci', system === 'github' ? 'github.yml' : 'gitlab-ci.yml'), 'utf8');
 
+/** The plugin for opencode, for the command `forge`. */
+export const opencodePlugin = (): string =>
+  readFileSync(join(templatesFolder(), 'agent', 'opencode-plugin.js'), 'utf8');
+
 /** What `forge help TOPIC` shows, as Markdown. */
 export const topicText = (name: string): string =>
   readFileSync(join(templatesFolder(), 'topics', `${name}.md`), 'utf8');

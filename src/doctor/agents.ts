@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { AGENT_NAMES, type AgentName } from '../agent/event.js';
+import { AGENT_NAMES, type AgentName } from '../agent/agents.js';
+import { type Place, seenPlace, userPlace } from '../agent/place.js';
 import {
   enablesPlugin,
   faultsIn,
@@ -9,10 +10,7 @@ import {
   switchedOff,
   switchFiles,
 } from '../agent/settings.js';
-import type { WiredFile } from '../agent/status.js';
-import { type Place, seenPlace, userPlace } from '../agent/wiring-place.js';
-import { lookAtWiring, type SeenAgent } from '../agent/wiring-status.js';
-import { loadWirings } from '../agent/wirings/wirings.js';
+import { type SeenAgent, statusOf, type WiredFile } from '../agent/status.js';
 import { homeFolder } from '../core/environment.js';
 import { readTarget } from '../core/files.js';
 import type { World } from '../core/world.js';
@@ -32,7 +30,7 @@ interface AgentPlace {
 export async function lookAtAgents(place: AgentPlace, asked: readonly AgentName[]): Promise<AgentFacts> {
   const { root, world, log } = place;
   const names = asked.length > 0 ? asked : AGENT_NAMES;
-  const sights = await lookAtFiles(place, names);
+  const sights = lookAtFiles(place, names);
   const seen = names.map((name) => sightOf(name, sights));
   return {
     self: ownPackage(),
@@ -55,16 +53,13 @@ interface Sights {
 }
 
 /** As `forge agent status` sees them, in the project and for all projects of this person. */
-async function lookAtFiles(place: AgentPlace, names: readonly AgentName[]): Promise<Sights> {
-  const wirings = await loadWirings();
-  const look = async (at: Place): Promise<Map<AgentName, SeenAgent>> => {
-    const seen = await lookAtWiring(at, wirings, names, undefined);
-    return new Map(seen.map((agent) => [agent.name, agent]));
-  };
+function lookAtFiles(place: AgentPlace, names: readonly AgentName[]): Sights {
+  const look = (at: Place): Map<AgentName, SeenAgent> =>
+    new Map(statusOf(at, names, undefined).map((agent) => [agent.name, agent]));
   return {
     place,
-    project: await look(seenPlace(place.root)),
-    home: await look(userPlace(place.world, { dryRun: true, warn: () => {} })),
+    project: look(seenPlace(place.root)),
+    home: look(userPlace(place.world, { dryRun: true, warn: () => {} })),
   };
 }
 

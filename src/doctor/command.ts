@@ -1,5 +1,4 @@
-import { isAgent } from '../agent/agents.js';
-import { AGENT_NAMES } from '../agent/event.js';
+import { AGENT_NAMES, isAgent } from '../agent/agents.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, harmless, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';

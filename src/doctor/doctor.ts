@@ -1,4 +1,4 @@
-import type { AgentName } from '../agent/event.js';
+import type { AgentName } from '../agent/agents.js';
 import { readTarget } from '../core/files.js';
 import { configFile, hookLog, shown, shownFrom } from '../core/paths.js';
 import type { World } from '../core/world.js';

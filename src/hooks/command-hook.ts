@@ -1,4 +1,4 @@
-import { AGENT_NAMES } from '../agent/event.js';
+import { AGENT_NAMES } from '../agent/agents.js';
 import { command, type Group } from '../cli/spec.js';
 import { usage } from '../core/error.js';
 

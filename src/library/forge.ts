@@ -138,9 +138,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
      * being wired or let go: these settle nothing, but work while it stands.
      */
     wiring: {
-      install: bind(() => import('../agent/wiring.js'), 'installAgents', 'settles'),
-      uninstall: bind(() => import('../agent/wiring.js'), 'uninstallAgents', 'settles'),
-      status: bind(() => import('../agent/wiring.js'), 'agentStatus', 'reads'),
+      install: bind(() => import('../agent/install.js'), 'installAgents', 'settles'),
+      uninstall: bind(() => import('../agent/install.js'), 'uninstallAgents', 'settles'),
+      status: bind(() => import('../agent/install.js'), 'agentStatus', 'reads'),
     },
     note: {
       promote: bind(() => import('../kfr/promote.js'), 'promoteEntry'),

@@ -16,7 +16,7 @@ export async function initForge(
 /** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
 export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
   const world = worldOf(options);
-  return (await import('../agent/wiring.js')).homeWiring(
+  return (await import('../agent/install.js')).homeWiring(
     world,
     options.dryRun ?? false,
     options.warn ?? (() => {}),

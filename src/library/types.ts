@@ -1,6 +1,6 @@
 /** The types of all that the library takes and gives. */
 
-export type { WiringChange, WiringInput, WiringStatus } from '../agent/wiring.js';
+export type { WiringChange, WiringInput, WiringStatus } from '../agent/install.js';
 export type { CreatedCheckpoint } from '../checkpoint/create.js';
 export type { CheckpointWatch } from '../checkpoint/run.js';
 export type { CheckpointRow, ShownCheckpoint } from '../checkpoint/show.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { codex as adapter } from '../../src/agent/codex.js';
+import { AGENTS } from '../../src/agent/agents.js';
 import { MAX_CONTEXT } from '../../src/agent/event.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { blockOf, contextOf, hook, payload } from '../support/agent-hooks.js';
@@ -8,6 +8,7 @@ import { makeForge, SESSION } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 
+const adapter = AGENTS.codex;
 const SILENT = { stdout: '', stderr: '', exitCode: 0 };
 
 /** Calls a hook as Codex does; `name`: the payload, where an event has several. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cursorWiring } from '../../src/agent/wirings/cursor.js';
 import { claude, hook, payload } from '../support/agent-hooks.js';
 import type { Outcome, RunOptions } from '../support/forge.js';
 import { makeForge, snapshot } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import { makePlainProject, type Project } from '../support/project.js';
+import { hookLists } from '../support/wirings.js';
 
 const SILENT = { stdout: '', stderr: '', exitCode: 0 };
 const GOAL = { op: 'replace', kind: 'Goal', text: 'logout works' };
@@ -106,11 +106,7 @@ describe("Claude Code's hooks, run by another agent", () => {
 
   it('AGT-01 leave it to the hooks of Cursor where forge has some, and change nothing', async () => {
     const project = await makeForge();
-    const entries = cursorWiring.fixtures({ command: 'forge', isUser: false });
-    const hooks = entries.flatMap(({ kind, ...entry }) =>
-      kind === 'item' && 'path' in entry ? [[entry.path[1], [entry.value]]] : [],
-    );
-    wire(project, '.cursor/hooks.json', Object.fromEntries(hooks));
+    wire(project, '.cursor/hooks.json', hookLists('cursor'));
     const before = snapshot(project.dir);
     for (const [event, name] of [
       ['session-start', 'session-start'],

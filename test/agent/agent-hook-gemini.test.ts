@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gemini as adapter } from '../../src/agent/gemini.js';
+import { AGENTS } from '../../src/agent/agents.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { contextOf, hook, payload } from '../support/agent-hooks.js';
 import type { Outcome } from '../support/forge.js';
@@ -7,6 +7,7 @@ import { makeForge, SESSION } from '../support/forge-project.js';
 import { ask, patch } from '../support/kfrs.js';
 import type { Project } from '../support/project.js';
 
+const adapter = AGENTS.gemini;
 const SILENT = { stdout: '', stderr: '', exitCode: 0 };
 const GOAL = { op: 'replace', kind: 'Goal', text: 'logout works' };
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { AGENT_NAMES } from '../../src/agent/event.js';
+import { AGENT_NAMES } from '../../src/agent/agents.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { changedPaths, makeFolder, projectAt } from '../support/project.js';

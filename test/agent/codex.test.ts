@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { codex } from '../../src/agent/codex.js';
-import type { Answer } from '../../src/agent/event.js';
-import { isHookOf } from '../../src/agent/wiring-rules.js';
-import { codexWiring } from '../../src/agent/wirings/codex.js';
+import { AGENTS, isHookOf } from '../../src/agent/agents.js';
+import { type Answer, replyTo } from '../../src/agent/event.js';
+import { hooksFor, partsFor, readPayload, replyAt } from '../support/wirings.js';
+
+const { codex } = AGENTS;
 
 const folder = new URL('../fixtures/agents/codex/', import.meta.url);
 const fixture = (name: string) => JSON.parse(readFileSync(new URL(`${name}.json`, folder), 'utf8'));
@@ -54,10 +55,10 @@ const ANSWERS: Answer[] = ['the KFR', '', null].flatMap((context) =>
 describe('the adapter of Codex CLI', () => {
   it.each(Object.entries(codex.events))(
     'AGT-01 replies to %s with what its schema allows and no more',
-    (_word, { moment, name }) => {
-      const replies = ANSWERS.map((answer) => codex.reply(answer, moment, name));
+    (word, { moment, name }) => {
+      const replies = ANSWERS.map((answer) => replyTo(codex, { moment, name }, answer));
       expect(replies.map((reply) => refusal(name, reply)).filter(Boolean)).toEqual([]);
-      const context = codex.reply({ context: 'the KFR', block: null }, moment, name);
+      const context = replyAt('codex', word, 'the KFR');
       if (!codex.takes.includes(moment)) expect(context).toBe('');
       else
         expect(JSON.parse(context)).toEqual({
@@ -67,12 +68,11 @@ describe('the adapter of Codex CLI', () => {
   );
 
   it('AGT-01 KFR-09 holds back a stop by a reason, and a compaction by nothing at all', () => {
-    const answer = { context: null, block: 'settle kfr-1' };
-    expect(JSON.parse(codex.reply(answer, 'stop', 'Stop'))).toEqual({
+    expect(JSON.parse(replyAt('codex', 'stop', null, 'settle kfr-1'))).toEqual({
       decision: 'block',
       reason: 'settle kfr-1',
     });
-    expect(codex.reply(answer, 'compaction', 'PreCompact')).toBe('');
+    expect(replyAt('codex', 'pre-compact', null, 'settle kfr-1')).toBe('');
     expect(codex.blocksCompaction).toBe(false);
   });
 
@@ -80,7 +80,7 @@ describe('the adapter of Codex CLI', () => {
     const read = Object.fromEntries(
       names.filter(wordOf).map((name) => {
         const { moment } = codex.events[wordOf(name)] ?? { moment: 'end' };
-        const event = codex.read({ ...fixture(name), of_tomorrow: { a: 1 } }, moment);
+        const event = readPayload('codex', name, { of_tomorrow: { a: 1 } });
         expect(event).toMatchObject({
           moment,
           conversation: fixture(name).session_id,
@@ -107,40 +107,41 @@ describe('the adapter of Codex CLI', () => {
 });
 
 describe('the wiring of Codex CLI', () => {
-  const fixtures = codexWiring.fixtures({ command: 'node /opt/forge.js', isUser: false });
+  const command = 'node /opt/forge.js';
 
   it('AGT-01 adds a hook in seconds for each event that every version knows', () => {
-    const hooks = fixtures.flatMap((one) => (one.kind === 'item' ? [one] : []));
-    expect(hooks.map(({ path }) => path.join('.'))).toEqual(
-      ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PreCompact', 'Stop'].map(
-        (name) => `hooks.${name}`,
-      ),
-    );
-    for (const { file, value } of hooks) {
-      expect(file).toBe('.codex/hooks.json');
+    expect(partsFor('codex').map(({ file }) => file)).toEqual(['.codex/hooks.json', '.codex/config.toml']);
+    const hooks = hooksFor('codex', false, command);
+    expect(Object.keys(hooks)).toEqual([
+      'SessionStart',
+      'UserPromptSubmit',
+      'PostToolUse',
+      'PreCompact',
+      'Stop',
+    ]);
+    for (const value of Object.values(hooks)) {
       const { hooks: handlers } = value as { hooks: { type: string; command: string; timeout: number }[] };
       expect(handlers).toHaveLength(1);
-      const [{ type, command, timeout } = { type: '', command: '', timeout: 0 }] = handlers;
+      const [{ type, command: line, timeout } = { type: '', command: '', timeout: 0 }] = handlers;
       expect(type).toBe('command');
-      expect(isHookOf('codex', command)).toBe(true);
-      expect(codex.events).toHaveProperty([command.split(' ').at(-1) ?? '']);
+      expect(isHookOf('codex', line)).toBe(true);
+      expect(codex.events).toHaveProperty([line.split(' ').at(-1) ?? '']);
       expect(timeout).toBeLessThan(60);
     }
   });
 
   it('AGT-01 adds the MCP server as a table, whatever starts forge', () => {
-    const [table] = fixtures.flatMap((one) => (one.kind === 'table' ? [one] : []));
-    expect(table).toMatchObject({ file: '.codex/config.toml', name: 'mcp_servers.forge' });
-    expect(parse(`[${table?.name}]\n${table?.lines.join('\n')}`)).toEqual({
+    const table = partsFor('codex', false, command)[1];
+    expect(table).toMatchObject({ kind: 'toml', table: 'mcp_servers.forge' });
+    const lines = table?.kind === 'toml' ? table.lines : [];
+    expect(parse(`[mcp_servers.forge]\n${lines.join('\n')}`)).toEqual({
       mcp_servers: { forge: { command: 'node', args: ['/opt/forge.js', 'mcp'] } },
     });
   });
 
   it('AGT-01 is the same below home, and says what a person has to do', () => {
-    expect(codexWiring.fixtures({ command: 'node /opt/forge.js', isUser: true })).toEqual(fixtures);
-    expect(codexWiring.wants({ command: 'forge', isUser: true }).join('\n')).toMatch(/\/hooks/);
-    expect(codexWiring.wants({ command: 'forge', isUser: false }).join('\n')).toMatch(
-      /\/hooks.*project that it trusts/s,
-    );
+    expect(partsFor('codex', true)).toEqual(partsFor('codex'));
+    expect(codex.wants('forge', true).join('\n')).toMatch(/\/hooks/);
+    expect(codex.wants('forge', false).join('\n')).toMatch(/\/hooks.*project that it trusts/s);
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { geminiHooks, geminiServer } from '../../src/agent/wirings/gemini.js';
+import { hookLists, serverFor } from '../support/wirings.js';
 
 const root = new URL('../../', import.meta.url);
 const json = (path: string) => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
@@ -8,12 +8,14 @@ const json = (path: string) => JSON.parse(readFileSync(new URL(path, root), 'utf
 describe('the extension for Gemini CLI', () => {
   it('AGT-01 has the hooks and the server of the wiring, so that both together run once', () => {
     const { hooks } = json('agents/gemini/hooks/hooks.json');
-    expect(hooks).toEqual(
-      Object.fromEntries(geminiHooks('forge').map(({ event, group }) => [event, [group]])),
-    );
+    expect(hooks).toEqual(hookLists('gemini'));
     const { version } = json('package.json');
     const manifest = json('agents/gemini/gemini-extension.json');
-    expect(manifest).toMatchObject({ name: 'forge', version, mcpServers: { forge: geminiServer('forge') } });
+    expect(manifest).toMatchObject({
+      name: 'forge',
+      version,
+      mcpServers: { forge: serverFor('gemini')?.value },
+    });
     expect(readFileSync(new URL(`agents/gemini/${manifest.contextFileName}`, root), 'utf8')).toMatch(
       /forge kfr patch/,
     );

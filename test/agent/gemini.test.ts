@@ -1,39 +1,33 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { AgentEvent } from '../../src/agent/event.js';
-import { gemini } from '../../src/agent/gemini.js';
-import { isHookOf } from '../../src/agent/wiring-rules.js';
-import { geminiServer, geminiWiring } from '../../src/agent/wirings/gemini.js';
+import { AGENTS, isHookOf } from '../../src/agent/agents.js';
 import { stopReason } from '../../src/kfr/rules.js';
+import { hooksFor, partsFor, readPayload, replyAt, serverFor } from '../support/wirings.js';
 
+const { gemini } = AGENTS;
 const root = new URL('../../', import.meta.url);
-const json = (path: string) => JSON.parse(readFileSync(new URL(path, root), 'utf8'));
 const folder = 'test/fixtures/agents/gemini/';
 const names = readdirSync(new URL(folder, root)).flatMap((name) =>
   name.endsWith('.json') ? [name.slice(0, -5)] : [],
 );
 
-function read(name: string, change: object = {}): AgentEvent {
-  const word = Object.keys(gemini.events).find((one) => name === one || name.startsWith(`${one}-`)) ?? '';
-  const { moment = 'end' } = gemini.events[word] ?? {};
-  return gemini.read({ ...json(`${folder}${name}.json`), ...change }, moment);
-}
+const read = (name: string, change: object = {}) => readPayload('gemini', name, change);
 
 describe('the adapter of Gemini CLI', () => {
   it.each(Object.entries(gemini.events))(
     'AGT-01 replies to %s by JSON or not at all',
-    (_word, { moment, name }) => {
-      const context = gemini.reply({ context: 'the KFR', block: null }, moment, name);
+    (word, { moment, name }) => {
+      const context = replyAt('gemini', word, 'the KFR');
       if (!gemini.takes.includes(moment)) expect(context).toBe('');
       else
         expect(JSON.parse(context)).toEqual({
           hookSpecificOutput: { hookEventName: name, additionalContext: 'the KFR' },
         });
-      const denial = gemini.reply({ context: null, block: 'settle kfr-1' }, moment, name);
+      const denial = replyAt('gemini', word, null, 'settle kfr-1');
       if (name !== 'AfterAgent') expect(denial).toBe('');
       else expect(JSON.parse(denial)).toEqual({ decision: 'deny', reason: 'settle kfr-1' });
-      expect(gemini.reply({ context: null, block: null }, moment, name)).toBe('');
-      expect(gemini.reply({ context: null, block: ' ' }, moment, name)).toBe('');
+      expect(replyAt('gemini', word, null)).toBe('');
+      expect(replyAt('gemini', word, null, ' ')).toBe('');
     },
   );
 
@@ -66,32 +60,30 @@ describe('the adapter of Gemini CLI', () => {
 });
 
 describe('the wiring of Gemini CLI', () => {
-  const fixtures = geminiWiring.fixtures({ command: 'forge', isUser: false });
-
   it('AGT-01 adds named hooks in milliseconds, and the MCP server, to one file', () => {
-    expect(new Set(fixtures.map(({ file }) => file))).toEqual(new Set(['.gemini/settings.json']));
-    const hooks = fixtures.flatMap((one) => (one.kind === 'item' ? [one] : []));
-    expect(hooks.map(({ path }) => path[1])).toEqual([
+    expect(partsFor('gemini').map(({ file }) => file)).toEqual(['.gemini/settings.json']);
+    const hooks = hooksFor('gemini');
+    expect(Object.keys(hooks)).toEqual([
       'SessionStart',
       'BeforeAgent',
       'PreCompress',
       'AfterAgent',
       'SessionEnd',
     ]);
-    for (const { value } of hooks) {
+    for (const value of Object.values(hooks)) {
       const [handler] = (value as { hooks: { name: string; command: string; timeout: number }[] }).hooks;
       expect(isHookOf('gemini', handler?.command)).toBe(true);
       expect(handler?.name).toBe(`forge-${handler?.command.split(' ').at(-1)}`);
       expect(handler?.timeout).toBeGreaterThanOrEqual(5000);
     }
-    expect(fixtures.at(-1)).toMatchObject({ kind: 'member', path: ['mcpServers', 'forge'] });
-    expect(geminiServer('node /opt/forge.js')).toEqual({ command: 'node', args: ['/opt/forge.js', 'mcp'] });
+    expect(serverFor('gemini', false, 'node /opt/forge.js')).toEqual({
+      path: ['mcpServers', 'forge'],
+      value: { command: 'node', args: ['/opt/forge.js', 'mcp'] },
+    });
   });
 
   it('AGT-01 is the same below home, and says what a person has to do', () => {
-    expect(geminiWiring.fixtures({ command: 'forge', isUser: true })).toEqual(fixtures);
-    expect(geminiWiring.wants({ command: 'forge', isUser: false }).join('\n')).toMatch(
-      /warns.*\/permissions/s,
-    );
+    expect(partsFor('gemini', true)).toEqual(partsFor('gemini'));
+    expect(gemini.wants('forge', false).join('\n')).toMatch(/warns.*\/permissions/s);
   });
 });

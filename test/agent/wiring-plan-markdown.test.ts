@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { install, refusal, uninstall } from '../support/plans.js';
 import { block, file } from '../support/wirings.js';
 
-const BLOCK = [block('claude')];
+const BLOCK = [block()];
 
 describe('forge in a Markdown file', () => {
   it.each([null, '', '# Mine\n', '# Mine', '# Mine\r\n\r\nText\r\n', '# Mine\n\n', '\ufeff# Mine\n'])(
@@ -15,7 +15,7 @@ describe('forge in a Markdown file', () => {
   );
 
   it('AGT-01 is replaced where it is, and taken out of a text that was edited around it', () => {
-    const wired = install('# Mine\n', [block('claude', 'Old.')]).text as string;
+    const wired = install('# Mine\n', [block('Old.')]).text as string;
     const edited = `${wired}\nMore.\n`;
     expect(install(edited, BLOCK).text).toBe(edited.replace('Old.', 'Use forge.'));
     expect(uninstall(edited, BLOCK).text).toBe('# Mine\n\nMore.\n');
@@ -40,12 +40,12 @@ describe('forge in a Markdown file', () => {
 });
 
 describe("a whole file of forge's", () => {
-  const parts = [file('opencode')];
+  const parts = [file()];
 
   it("AGT-01 is written, replaced and removed; another's is refused and stays", () => {
     const wired = install(null, parts);
     expect(uninstall(wired.text, parts, wired.record).text).toBeNull();
-    const newer = [file('opencode', '// forge agent install\nnewer();\n')];
+    const newer = [file('// forge agent install\nnewer();\n')];
     expect(install(wired.text, newer, wired.record).text).toBe('// forge agent install\nnewer();\n');
     expect(install(`${wired.text}mine();\n`, newer).text).toBe('// forge agent install\nnewer();\n');
     expect(uninstall(`${wired.text}mine();\n`, parts).text).toBeNull();

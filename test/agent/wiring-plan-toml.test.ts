@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { install, refusal, uninstall } from '../support/plans.js';
 import { table } from '../support/wirings.js';
 
-const TOML = [table('codex')];
+const TOML = [table()];
 
 describe('forge in a TOML file', () => {
   it.each([

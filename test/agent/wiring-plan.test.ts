@@ -2,11 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { type ParseError, parse } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
-import { Draft } from '../../src/agent/draft.js';
-import { digestText, planFile } from '../../src/agent/wiring-plan.js';
+import { digestText, insertionsIn, planFile } from '../../src/agent/plan.js';
 import { settings } from '../support/agent-settings.js';
 import { install, PARTS, refusal, uninstall } from '../support/plans.js';
-import { hookGroup, item, member } from '../support/wirings.js';
+import { hookGroup, json } from '../support/wirings.js';
 
 const read = (text: string): unknown => {
   const errors: ParseError[] = [];
@@ -83,11 +82,7 @@ describe('forge in a file of settings', () => {
   it('AGT-01 is replaced in place when it comes from another command, with or without notes', () => {
     fc.assert(
       fc.property(settings, fc.boolean(), ({ text, value }, isNoted) => {
-        const old = [
-          item('claude', 'Stop', 'npx --no-install forge'),
-          item('claude', 'Gone', 'npx --no-install forge'),
-          member('claude', 'npx --no-install forge'),
-        ];
+        const old = [json('claude', ['Stop', 'Gone'], { command: 'npx --no-install forge', server: true })];
         const before = install(text, old);
         const after = install(before.text, PARTS, isNoted ? before.record : null);
         const expected = withForge(value as Value);
@@ -122,9 +117,10 @@ describe('the layout of a file of settings', () => {
       '{\n    "a": 1, // why\n    // "b": 2\n    "mcpServers": {\n        "forge": {\n            "command": "forge",\n            "args": [\n                "mcp"\n            ]\n        }\n    }\n}\n',
     ],
   ])('AGT-01 %s', (_, before, after) => {
-    const wired = install(before, [member('claude')]);
+    const parts = [json('claude', [], { server: true })];
+    const wired = install(before, parts);
     expect(wired.text).toBe(after);
-    expect(uninstall(after, [member('claude')], wired.record).text).toBe(before);
+    expect(uninstall(after, parts, wired.record).text).toBe(before);
   });
 
   it("AGT-01 an edited file loses only what is forge's, comments and all else keep their bytes", () => {
@@ -148,13 +144,13 @@ describe('the layout of a file of settings', () => {
     const text = JSON.stringify({ hooks: { Stop: [mixed] } }, null, 2);
     const after = read(uninstall(text, PARTS).text as string);
     expect(after).toEqual({ hooks: { Stop: [{ matcher: '*', hooks: [mixed.hooks[1]] }] } });
-    expect(read(install(text, PARTS.slice(1, 2)).text as string)).toEqual({
+    expect(read(install(text, [json('claude', ['Stop'])]).text as string)).toEqual({
       hooks: { Stop: [{ matcher: '*', hooks: [mixed.hooks[1]] }, hookGroup('claude', 'Stop')] },
     });
   });
 
   it('AGT-01 a file that forge began is gone when nothing else is in it, and stays when something is', () => {
-    const parts = [{ ...item('cursor', 'stop'), beginning: '{"version": 1}' }];
+    const parts = [json('cursor', ['stop'], { beginning: { version: 1 } })];
     const wired = install(null, parts);
     expect(read(wired.text as string)).toEqual({
       version: 1,
@@ -168,7 +164,7 @@ describe('the layout of a file of settings', () => {
   });
 
   it('AGT-01 two agents in one file: taking one out leaves what the other would have alone', () => {
-    const [one, two] = [[item('claude', 'Stop')], [item('codex', 'Stop')]];
+    const [one, two] = [[json('claude', ['Stop'])], [json('codex', ['Stop'])]];
     const first = install('{}\n', one);
     const both = planFile({
       text: first.text,
@@ -176,7 +172,6 @@ describe('the layout of a file of settings', () => {
       wanted: [...one, ...two],
       put: two,
       drop: [],
-      folders: [],
     });
     const left = planFile({
       text: both.text,
@@ -184,7 +179,6 @@ describe('the layout of a file of settings', () => {
       wanted: two,
       put: [],
       drop: one,
-      folders: [],
     });
     expect(left.text).toBe(install('{}\n', two).text);
     expect(uninstall(left.text, two, left.record).text).toBe('{}\n');
@@ -211,7 +205,7 @@ describe('what forge does not edit', () => {
   });
 
   it('AGT-01 deep nesting, without running out of stack', () => {
-    expect(refusal(`{"a":\n${'['.repeat(100_000)}`)).toEqual(['it is nested deeper than 100', 2]);
+    expect(refusal(`{"a":\n${'['.repeat(100_000)}`)).toEqual(['it is nested too deeply', 1]);
     const deep = `{"a": ${'['.repeat(90)}${']'.repeat(90)}}`;
     expect(uninstall(install(deep, PARTS).text, PARTS).text).toBe(deep);
   });
@@ -222,20 +216,22 @@ describe('what forge does not edit', () => {
   });
 });
 
-describe('a draft', () => {
-  it('AGT-01 knows what was put in, however the edits follow each other', () => {
+describe('insertions', () => {
+  it('AGT-01 give the text from before, and are null where something was replaced', () => {
     const edits = fc.array(fc.tuple(fc.nat(), fc.string({ minLength: 1, maxLength: 4 })), { maxLength: 8 });
     fc.assert(
       fc.property(fc.string(), edits, (text, steps) => {
-        const draft = new Draft(text);
-        for (const [at, inserted] of steps)
-          draft.apply([{ offset: at % (draft.text.length + 1), removed: 0, inserted }]);
-        const runs = draft.insertions ?? [];
-        let rest = draft.text;
-        for (const { offset, length } of runs.toReversed())
+        let after = text;
+        for (const [at, inserted] of steps) {
+          const offset = at % (after.length + 1);
+          after = after.slice(0, offset) + inserted + after.slice(offset);
+        }
+        let rest = after;
+        for (const { offset, length } of insertionsIn(text, after)?.toReversed() ?? [])
           rest = rest.slice(0, offset) + rest.slice(offset + length);
         expect(rest).toBe(text);
       }),
     );
+    expect(insertionsIn('abc', 'ac')).toBeNull();
   });
 });

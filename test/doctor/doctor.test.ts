@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claudeHooks } from '../../src/agent/wirings/claude.js';
 import type { Diagnosis } from '../../src/index.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
@@ -13,6 +12,7 @@ import {
   type Project,
   pathWithoutForge,
 } from '../support/project.js';
+import { hookLists } from '../support/wirings.js';
 
 const SETTINGS = '.claude/settings.json';
 const SERVERS = '.mcp.json';
@@ -131,7 +131,7 @@ describe('forge doctor', () => {
 
 /** The hooks and the server as forge wires them. */
 function wire(project: Project, command = 'forge'): void {
-  const hooks = Object.fromEntries(claudeHooks(command).map(({ event, group }) => [event, [group]]));
+  const hooks = hookLists('claude', command);
   project.write(SETTINGS, JSON.stringify({ hooks }));
   project.write(
     SERVERS,
@@ -258,8 +258,7 @@ describe('forge doctor --agent', () => {
       mkdirSync(join(home, '.claude'), { recursive: true });
       writeFileSync(join(home, SETTINGS), JSON.stringify(settings));
     };
-    const hooks = Object.fromEntries(claudeHooks('forge').map(({ event, group }) => [event, [group]]));
-    put({ hooks });
+    put({ hooks: hookLists('claude') });
     expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);
     put({ enabledPlugins: { 'forge-memory@forge': true } });
     expect((await doctor(project, ['--agent'], { env })).found).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentName } from '../../src/agent/event.js';
+import type { AgentName } from '../../src/agent/agents.js';
 import { KFR_HEADER } from '../../src/kfr/rules.js';
 import { payload } from '../support/agent-hooks.js';
 import { SLOW_MOTION } from '../support/forge.js';

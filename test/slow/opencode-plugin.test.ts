@@ -1,10 +1,10 @@
 import { chmodSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { opencodePlugin } from '../../src/agent/wirings/opencode-plugin.js';
 import { SLOW_MOTION } from '../support/forge.js';
 import { HANG, makePlainProject, type Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
+import { pluginFor } from '../support/wirings.js';
 
 interface Prompt {
   path: { id: string };
@@ -19,7 +19,7 @@ Object.assign(process.env, SLOW_MOTION);
 async function load(project: Project, command = 'forge') {
   const file = project.path('.opencode/plugins/forge.mjs');
   // On a slow machine, too, forge answers before either of them has no more patience.
-  const text = opencodePlugin(command).replace('PATIENCE[event] ?? 4500', String(HANG));
+  const text = pluginFor(command).replace('PATIENCE[event] ?? 4500', String(HANG));
   expect(text).toContain(`}, ${HANG});`);
   project.write('.opencode/plugins/forge.mjs', text);
   const { default: plugin, Forge } = await import(pathToFileURL(file).href);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentName } from '../../src/agent/event.js';
+import type { AgentName } from '../../src/agent/agents.js';
 import { type Outcome, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';

@@ -1,22 +1,21 @@
 import { expect } from 'vitest';
-import type { Part } from '../../src/agent/edit-fixture.js';
-import type { FileRecord } from '../../src/agent/manifest.js';
-import { type FilePlan, planFile } from '../../src/agent/wiring-plan.js';
-import { item, member } from './wirings.js';
+import type { Part } from '../../src/agent/parts.js';
+import { type FilePlan, type FileRecord, planFile } from '../../src/agent/plan.js';
+import { json } from './wirings.js';
 
 export const install = (
   text: string | null,
   parts: readonly Part[],
   record: FileRecord | null = null,
-): FilePlan => planFile({ text, record, wanted: parts, put: parts, drop: [], folders: [] });
+): FilePlan => planFile({ text, record, wanted: parts, put: parts, drop: [] });
 
 export const uninstall = (
   text: string | null,
   parts: readonly Part[],
   record: FileRecord | null = null,
-): FilePlan => planFile({ text, record, wanted: [], put: [], drop: parts, folders: [] });
+): FilePlan => planFile({ text, record, wanted: [], put: [], drop: parts });
 
-export const PARTS = [item('claude', 'Start'), item('claude', 'Stop'), member('claude')];
+export const PARTS = [json('claude', ['Start', 'Stop'], { server: true })];
 
 export const refusal = (text: string, parts: readonly Part[] = PARTS): [string, number | null] => {
   try {

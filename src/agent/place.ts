@@ -7,24 +7,24 @@ import { withLock } from '../core/lock.js';
 import { layoutOf, userWiringFile, wiringFile } from '../core/paths.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
 import { decodeDocument, encodeDocument, firstInvalidByte } from '../core/schema.js';
+import { opencodePlugin } from '../core/templates.js';
 import { lineAt } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { findRepository } from '../git/repository.js';
 import { type Context, lockPolicy } from '../project/project.js';
-import { WiringProblem } from './draft.js';
-import { MANIFEST, type Manifest, NO_MANIFEST } from './manifest.js';
+import { type Part, partsOf, SettingsProblem, type Wish } from './parts.js';
+import { MANIFEST, type Manifest } from './plan.js';
 
-/** Where agents are wired: in a project, or for a person, in the home folder. */
+/** Where agents are wired: a project, or a person's home folder. */
 export interface Place {
   top: string;
   isUser: boolean;
-  /** Where forge notes what it wrote. */
+  /** The file that notes what forge wrote. */
   manifest: string;
   dryRun: boolean;
-  /** Tells what the person should know besides. */
   warn(text: string): void;
   locked<T>(work: () => T): T;
-  /** Tells what was (or would be) written. */
+  /** Reports a file that is, or would be, written. */
   note(name: string): void;
 }
 
@@ -38,7 +38,7 @@ export const projectPlace = ({ layout, disk, warnings }: Context): Place => ({
   note: (name) => disk.note(join(layout.root, name)),
 });
 
-/** A project that is only looked at, where there need be no `.forge/` that can be opened. */
+/** A project for reading, which needs no `.forge/` that can be opened. */
 export const seenPlace = (root: string): Place => ({
   top: root,
   isUser: false,
@@ -64,23 +64,27 @@ export function userPlace(
   return { top, isUser: true, manifest, dryRun, warn, locked, note };
 }
 
-/** How a file is named to a person. */
+/** What an agent gets at a place. */
+export const partsAt = ({ isUser }: Place, wish: Wish): Part[] => partsOf(wish, isUser, opencodePlugin());
+
+/** The name of a file as people see it. */
 export const shownAt = ({ isUser }: Place, name: string): string =>
   isUser && !name.startsWith('/') ? `~/${name}` : name;
 
 /**
- * Without it, or with one that cannot be read, forge knows its own entries by what they are. Of a newer forge: nothing is
- * changed beside it, and who only looks (`isLook`) goes by the entries.
+ * Without a readable manifest, forge recognizes its entries by their content. One of a newer forge stops a change, but
+ * not a look (`isLook`).
  */
 export function readManifest({ manifest, warn }: Place, isLook = false): Manifest {
+  const none: Manifest = { schema_version: MANIFEST.version, agents: [], files: {} };
   try {
     const bytes = readPlain(manifest, MAX_STATE_BYTES);
-    return bytes === null ? NO_MANIFEST : decodeDocument(MANIFEST, bytes, manifest).value;
+    return bytes === null ? none : decodeDocument(MANIFEST, bytes, manifest).value;
   } catch (error) {
     const { code, message } = error as ForgeError;
     if (code === 'file.newer' && !isLook) throw error;
     warn(`${message} What was written is told by what it is instead.`);
-    return NO_MANIFEST;
+    return none;
   }
 }
 
@@ -99,26 +103,26 @@ export interface TextFile extends ProjectFile {
   text: string | null;
 }
 
-/** Reads each file once, and knows one that has two names (CLAUDE.md is often a link to AGENTS.md). */
+/** Reads each file once. Two names may lead to one file: CLAUDE.md is often a link to AGENTS.md. */
 export class Files {
   private readonly known = new Map<string, TextFile>();
 
   constructor(private readonly place: Place) {}
 
-  /** Its `name` is the one of where it really is. */
+  /** The `name` of the result is the path without links. */
   read(given: string): TextFile {
     const known = this.known.get(given);
     if (known) return known;
     const { top, isUser } = this.place;
     const file = readProjectFile(top, given, isUser);
     const { name, bytes } = file;
-    const read = this.known.get(name) ?? { ...file, text: decoded(bytes, shownAt(this.place, name)) };
+    const read = this.known.get(name) ?? { ...file, text: decodeText(bytes, shownAt(this.place, name)) };
     this.known.set(name, read).set(given, read);
     return read;
   }
 }
 
-function decoded(bytes: Buffer | null, name: string): string | null {
+function decodeText(bytes: Buffer | null, name: string): string | null {
   try {
     return bytes && new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
@@ -127,11 +131,15 @@ function decoded(bytes: Buffer | null, name: string): string | null {
   }
 }
 
-/** What is wrong in a file, with its name and line: exit 3. */
-export function explain(error: unknown, name: string, text: string | null): unknown {
-  if (!(error instanceof WiringProblem)) return error;
-  const line = error.offset === null ? undefined : lineAt(text ?? '', error.offset);
-  return settingsError(name, line, error.message, error.hint);
+/** Does something with a file's text. A problem becomes an error with the file's name and line: exit 3. */
+export function withFile<T>(name: string, text: string | null, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof SettingsProblem)) throw error;
+    const line = error.offset === null ? undefined : lineAt(text ?? '', error.offset);
+    throw settingsError(name, line, error.message, error.hint);
+  }
 }
 
 const settingsError = (name: string, line: number | undefined, what: string, hint?: string): ForgeError =>

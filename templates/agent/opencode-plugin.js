@@ -1,13 +1,3 @@
-/**
- * The plugin that opencode loads, which has no hook commands: plain JavaScript for Bun and Node, with nothing to install.
- * opencode 1.x calls `server`, 2.x `setup`. Without backticks or `$` + `{`, which would be this file's own.
- */
-export const opencodePlugin = (command: string): string =>
-  PLUGIN.replace("['forge']", () => `[${command.split(' ').map(quote).join(', ')}]`).trimStart();
-
-const quote = (word: string): string => `'${word.replace(/['\\]/g, '\\$&')}'`;
-
-const PLUGIN = String.raw`
 // forge's part of opencode, written by "forge agent install opencode". "forge agent uninstall opencode" takes it away.
 import { spawn } from 'node:child_process';
 
@@ -184,4 +174,3 @@ async function setup(ctx) {
 }
 
 export default { id: 'forge', setup, server: Forge };
-`;

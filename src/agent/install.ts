@@ -1,0 +1,309 @@
+import * as z from 'zod/mini';
+import { usage } from '../core/error.js';
+import {
+  removeDraftsOf,
+  removeEmptyFolders,
+  replaceProjectFiles,
+  requireWritable,
+} from '../core/project-file.js';
+import { deniedToBuilder } from '../core/role.js';
+import { checkInput } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
+import type { World } from '../core/world.js';
+import { type Context, isBuilderWorld, requireSupervisor } from '../project/project.js';
+import { AGENT_NAMES, AGENTS, type AgentName, isAgent, isHookOf } from './agents.js';
+import { isSame, type Part, type Wish } from './parts.js';
+import {
+  Files,
+  type Place,
+  partsAt,
+  projectPlace,
+  readManifest,
+  shownAt,
+  type TextFile,
+  userPlace,
+  withFile,
+  writeManifest,
+} from './place.js';
+import { digestText, type FilePlan, type FileRecord, findPart, type Manifest, planFile } from './plan.js';
+import { type AgentStatus, statusOf } from './status.js';
+
+const Input = z.strictObject({
+  /** An agent, or `all`. */
+  agent: z.string(),
+  /** In the home folder instead of the project. */
+  user: z.optional(z.boolean()),
+  /** The marked block in the agent's file of instructions as well. */
+  instructions: z.optional(z.boolean()),
+  /** What starts forge. */
+  command: z.optional(z.string()),
+});
+export type WiringInput = z.infer<typeof Input>;
+
+export interface ChangedFile {
+  path: string;
+  change: 'created' | 'changed' | 'removed' | 'unchanged';
+}
+
+export interface WiringChange {
+  place: 'project' | 'home';
+  agents: AgentName[];
+  files: ChangedFile[];
+  /** What an agent still needs from the person. */
+  wants: { agent: AgentName; text: string }[];
+}
+
+export interface WiringStatus {
+  place: 'project' | 'home';
+  agents: AgentStatus[];
+}
+
+/** AGT-01: puts forge into the files of agents, next to what is there. */
+export async function installAgents(context: Context, input: WiringInput): Promise<WiringChange> {
+  requireSupervisor(context, 'how agents are wired');
+  return change(placeFor(context, input), input, true);
+}
+
+/** AGT-01: removes it again. */
+export async function uninstallAgents(context: Context, input: WiringInput): Promise<WiringChange> {
+  requireSupervisor(context, 'how agents are wired');
+  return change(placeFor(context, input), input, false);
+}
+
+export const agentStatus = async (context: Context, input: WiringInput): Promise<WiringStatus> =>
+  status(placeFor(context, input), input);
+
+function placeFor(context: Context, input: WiringInput): Place {
+  if (!checkInput(Input, input).user) return projectPlace(context);
+  return userPlace(context.world, {
+    dryRun: context.disk.dryRun,
+    warn: (text) => context.warnings.push(text),
+    note: (name) => context.disk.written.push(`~/${name}`),
+  });
+}
+
+/** The same for the home folder alone, where there is no `.forge/`. */
+export function homeWiring(world: World, dryRun: boolean, warn: (text: string) => void) {
+  const place = userPlace(world, { dryRun, warn });
+  const changeHome = async (input: WiringInput, isInstall: boolean): Promise<WiringChange> => {
+    if (isBuilderWorld(world)) throw deniedToBuilder('how agents are wired');
+    return change(place, checkInput(Input, input), isInstall);
+  };
+  return {
+    install: (input: WiringInput) => changeHome(input, true),
+    uninstall: (input: WiringInput) => changeHome(input, false),
+    status: async (input: WiringInput) => status(place, checkInput(Input, input)),
+  };
+}
+
+const nameOf = ({ isUser }: Place) => (isUser ? 'home' : 'project');
+
+function change(place: Place, input: WiringInput, isInstall: boolean): WiringChange {
+  const agents = agentsNamed(input.agent);
+  const { command, instructions = false } = input;
+  if (command !== undefined) checkCommand(command);
+  const files = changeWiring(place, { agents, isInstall, command, instructions });
+  const wants = agents.flatMap((agent) =>
+    AGENTS[agent].wants(command ?? 'forge', place.isUser).map((text) => ({ agent, text })),
+  );
+  return { place: nameOf(place), agents, files, wants: isInstall ? wants : [] };
+}
+
+function status(place: Place, input: WiringInput): WiringStatus {
+  if (input.command !== undefined) checkCommand(input.command);
+  const seen = statusOf(place, agentsNamed(input.agent), input.command);
+  const agents = seen.map(({ serverMissing: _, lacking: __, ...agent }) => agent);
+  return { place: nameOf(place), agents };
+}
+
+function agentsNamed(word: string): AgentName[] {
+  if (word === 'all') return [...AGENT_NAMES];
+  if (isAgent(word)) return [word];
+  const found = JSON.stringify(oneLine(word, 40));
+  throw usage('agent.unknown', `Agent: found ${found}, allowed: ${[...AGENT_NAMES, 'all'].join(' | ')}.`, {
+    field: 'agent',
+    hint: 'forge agent status',
+  });
+}
+
+/** The command is a part of a shell line on every machine that has the repository, and must be recognized again. */
+function checkCommand(command: string): void {
+  const isPlain =
+    command.length <= 200 && /^[^\s"'`$&|;<>()\p{C}]+( [^\s"'`$&|;<>()\p{C}]+)*$/u.test(command);
+  if (isPlain && isHookOf('claude', `${command} hook claude stop`)) return;
+  throw usage(
+    'agent.command',
+    `--command: found ${JSON.stringify(oneLine(command, 60))}, allowed: words without quotes, the last one forge.`,
+    { field: 'command', hint: '--command "npx --no-install forge"' },
+  );
+}
+
+/** What a person asked for. */
+export interface WiringWish {
+  agents: readonly AgentName[];
+  isInstall: boolean;
+  /** Without it, the command that an agent was wired with, or `forge`. */
+  command: string | undefined;
+  instructions: boolean;
+}
+
+/** Plans all files. Only when none of them is refused is anything written. */
+export function changeWiring(place: Place, wish: WiringWish): ChangedFile[] {
+  return place.locked(() => {
+    const manifest = readManifest(place);
+    const agents = agentsAfter(manifest, wish);
+    const planned = planFiles(place, manifest, agents, wish);
+    write(place, manifest, agents, planned);
+    return planned.map(({ file, text }) => ({
+      path: shownAt(place, file.name),
+      change: changeOf(file, text),
+    }));
+  });
+}
+
+function changeOf({ text: before }: TextFile, after: string | null): ChangedFile['change'] {
+  if (before === after) return 'unchanged';
+  return before === null ? 'created' : after === null ? 'removed' : 'changed';
+}
+
+/** The agents that are wired then, in the order of their first install. Instructions that were once asked for stay. */
+function agentsAfter({ agents }: Manifest, wish: WiringWish): Manifest['agents'] {
+  if (!wish.isInstall) return agents.filter(({ agent }) => !wish.agents.includes(agent));
+  const after = new Map(agents.map((wired) => [wired.agent, wired]));
+  for (const agent of wish.agents) {
+    const before = after.get(agent);
+    after.set(agent, {
+      ...before,
+      agent,
+      command: wish.command ?? before?.command ?? 'forge',
+      instructions: wish.instructions || before?.instructions === true,
+    });
+  }
+  return [...after.values()];
+}
+
+interface PlannedFile extends FilePlan {
+  file: TextFile;
+  /** What the manifest has of it. */
+  noted: FileRecord | null;
+}
+
+function planFiles(
+  place: Place,
+  manifest: Manifest,
+  agents: readonly Wish[],
+  { agents: names, isInstall }: WiringWish,
+): PlannedFile[] {
+  const files = new Files(place);
+  const located = (wish: Wish): Part[] =>
+    partsAt(place, wish).map((part) => ({ ...part, file: files.read(part.file).name }));
+  const own = names.flatMap((agent) =>
+    isInstall
+      ? agents.filter((wired) => wired.agent === agent).flatMap(located)
+      : knownParts(agent, manifest, located),
+  );
+  const wanted = agents.flatMap(located);
+  const kept = isInstall ? new Set() : keptBlocks(names, manifest, files, located);
+  return [...new Set(own.map(({ file }) => file))].map((name) => {
+    const file = files.read(name);
+    const noted = manifest.files[name] ?? null;
+    const parts = own.filter((part) => part.file === name);
+    const task = {
+      text: file.text,
+      record: noted,
+      wanted: wanted.filter((part) => part.file === name),
+      put: isInstall ? parts : [],
+      drop: isInstall ? [] : parts.filter((part) => part.kind !== 'block' || !kept.has(name)),
+    };
+    return { file, noted, ...withFile(shownAt(place, name), file.text, () => planFile(task)) };
+  });
+}
+
+/** What an agent may have here. Without a note that includes instructions, unless their file cannot be read. */
+function knownParts(agent: AgentName, { agents }: Manifest, located: (wish: Wish) => Part[]): Part[] {
+  const wish = agents.find((wired) => wired.agent === agent) ?? {
+    agent,
+    command: 'forge',
+    instructions: false,
+  };
+  try {
+    return located({ ...wish, instructions: true });
+  } catch {
+    return located(wish);
+  }
+}
+
+/** The files whose block other agents keep: those that have it by the manifest, or (in a clone) whose hooks are there. */
+function keptBlocks(
+  leaving: readonly AgentName[],
+  manifest: Manifest,
+  files: Files,
+  located: (wish: Wish) => Part[],
+): Set<string> {
+  const isThere = (part: Part): boolean => {
+    const { text } = files.read(part.file);
+    return (
+      part.kind !== 'block' && text !== null && findPart(text, part).some(({ state }) => state !== 'missing')
+    );
+  };
+  const staying = AGENT_NAMES.filter((agent) => !leaving.includes(agent));
+  const blocks = staying.flatMap((agent) => {
+    const wired = manifest.agents.find((one) => one.agent === agent);
+    try {
+      const parts = located({ agent, command: 'forge', instructions: true });
+      return (wired ? wired.instructions : parts.some(isThere)) ? parts : [];
+    } catch {
+      // A file that cannot be read says nothing about this agent.
+      return [];
+    }
+  });
+  return new Set(blocks.filter(({ kind }) => kind === 'block').map(({ file }) => file));
+}
+
+/**
+ * Notes what is going to be written next to what was, writes the files, then notes the result. After a kill each file is
+ * in one of the noted states, and the next run completes the change.
+ */
+function write(
+  place: Place,
+  manifest: Manifest,
+  agents: Manifest['agents'],
+  planned: readonly PlannedFile[],
+): void {
+  const changed = planned.filter(({ file, text }) => text !== file.text);
+  for (const { file } of changed) requireWritable(file);
+  for (const { file } of changed) place.note(file.name);
+  const noteAll = (recordOf: (plan: PlannedFile) => FileRecord | null): Manifest => {
+    const files = { ...manifest.files };
+    for (const plan of planned) {
+      const record = recordOf(plan);
+      if (record) files[plan.file.name] = record;
+      else delete files[plan.file.name];
+    }
+    return { ...manifest, agents, files };
+  };
+  const after = noteAll(({ record }) => record);
+  if (place.dryRun || (changed.length === 0 && isSame(after, manifest))) return;
+  writeManifest(place, noteAll(bothStates));
+  removeDraftsOf(planned.map(({ file }) => file));
+  replaceProjectFiles(
+    changed.map(({ file, text }) => ({ file, bytes: text === null ? null : Buffer.from(text, 'utf8') })),
+  );
+  for (const { file, text, noted } of planned)
+    if (text === null && (noted || file.text !== null) && !file.name.startsWith('/'))
+      removeEmptyFolders(place.top, foldersOf(file.name));
+  writeManifest(place, after);
+}
+
+/** The state that a file has now, and the one that it gets. */
+function bothStates({ file: { text }, noted, record }: PlannedFile): FileRecord | null {
+  if (!noted || !record || noted.before !== record.before) return record ?? noted;
+  const now = noted.left.filter(({ sha256 }) => text !== null && sha256 === digestText(text));
+  return { ...record, left: [...now.slice(0, 1), ...record.left] };
+}
+
+/** The folders of a file, the outermost first. */
+function foldersOf(name: string): string[] {
+  const parts = name.split('/').slice(0, -1);
+  return parts.map((_, depth) => parts.slice(0, depth + 1).join('/'));
+}

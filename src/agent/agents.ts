@@ -27,14 +27,11 @@ export interface Agent {
   title: string;
   /** Events by the word that `forge hook` takes: the moment, and the agent's own spelling. */
   events: Readonly<Record<string, { moment: Moment; name: string }>>;
-  /** Payload fields: the conversation id (the first that is set), what marks a sub-agent, and a tool call. */
-  fields: {
-    conversation: readonly string[];
-    subagent: string;
-    tool: readonly [name: string, input: string, response: string];
-    /** The folder is the first of `workspace_roots` instead of `cwd`. */
-    roots?: true;
-  };
+  /** The payload fields that name the conversation (the first that is set) and mark a sub-agent. */
+  conversation: readonly string[];
+  subagent: string;
+  /** The payload has `workspace_roots` instead of `cwd`. */
+  roots?: true;
   /** The agent runs only because a stop was blocked before; null when the payload does not say. */
   isContinuing(payload: Payload, moment: Moment, text: Text): boolean | null;
   /** The moments at which it takes context. At a compaction: for its summary. */
@@ -83,12 +80,6 @@ export function eventWord(name: string): string {
 
 const same = (path: string) => ({ project: path, user: path });
 
-const SNAKE_CASE: Agent['fields'] = {
-  conversation: ['session_id'],
-  subagent: 'agent_id',
-  tool: ['tool_name', 'tool_input', 'tool_response'],
-};
-
 const booleanOr = (value: unknown): boolean | null => (typeof value === 'boolean' ? value : null);
 
 /** Some agents pass the reason of a blocked stop to their prompt hook as if a person had typed it. */
@@ -116,7 +107,8 @@ const claude: Agent = {
   name: 'claude',
   title: 'Claude Code',
   events: eventsOf('SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact Stop SessionEnd'),
-  fields: SNAKE_CASE,
+  conversation: ['session_id'],
+  subagent: 'agent_id',
   isContinuing: (payload) => booleanOr(payload.stop_hook_active),
   takes: ['start', 'prompt', 'before-tool', 'after-tool'],
   context: hookOutput,
@@ -171,7 +163,8 @@ const gemini: Agent = {
   name: 'gemini',
   title: 'Gemini CLI',
   events: eventsOf('SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd'),
-  fields: SNAKE_CASE,
+  conversation: ['session_id'],
+  subagent: 'agent_id',
   // stop_hook_active is false again after any tool call, so only true is a statement.
   isContinuing: ({ stop_hook_active: active }, moment, text) =>
     moment === 'prompt' ? isOwnPrompt(text) : active === true || null,
@@ -208,12 +201,10 @@ const cursor: Agent = {
   name: 'cursor',
   title: 'Cursor',
   events: eventsOf('sessionStart beforeSubmitPrompt preToolUse postToolUse preCompact stop sessionEnd'),
-  fields: {
-    conversation: ['conversation_id', 'session_id'],
-    subagent: '',
-    tool: ['tool_name', 'tool_input', 'tool_output'],
-    roots: true,
-  },
+  conversation: ['conversation_id', 'session_id'],
+  // Hooks of sub-agents have events of their own.
+  subagent: '',
+  roots: true,
   isContinuing: ({ loop_count: loops }, moment, text) =>
     moment === 'prompt' ? isOwnPrompt(text) : typeof loops === 'number' ? loops > 0 : null,
   takes: ['start', 'after-tool'],
@@ -244,7 +235,8 @@ const opencode: Agent = {
   name: 'opencode',
   title: 'opencode',
   events: eventsOf('session-start prompt before-tool after-tool compacting stop session-end'),
-  fields: { ...SNAKE_CASE, subagent: 'parent_id' },
+  conversation: ['session_id'],
+  subagent: 'parent_id',
   isContinuing: (_, moment, text) => (moment === 'prompt' ? isOwnPrompt(text) : null),
   takes: ['start', 'prompt', 'after-tool', 'compaction'],
   context: (context) => ({ context }),
@@ -269,11 +261,8 @@ const copilot: Agent = {
   title: 'GitHub Copilot CLI',
   events: eventsOf('sessionStart userPromptSubmitted preToolUse postToolUse preCompact agentStop sessionEnd'),
   // Hooks run for sub-agents as well, agentStop included. No documentation mentions it.
-  fields: {
-    conversation: ['sessionId'],
-    subagent: 'parentAgentId',
-    tool: ['toolName', 'toolArgs', 'toolResult'],
-  },
+  conversation: ['sessionId'],
+  subagent: 'parentAgentId',
   // 1.0.72 writes this one field in snake case; the types of the SDK write it like the others.
   isContinuing: ({ stop_hook_active: snake, stopHookActive: camel }, moment, text) =>
     moment === 'prompt' ? isOwnPrompt(text) : booleanOr(snake ?? camel),

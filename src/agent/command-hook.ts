@@ -31,11 +31,15 @@ export async function answerEvent(
       return tell(forge, agent, event, id);
     case 'after-tool':
       return tell(forge, agent, event, id);
-    case 'compaction':
+    case 'compaction': {
       await forge.agent.compacts(id);
-      if (agent.takes.includes('compaction')) return rescue(forge, agent, event, id);
-      if (!event.isAsked || !agent.blocksCompaction) return NOTHING;
-      return { ...NOTHING, block: await forge.agent.gateCompaction() };
+      if (event.isAsked && agent.blocksCompaction)
+        return { ...NOTHING, block: await forge.agent.gateCompaction() };
+      const answer = await tell(forge, agent, event, id);
+      // A summary may lose the working memory, so the agent gets it again.
+      if (answer.context !== null) await forge.agent.compacts(id);
+      return answer;
+    }
     case 'stop': {
       if (event.isInterrupted) return NOTHING;
       const { stopLimit: limit } = agent;
@@ -56,13 +60,6 @@ async function tell(forge: Forge, agent: Agent, event: AgentEvent, id: string): 
   // After a tool it is only told what it lost; a change it made itself, unless it can be told at no other time.
   const lostOnly = event.moment === 'after-tool' && agent.takes.includes('prompt');
   return { ...NOTHING, context: await forge.agent.unseen(id, lostOnly) };
-}
-
-/** The working memory for a summary. What becomes of it there nobody knows, so the agent is told again. */
-async function rescue(forge: Forge, agent: Agent, event: AgentEvent, id: string): Promise<Answer> {
-  const answer = await tell(forge, agent, event, id);
-  await forge.agent.compacts(id);
-  return answer;
 }
 
 /** The briefing of a session that is started, or goes on; where none can be started, why, and what is known. */

@@ -100,7 +100,7 @@ function putServer(text: string, { path, value }: NonNullable<JsonPart['server']
 }
 
 /** The settings as a tree, comments and trailing commas allowed; null when the file is blank. */
-export function parseSettings(text: string): Node | null {
+function parseSettings(text: string): Node | null {
   const errors: ParseError[] = [];
   const given = text.replace(/^\ufeff/, ' ');
   let root: Node | undefined;
@@ -124,7 +124,8 @@ const wordsOf = ({ error }: ParseError): string =>
     .replace(/(?<=[a-z])[A-Z]/g, ' $&')
     .toLowerCase();
 
-const readValue = (text: string): Plain => {
+/** The settings as a value; empty when the file is blank. */
+export const readValue = (text: string): Plain => {
   const root = parseSettings(text);
   return root ? getNodeValue(root) : {};
 };
@@ -163,7 +164,7 @@ function valueAt(text: string, path: readonly string[]): unknown {
 
 function listAt(text: string, path: readonly string[]): unknown[] {
   const root = parseSettings(text);
-  const { node, missing } = root ? reach(root, path) : { node: null, missing: path };
+  const { node, missing } = root ? reach(root, path) : { node: root, missing: path };
   if (!node || missing.length > 0) return [];
   if (node.type === 'array') return getNodeValue(node);
   const what = `${quotePath(path)} is no list, but ${node.type}`;
@@ -280,33 +281,24 @@ function insertChild(text: string, box: Node, value: unknown, key?: string): str
   return put(layout.lineEnd + indent + child(indent) + (isOpen ? '' : layout.lineEnd + outer));
 }
 
-/** Removes a child with one comma and with the lines that it had for itself. */
+/** Removes a child with one comma (of the last child: the one before it) and with the lines that it had for itself. */
 function removeChild(text: string, box: Node, child: Node): string {
-  const commaAfter = (node: Node) => {
-    const next = tokensIn(text, endOf(node), endOf(box) - 1).find(({ kind }) => kind < TOKEN.lineComment);
-    return next?.kind === TOKEN.comma ? next : undefined;
-  };
-  const own = commaAfter(child);
-  const isNext = own && text.slice(endOf(child), own.offset).trim() === '';
+  const own = /^\s*,/.exec(text.slice(endOf(child)))?.[0].length;
+  const [start, end] = spanOf(text, child.offset, endOf(child) + (own ?? 0), own !== undefined);
   const before = box.children?.[(box.children?.indexOf(child) ?? 0) - 1];
-  // The comma of the last child precedes it. A comment may lie between a child and its comma.
-  const comma = own ? (isNext ? undefined : own) : before && commaAfter(before);
-  const [start, end] = spanOf(text, child.offset, isNext ? own.end : endOf(child), own !== undefined);
-  if (!comma) return text.slice(0, start) + text.slice(end);
-  if (comma.offset < start)
-    return text.slice(0, comma.offset) + text.slice(comma.end, start) + text.slice(end);
-  return text.slice(0, start) + text.slice(end, comma.offset) + text.slice(comma.end);
+  const comma = before && tokensIn(text, endOf(before), start).find(({ kind }) => kind === TOKEN.comma);
+  if (own !== undefined || !comma) return text.slice(0, start) + text.slice(end);
+  return text.slice(0, comma.offset) + text.slice(comma.end, start) + text.slice(end);
 }
 
 /** A child's range with the white space that goes with it. */
 function spanOf(text: string, start: number, tail: number, hasComma: boolean): [number, number] {
-  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
-  const isFirstInLine = lineStart > 0 && text.slice(lineStart, start).trim() === '';
+  const indent = /(^|\r?\n)?[ \t]*$/.exec(text.slice(0, start)) as RegExpExecArray;
   const blank = /^[ \t]*/.exec(text.slice(tail))?.[0].length ?? 0;
   const rest = text.slice(tail + blank);
-  if (isFirstInLine && /^\r?\n/.test(rest)) return [lineStart - (text[lineStart - 2] === '\r' ? 2 : 1), tail];
+  if (indent[1] && /^\r?\n/.test(rest)) return [indent.index, tail];
   if (hasComma && !/^[\]}]/.test(rest)) return [start, tail + blank];
-  return [start - (/[ \t]*$/.exec(text.slice(lineStart, start))?.[0].length ?? 0), tail];
+  return [indent.index + (indent[1]?.length ?? 0), tail];
 }
 
 /** True when nothing lies between the brackets, not even a comment. */

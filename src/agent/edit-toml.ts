@@ -1,4 +1,4 @@
-import { lineOfKey, readToml, TomlProblem } from '../core/toml.js';
+import { readToml, TomlProblem } from '../core/toml.js';
 import {
   appendLines,
   commandsIn,
@@ -20,19 +20,26 @@ export function putTable(text: string, part: TomlPart): string {
   const value = wantedValue(part);
   const found = valueAt(before, pathOf(part));
   if (isSame(found, value)) return text;
+  const { start, end } = placeOf(text, part);
+  if (found !== undefined && !isOwnServer(found))
+    throw new SettingsProblem(
+      `${quotePath([part.table])} is there already and is not forge's`,
+      start,
+      'Give it another name.',
+    );
   const lines = linesOf(part);
-  if (found === undefined) return checked(appendLines(text, lines), withValue(before, pathOf(part), value));
-  const { start, end } = requireOwn(text, part, found);
-  const after = text.slice(0, start) + lines.join(lineEndOf(text)) + text.slice(end);
+  const after =
+    found === undefined
+      ? appendLines(text, lines)
+      : text.slice(0, start) + lines.join(lineEndOf(text)) + text.slice(end);
   return checked(after, withValue(before, pathOf(part), value));
 }
 
 /** Removes forge's table; a person's own of that name stays. */
 export function dropTable(text: string, part: TomlPart): string {
   const before = readSettings(text);
-  const found = valueAt(before, pathOf(part));
-  if (!isOwnServer(found)) return text;
-  const { start, end } = requireOwn(text, part, found);
+  if (!isOwnServer(valueAt(before, pathOf(part)))) return text;
+  const { start, end } = placeOf(text, part);
   return checked(removeLines(text, start, end), withValue(before, pathOf(part), undefined));
 }
 
@@ -74,7 +81,7 @@ function withValue(before: Plain, [key = '', ...rest]: readonly string[], value:
   return isEmpty ? others : { ...before, [key]: inner };
 }
 
-/** Refuses an edit that means something else: a parent that is written on one line takes no further table. */
+/** Refuses an edit that means something else: dotted keys and inline tables are not edited. */
 function checked(text: string, meant: Plain): string {
   try {
     if (isSame(parse(text), meant)) return text;
@@ -88,21 +95,10 @@ function checked(text: string, meant: Plain): string {
   );
 }
 
-/** Where the table is, its sub-tables included. Throws when it is not forge's, or not written as a table. */
-function requireOwn(text: string, { table }: TomlPart, found: unknown): { start: number; end: number } {
-  const place = findTable(text, table);
-  if (place && isOwnServer(found)) return place;
-  const lines = text.split('\n').slice(0, lineOfKey(text, table.split('.')) - 1);
-  const offset = place?.start ?? lines.reduce((sum, line) => sum + line.length + 1, 0);
-  const [what, hint] = isOwnServer(found)
-    ? ['is not written as a table', `Write it as [${table}].`]
-    : ["is there already and is not forge's", 'Give it another name.'];
-  throw new SettingsProblem(`${quotePath([table])} ${what}`, offset, hint);
-}
-
-function findTable(text: string, name: string): { start: number; end: number } | null {
-  const escaped = name.replaceAll('.', '\\s*\\.\\s*');
-  const header = new RegExp(`^[ \\t]*\\[\\s*${escaped}\\s*(\\.[^\\]]*)?\\]`);
+/** Where the table is, its sub-tables included; nothing where it is not written as a table. */
+function placeOf(text: string, { table }: TomlPart): { start: number; end: number } {
+  const name = table.replaceAll('.', '\\s*\\.\\s*');
+  const header = new RegExp(`^[ \\t]*\\[\\s*${name}\\s*(\\.[^\\]]*)?\\]`);
   let start: number | null = null;
   let [offset, end] = [0, 0];
   for (const line of text.split('\n')) {
@@ -113,5 +109,5 @@ function findTable(text: string, name: string): { start: number; end: number } |
     if (start !== null && !/^\s*(#|$)/.test(line)) end = offset + line.trimEnd().length;
     offset += line.length + 1;
   }
-  return start === null ? null : { start, end };
+  return start === null ? { start: 0, end: 0 } : { start, end };
 }

@@ -1,13 +1,5 @@
 import { AGENTS, type Agent, type Moment, type Payload } from './agents.js';
 
-/** A tool call, as far as the agent reports it. */
-interface ToolCall {
-  name: string;
-  input: unknown;
-  /** Only after the call. */
-  response?: unknown;
-}
-
 /** A payload in the same words for all agents. */
 export interface AgentEvent {
   moment: Moment;
@@ -15,8 +7,6 @@ export interface AgentEvent {
   conversation: string;
   /** Where the agent works; null when it does not say. */
   cwd: string | null;
-  /** Why a conversation starts. A compaction starts it again with little of what it knew. */
-  source: 'new' | 'resume' | 'clear' | 'compact';
   /** A sub-agent has a context of its own: its stop is not a stop of the conversation. */
   isSubagent: boolean;
   /** At a stop or a prompt: the agent runs only because a stop was blocked. Null when it does not say. */
@@ -27,7 +17,6 @@ export interface AgentEvent {
   isAsked: boolean;
   /** At the end of a conversation: only its context was cleared, and the agent continues at once. */
   isCleared: boolean;
-  tool: ToolCall | null;
   /** Another agent, which runs the hooks of this one as well as its own. */
   caller: 'cursor' | 'copilot' | null;
 }
@@ -47,12 +36,6 @@ export const NOTHING: Answer = { context: null, block: null };
  */
 export const MAX_CONTEXT = 9500;
 
-const SOURCES: Record<string, AgentEvent['source']> = {
-  resume: 'resume',
-  clear: 'clear',
-  compact: 'compact',
-};
-
 /** Reads the documented fields of a payload. Fields of another type count as missing. */
 export function readEvent(agent: Agent, moment: Moment, payload: Payload): AgentEvent {
   const text = (field: string): string => {
@@ -63,18 +46,15 @@ export function readEvent(agent: Agent, moment: Moment, payload: Payload): Agent
   if (agent === AGENTS.claude && text('cursor_version') !== '')
     return { ...readEvent(AGENTS.cursor, moment, payload), caller: 'cursor' };
   const isCopilot = agent === AGENTS.claude && text('timestamp') !== '';
-  const { fields } = agent;
   return {
     moment,
-    conversation: fields.conversation.map(text).find(Boolean) ?? '',
-    cwd: fields.roots ? firstRoot(payload) : text('cwd') || null,
-    source: SOURCES[text('source')] ?? 'new',
-    isSubagent: text(fields.subagent) !== '',
+    conversation: agent.conversation.map(text).find(Boolean) ?? '',
+    cwd: agent.roots ? firstRoot(payload) : text('cwd') || null,
+    isSubagent: text(agent.subagent) !== '',
     isContinuing: agent.isContinuing(payload, moment, text),
     isInterrupted: ['aborted', 'error'].includes(text('status')),
     isAsked: text('trigger') === 'manual',
     isCleared: text('reason') === 'clear',
-    tool: toolOf(fields.tool, payload),
     caller: isCopilot ? 'copilot' : null,
   };
 }
@@ -83,13 +63,6 @@ export function readEvent(agent: Agent, moment: Moment, payload: Payload): Agent
 function firstRoot({ workspace_roots: roots }: Payload): string | null {
   const root = Array.isArray(roots) ? roots[0] : null;
   return typeof root === 'string' && root !== '' ? root.replace(/^\/(?=[A-Za-z]:)/, '') : null;
-}
-
-function toolOf([name, input, response]: Agent['fields']['tool'], payload: Payload): ToolCall | null {
-  const tool = payload[name];
-  if (typeof tool !== 'string' || tool === '') return null;
-  const call = { name: tool, input: payload[input] };
-  return payload[response] === undefined ? call : { ...call, response: payload[response] };
 }
 
 /** What the agent expects on stdout; '' where it takes nothing. Agents reject what an event does not define. */

@@ -16,7 +16,6 @@ import { isSame, type Part, type Wish } from './parts.js';
 import {
   Files,
   type Place,
-  partsAt,
   projectPlace,
   readManifest,
   shownAt,
@@ -195,15 +194,12 @@ function planFiles(
   { agents: names, isInstall }: WiringWish,
 ): PlannedFile[] {
   const files = new Files(place);
-  const located = (wish: Wish): Part[] =>
-    partsAt(place, wish).map((part) => ({ ...part, file: files.read(part.file).name }));
-  const own = names.flatMap((agent) =>
-    isInstall
-      ? agents.filter((wired) => wired.agent === agent).flatMap(located)
-      : knownParts(agent, manifest, located),
-  );
-  const wanted = agents.flatMap(located);
-  const kept = isInstall ? new Set() : keptBlocks(names, manifest, files, located);
+  const own = names.flatMap((agent) => {
+    const wired = (isInstall ? agents : manifest.agents).find((one) => one.agent === agent);
+    return files.locate(wired ?? { agent, command: 'forge', instructions: false }, !isInstall);
+  });
+  const wanted = agents.flatMap((wish) => files.locate(wish));
+  const kept = isInstall ? new Set() : keptBlocks(names, manifest, files);
   return [...new Set(own.map(({ file }) => file))].map((name) => {
     const file = files.read(name);
     const noted = manifest.files[name] ?? null;
@@ -219,27 +215,8 @@ function planFiles(
   });
 }
 
-/** What an agent may have here. Without a note that includes instructions, unless their file cannot be read. */
-function knownParts(agent: AgentName, { agents }: Manifest, located: (wish: Wish) => Part[]): Part[] {
-  const wish = agents.find((wired) => wired.agent === agent) ?? {
-    agent,
-    command: 'forge',
-    instructions: false,
-  };
-  try {
-    return located({ ...wish, instructions: true });
-  } catch {
-    return located(wish);
-  }
-}
-
 /** The files whose block other agents keep: those that have it by the manifest, or (in a clone) whose hooks are there. */
-function keptBlocks(
-  leaving: readonly AgentName[],
-  manifest: Manifest,
-  files: Files,
-  located: (wish: Wish) => Part[],
-): Set<string> {
+function keptBlocks(leaving: readonly AgentName[], manifest: Manifest, files: Files): Set<string> {
   const isThere = (part: Part): boolean => {
     const { text } = files.read(part.file);
     return (
@@ -250,7 +227,7 @@ function keptBlocks(
   const blocks = staying.flatMap((agent) => {
     const wired = manifest.agents.find((one) => one.agent === agent);
     try {
-      const parts = located({ agent, command: 'forge', instructions: true });
+      const parts = files.locate({ agent, command: 'forge', instructions: true });
       return (wired ? wired.instructions : parts.some(isThere)) ? parts : [];
     } catch {
       // A file that cannot be read says nothing about this agent.
@@ -273,18 +250,14 @@ function write(
   const changed = planned.filter(({ file, text }) => text !== file.text);
   for (const { file } of changed) requireWritable(file);
   for (const { file } of changed) place.note(file.name);
-  const noteAll = (recordOf: (plan: PlannedFile) => FileRecord | null): Manifest => {
-    const files = { ...manifest.files };
-    for (const plan of planned) {
-      const record = recordOf(plan);
-      if (record) files[plan.file.name] = record;
-      else delete files[plan.file.name];
-    }
-    return { ...manifest, agents, files };
-  };
-  const after = noteAll(({ record }) => record);
-  if (place.dryRun || (changed.length === 0 && isSame(after, manifest))) return;
-  writeManifest(place, noteAll(bothStates));
+  const [meanwhile, after] = [{ ...manifest.files }, { ...manifest.files }];
+  for (const plan of planned) {
+    note(meanwhile, plan.file.name, bothStates(plan));
+    note(after, plan.file.name, plan.record);
+  }
+  const result = { ...manifest, agents, files: after };
+  if (place.dryRun || (changed.length === 0 && isSame(result, manifest))) return;
+  writeManifest(place, { ...result, files: meanwhile });
   removeDraftsOf(planned.map(({ file }) => file));
   replaceProjectFiles(
     changed.map(({ file, text }) => ({ file, bytes: text === null ? null : Buffer.from(text, 'utf8') })),
@@ -292,7 +265,12 @@ function write(
   for (const { file, text, noted } of planned)
     if (text === null && (noted || file.text !== null) && !file.name.startsWith('/'))
       removeEmptyFolders(place.top, foldersOf(file.name));
-  writeManifest(place, after);
+  writeManifest(place, result);
+}
+
+function note(files: Manifest['files'], name: string, record: FileRecord | null): void {
+  if (record) files[name] = record;
+  else delete files[name];
 }
 
 /** The state that a file has now, and the one that it gets. */
@@ -303,7 +281,5 @@ function bothStates({ file: { text }, noted, record }: PlannedFile): FileRecord 
 }
 
 /** The folders of a file, the outermost first. */
-function foldersOf(name: string): string[] {
-  const parts = name.split('/').slice(0, -1);
-  return parts.map((_, depth) => parts.slice(0, depth + 1).join('/'));
-}
+const foldersOf = (name: string): string[] =>
+  name.split('/').flatMap((_, depth, parts) => (depth === 0 ? [] : [parts.slice(0, depth).join('/')]));

@@ -136,15 +136,12 @@ const isForge = (word: string): boolean =>
 export const isOwnServer = (value: unknown): boolean =>
   serverWords(value).at(-1) === 'mcp' && serverWords(value).slice(0, -1).some(isForge);
 
-/** A whole file of forge says so, or runs its hooks. */
-export const isOwnFile = (agent: AgentName, text: string): boolean =>
-  text.includes('forge agent install') || text.split('\n').some((line) => isHookOf(agent, line));
+/** Forge's plugin names the command that wrote it. */
+export const isOwnFile = (text: string): boolean => text.includes('forge agent install');
 
 /** The commands that start forge in a value: what precedes ` hook …`, and `mcp`. */
 export function commandsIn(agent: AgentName, value: unknown): string[] {
-  const hooks = textsIn(value)
-    .flatMap((text) => text.split(/[\n"]/))
-    .filter((text) => isHookOf(agent, text));
+  const hooks = textsIn(value).filter((text) => isHookOf(agent, text));
   const servers = isOwnServer(value) ? [serverWords(value).slice(0, -1).join(' ')] : [];
   return [...hooks.map((text) => text.slice(0, text.lastIndexOf(` hook ${agent} `))), ...servers];
 }

@@ -120,6 +120,18 @@ export class Files {
     this.known.set(name, read).set(given, read);
     return read;
   }
+
+  /** What an agent gets, by the names of the files without links. `isLook`: with a block that nobody may have asked for. */
+  locate(wish: Wish, isLook = false): Part[] {
+    return partsAt(this.place, { ...wish, instructions: wish.instructions || isLook }).flatMap((part) => {
+      try {
+        return [{ ...part, file: this.read(part.file).name }];
+      } catch (error) {
+        if (part.kind === 'block' && !wish.instructions) return [];
+        throw error;
+      }
+    });
+  }
 }
 
 function decodeText(bytes: Buffer | null, name: string): string | null {

@@ -5,7 +5,7 @@ import { AGENT_NAMES } from './agents.js';
 import { dropBlock, findBlockState, putBlock } from './edit-block.js';
 import { dropJson, findInJson, isBareJson, putJson } from './edit-json.js';
 import { dropTable, findTableState, putTable } from './edit-toml.js';
-import { commandsIn, type Found, isOwnFile, type Part, SettingsProblem } from './parts.js';
+import { type Found, isOwnFile, type Part, SettingsProblem } from './parts.js';
 
 const Digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const Count = z.int().check(z.gte(0));
@@ -119,7 +119,7 @@ function putPart(text: string, part: Part): string {
   if (part.kind === 'json') return putJson(text, part.agent, part);
   if (part.kind === 'toml') return putTable(text, part);
   if (part.kind === 'block') return putBlock(text, part.text);
-  if (text.trim() === '' || isOwnFile(part.agent, text)) return part.text;
+  if (text.trim() === '' || isOwnFile(text)) return part.text;
   throw new SettingsProblem(
     "it is there already and is not forge's",
     null,
@@ -131,17 +131,17 @@ function dropPart(text: string, part: Part): string {
   if (part.kind === 'json') return dropJson(text, part.agent, part);
   if (part.kind === 'toml') return dropTable(text, part);
   if (part.kind === 'block') return dropBlock(text);
-  return isOwnFile(part.agent, text) ? '' : text;
+  return isOwnFile(text) ? '' : text;
 }
 
 /** What a file holds of a part. */
 export function findPart(text: string, part: Part): Found[] {
   if (part.kind === 'json') return findInJson(text, part.agent, part);
   if (part.kind === 'toml') return [findTableState(text, part)];
-  if (part.kind === 'block')
-    return [{ state: findBlockState(text, part.text), isServer: false, commands: [] }];
-  const state = text === part.text ? 'wired' : isOwnFile(part.agent, text) ? 'changed' : 'missing';
-  return [{ state, isServer: false, commands: commandsIn(part.agent, text) }];
+  const whole = (): Found['state'] =>
+    text === part.text ? 'wired' : isOwnFile(text) ? 'changed' : 'missing';
+  const state = part.kind === 'block' ? findBlockState(text, part.text) : whole();
+  return [{ state, isServer: false, commands: [] }];
 }
 
 /** True when a file that forge created holds nothing else any more. */

@@ -1,7 +1,7 @@
-import { type SwitchedOff, startOf } from '../agent/settings.js';
 import type { AgentStatus } from '../agent/status.js';
 import { LINK_HINT } from '../core/error.js';
 import { advisory, blocking, degraded, type Symptom } from '../status/symptom.js';
+import { type SwitchedOff, startOf } from './agent-settings.js';
 import type { Program } from './program.js';
 
 /** What `forge doctor --agent` saw. */

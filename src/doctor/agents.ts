@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { AGENT_NAMES, type AgentName } from '../agent/agents.js';
 import { type Place, seenPlace, userPlace } from '../agent/place.js';
+import { type SeenAgent, statusOf, type WiredFile } from '../agent/status.js';
+import { homeFolder } from '../core/environment.js';
+import { readTarget } from '../core/files.js';
+import type { World } from '../core/world.js';
+import type { AgentFacts, AgentSight } from './agent-rules.js';
 import {
   enablesPlugin,
   faultsIn,
@@ -9,12 +14,7 @@ import {
   programIn,
   switchedOff,
   switchFiles,
-} from '../agent/settings.js';
-import { type SeenAgent, statusOf, type WiredFile } from '../agent/status.js';
-import { homeFolder } from '../core/environment.js';
-import { readTarget } from '../core/files.js';
-import type { World } from '../core/world.js';
-import type { AgentFacts, AgentSight } from './agent-rules.js';
+} from './agent-settings.js';
 import { findOnPath, findProgram, ownPackage } from './program.js';
 
 /** Where agents are looked at. */

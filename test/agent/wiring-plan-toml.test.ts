@@ -43,7 +43,7 @@ describe('forge in a TOML file', () => {
     [
       'dotted keys',
       'mcp_servers.forge.command = "npx"\nmcp_servers.forge.args = ["forge", "x", "mcp"]\n',
-      ['"mcp_servers.forge" is not written as a table', 1],
+      ['it is laid out in a way that forge cannot edit safely', null],
     ],
     [
       'a parent on one line',

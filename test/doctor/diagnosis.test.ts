@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { faultsIn, hooksIn, parseSettings, programIn, switchedOff } from '../../src/agent/settings.js';
 import type { AgentStatus, FileState } from '../../src/agent/status.js';
 import { type AgentFacts, type AgentSight, diagnoseAgents } from '../../src/doctor/agent-rules.js';
+import { faultsIn, hooksIn, parseSettings, programIn, switchedOff } from '../../src/doctor/agent-settings.js';
 import { diagnose, type Facts, isBelow, type ProjectFacts } from '../../src/doctor/diagnosis.js';
 import { inOrder, type Symptom } from '../../src/status/symptom.js';
 

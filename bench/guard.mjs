@@ -69,7 +69,9 @@ async function printRecall(folder, found) {
       makers.flatMap((make) => many(() => make(secret), 5)),
     ),
     card: Object.values(kit.CARDS).flatMap((make) =>
-      ['', ' ', '-'].flatMap((joint) => many(() => kit.groupCard(make(r), joint), 20)),
+      ['', ' ', '-'].flatMap((joint) =>
+        many(() => `${joint === '' ? 'card ' : ''}${kit.groupCard(make(r), joint)}`, 20),
+      ),
     ),
     iban: many(() => kit.iban(r, 'DE', 22)).concat(many(() => kit.iban(r, 'GB', 22))),
     'national-id': Object.values(kit.NATIONAL).flatMap(({ make, word }) =>

@@ -1,47 +1,8 @@
 import { luhn, mod97 } from './checksum.js';
 import { lazyRule, type Rule } from './rule.js';
+import { CARD_WORDS, COUNTRIES, ISSUERS } from './rules/numbers.js';
 import { BEGIN, bare, END, inTable, keywordsOf, LONG_NUMBER, mentions } from './surroundings.js';
 
-interface Issuer {
-  name: string;
-  prefix: RegExp;
-  lengths: readonly number[];
-}
-
-const upTo19 = (first: number): number[] => Array.from({ length: 20 - first }, (_, i) => first + i);
-
-/** Issuer ranges (ISO/IEC 7812); where two overlap, either length will do. */
-const ISSUERS: readonly Issuer[] = [
-  { name: 'Visa', prefix: /^4/, lengths: [13, 16, 19] },
-  { name: 'Mastercard', prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16] },
-  { name: 'American Express', prefix: /^3[47]/, lengths: [15] },
-  { name: 'Discover', prefix: /^(?:6011|64[4-9]|65)/, lengths: upTo19(16) },
-  { name: 'Diners Club', prefix: /^3(?:0[0-5]|095|6|[89])/, lengths: upTo19(14) },
-  { name: 'JCB', prefix: /^35(?:2[89]|[3-8])/, lengths: upTo19(16) },
-  { name: 'JCB', prefix: /^(?:2131|1800)/, lengths: [15] },
-  { name: 'UnionPay', prefix: /^(?:62|81)/, lengths: upTo19(16) },
-  { name: 'Maestro', prefix: /^(?:50|5[6-8]|63|67|0604)/, lengths: upTo19(12) },
-  { name: 'Mir', prefix: /^220[0-4]/, lengths: upTo19(16) },
-  { name: 'RuPay', prefix: /^(?:60|8[12]|508)/, lengths: [16] },
-  { name: 'Troy, Verve, Hipercard', prefix: /^(?:9792|50609|606282)/, lengths: upTo19(16) },
-];
-
-const CARD_WORDS = [
-  ...['card', 'credit', 'debit', 'creditcard', 'pan', 'cc', 'visa', 'mastercard', 'amex', 'american express'],
-  ...[
-    'maestro',
-    'unionpay',
-    'discover',
-    'diners',
-    'jcb',
-    'kreditkarte',
-    'karte',
-    'carte',
-    'tarjeta',
-    'carta',
-  ],
-  ...['cartão', 'cartao', 'kaart', 'kort', 'kart', 'karta', 'карта', '信用卡', '银行卡', 'カード', '카드'],
-];
 const isNamed = mentions(CARD_WORDS);
 
 /** Whether the digits are a card's. In groups they need no word; bare they do: one number in ten passes the check digit. */
@@ -100,28 +61,6 @@ export const cardRules = (): readonly Rule[] => [
   ),
   card('card-number-two', 'payment card number in two groups', `\\d{2}${JOINT}\\d{13}`, NEAR_WORD),
 ];
-
-/** Countries by the length of their IBAN (SWIFT registry, release 99, and those that use the form without it). */
-const COUNTRIES: Readonly<Record<number, string>> = {
-  15: 'NO',
-  16: 'BE',
-  18: 'DK FI FK FO GL NL SD',
-  19: 'MK SI',
-  20: 'AT BA EE KZ LT LU MN XK',
-  21: 'CH HR LI LV',
-  22: 'BG BH CR DE GB GE IE ME RS VA',
-  23: 'AE GI IL IQ OM SO TL',
-  24: 'AD CZ ES MD PK RO SA SE SK TN VG',
-  25: 'AO CV GW LY MZ PT ST',
-  26: 'DZ IR IS TR',
-  27: 'BI CF CG CM DJ FR GA GQ GR IT KM MC MG MR SM TD',
-  28: 'AL AZ BF BJ BY CI CY DO GT HN HU LB MA ML NE NI PL SN SV TG',
-  29: 'BR EG PS QA UA YE',
-  30: 'JO KW MU',
-  31: 'MT SC',
-  32: 'LC',
-  33: 'RU',
-};
 
 /** All countries with the length their IBAN has. */
 export const ibanLengths = (): ReadonlyMap<string, number> =>

@@ -1,4 +1,5 @@
 import { lazyRule, type Rule } from './rule.js';
+import { NOT_GLOBAL, RESOLVERS_V6 } from './rules/numbers.js';
 import { after, bare, before, mentions, NUMBER } from './surroundings.js';
 
 // Nobody reads these: what a service signs its messages with.
@@ -131,24 +132,6 @@ const phoneRules = (): readonly Rule[] => [
 
 const SPECIAL = 'https://www.iana.org/assignments/iana-ipv4-special-registry';
 
-/** Addresses that name no one: IANA's special registry, multicast, reserved, as first and last of each block. */
-const NOT_GLOBAL: readonly (readonly [string, string])[] = [
-  ['0.0.0.0', '0.255.255.255'],
-  ['10.0.0.0', '10.255.255.255'],
-  ['100.64.0.0', '100.127.255.255'],
-  ['127.0.0.0', '127.255.255.255'],
-  ['169.254.0.0', '169.254.255.255'],
-  ['172.16.0.0', '172.31.255.255'],
-  ['192.0.0.0', '192.0.0.255'],
-  ['192.0.2.0', '192.0.2.255'],
-  ['192.88.99.0', '192.88.99.255'],
-  ['192.168.0.0', '192.168.255.255'],
-  ['198.18.0.0', '198.19.255.255'],
-  ['198.51.100.0', '198.51.100.255'],
-  ['203.0.113.0', '203.0.113.255'],
-  ['224.0.0.0', '255.255.255.255'],
-];
-
 // Public resolvers, the number that everyone counts up when any address will do, and X.500's object identifiers.
 const WELL_KNOWN =
   /^(?:8\.8\.8\.8|8\.8\.4\.4|1\.1\.1\.[123]|1\.0\.0\.[123]|9\.9\.9\.(?:9|10|11)|149\.112\.112\.112|208\.67\.22[02]\.22[02]|1\.2\.3\.4|4\.3\.2\.1|2\.5\.(?:4|29)\.\d{1,3})$/;
@@ -194,15 +177,6 @@ function ipv6Groups(text: string): number[] | null {
     ? groups.map((g) => Number.parseInt(g, 16))
     : null;
 }
-
-const RESOLVERS_V6 = [
-  '2001:4860:4860::8888',
-  '2001:4860:4860::8844',
-  '2606:4700:4700::1111',
-  '2606:4700:4700::1001',
-  '2620:fe::fe',
-  '2620:fe::9',
-];
 
 function isPublicV6(text: string): boolean {
   const [first = 0, second = 0, ...rest] = ipv6Groups(text) ?? [];

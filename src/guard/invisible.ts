@@ -29,11 +29,11 @@ const tags = (name: string): string =>
   String.fromCodePoint(...[...name].map((char) => 0xe0000 + char.charCodeAt(0)), 0xe007f);
 const FLAG = `\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tags).join('|')})`;
 
-/** Every character that a rule below can find, or its first half. */
+/** Every character that a rule below can find, or its first half; a run of them counts as one. */
 const SUSPECT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is searched by itself
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud82f\ud834\udb40-\udb43]|\u034f/g;
+  /(?:[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud82f\ud834\udb40-\udb43]|\u034f){1,64}/g;
 
 const invisible = (id: string, what: string, pattern: () => RegExp, accept?: Rule['accept']): Rule =>
   lazyRule(
@@ -44,7 +44,7 @@ const invisible = (id: string, what: string, pattern: () => RegExp, accept?: Rul
       source: 'https://www.unicode.org/reports/tr36/',
       keywords: [],
       anchor: SUSPECT,
-      reach: [16, 1100],
+      reach: [16, 1200],
       ...(accept ? { accept } : {}),
     },
     pattern,

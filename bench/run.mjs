@@ -16,11 +16,10 @@ import { MCP } from './mcp.mjs';
 import { Interrupted } from './measure.mjs';
 import { PEERS, peersInUse } from './peers.mjs';
 import { makeEnvironment, makeFeatures, makeLarge, makeSmall } from './repositories.mjs';
-import { SEALS } from './seals.mjs';
 import { checkPage, describeRun, markdownTable, textTable, writePage } from './table.mjs';
 
 const GROUPS = {
-  commands: [...COMMANDS, ...SEALS],
+  commands: COMMANDS,
   'git hooks and commits': [...GIT_HOOK_FIGURES, ...COMMIT_FIGURES],
   ledgers: [...LEDGER, ...CONSOLIDATION],
   guard: GUARD,

@@ -1,7 +1,6 @@
 // npm run demo: makes a small repository in ./demo-project and does a day's work in it with the real command line.
 // Every line of output comes from forge, git or node; anything unexpected ends the demo with exit 1.
 import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -9,7 +8,6 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
-  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -50,12 +48,11 @@ function environment() {
     ([name]) => !name.startsWith('GIT_') || /^GIT_(CONFIG_(NOSYSTEM|GLOBAL|SYSTEM)|EXEC_PATH)$/.test(name),
   );
   // The output is read as text, here and in logs.
-  return { ...Object.fromEntries(kept), NO_COLOR: '1' };
+  return { ...Object.fromEntries(kept), NO_COLOR: '1', XDG_STATE_HOME: join(scratch, 'state') };
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'forge-demo-'));
 const env = environment();
-const KEY = join(scratch, 'key.pem');
 
 /** Runs a program; stdout and stderr come as one text, in the order in which they were written. */
 function run(program, args) {
@@ -125,20 +122,9 @@ function makeRepository() {
   quietly('git', ['commit', '-q', '-m', 'A slug function and its test']);
 }
 
-/** Without a terminal the first supervisor is whoever comes first; from then on it takes their key. */
-function nameKey() {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  writeFileSync(KEY, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
-  env.FORGE_SUPERVISOR_KEY = KEY;
-  env.XDG_STATE_HOME = join(scratch, 'state');
-  forge(['supervisor', 'init'], { contains: KEY });
-  delete env.FORGE_SUPERVISOR_KEY;
-}
-
 function firstSession() {
   say('init brings the .forge/ folder; what is there already stays as it is.');
   forge(['init', '--yes'], { contains: 'created' });
-  nameKey();
 
   say('A feature is a promise with a test: a command that proves it. The second one waits for the first.');
   const test = 'node --test --test-reporter=dot';
@@ -172,7 +158,7 @@ function firstSession() {
   show('git', ['log', '-1', '--shortstat'], { contains: '## Backtrace' });
 }
 
-/** A record, a byte of it changed, and the way out. */
+/** Two records, their removal, and the way back. */
 function recordAndCheck() {
   say('What ran and how it ended goes into a ledger that only grows.');
   forge(['memory', 'record', '--task', 'FORGE-001', '--exit-code', '1', '--classification', 'FAILURE']);
@@ -180,21 +166,11 @@ function recordAndCheck() {
   forge(['memory', 'verify', '--tier', 'execution'], { contains: 'memory is intact' });
 
   say(
-    'Somebody makes the failure a success. verify names the line, and nothing is written until a human has decided.',
+    'git clean removes the records, which no commit has yet. The journal in .git has them, and verify restores them.',
   );
-  const folder = join('.forge', 'memory', 'execution.d');
-  const [segment] = readdirSync(join(PROJECT, folder)).filter((name) => name.endsWith('.jsonl'));
-  const file = join(folder, segment);
-  write(file, readFileSync(join(PROJECT, file), 'utf8').replace('"exit_code":1', '"exit_code":0'));
-  forge(['memory', 'verify', '--tier', 'execution'], { exit: 4, contains: `${segment}:1 (byte 0)` });
-  forge(['progress', 'add', 'all went well'], { exit: 4, contains: 'Memory is halted' });
-
-  say(
-    'The way out takes a human and a reason. There is no terminal here, so a key outside the repository decides.',
-  );
-  env.FORGE_SUPERVISOR_KEY = KEY;
-  forge(['memory', 'restore', '--reason', 'edited by hand'], { contains: 'Memory is intact.' });
-  delete env.FORGE_SUPERVISOR_KEY;
+  show('git', ['clean', '-f', '-d', '-q', '.forge/memory/execution.d']);
+  forge(['memory', 'verify', '--tier', 'execution'], { contains: 'memory is intact' });
+  forge(['memory', 'log', '--tier', 'execution'], { contains: 'exit 1' });
 }
 
 function nextSession() {

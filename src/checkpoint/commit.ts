@@ -7,9 +7,8 @@ import { commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { surroundings } from '../ledger/append.js';
 import { recordsLacking } from '../ledger/checkpoint-anchors.js';
 import { requireMemory } from '../ledger/integrity.js';
-import { trySeal } from '../ledger/seal.js';
 import { readTips } from '../ledger/store/ledger.js';
-import { type Context, readConfig } from '../project/project.js';
+import type { Context } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
@@ -41,7 +40,6 @@ export async function commitState(context: Context, making: Proven): Promise<Com
   await linkCommits(context);
   await guardCommit(context);
   await requireMemory(context);
-  await trySeal(context, readConfig(context).supervisor.keys);
   for (let attempt = 1; attempt <= 3; attempt++) {
     const tips = Object.entries(readTips(context.disk, await surroundings(context)));
     const commit = await commitForge(context, making);

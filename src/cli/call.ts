@@ -39,7 +39,7 @@ export async function makeCall(
     cwd,
     options,
     flags,
-    interactive: terminal && options.input !== false && !flags.json && !flags.yes,
+    interactive: terminal && world.terminal && options.input !== false && !flags.json && !flags.yes,
     get signal() {
       return io.signal;
     },

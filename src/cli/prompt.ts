@@ -1,4 +1,4 @@
-import { confirm as ask, input, password, select } from '@inquirer/prompts';
+import { confirm as ask, input, select } from '@inquirer/prompts';
 
 interface Context {
   output: NodeJS.WritableStream;
@@ -27,11 +27,6 @@ export function confirm(message: string): Promise<boolean> {
 export function choose<T extends string>(message: string, choices: readonly T[], initial: T): Promise<T> {
   const values = choices.map((value) => ({ value }));
   return answerTo((context) => select({ message, choices: values, default: initial }, context));
-}
-
-/** What is typed is not shown. */
-export function secret(message: string): Promise<string> {
-  return answerTo((context) => password({ message }, context));
 }
 
 export function line(message: string, initial: string): Promise<string> {

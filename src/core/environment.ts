@@ -32,8 +32,8 @@ export const homeFolder = (env: NodeJS.ProcessEnv): string =>
 export const stateHome = (env: NodeJS.ProcessEnv): string =>
   join(absolute(env.XDG_STATE_HOME) ?? join(homeFolder(env), '.local', 'state'), 'forge');
 
-/** Where a person configures forge: a key, the owners of their code. */
-export const configHome = (env: NodeJS.ProcessEnv): string =>
+/** Where a person configures forge: the owners of their code. */
+const configHome = (env: NodeJS.ProcessEnv): string =>
   join(absolute(env.XDG_CONFIG_HOME) ?? join(homeFolder(env), '.config'), 'forge');
 
 /** The XDG specification makes relative paths invalid. They would lead into the repository. */

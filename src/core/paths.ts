@@ -194,8 +194,6 @@ const stateFile =
   (stateHome: string, identity: string): string =>
     join(stateHome, folder, `${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.json`);
 
-/** Which supervisors' keys and seals this machine has seen in one repository. */
-export const pinsFile = stateFile('supervisor');
 /** Approvals for one repository, in the person's own state folder. */
 export const trustFile = stateFile('trust');
 /** What `forge agent install --user` wrote, for one home folder. */

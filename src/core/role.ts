@@ -12,7 +12,6 @@ export type Reserved =
   | 'memory'
   | 'trust'
   | 'config'
-  | 'supervisor keys'
   | 'how agents are wired'
   | 'what features are judged by';
 
@@ -29,6 +28,24 @@ export function isBuilder(env: Record<string, string | undefined>): boolean {
     );
   return role === 'builder';
 }
+
+/**
+ * Variables that agents set in what they run. Exact names only: CODEX_HOME, for example, is a setting that people export
+ * in their shells.
+ */
+const AGENT_MARKS = [
+  'CLAUDECODE',
+  'GEMINI_CLI',
+  'CODEX_THREAD_ID',
+  'CODEX_SANDBOX',
+  'OPENCODE',
+  'AGENT',
+  'CURSOR_AGENT',
+] as const;
+
+/** The first variable that shows that an agent started this process; null where none does. */
+export const agentMark = (env: Record<string, string | undefined>): string | null =>
+  AGENT_MARKS.find((name) => env[name]) ?? null;
 
 /** A process above this one was started as a builder: a child that unsets its own role is one all the same (LTM-12). */
 export const isBelowBuilder = (roles: readonly string[]): boolean =>

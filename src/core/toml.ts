@@ -120,23 +120,6 @@ export function addTomlItem(text: string, table: string, key: string, item: stri
   return `${text.slice(0, comma)}${gap}${value},${text.slice(comma)}`;
 }
 
-/** Takes a text out of the list `[table] key`, with its comma; what cannot be found stays. */
-export function removeTomlItem(text: string, table: string, key: string, item: string): string {
-  const line = lineOfKey(text, [table, key]) - 1;
-  const start = text.split('\n', line).reduce((sum, before) => sum + before.length + 1, 0);
-  const { end } = listAt(text, text.indexOf('=', start) + 1);
-  const list = text.slice(start, end);
-  for (const quoted of [JSON.stringify(item), `'${item}'`]) {
-    const at = list.indexOf(quoted);
-    if (at < 0) continue;
-    const [before, behind] = [list.slice(0, at), list.slice(at + quoted.length)];
-    const rest = /^\s*,[ \t]*/.exec(behind)?.[0];
-    const kept = rest ? before + behind.slice(rest.length) : before.replace(/,\s*$/, '') + behind;
-    return text.slice(0, start) + kept + text.slice(end);
-  }
-  return text;
-}
-
 function makeTomlList(text: string, table: string, key: string, item: string): string {
   const mark = 'forge-list';
   return setTomlValue(text, table, key, mark).replace(

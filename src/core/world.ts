@@ -9,12 +9,13 @@ import {
   rolesAbove,
   self,
 } from './process-identity.js';
+import { agentMark } from './role.js';
 
 /** What a routine may ask of its surroundings. Tests give another one. */
 export interface World {
   now(): Date;
   env: NodeJS.ProcessEnv;
-  /** True when a person sits at a terminal: only then may trust be granted. */
+  /** True when a human is at a terminal (LTM-14). False in a process that an agent started, whatever it writes to. */
   terminal: boolean;
   /** This process, for locks. */
   self(): ProcessIdentity;
@@ -36,7 +37,7 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
   return {
     now: () => new Date(),
     env,
-    terminal,
+    terminal: terminal && agentMark(env) === null,
     self,
     holder: parent,
     liveness,

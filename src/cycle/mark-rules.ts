@@ -91,13 +91,8 @@ interface Handover {
   observations: string;
 }
 
-/** Forge's own words to itself: what makes a supervisor, approvals, and a folder that is meant from elsewhere. */
-const OWN_KEYS: ReadonlySet<string> = new Set([
-  'FORGE_SUPERVISOR_KEY',
-  'FORGE_SUPERVISOR_PASSPHRASE_FILE',
-  'FORGE_TRUST',
-  'FORGE_DIR',
-]);
+/** Variables that only the caller's own forge may see: an approval, and another project folder. */
+const OWN_KEYS: ReadonlySet<string> = new Set(['FORGE_TRUST', 'FORGE_DIR']);
 
 /** The caller's environment without forge's own keys, and as a BUILDER: for whatever runs what a builder wrote. */
 export function asBuilder(env: Record<string, string | undefined>): Record<string, string> {

@@ -19,9 +19,6 @@ export interface LeftFacts {
   deleted: readonly string[];
   /** Files of the ledgers that no commit has, while no session runs that would commit them. */
   uncommitted: readonly string[];
-  /** Where seals are made: records that none covers while no session runs, and the first thing that seals find. */
-  unsealed: number;
-  unsound: string | null;
 }
 
 export const diagnoseLeft = (facts: LeftFacts): Symptom[] => [
@@ -29,7 +26,6 @@ export const diagnoseLeft = (facts: LeftFacts): Symptom[] => [
   ...checkCutOff(facts),
   ...checkOperation(facts),
   ...checkHistory(facts),
-  ...checkSeals(facts),
 ];
 
 function checkLocks({ locks, indexLock }: LeftFacts): Symptom[] {
@@ -127,27 +123,6 @@ function checkHistory({ deleted, uncommitted }: LeftFacts): Symptom[] {
           'records that are committed',
           'until then they are on this disk alone (the end of a session commits them)',
           'git add .forge && forge commit -m "Keep what was recorded" --why "it is on this disk alone"',
-        )),
-  ];
-}
-
-function checkSeals({ unsealed, unsound }: LeftFacts): Symptom[] {
-  return [
-    ...(unsound === null
-      ? []
-      : degraded(
-          unsound,
-          'seals that hold',
-          'nobody vouches for what is there',
-          'forge memory verify --signatures',
-        )),
-    ...(unsealed === 0
-      ? []
-      : advisory(
-          `${plural(unsealed, 'record is', 'records are')} not sealed`,
-          'records that a supervisor vouches for',
-          'who changes them cannot be told by a seal (the end of a session seals them, where the key is)',
-          'forge memory seal',
         )),
   ];
 }

@@ -17,8 +17,7 @@ import { isLedger } from '../git/raw.js';
 import { indexMayKnow, isShallow, operationInProgress } from '../git/state.js';
 import { deletedFiles } from '../git/status.js';
 import { goneLedgers } from '../ledger/gone.js';
-import { judgeSeals } from '../ledger/seals.js';
-import { type Context, lockPolicy, readConfig } from '../project/project.js';
+import { type Context, lockPolicy } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { valueOr } from './attempt.js';
 import type { LeftFacts } from './left-rules.js';
@@ -40,7 +39,6 @@ export async function lookAtLeft(context: Context): Promise<LeftFacts> {
     ).length,
     isShallow: repository !== null && isShallow(repository),
     ...(await filesLeft(context)),
-    ...(await valueOr({ unsealed: 0, unsound: null }, () => lookAtSeals(context))),
   };
 }
 
@@ -85,12 +83,4 @@ async function missedFiles(context: Context, git: Git, folder: string): Promise<
   if (!deleted.some(isLedger)) return deleted;
   const gone = new Set(await goneLedgers(context));
   return deleted.filter((path) => !isLedger(path) || gone.has(path));
-}
-
-async function lookAtSeals(context: Context): Promise<Pick<LeftFacts, 'unsealed' | 'unsound'>> {
-  if (readConfig(context).supervisor.keys.length === 0) return { unsealed: 0, unsound: null };
-  const { signatures, findings } = await judgeSeals(context);
-  const isRunning = (await valueOr(null, () => readRunning(context))) !== null;
-  const unsealed = Object.values(signatures.unsealed).reduce((sum, count) => sum + count, 0);
-  return { unsealed: isRunning ? 0 : unsealed, unsound: findings[0]?.message ?? null };
 }

@@ -33,9 +33,6 @@ const OWN: Record<string, RegExp> = {
   head: HASH,
   head_at_start: HASH,
   key: HASH,
-  /** Of a seal, and of the key that made it. */
-  public_key: /^ed25519:[A-Za-z0-9+/]{43}=$/,
-  signature: /^ed25519:[A-Za-z0-9+/]{86}==$/,
   salt: /^[0-9a-z]{1,62}$/,
   at: TIME,
   created_at: TIME,

@@ -138,12 +138,7 @@ const REPAIRS: ReadonlySet<string> = new Set([
   'paused',
   'recovery',
 ]);
-const OVERRIDES: ReadonlySet<string> = new Set([
-  'override',
-  'acknowledged',
-  'feature_override',
-  'supervisor_key',
-]);
+const OVERRIDES: ReadonlySet<string> = new Set(['override', 'acknowledged', 'feature_override']);
 
 function describeEvents(
   { audit, knowledge }: ReportInput,

@@ -3,7 +3,6 @@ import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { type Finding, type Integrity, type LogEntry, type MemoryStats, TIERS, type Tier } from '../index.js';
-import { renderSignatures } from './command-seal.js';
 
 const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', '), values: { words: TIERS } };
 
@@ -40,10 +39,7 @@ function renderFinding(
   return `${style.bad(`✗ ${code}`)}  ${place}\n    ${message}${good}\n    → ${style.command(hint)}`;
 }
 
-function renderVerify(
-  { status, tiers, notes, problems, signatures, duration_ms }: Verified,
-  style: Style,
-): string {
+function renderVerify({ status, tiers, notes, problems, duration_ms }: Verified, style: Style): string {
   const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
     tier,
     plural(records, 'record'),
@@ -55,7 +51,6 @@ function renderVerify(
     `memory is ${painted(status, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
     columns(rows, '  '),
     ...notes.map((note) => style.dim(`· ${note}`)),
-    ...(signatures ? renderSignatures(signatures, style) : []),
     ...problems.map((problem) => renderFinding(problem, style)),
     ...(status === 'halted'
       ? [
@@ -69,11 +64,7 @@ type Verified = Integrity & { duration_ms: number };
 
 async function verify(call: Call): Promise<Verified> {
   const started = performance.now();
-  const input = {
-    ...tierOption(call),
-    scan: call.options.scan === true,
-    signatures: call.options.signatures === true,
-  };
+  const input = { ...tierOption(call), scan: call.options.scan === true };
   const bar = call.progress('verifying');
   const integrity = await call.forge().memory.verify(input, { onProgress: bar.show, signal: call.signal });
   return { ...integrity, duration_ms: Math.round(performance.now() - started) };
@@ -152,7 +143,6 @@ export const looking = [
     example: 'forge memory verify',
     options: [
       TIER,
-      { flags: '--signatures', help: 'also check every seal: who vouched for what, and what came since' },
       { flags: '--scan', help: 'also look for secrets and personal data in what is stored (exit 5)' },
     ],
     writes: true,

@@ -7,7 +7,6 @@ import { promoting } from '../learning/command-promote.js';
 import { recording } from '../learning/command-record.js';
 import { reporting } from '../learning/command-report.js';
 import { looking } from './command-look.js';
-import { sealing } from './command-seal.js';
 
 interface Folded {
   folded: { tier: string; records: number; segments: number }[];
@@ -182,7 +181,6 @@ export const group: Group = {
     ...reporting,
     ...looking,
     ...keeping,
-    ...sealing,
     ...settling,
     ...redacting,
     ...overriding,

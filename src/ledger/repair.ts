@@ -10,7 +10,6 @@ import { readPauses } from './pause.js';
 import { type Restored, restoreRecords } from './restore.js';
 import { type Finding, isDamage } from './rules/finding.js';
 import { parseLine, TIERS, type Tier } from './rules/record.js';
-import { lostSealedRecords } from './seals.js';
 import { appendVerbatim } from './store/ledger.js';
 import { endTornLine, readSlice } from './store/torn-line.js';
 
@@ -113,8 +112,7 @@ async function bringBack(
 export async function repairMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
   const decision = requireDecision(context, 'Repairing memory', input.reason);
   const before = await inspectMemory(context, true);
-  const sealed = await lostSealedRecords(context);
-  const isWhole = !before.findings.some(isDamage) && sealed.length === 0;
+  const isWhole = !before.findings.some(isDamage);
   if (isWhole && before.unproven.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
       hint: isHalted(context.disk)
@@ -123,8 +121,6 @@ export async function repairMemory(context: Context, input: { reason?: string } 
     });
   const first = await bringBack(context, before, decision);
   const rest = await inspectMemory(context, true);
-  // What was sealed and is nowhere is named as lost like what a commit names.
-  rest.look?.brokenAnchors.push(...sealed.map((head) => ({ ...head, commit: '', n: 0 })));
   // While there is damage, what lacks its evidence may yet get it.
   if (isWhole) rest.look?.scans.knowledge.result.improper.push(...rest.look.doubtful);
   const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision, first.ids));

@@ -6,9 +6,7 @@ import type { LookOptions } from './look.js';
 import type { Restored } from './restore.js';
 import { type Finding, isDamage } from './rules/finding.js';
 import type { Tier } from './rules/record.js';
-import type { Signatures } from './rules/seal-judge.js';
 import { scanMemory } from './scan.js';
-import { judgeSeals } from './seals.js';
 
 /** The answer of a verification. */
 export interface Integrity {
@@ -22,27 +20,19 @@ export interface Integrity {
   problems: Finding[];
   /** What was put back on the way. */
   restored: Restored[];
-  /** Who vouched for what, where it was asked for. */
-  signatures?: Signatures;
 }
 
 /** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
 export async function verifyMemory(
   context: Context,
-  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
+  input: { tier?: Tier; scan?: boolean } = {},
   options: LookOptions = {},
 ): Promise<Integrity> {
   warnFileSystem(context);
   const { inspection, restored } = await settleMemory(context, 'journal', true, options);
   const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
   const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
-  const sealed = input.signatures ? await judgeSeals(context) : null;
-  const problems = [
-    ...inspection.findings,
-    ...(sealed?.findings ?? []),
-    ...secrets,
-    ...inspection.unproven,
-  ].filter(wanted);
+  const problems = [...inspection.findings, ...secrets, ...inspection.unproven].filter(wanted);
   return {
     status: statusOf(problems, readHalt(context.disk) !== null),
     tiers: reportTiers(context, inspection).filter(
@@ -51,7 +41,6 @@ export async function verifyMemory(
     notes: inspection.notes,
     problems,
     restored,
-    ...(sealed ? { signatures: sealed.signatures } : {}),
   };
 }
 

@@ -106,7 +106,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       invalidate: bind(() => import('../learning/override.js'), 'invalidateKnowledge'),
       freeze: bind(() => import('../learning/override.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
-      seal: bind(() => import('../ledger/seal.js'), 'sealNow'),
       stats: bind(() => import('../ledger/stats.js'), 'memoryStats', 'reads'),
       show: bind(() => import('../ledger/read.js'), 'showRecord', 'reads'),
       log: bind(() => import('../ledger/read.js'), 'logMemory', 'reads'),
@@ -170,13 +169,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),
       set: bind(() => import('../config/config.js'), 'setSetting'),
       list: bind(() => import('../config/config.js'), 'listSettings', 'reads'),
-    },
-    supervisor: {
-      show: bind(() => import('../ledger/supervisor.js'), 'showSupervisor', 'reads'),
-      look: bind(() => import('../ledger/supervisor.js'), 'lookForKey', 'reads'),
-      init: bind(() => import('../ledger/supervisor.js'), 'initSupervisor'),
-      trust: bind(() => import('../ledger/supervisor.js'), 'trustKey'),
-      retire: bind(() => import('../ledger/supervisor.js'), 'retireKey'),
     },
     trust: {
       show: bind(() => import('../trust/trust.js'), 'showTrust', 'reads'),

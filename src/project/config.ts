@@ -17,11 +17,8 @@ export type { Config } from './settings.js';
 /** Far more than all settings with their comments take. */
 export const MAX_CONFIG_BYTES = 64 * 1024;
 
-/**
- * Never read from a repository: whoever could commit them could let themselves in (docs/architecture.md, "Trust"). Of
- * supervisors' keys only public halves are, and only those that this machine has pinned count (docs/governance.md).
- */
-const OUTSIDE_ONLY = /^(trust|role|override|supervisor\.key|guard\.(off|enabled|disabled|rules))(\.|$)/;
+/** Never read from a repository: anyone who can commit could approve themselves (docs/architecture.md, "Trust"). */
+const OUTSIDE_ONLY = /^(trust|role|override|supervisor|guard\.(off|enabled|disabled|rules))(\.|$)/;
 
 interface LoadedConfig {
   config: Config;
@@ -136,9 +133,7 @@ export function parseSetting(name: string, text: string): string | number | bool
   if (Array.isArray(example))
     throw usage('config.list', `${name} is a list that "config set" does not change.`, {
       field: name,
-      hint: name.startsWith('supervisor.')
-        ? 'forge supervisor init  or  forge supervisor trust KEY --reason "…"'
-        : `Write it into .forge/config.toml: ${name.split('.')[1]} = ["…"]`,
+      hint: `Write it into .forge/config.toml: ${name.split('.')[1]} = ["…"]`,
     });
   if (typeof example === 'string') return text;
   if (typeof example === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';

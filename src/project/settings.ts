@@ -2,13 +2,8 @@ import * as z from 'zod/mini';
 import { DEFAULT_SETTINGS, RULES, SECTIONS } from '../commit/rules.js';
 import { patternProblem } from '../core/pattern.js';
 import { isBranchName, oneLine } from '../core/text.js';
-import { isPublicKey, PUBLIC_KEY } from '../ledger/rules/seal.js';
 
 const minutes = () => z.int().check(z.gte(1), z.lte(1440));
-const PublicKey = () =>
-  z
-    .string()
-    .check(z.regex(PUBLIC_KEY), z.refine(isPublicKey, 'the base64 of a public key is not in its one form'));
 const Pattern = () =>
   z.string().check(
     z.superRefine((text, context) => {
@@ -109,10 +104,6 @@ const TABLES = {
     /** What halts besides being refused: secrets, cards, IBANs and national ids, or everything. Never less. */
     halt_on: z.enum(['critical', 'all']),
   }),
-  supervisor: () => ({
-    /** Public halves of the keys whose seals count; written by `forge supervisor init`. */
-    keys: z.array(PublicKey()),
-  }),
 };
 export type TableName = keyof typeof TABLES;
 type Tables = { [K in TableName]: z.infer<z.ZodMiniObject<ReturnType<(typeof TABLES)[K]>>> };
@@ -147,7 +138,6 @@ export const DEFAULTS: Tables = {
   recover: { files: 20, commits: 10, deleted_files: 5 },
   memory: { fold: 'auto' },
   guard: { halt_on: 'critical' },
-  supervisor: { keys: [] },
 };
 export const TABLE_NAMES = Object.keys(DEFAULTS) as TableName[];
 

@@ -9,11 +9,9 @@ import { checkText } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../knowledge/rules.js';
-import { surroundings } from '../ledger/append.js';
 import { compactAtSessionEnd } from '../ledger/compact.js';
 import { foldAll, foldsAtSessionEnd } from '../ledger/fold.js';
 import { requireMemory, settleMemory } from '../ledger/integrity.js';
-import { type ReadyKey, readyToSeal, sealMemory } from '../ledger/seal.js';
 import type { Around } from '../ledger/store/ledger.js';
 import type { Config } from '../project/config.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
@@ -27,36 +25,8 @@ import { addEntry, parseProgress, setNext } from './progress-rules.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
 import { readRunning, requireRunning } from './running.js';
 
-/** Reads the key and looks at earlier seals while git, which was started first, looks for what changed. */
-export async function openKeyMeanwhile(context: Context, named: readonly string[]): Promise<ReadyKey | null> {
-  if (named.length === 0) return null;
-  await new Promise(setImmediate);
-  return readyToSeal(context, named).catch((error) => notSealed(context, error));
-}
-
-/** LTM-18: the commit holds a seal over what it holds. A session ends without one all the same. */
-function notSealed({ warnings }: Context, error: unknown): null {
-  warnings.push(`Not sealed: ${(error as Error).message}`);
-  return null;
-}
-
-/** The seal comes before the fold, which moves records and changes no head. */
-export async function sealAndFold(
-  context: Context,
-  config: Config,
-  key: ReadyKey | null,
-  verified: Around,
-): Promise<void> {
-  const [folds, around] = await Promise.all([
-    foldsAtSessionEnd(context, config),
-    key && surroundings(context).catch((error) => notSealed(context, error)),
-  ]);
-  try {
-    if (key && around) sealMemory(context, key, around, folds);
-  } catch (error) {
-    notSealed(context, error);
-  }
-  if (!folds) return;
+async function foldAndCompact(context: Context, config: Config, verified: Around): Promise<void> {
+  if (!(await foldsAtSessionEnd(context, config))) return;
   foldAll(context);
   compactAtSessionEnd(context, verified);
 }
@@ -108,10 +78,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const isVerified = verified !== null;
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
-  const [key] = await Promise.all([
-    verified && openKeyMeanwhile(context, config.supervisor.keys),
-    tellGit(context, () => guardCommit(context)),
-  ]);
+  await tellGit(context, () => guardCommit(context));
   const { running, focus, intent, learned, expired } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
@@ -123,7 +90,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     const done = completeEnd(context, plan);
     return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
   });
-  if (verified) await sealAndFold(context, config, key, verified.around);
+  if (verified) await foldAndCompact(context, config, verified.around);
   await linkCommits(context);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };

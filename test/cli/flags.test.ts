@@ -8,7 +8,7 @@ import { record, segmentOf, verify } from '../support/memory.js';
 import { makePlainProject, makeRepository, type Project } from '../support/project.js';
 
 const FOREIGN = 'f'.repeat(64);
-const STRANGER = `ed25519:${Buffer.alloc(32, 1).toString('base64')}`;
+const _STRANGER = `ed25519:${Buffer.alloc(32, 1).toString('base64')}`;
 
 /** Every command with arguments that work in `prepared()`. */
 const CALLS: string[][] = [
@@ -70,7 +70,6 @@ const CALLS: string[][] = [
   ['memory', 'fold'],
   ['memory', 'compact'],
   ['guard', 'scan'],
-  ['supervisor', 'show'],
   ['trust', '--show'],
   ['config', 'list'],
   ['config', 'get', 'briefing.budget'],
@@ -96,10 +95,6 @@ const SETTLING: { call: string[]; damage: (project: Project) => Promise<unknown>
   { call: ['memory', 'adopt', FOREIGN, '--reason', 'text'], damage: bringForeign },
   { call: ['memory', 'drop', FOREIGN, '--reason', 'text'], damage: bringForeign },
   { call: ['memory', 'override', 'acknowledge', '--reason', 'text'], damage: halt },
-  { call: ['supervisor', 'init', '--no-input'], damage: async () => {} },
-  { call: ['supervisor', 'trust', STRANGER, '--reason', 'text'], damage: async () => {} },
-  { call: ['supervisor', 'retire', STRANGER, '--reason', 'text'], damage: async () => {} },
-  { call: ['memory', 'seal'], damage: makeSupervisor },
   { call: ['memory', 'override', 'reset', 'notes', '--reason', 'text'], damage: addNote },
   { call: ['memory', 'redact', 'RECORD', '--reason', 'text'], damage: addNote },
 ];
@@ -119,10 +114,6 @@ async function addNote(project: Project): Promise<string> {
 
 async function bringForeign(project: Project): Promise<void> {
   project.write('.forge/memory/notes.d/foreign.jsonl', `${genesisLine('notes', FOREIGN)}\n`);
-}
-
-async function makeSupervisor(project: Project): Promise<void> {
-  await runForge(project, ['supervisor', 'init', '--no-input'], { terminal: true });
 }
 
 async function halt(project: Project): Promise<void> {

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import {
-  addTomlItem,
-  formatTomlValue,
-  lineOfKey,
-  removeTomlItem,
-  setTomlValue,
-} from '../../src/core/toml.js';
+import { addTomlItem, formatTomlValue, lineOfKey, setTomlValue } from '../../src/core/toml.js';
 
 const FILE = `# Settings
 schema_version = 1
@@ -150,43 +144,30 @@ describe('lineOfKey', () => {
   });
 });
 
-describe('removeTomlItem', () => {
-  it.each([
-    ['keys = ["new"] # mine', 'keys = [] # mine'],
-    ['keys = ["a", "new"]', 'keys = ["a"]'],
-    ['keys = [\'new\', "a"]', 'keys = ["a"]'],
-    ['keys = [\n  "a", # Ada\n  "new",\n]', 'keys = [\n  "a", # Ada\n  \n]'],
-    ['keys = ["a"]', 'keys = ["a"]'],
-  ])('LTM-18 LAY-06 %j', (before, after) => {
-    const text = (list: string): string => `x = "new"\n[supervisor]\n${list}\n`;
-    expect(removeTomlItem(text(before), 'supervisor', 'keys', 'new')).toBe(text(after));
-  });
-});
-
 describe('addTomlItem', () => {
-  const add = (text: string): string => addTomlItem(text, 'supervisor', 'keys', 'new');
+  const add = (text: string): string => addTomlItem(text, 'checkpoint', 'verify', 'new');
 
   it.each([
-    ['no table', 'a = 1\n', 'a = 1\n\n[supervisor]\nkeys = ["new"]\n'],
+    ['no table', 'a = 1\n', 'a = 1\n\n[checkpoint]\nverify = ["new"]\n'],
     [
       'a comment with its default',
-      '[supervisor]\n#keys = []\n\n[x]\n',
-      '[supervisor]\n#keys = []\nkeys = ["new"]\n\n[x]\n',
+      '[checkpoint]\n#verify = []\n\n[x]\n',
+      '[checkpoint]\n#verify = []\nverify = ["new"]\n\n[x]\n',
     ],
-    ['an empty list', '[supervisor]\nkeys = [ ] # mine\n', '[supervisor]\nkeys = [ "new"] # mine\n'],
-    ['one item', '[supervisor]\nkeys = ["a"] # [mine]\n', '[supervisor]\nkeys = ["a", "new"] # [mine]\n'],
-    ['a comma at its end', "[supervisor]\nkeys = ['a', ]\n", '[supervisor]\nkeys = [\'a\', "new", ]\n'],
+    ['an empty list', '[checkpoint]\nverify = [ ] # mine\n', '[checkpoint]\nverify = [ "new"] # mine\n'],
+    ['one item', '[checkpoint]\nverify = ["a"] # [mine]\n', '[checkpoint]\nverify = ["a", "new"] # [mine]\n'],
+    ['a comma at its end', "[checkpoint]\nverify = ['a', ]\n", '[checkpoint]\nverify = [\'a\', "new", ]\n'],
     [
       'an item a line',
-      '[supervisor]\nkeys = [\n  "a", # Ada\n  "b"  # ]\n]\n[x]\n',
-      '[supervisor]\nkeys = [\n  "a", # Ada\n  "b",\n  "new"  # ]\n]\n[x]\n',
+      '[checkpoint]\nverify = [\n  "a", # Ada\n  "b"  # ]\n]\n[x]\n',
+      '[checkpoint]\nverify = [\n  "a", # Ada\n  "b",\n  "new"  # ]\n]\n[x]\n',
     ],
     [
       'an item a line and a comma',
-      '[supervisor]\nkeys = [\n  "a",\n]\n',
-      '[supervisor]\nkeys = [\n  "a",\n  "new",\n]\n',
+      '[checkpoint]\nverify = [\n  "a",\n]\n',
+      '[checkpoint]\nverify = [\n  "a",\n  "new",\n]\n',
     ],
-  ])('LTM-18 LAY-06 adds to %s and keeps the rest', (_, before, after) => {
+  ])('LAY-06 adds to %s and keeps the rest', (_, before, after) => {
     expect(add(before)).toBe(after);
   });
 });

@@ -66,7 +66,6 @@ describe('builderEnvironment', () => {
       PATH: '/bin',
       API_TOKEN: 't',
       NOTHING: undefined,
-      FORGE_SUPERVISOR_KEY: '/key',
       FORGE_TRUST: 'sha',
       FORGE_DIR: '..',
       FORGE_ROLE: 'supervisor',

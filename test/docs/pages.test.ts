@@ -39,8 +39,8 @@ const pipelines = ['github.yml', 'gitlab-ci.yml']
   .join('\n');
 /** What is written as a setting or an error's code would be, and is another program's or a finding's. */
 const OTHERS = ['commit.template', 'memory.unauthorised'];
-/** What looks like a command and is none: the text that a seal signs, and what a shell's script asks. */
-const NO_COMMANDS = /^(seal 1\\nkey|complete --shell=NAME --current=WORD -- )/;
+/** What looks like a command and is none: what a shell's script asks. */
+const NO_COMMANDS = /^complete --shell=NAME --current=WORD -- /;
 
 const specs = new Map<string, CommandSpec[]>();
 for (const { name, load } of GROUPS)

@@ -1,19 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
-import {
-  HUMAN,
-  linesOf,
-  logOf,
-  makeKey,
-  nameKey,
-  putLines,
-  record,
-  segmentOf,
-  segmentsOf,
-  verify,
-} from '../support/memory.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { HUMAN, linesOf, logOf, putLines, record, segmentOf, segmentsOf, verify } from '../support/memory.js';
+import type { Project } from '../support/project.js';
 
 const OVERRIDE = ['feature', 'edit', 'A', '--status', 'passing', '--reason', 'the device is at the customer'];
 
@@ -95,53 +84,38 @@ describe('a regression', () => {
 });
 
 describe('a human override', () => {
-  it.each([
-    ['at a terminal', () => HUMAN, 'terminal'],
-    [
-      'with a key',
-      (project: Project) => ({ env: { FORGE_SUPERVISOR_KEY: nameKey(project, makeKey(makeFolder())) } }),
-      /^key [0-9a-f]{16}$/,
-    ],
-  ])(
-    'FEA-03 B-103 %s makes a feature passing; the audit ledger has who, why and what',
-    async (_, options, by) => {
-      const project = await withFeature();
-      await runForge(project, ['feature', 'verify', 'A']);
-      const { features } = await forgeJson<{ features: { status: string }[] }>(
-        project,
-        OVERRIDE,
-        options(project),
-      );
-      expect(features).toMatchObject([{ id: 'A', status: 'passing' }]);
-      const [entry, ...more] = await logOf(project, 'audit');
-      expect(more).toEqual([]);
-      expect(entry?.record).toMatchObject({
-        kind: 'feature_override',
-        feature: 'A',
-        before: 'failing',
-        tests: ['ls here'],
-        by: typeof by === 'string' ? by : expect.stringMatching(by),
-        reason: 'the device is at the customer',
-      });
-      expect(JSON.stringify(storedFeature(project, 'A'))).toContain(entry?.id);
-      // It is believed like a test run: until the tests are others.
-      expect(
-        (await forgeJson<{ features: { status: string }[] }>(project, ['feature', 'list'])).features[0]
-          ?.status,
-      ).toBe('passing');
-      expect((await runForge(project, ['feature', 'show', 'A'])).exitCode).toBe(0);
-      await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better']);
-      expect(storedFeature(project, 'A')?.status).toBe('passing');
-      await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true']);
-      const dropped = storedFeature(project, 'A') ?? { id: '' };
-      expect(dropped).toMatchObject({ status: 'in_progress', verified_at: null });
-      expect(JSON.stringify(dropped)).not.toContain(entry?.id);
-      expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
-    },
-  );
+  it('FEA-03 B-103 at a terminal makes a feature passing; the audit ledger has who, why and what', async () => {
+    const project = await withFeature();
+    await runForge(project, ['feature', 'verify', 'A']);
+    const { features } = await forgeJson<{ features: { status: string }[] }>(project, OVERRIDE, HUMAN);
+    expect(features).toMatchObject([{ id: 'A', status: 'passing' }]);
+    const [entry, ...more] = await logOf(project, 'audit');
+    expect(more).toEqual([]);
+    expect(entry?.record).toMatchObject({
+      kind: 'feature_override',
+      feature: 'A',
+      before: 'failing',
+      tests: ['ls here'],
+      by: 'terminal',
+      reason: 'the device is at the customer',
+    });
+    expect(JSON.stringify(storedFeature(project, 'A'))).toContain(entry?.id);
+    // It is believed like a test run: until the tests are others.
+    expect(
+      (await forgeJson<{ features: { status: string }[] }>(project, ['feature', 'list'])).features[0]?.status,
+    ).toBe('passing');
+    expect((await runForge(project, ['feature', 'show', 'A'])).exitCode).toBe(0);
+    await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better']);
+    expect(storedFeature(project, 'A')?.status).toBe('passing');
+    await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true']);
+    const dropped = storedFeature(project, 'A') ?? { id: '' };
+    expect(dropped).toMatchObject({ status: 'in_progress', verified_at: null });
+    expect(JSON.stringify(dropped)).not.toContain(entry?.id);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+  });
 
   it.each([
-    ['without a terminal or a key', OVERRIDE, {}, 3, 'human.required'],
+    ['without a terminal', OVERRIDE, {}, 3, 'human.required'],
     ['by a builder', OVERRIDE, { ...HUMAN, env: { FORGE_ROLE: 'builder' } }, 3, 'role.denied'],
     ['with an empty reason', [...OVERRIDE.slice(0, -1), ''], HUMAN, 2, undefined],
     [

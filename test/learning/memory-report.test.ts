@@ -5,7 +5,6 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { flipByte, HUMAN, segmentOf } from '../support/memory.js';
 import type { Project } from '../support/project.js';
-import { initKey, makeMachine } from '../support/seals.js';
 
 const P = 'Retry the install once';
 
@@ -99,12 +98,11 @@ describe('forge memory report', () => {
     ]);
   });
 
-  it('LTM-15 names what humans decided, keys included', async () => {
+  it('LTM-15 names what humans decided', async () => {
     const project = await makeStory();
-    const machine = makeMachine();
-    await initKey(project, machine);
-    const { overrides } = await forgeJson<MemoryReport>(project, ['memory', 'report'], machine);
-    expect(overrides).toMatchObject([{ kind: 'supervisor_key' }]);
+    await runForge(project, ['memory', 'override', 'freeze', '--reason', 'a look first'], HUMAN);
+    const { overrides } = await forgeJson<MemoryReport>(project, ['memory', 'report']);
+    expect(overrides).toMatchObject([{ kind: 'override' }]);
   });
 
   it('LTM-15 says when memory is not intact, and still reports', async () => {

@@ -1,23 +1,11 @@
-import { linkSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
-import {
-  HALT,
-  HUMAN,
-  linesOf,
-  logOf,
-  makeKey,
-  nameKey,
-  putLines,
-  record,
-  segmentOf,
-  verify,
-} from '../support/memory.js';
-import { makeFolder, type Project } from '../support/project.js';
+import { HALT, HUMAN, linesOf, logOf, putLines, record, segmentOf, verify } from '../support/memory.js';
+import type { Project } from '../support/project.js';
 
 const ACKNOWLEDGE = ['memory', 'override', 'acknowledge'];
 
@@ -60,8 +48,6 @@ const ARGUMENTS: Record<string, string[]> = {
   'commit check': ['--range', 'HEAD..HEAD'],
   'memory record': ['--task', 'A', '--exit-code', '0'],
   'memory show': ['NOTE'],
-  'supervisor trust': ['3fa9c1d20b7e4a55'],
-  'supervisor retire': ['3fa9c1d20b7e4a55'],
   'checkpoint create': ['X', '--verify', 'true'],
   'checkpoint show': ['known-v1'],
   'cycle ': ['true'],
@@ -182,66 +168,34 @@ describe('while memory is halted', () => {
   );
 });
 
+/** What agents set in the commands that they run. */
+const AGENTS = [
+  ...['CLAUDECODE', 'GEMINI_CLI', 'CODEX_THREAD_ID', 'CODEX_SANDBOX', 'OPENCODE', 'AGENT', 'CURSOR_AGENT'],
+];
+
 describe('forge memory override acknowledge', () => {
   /** How a call may decide, and what it is refused with; null: it is not. */
-  const DECIDERS: [
-    who: string,
-    options: (folder: string, project: Project) => RunOptions,
-    code: string | null,
-  ][] = [
-    ['nobody at a terminal, and no key', () => ({}), 'human.required'],
-    ['a builder', () => ({ ...HUMAN, env: { FORGE_ROLE: 'builder' } }), 'role.denied'],
-    ['a person at a terminal', () => HUMAN, null],
-    [
-      'a named key outside the repository',
-      (folder, project) => ({ env: { FORGE_SUPERVISOR_KEY: nameKey(project, makeKey(folder)) } }),
-      null,
-    ],
-    [
-      'a key that somebody just made',
-      (folder) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(folder) } }),
-      'key.unknown',
-    ],
-    [
-      'a person at a terminal with a key that nobody named',
-      (folder) => ({ ...HUMAN, env: { FORGE_SUPERVISOR_KEY: makeKey(folder) } }),
-      null,
-    ],
-    [
-      'a key in the repository',
-      (_, { dir }) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(dir) } }),
-      'key.unusable',
-    ],
-    [
-      'a key whose other name lies in the repository',
-      (folder, { dir }) => {
-        linkSync(makeKey(folder), join(dir, 'key.pem'));
-        return { env: { FORGE_SUPERVISOR_KEY: join(folder, 'ed25519.pem') } };
-      },
-      'key.unusable',
-    ],
-    [
-      'a key of another kind',
-      (folder) => ({ env: { FORGE_SUPERVISOR_KEY: makeKey(folder, 'x25519') } }),
-      'key.unusable',
-    ],
-    [
-      'a key that is not there',
-      () => ({ ...HUMAN, env: { FORGE_SUPERVISOR_KEY: '/nosuch/key.pem' } }),
-      'key.unusable',
-    ],
+  const DECIDERS: [who: string, options: RunOptions, code: string | null][] = [
+    ['nobody at a terminal', {}, 'human.required'],
+    ['a builder', { ...HUMAN, env: { FORGE_ROLE: 'builder' } }, 'role.denied'],
+    ['a person at a terminal', HUMAN, null],
+    ['a person who exports a setting of an agent', { ...HUMAN, env: { CODEX_HOME: '/home/ada' } }, null],
+    ...AGENTS.map((name): (typeof DECIDERS)[number] => [
+      `an agent at a terminal (${name})`,
+      { ...HUMAN, env: { [name]: '1' } },
+      'human.required',
+    ]),
   ];
 
-  it.each(DECIDERS)('LTM-14 B-103 %s', async (_, options, code) => {
+  it.each(DECIDERS)('LTM-14 B-103 %s', async (_, given, code) => {
     const { project, file, lines } = await halted();
     putLines(project, file, lines);
     const call = [...ACKNOWLEDGE, '--reason', 'it was a slip'];
-    const given = options(makeFolder(), project);
     if (code !== null) {
       const error = await forgeError(project, call, given);
       expect(error).toMatchObject({ exitCode: 3, kind: 'refused', code });
       // Whoever is refused may be an agent: nothing that it could type is offered.
-      if (code !== 'role.denied') expect(error.hint).toMatch(/^ask a human/);
+      if (code !== 'role.denied') expect(error.hint).toBe('ask a human to run this command at a terminal');
       expect(project.has(HALT)).toBe(true);
       return;
     }
@@ -254,7 +208,7 @@ describe('forge memory override acknowledge', () => {
     expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
       kind: 'acknowledged',
       reason: 'it was a slip',
-      by: given.terminal ? 'terminal' : expect.stringMatching(/^key [0-9a-f]{16}$/),
+      by: 'terminal',
       reasons: [expect.stringContaining('record 2 was removed')],
     });
     expect((await record(project)).cycle).toBe(3);

@@ -32,13 +32,8 @@ const FORGE = [
   { forge: 'init', quiet: true },
   { sh: 'git add . && git commit -q -m "Add forge"' },
 ];
-/** Keys that decide where no terminal is. */
-const KEY = { FORGE_SUPERVISOR_KEY: '{home}/key.pem' };
-const makeKey = (name, more = '') => ({
-  sh: `node -e "require('fs').writeFileSync(process.argv[1], require('crypto').generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem'${more} }), { mode: 0o600 })" {home}/${name}`,
-});
-const SUPERVISED = [makeKey('key.pem'), { forge: 'supervisor init', env: KEY, quiet: true }];
-const human = (forge, rest = {}) => ({ forge, env: KEY, ...rest });
+/** What only a human decides, typed at a terminal. */
+const human = (terminal) => ({ terminal });
 
 const RECORD = 'memory record --task SLUG-1 --exit-code 0 --classification SUCCESS --environment-valid true';
 const BUILDER = { FORGE_ROLE: 'builder' };
@@ -72,7 +67,6 @@ const nowhere = {
     'agent status',
     'ci',
     'trust --show',
-    'supervisor show',
     'config list',
     'doctor',
     'guard scan',
@@ -527,9 +521,7 @@ const memory = {
     'memory fold',
     'memory fold',
     'memory compact',
-    'memory seal',
     'memory override freeze --reason "no human"',
-    ...SUPERVISED,
     human('memory override freeze'),
     human('memory override freeze --reason "a look first"'),
     'memory consolidate',
@@ -559,7 +551,6 @@ const damage = {
   name: 'damage',
   steps: [
     ...FORGE,
-    ...SUPERVISED,
     { forge: 'session start --goal "Damage"', quiet: true },
     {
       forge: 'memory record --task A --exit-code 1 --classification FAILURE',
@@ -634,7 +625,6 @@ const guard = {
   name: 'guard',
   steps: [
     ...FORGE,
-    ...SUPERVISED,
     { forge: 'session start --goal "Guard"', quiet: true },
     { write: { 'mail.txt': `ask ${EMAIL}\n` } },
     `note add "ask ${EMAIL}"`,
@@ -925,7 +915,6 @@ const builder = {
       'memory promote',
       'memory consolidate',
       'memory override freeze --reason "x"',
-      'memory seal',
       'config set briefing.budget 900',
       'trust --yes',
       'checkpoint create',
@@ -933,50 +922,11 @@ const builder = {
       'cycle -- true',
       'hooks install',
       'agent install claude',
-      'supervisor init',
       'session end --learned "x"',
       'session end',
     ].map((forge) => ({ forge, env: BUILDER })),
     'memory log --tier audit',
     'status',
-  ],
-};
-
-const seals = {
-  name: 'seals',
-  steps: [
-    ...FORGE,
-    'supervisor show',
-    'supervisor init',
-    makeKey('key.pem'),
-    makeKey('second.pem'),
-    human('supervisor init --dry-run'),
-    { ...human('supervisor init'), keep: { fingerprint: 'key.fingerprint' } },
-    human('supervisor init'),
-    'supervisor show',
-    { text: 'supervisor show' },
-    { forge: 'memory seal', env: { FORGE_SUPERVISOR_KEY: '{home}/second.pem' } },
-    { forge: 'memory override freeze --reason "x"', env: { FORGE_SUPERVISOR_KEY: '{home}/second.pem' } },
-    { forge: 'memory seal', env: { FORGE_SUPERVISOR_KEY: '{home}/missing.pem' } },
-    human('memory seal --dry-run'),
-    human('memory seal'),
-    human('memory seal'),
-    'memory verify --signatures',
-    { text: 'memory verify --signatures' },
-    { forge: 'session start', env: KEY, quiet: true },
-    { forge: 'note add "sealed"', env: KEY, quiet: true },
-    human('session end'),
-    'memory verify --signatures',
-    human('supervisor trust ffffffff --reason "unknown"'),
-    human('supervisor trust {fingerprint} --reason "again"'),
-    'supervisor trust {fingerprint}',
-    human('supervisor retire {fingerprint}'),
-    human('supervisor retire {fingerprint} --reason "lost"'),
-    'supervisor show',
-    'memory verify --signatures',
-    { terminal: 'supervisor init --key {home}/third.pem' },
-    { terminal: 'memory seal --reason "anew"' },
-    'doctor',
   ],
 };
 
@@ -1339,24 +1289,6 @@ const large = {
   ],
 };
 
-const LOCKED = { FORGE_SUPERVISOR_KEY: '{home}/locked.pem' };
-const WITH_FILE = { ...LOCKED, FORGE_SUPERVISOR_PASSPHRASE_FILE: '{home}/passphrase' };
-const locked = {
-  name: 'locked-key',
-  steps: [
-    ...FORGE,
-    makeKey('locked.pem', ", cipher: 'aes-256-cbc', passphrase: 'open sesame'"),
-    { write: { '{home}/passphrase': 'open sesame\n' } },
-    { forge: 'supervisor init', env: LOCKED },
-    { forge: 'supervisor init --passphrase-stdin', env: LOCKED, stdin: 'wrong\n' },
-    { forge: 'supervisor init --passphrase-stdin', env: LOCKED, stdin: 'open sesame\n' },
-    { forge: 'memory seal', env: LOCKED },
-    { forge: 'memory seal --passphrase-stdin', env: LOCKED, stdin: 'open sesame\n' },
-    { forge: 'memory override freeze --reason "x"', env: WITH_FILE },
-    { forge: 'supervisor show', env: WITH_FILE },
-  ],
-};
-
 const worktrees = {
   name: 'worktrees',
   steps: [
@@ -1403,12 +1335,10 @@ export const STORIES = [
   mcp,
   kfr,
   builder,
-  seals,
   agents,
   ci,
   conflicts,
   plain,
   completion,
-  locked,
   worktrees,
 ];

@@ -14,7 +14,7 @@ import {
 } from '../support/checkpoints.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
-import { logOf, makeKey, nameKey, record, verify } from '../support/memory.js';
+import { verify } from '../support/memory.js';
 import { changedPaths, makeFolder, run } from '../support/project.js';
 
 describe('forge checkpoint create', () => {
@@ -198,17 +198,6 @@ describe('forge checkpoint create', () => {
     expect((await runForge(project, ['checkpoint', 'create', 'X', '--verify', ask], { env })).exitCode).toBe(
       0,
     );
-  });
-
-  it('LTM-18 GIT-05 seals memory where a supervisor’s key is there', async () => {
-    const project = await makeForge();
-    await record(project);
-    const key = nameKey(project, makeKey(makeFolder()));
-    const made = await forgeJson<Made>(project, ['checkpoint', 'create', 'X', '--verify', 'true'], {
-      env: { FORGE_SUPERVISOR_KEY: key },
-    });
-    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toContain('seal');
-    expect(made.ledger?.audit?.records).toBe(2);
   });
 
   it('GIT-05 tag.gpgSign is honoured, and a signing program that the repository names is not run', async () => {

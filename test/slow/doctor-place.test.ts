@@ -3,7 +3,6 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
-  readdirSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -32,7 +31,6 @@ import {
   projectAt,
   run,
 } from '../support/project.js';
-import { initKey, makeMachine, seal } from '../support/seals.js';
 
 const UNASKED = /git's hooks are not installed/;
 
@@ -167,31 +165,6 @@ describe('forge doctor, of what was left half-way', () => {
     execFileSync('git', ['clone', '-q', '--depth', '1', `file://${project.dir}`, clone.dir]);
     expect(await found(clone)).toContain(
       'advisory: the history of this clone is cut off → git fetch --unshallow',
-    );
-  });
-});
-
-describe('forge doctor, of seals', () => {
-  it('LTM-18 tells of records that no seal covers, where seals are made, and of seals that do not hold', async () => {
-    const project = await makeForge();
-    const [machine, colleague] = [makeMachine(), makeMachine()];
-    const keep = (): string => project.git('add', '-A') + project.git('commit', '-qm', 'Keep');
-    await runForge(project, ['trust', '--yes'], machine);
-    await runForge(project, ['trust', '--yes'], colleague);
-    await initKey(project, machine);
-    keep();
-    expect(await found(project, machine)).toEqual([
-      expect.stringMatching(/^advisory: \d+ records? (is|are) not sealed → forge memory seal$/),
-    ]);
-    await seal(project, machine);
-    keep();
-    for (const person of [machine, colleague]) expect(await found(project, person)).toEqual([]);
-    for (const name of readdirSync(project.path('.forge/memory/audit.d'))) {
-      const path = `.forge/memory/audit.d/${name}`;
-      project.write(path, project.read(path).replace(/"signature":"..../, '"signature":"AAAA'));
-    }
-    expect(await found(project, colleague)).toContainEqual(
-      expect.stringMatching(/^degraded: .* → forge memory verify --signatures$/),
     );
   });
 });

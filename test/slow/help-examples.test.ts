@@ -23,7 +23,7 @@ type Step = string | readonly [name: string, exitCode: number, reason: RegExp];
 
 /** An example names a record that another project has. */
 const ELSEWHERE = /forge: ("3fa9c1d2" is no note|There is no (record|knowledge) "?3fa9c1d2)/;
-const HUMAN = /is for a human to decide; this is no terminal/;
+const HUMAN = /needs a human's decision; there is no terminal/;
 
 /** Days of a project, one command after the other. */
 const STORY: readonly Step[] = [
@@ -43,7 +43,6 @@ const STORY: readonly Step[] = [
   ['session discard', 3, /No session is running/],
   ...['cycle', 'loop', 'memory record', 'memory consolidate', 'memory report', 'memory log'],
   ...['memory verify', 'memory stats', 'memory fold', 'memory compact', 'memory restore'],
-  ['memory seal', 3, /There is no supervisor's key/],
   ['memory promote', 2, /No evaluation shows the pattern "retry the install once"/],
   ['memory show', 2, ELSEWHERE],
   ['memory repair', 3, HUMAN],
@@ -53,10 +52,7 @@ const STORY: readonly Step[] = [
   ['memory override', 3, HUMAN],
   ...['guard scan', 'recover', 'ci', 'agent install', 'agent status', 'agent uninstall', 'hooks install'],
   ...['hooks status', 'hooks uninstall'],
-  ['supervisor init', 3, HUMAN],
-  ['supervisor trust', 3, HUMAN],
-  ['supervisor retire', 3, HUMAN],
-  ...['supervisor show', 'feature remove', 'config list', 'config get', 'config set', 'schema', 'complete'],
+  ...['feature remove', 'config list', 'config get', 'config set', 'schema', 'complete'],
 ];
 
 /** Serves until its client ends: test/mcp. */

@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/rules/record.js';
-import { type Call, hasStrace, strikeCall, traceCalls } from '../support/faults.js';
+import { type Call, hasStrace, strikeCall, traceCalls, useTerminal } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { kills } from '../support/kills.js';
-import { linesOf, logOf, makeKey, nameKey, verify } from '../support/memory.js';
+import { HUMAN, linesOf, logOf, verify } from '../support/memory.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
 
@@ -80,7 +80,7 @@ const sample = (all: readonly Call[], size: number): Call[] => {
 describe.skipIf(!hasStrace)('a kill in the middle', () => {
   it('LTM-19 of a redaction leaves nothing damaged, and running it again completes it', async () => {
     const rig = makeRig();
-    process.env.FORGE_SUPERVISOR_KEY = nameKey(rig.project, makeKey(makeFolder()));
+    useTerminal();
     const args = ['memory', 'redact', ...rig.ids, ...REASON, '--json', '--quiet'];
     const calls = traceCalls(copyOf(rig), args);
     expect(calls.length).toBeGreaterThan(20);
@@ -93,7 +93,7 @@ describe.skipIf(!hasStrace)('a kill in the middle', () => {
         what,
         problems: [],
       });
-      expect((await runForge(project, args)).exitCode, what).toBe(0);
+      expect((await runForge(project, args, HUMAN)).exitCode, what).toBe(0);
       expect({ what, traces: traces(project), drafts: drafts(project) }).toEqual({
         what,
         traces: '',
@@ -107,7 +107,7 @@ describe.skipIf(!hasStrace)('a kill in the middle', () => {
 
   it('LTM-14 of a reset leaves nothing damaged, loses nothing, and running it again completes it', async () => {
     const rig = makeRig();
-    process.env.FORGE_SUPERVISOR_KEY = nameKey(rig.project, makeKey(makeFolder()));
+    useTerminal();
     const args = ['memory', 'override', 'reset', 'notes', ...REASON, '--json', '--quiet'];
     const [fixed, folder] = ['.forge/memory/long-term/notes.jsonl', '.forge/memory/notes.d'];
     const before = idsOf(rig.project, fixed, folder);
@@ -118,7 +118,7 @@ describe.skipIf(!hasStrace)('a kill in the middle', () => {
       const what = call.line.slice(0, 160);
       strikeCall(project.dir, args, calls, call, 'signal=KILL');
       expect({ what, ...(await verify(project)) }).toMatchObject({ status: 'intact', exitCode: 0 });
-      await forgeJson(project, args.slice(0, -2));
+      await forgeJson(project, args.slice(0, -2), HUMAN);
       expect({ what, ...(await verify(project)) }).toMatchObject({ status: 'intact', exitCode: 0 });
       expect(
         (await logOf(project, 'notes')).map(({ kind }) => kind),

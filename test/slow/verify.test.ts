@@ -175,7 +175,6 @@ describe('the environment of a test', () => {
       NPM_TOKEN: 'npm_secret',
       AWS_SECRET_ACCESS_KEY: 'aws_secret',
       ANTHROPIC_API_KEY: 'sk_secret',
-      FORGE_SUPERVISOR_KEY: 'forge_secret',
       FORGE_TRUST: 'trust_secret',
       SSH_AUTH_SOCK: '/tmp/agent_secret',
       NODE_OPTIONS: '--no-warnings',

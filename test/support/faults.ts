@@ -90,13 +90,24 @@ export interface Ended {
   stderr: string;
 }
 
+let atTerminal = false;
+
+/** From now on what `start` runs is at a terminal, with util-linux' `script`. */
+export function useTerminal(): void {
+  atTerminal = true;
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
 export function start(
   dir: string,
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Ended {
-  const { status, signal, stdout, stderr } = spawnSync(program, args, {
+  const line = [program, ...args].map(quoted).join(' ');
+  const [file, words] = atTerminal ? ['script', ['-qec', line, '/dev/null']] : [program, args];
+  const { status, signal, stdout, stderr } = spawnSync(file, words, {
     cwd: dir,
     encoding: 'utf8',
     env: { ...process.env, ...env },

@@ -1,12 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { createPublicKey } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { addTomlItem } from '../../src/core/toml.js';
 import type { Finding, Integrity } from '../../src/index.js';
 import type { Tier } from '../../src/ledger/rules/record.js';
-import { publicKeyOf } from '../../src/ledger/rules/seal.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';
@@ -109,22 +105,6 @@ export async function typeHint(project: Project, hint: string): Promise<void> {
     const { exitCode, stderr } = await runForge(project, words.slice(1), HUMAN);
     if (exitCode !== 0) throw new Error(`${step}: exit ${exitCode}: ${stderr}`);
   }
-}
-
-/** A key of a Supervisor in a file of its own. */
-export function makeKey(folder: string, algorithm = 'ed25519'): string {
-  const path = join(folder, `${algorithm}.pem`);
-  const kind = algorithm === 'ed25519' ? ['-algorithm', 'ed25519'] : ['-algorithm', algorithm];
-  execFileSync('openssl', ['genpkey', ...kind, '-out', path], { stdio: 'pipe' });
-  return path;
-}
-
-/** What a pull brings once somebody named a key: the settings have its public half, and no machine has pinned one. */
-export function nameKey(project: Project, file: string): string {
-  const config = '.forge/config.toml';
-  const key = publicKeyOf(createPublicKey(readFileSync(file)).export({ type: 'spki', format: 'der' }));
-  project.write(config, addTomlItem(project.read(config), 'supervisor', 'keys', key));
-  return file;
 }
 
 /** So many cycles at once. */

@@ -117,14 +117,13 @@ commands = ["touch pwned"]
 name = "supervisor"
 [override]
 all = true
+[supervisor]
+key = "abc"
 `;
     // The file that init writes has tables of these names.
     project.write(
       CONFIG,
-      `${project
-        .read(CONFIG)
-        .replace('[guard]\n', '[guard]\noff = true\nenabled = false\n')
-        .replace('[supervisor]\n', '[supervisor]\nkey = "abc"\n')}${evil}`,
+      `${project.read(CONFIG).replace('[guard]\n', '[guard]\noff = true\nenabled = false\n')}${evil}`,
     );
     project.write(
       FEATURES,

@@ -132,10 +132,6 @@ export const ABOUT: Readonly<Record<string, About>> = {
     exits: { '1': 'a rule is broken', '4': 'memory is damaged', '5': 'a secret' },
   },
   trust: { see: ['trust'] },
-  supervisor: {
-    text: 'A key outside the repository lets a human decide where no terminal is, and seals memory at the end of sessions: afterwards anybody can check who vouched for what.',
-    see: ['roles', 'memory'],
-  },
   config: { see: ['config'] },
   schema: {
     text: 'The JSON Schema that the files of .forge/ are checked by, for editors and other programs.',

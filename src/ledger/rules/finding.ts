@@ -2,15 +2,6 @@ import { plural } from '../../core/text.js';
 import type { LastGood, Problem } from './problem.js';
 import type { LedgerRecord, Tier } from './record.js';
 
-/** What `memory verify --signatures` finds besides (docs/format.md, "What verify finds"). */
-export type SealCode =
-  | 'seal_invalid'
-  | 'seal_broken'
-  | 'seal_count'
-  | 'seal_removed'
-  | 'key_foreign'
-  | 'key_removed';
-
 /** What a verification finds, and what a human can do about it (docs/format.md, "What verify finds"). */
 export type FindingCode =
   | 'edited'
@@ -33,8 +24,7 @@ export type FindingCode =
   | 'rolled_back'
   | 'dropped'
   | 'redacted_back'
-  | 'secret'
-  | SealCode;
+  | 'secret';
 
 export interface Finding {
   code: FindingCode;

@@ -4,11 +4,12 @@ import { linkCommits } from '../commit/issue-commits.js';
 import { formatCommitMessage } from '../commit/message.js';
 import { refused } from '../core/error.js';
 import { commitFolder, NOTHING_CHANGED } from '../git/commit.js';
+import { describeUnsigned } from '../git/signing.js';
 import { surroundings } from '../ledger/append.js';
 import { recordsLacking } from '../ledger/checkpoint-anchors.js';
 import { requireMemory } from '../ledger/integrity.js';
 import { readTips } from '../ledger/store/ledger.js';
-import type { Context } from '../project/project.js';
+import { type Context, readConfig } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
@@ -68,6 +69,7 @@ async function commitForge(context: Context, { place, issue, message }: Proven):
     git,
     folder,
     outerIndex: context.world.env.GIT_INDEX_FILE,
+    sign: readConfig(context).git.sign,
     message: (parent) =>
       formatCommitMessage({
         id: idHere(context, issue),
@@ -84,7 +86,11 @@ async function commitForge(context: Context, { place, issue, message }: Proven):
         ledger: ledgerHeads(context),
       }),
   });
-  if ('hash' in outcome) return outcome.hash;
+  if ('hash' in outcome) {
+    if (outcome.unsigned !== undefined)
+      context.warnings.push(describeUnsigned('The commit of .forge/', outcome.unsigned));
+    return outcome.hash;
+  }
   if (outcome.skipped !== NOTHING_CHANGED) throw notNow(outcome.skipped);
   return (await git(['rev-parse', 'HEAD'])).stdout.trim();
 }

@@ -3,7 +3,7 @@ import { formatCommitMessage } from '../commit/message.js';
 import { checkpointFile, checkpointsFolder, shown, shownFrom } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
-import type { Context } from '../project/project.js';
+import { type Context, readConfig } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { issueOf, type Manifest, nameIn } from './rules.js';
 
@@ -21,6 +21,7 @@ export async function keepManifest(context: Context, manifest: Manifest): Promis
     git,
     folder: shownFrom(repository.root, checkpointsFolder(layout)),
     outerIndex: world.env.GIT_INDEX_FILE,
+    sign: readConfig(context).git.sign,
     message: (parent) =>
       manifestMessage(manifest, {
         name,

@@ -1,8 +1,9 @@
 import { checkpointFile, featuresFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { FEATURES } from '../feature/rules.js';
+import { describeUnsigned } from '../git/signing.js';
 import { createTag, listTags } from '../git/tags.js';
-import { type Context, timestamp } from '../project/project.js';
+import { type Context, readConfig, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { type CommittedState, commitState, type Proven } from './commit.js';
 import { writeIntent } from './intent.js';
@@ -29,6 +30,7 @@ interface Making extends Proven {
 export async function mark(context: Context, making: Making): Promise<Manifest> {
   const { place, issue, token } = making;
   const { disk, layout } = context;
+  const { sign } = readConfig(context).git;
   const state = await commitState(context, making);
   for (let attempt = 1; attempt <= 20; attempt++) {
     const name = await freeName(context, place, issue);
@@ -38,7 +40,10 @@ export async function mark(context: Context, making: Making): Promise<Manifest> 
     disk.checkContent(checkpointFile(layout, name), bytes);
     writeIntent(context, token, { name, at: manifest.timestamp });
     const message = tagMessage(manifest);
-    if (await createTag(place.git, { name, commit: state.commit, message })) return manifest;
+    const tag = await createTag(place.git, { name, commit: state.commit, message, sign });
+    if (tag?.unsigned !== undefined)
+      context.warnings.push(describeUnsigned(`The tag ${manifest.tag}`, tag.unsigned));
+    if (tag) return manifest;
   }
   throw notNow('others took every name that was tried');
 }

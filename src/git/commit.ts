@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ForgeError } from '../core/error.js';
 import { type Git, type GitResult, gitError, must, PORCELAIN } from './client.js';
 import { withoutLocalFilters } from './config.js';
 import type { Repository } from './repository.js';
+import { signingGit } from './signing.js';
 import { operationInProgress, stampOf } from './state.js';
 
 export interface FolderCommit {
@@ -15,9 +17,14 @@ export interface FolderCommit {
   outerIndex: string | undefined;
   /** Makes the message from the parent's short hash (null for the first commit). */
   message: (parent: string | null) => string;
+  /** `[git] sign`: with git's own signature. */
+  sign: boolean;
 }
 
-export type CommitOutcome = { hash: string; short: string; subject: string } | { skipped: string };
+/** `unsigned`: why the commit has no signature although one was asked for. */
+export type CommitOutcome =
+  | { hash: string; short: string; subject: string; unsigned?: string }
+  | { skipped: string };
 
 /** The reason for a skipped commit when the folder is as HEAD has it. */
 export const NOTHING_CHANGED = 'nothing changed';
@@ -32,7 +39,7 @@ interface Changes {
 
 /**
  * Commits one folder and nothing else: other staged changes stay staged and stay out. No hook, filter, editor or
- * signing program of the repository runs. During a merge, rebase, pick, revert or bisect, in a hook and with conflicts
+ * signing program of the repository runs. A signature that fails is left out. During a merge, rebase, pick, revert or bisect, in a hook and with conflicts
  * it does nothing and returns the reason. A commit that fails leaves the index as it was.
  */
 export async function commitFolder(job: FolderCommit): Promise<CommitOutcome> {
@@ -123,8 +130,27 @@ async function add(git: Git, paths: readonly string[]): Promise<GitResult> {
 }
 
 async function commit(git: Git, job: FolderCommit, paths: readonly string[]): Promise<CommitOutcome> {
+  if (!job.sign) return commitPaths(git, job, paths, '--no-gpg-sign');
+  const signed = await commitPaths(await signingGit(job.git), job, paths, '--gpg-sign').catch(whyStopped);
+  if ('hash' in signed || signed.skipped === NOTHING_CHANGED) return signed;
+  const outcome = await commitPaths(git, job, paths, '--no-gpg-sign');
+  return 'hash' in outcome ? { ...outcome, unsigned: signed.skipped } : outcome;
+}
+
+/** A signer that waits for a person was stopped. */
+function whyStopped(error: unknown): { skipped: string } {
+  if (error instanceof ForgeError && error.code === 'git.timeout') return { skipped: error.message };
+  throw error;
+}
+
+async function commitPaths(
+  git: Git,
+  job: FolderCommit,
+  paths: readonly string[],
+  signature: '--gpg-sign' | '--no-gpg-sign',
+): Promise<CommitOutcome> {
   const settings = ['-c', 'i18n.commitEncoding=UTF-8', '-c', 'core.abbrev=no'];
-  const options = ['--only', '--cleanup=verbatim', '--no-verify', '--no-gpg-sign', '--file=-'];
+  const options = ['--only', '--cleanup=verbatim', '--no-verify', signature, '--file=-'];
   const args = [...settings, 'commit', ...options, '--', ...paths];
   let message = '';
   const restoreDrafts = keepDrafts(job.repository);

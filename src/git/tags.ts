@@ -1,6 +1,8 @@
+import { ForgeError } from '../core/error.js';
 import { TAG_FOLDER, tagOf } from '../core/paths.js';
 import { type Git, gitError, must, PORCELAIN } from './client.js';
 import { ownSigners, withoutLocalFilters } from './config.js';
+import { signingGit } from './signing.js';
 
 /** A checkpoint's tag in git. */
 export interface TagFacts {
@@ -57,18 +59,53 @@ export async function pathsIn(git: Git, commit: string, folder: string): Promise
   return new Set((await must(git, args)).split('\0').filter(Boolean));
 }
 
+export interface NewTag {
+  name: string;
+  commit: string;
+  message: string;
+  /** `[git] sign`; otherwise the tag is signed where `tag.gpgSign` asks for it. */
+  sign: boolean;
+}
+
 /**
- * Makes an annotated tag, signed where `tag.gpgSign` asks for it. False when the name is taken, which only git can
- * decide. Lines that begin with `#` stay.
+ * Makes an annotated tag. Null when the name is taken, which only git can decide. `unsigned` says why `sign` was not
+ * possible. Lines that begin with `#` stay.
  */
-export async function createTag(
-  unsafe: Git,
-  { name, commit, message }: { name: string; commit: string; message: string },
-): Promise<boolean> {
-  const git = await withoutLocalFilters(unsafe, await ownSigners(unsafe));
-  const args = ['tag', '--annotate', '--cleanup=verbatim', '--file=-', '--', tagOf(name), commit];
+export async function createTag(unsafe: Git, tag: NewTag): Promise<{ unsigned?: string } | null> {
+  if (!tag.sign) {
+    const made = await makeTag(
+      await withoutLocalFilters(unsafe, await ownSigners(unsafe)),
+      tag,
+      '--annotate',
+    );
+    return made && {};
+  }
+  const git = await signingGit(unsafe);
+  try {
+    const made = await makeTag(git, tag, '--sign');
+    // When ssh-keygen fails, git makes the tag without a signature and exits with 0.
+    return made && ((await isSigned(git, tag.name)) ? {} : { unsigned: made.message });
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    const made = await makeTag(git, tag, '--annotate', '--no-sign');
+    return made && { unsigned: error.message };
+  }
+}
+
+async function isSigned(git: Git, name: string): Promise<boolean> {
+  const args = ['for-each-ref', '--format=%(contents:signature)', `refs/tags/${tagOf(name)}`];
+  return (await must(git, args, PORCELAIN)).trim() !== '';
+}
+
+/** What git said meanwhile, or null when the name is taken. */
+async function makeTag(
+  git: Git,
+  { name, commit, message }: NewTag,
+  ...options: string[]
+): Promise<Error | null> {
+  const args = ['tag', ...options, '--cleanup=verbatim', '--file=-', '--', tagOf(name), commit];
   const { code, stderr } = await git(args, { ...PORCELAIN, input: message });
-  if (code === 0) return true;
-  if (await hasTag(git, tagOf(name))) return false;
+  if (code === 0) return gitError(args, stderr);
+  if (await hasTag(git, tagOf(name))) return null;
   throw gitError(args, stderr);
 }

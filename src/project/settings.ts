@@ -74,6 +74,8 @@ const TABLES = {
   git: () => ({
     /** The branch that the others are merged into; empty: forge asks git. */
     default_branch: Branch(),
+    /** LTM-18: git signs the commits of `.forge/` and the tags of checkpoints, as git is set up. */
+    sign: z.boolean(),
   }),
   features: () => ({
     /** Where each test is put in for `{}`; empty: a test is a command. */
@@ -131,7 +133,7 @@ export const DEFAULTS: Tables = {
     rules_off: [],
     exempt: [],
   },
-  git: { default_branch: '' },
+  git: { default_branch: '', sign: false },
   features: { test_command: '', timeout_seconds: 600 },
   cycle: { commit: false, checkpoint: false },
   checkpoint: { verify: [] },

@@ -5,9 +5,10 @@ import { FEATURES } from '../feature/rules.js';
 import type { Git } from '../git/client.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import type { Repository } from '../git/repository.js';
+import { describeUnsigned } from '../git/signing.js';
 import { readBranch } from '../git/state.js';
 import { readLedgerState } from '../ledger/store/state.js';
-import type { Context } from '../project/project.js';
+import { type Context, readConfig } from '../project/project.js';
 import type { Focus } from './focus-rules.js';
 import { parseProgress } from './progress-rules.js';
 import { type RunningSession, sessionName } from './rules.js';
@@ -41,9 +42,12 @@ async function makeCommit(
     git,
     folder: shownFrom(repository.root, layout.dir),
     outerIndex: world.env.GIT_INDEX_FILE,
+    sign: readConfig(context).git.sign,
     message: (parent) =>
       formatCommitMessage({ ...message, backtrace: { ...message.backtrace, parent: parent ?? 'none' } }),
   });
+  if ('hash' in outcome && outcome.unsigned !== undefined)
+    context.warnings.push(describeUnsigned('The session-end commit', outcome.unsigned));
   if ('hash' in outcome && (await readBranch(repository, git)) === null)
     context.warnings.push(
       `HEAD is detached: no branch holds this commit. Keep it with: git branch NAME ${outcome.short}`,

@@ -60,7 +60,8 @@ export interface EndedSession {
   learned: Learning[];
   /** KFR entries that were not promoted, and are gone with the session (KFR-14). */
   expired: Entry[];
-  commit?: { hash: string; short: string; subject: string };
+  /** `unsigned`: why it has no signature although `[git] sign` asks for one. */
+  commit?: { hash: string; short: string; subject: string; unsigned?: string };
   /** Why there is no commit. */
   commit_skipped?: string;
   warnings: string[];

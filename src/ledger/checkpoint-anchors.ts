@@ -1,7 +1,7 @@
 import { decodeManifest, readManifests } from '../checkpoint/read.js';
 import { type Manifest, manifestIn } from '../checkpoint/rules.js';
-import { checkpointsFolder, memoryFolder, shownFrom } from '../core/paths.js';
-import { streamGit } from '../git/client.js';
+import { checkpointsFolder, memoryFolder, shownFrom, tagOf } from '../core/paths.js';
+import { type Git, streamGit } from '../git/client.js';
 import { isAncestor, memoryTree, notReachable, readBlobs } from '../git/memory.js';
 import { listTags, pathsIn } from '../git/tags.js';
 import type { Context } from '../project/project.js';
@@ -47,18 +47,23 @@ function missHeads({ scans, missing, brokenAnchors }: Look, { tag, commit, ledge
 /** Commits of checkpoints of this branch that only their tags lead to. */
 async function abandoned({ git: run }: Context, { branch, head }: GitFacts): Promise<string[]> {
   if (!run || branch === null) return [];
-  const commits = (await listTags(run)).flatMap(({ commit, message }) => {
-    const held = manifestIn(message);
-    const manifest = held === null ? null : decodeManifest(held);
-    return commit !== null && manifest?.commit === commit && manifest.branch === branch ? [commit] : [];
-  });
-  const alone = await notReachable(run, [...new Set(commits)], BRANCHES);
+  const own = (await taggedManifests(run)).filter(({ manifest }) => manifest.branch === branch);
+  const alone = await notReachable(run, [...new Set(own.map(({ manifest }) => manifest.commit))], BRANCHES);
   const unrelated: string[] = [];
   for (const commit of alone) if ((await isAncestor(run, commit, head)) === false) unrelated.push(commit);
   return unrelated;
 }
 
-const BRANCHES = ['HEAD', '--branches', '--remotes', '--glob=refs/stash'];
+/** Tags of checkpoints, each with the manifest of the commit that it marks. */
+export async function taggedManifests(git: Git): Promise<{ ref: string; manifest: Manifest }[]> {
+  return (await listTags(git)).flatMap(({ name, commit, message }) => {
+    const held = manifestIn(message);
+    const manifest = held === null ? null : decodeManifest(held);
+    return manifest !== null && manifest.commit === commit ? [{ ref: tagOf(name), manifest }] : [];
+  });
+}
+
+export const BRANCHES = ['HEAD', '--branches', '--remotes', '--glob=refs/stash'];
 
 /** Which of these records the ledgers of a commit do not have. */
 export async function recordsLacking(

@@ -2,7 +2,15 @@ import { type Call, command, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
-import { type Finding, type Integrity, type LogEntry, type MemoryStats, TIERS, type Tier } from '../index.js';
+import {
+  type Finding,
+  type Integrity,
+  type LogEntry,
+  type MemoryStats,
+  type SignatureReport,
+  TIERS,
+  type Tier,
+} from '../index.js';
 
 const TIER: OptionSpec = { flags: '--tier <tier>', help: TIERS.join(', '), values: { words: TIERS } };
 
@@ -39,7 +47,43 @@ function renderFinding(
   return `${style.bad(`✗ ${code}`)}  ${place}\n    ${message}${good}\n    → ${style.command(hint)}`;
 }
 
-function renderVerify({ status, tiers, notes, problems, duration_ms }: Verified, style: Style): string {
+/** More signatures than this are not shown one by one: each vouches for what came before. */
+const SHOWN = 5;
+
+function renderSignatures(reports: readonly SignatureReport[], style: Style): string[] {
+  const signed = reports.filter(({ status }) => status !== 'none');
+  const open = reports.length - signed.length;
+  const more = signed.length - SHOWN;
+  return [
+    ...signed.slice(0, SHOWN).map((report) => renderSignature(report, style)),
+    ...(more > 0 ? [style.dim(`· ${plural(more, 'more signature')}`)] : []),
+    ...(reports.length === 0 ? ['No commit or checkpoint names ledger heads yet.'] : []),
+    ...(open > 0
+      ? [`${plural(open, 'commit or tag', 'commits or tags')} with ledger heads: not signed`]
+      : []),
+  ];
+}
+
+function renderSignature(
+  { kind, commit, ref, status, signer, heads, missing }: SignatureReport,
+  style: Style,
+): string {
+  const marks = { good: style.good('✓'), bad: style.bad('✗'), unknown: style.warn('!'), none: '·' };
+  const words = {
+    good: `signed by ${signer}`,
+    bad: 'the signature does not hold',
+    unknown: `signed with a key that git does not trust here (${signer})`,
+    none: 'not signed',
+  };
+  const gone = missing.length > 0 ? `, ${missing.length} missing` : '';
+  const name = kind === 'tag' ? ref : `commit ${commit.slice(0, 12)}`;
+  return `${marks[status]} ${name}  ${words[status]}  ${style.dim(`${plural(heads, 'head')}${gone}`)}`;
+}
+
+function renderVerify(
+  { status, tiers, notes, problems, signatures, duration_ms }: Verified,
+  style: Style,
+): string {
   const rows = tiers.map(({ tier, records, bytes, heads, containers }) => [
     tier,
     plural(records, 'record'),
@@ -51,6 +95,7 @@ function renderVerify({ status, tiers, notes, problems, duration_ms }: Verified,
     `memory is ${painted(status, style)}  ${style.dim(`${(duration_ms / 1000).toFixed(1)} s`)}`,
     columns(rows, '  '),
     ...notes.map((note) => style.dim(`· ${note}`)),
+    ...(signatures ? renderSignatures(signatures, style) : []),
     ...problems.map((problem) => renderFinding(problem, style)),
     ...(status === 'halted'
       ? [
@@ -64,7 +109,11 @@ type Verified = Integrity & { duration_ms: number };
 
 async function verify(call: Call): Promise<Verified> {
   const started = performance.now();
-  const input = { ...tierOption(call), scan: call.options.scan === true };
+  const input = {
+    ...tierOption(call),
+    scan: call.options.scan === true,
+    signatures: call.options.signatures === true,
+  };
   const bar = call.progress('verifying');
   const integrity = await call.forge().memory.verify(input, { onProgress: bar.show, signal: call.signal });
   return { ...integrity, duration_ms: Math.round(performance.now() - started) };
@@ -143,6 +192,7 @@ export const looking = [
     example: 'forge memory verify',
     options: [
       TIER,
+      { flags: '--signatures', help: 'also have git verify who signed which ledger heads' },
       { flags: '--scan', help: 'also look for secrets and personal data in what is stored (exit 5)' },
     ],
     writes: true,

@@ -10,6 +10,7 @@ import { readPauses } from './pause.js';
 import { type Restored, restoreRecords } from './restore.js';
 import { type Finding, isDamage } from './rules/finding.js';
 import { parseLine, TIERS, type Tier } from './rules/record.js';
+import { missingSignedHeads } from './signatures.js';
 import { appendVerbatim } from './store/ledger.js';
 import { endTornLine, readSlice } from './store/torn-line.js';
 
@@ -112,7 +113,8 @@ async function bringBack(
 export async function repairMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
   const decision = requireDecision(context, 'Repairing memory', input.reason);
   const before = await inspectMemory(context, true);
-  const isWhole = !before.findings.some(isDamage);
+  const isWhole =
+    !before.findings.some(isDamage) && (await missingSignedHeads(context, before.look)).length === 0;
   if (isWhole && before.unproven.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
       hint: isHalted(context.disk)
@@ -121,6 +123,7 @@ export async function repairMemory(context: Context, input: { reason?: string } 
     });
   const first = await bringBack(context, before, decision);
   const rest = await inspectMemory(context, true);
+  rest.look?.brokenAnchors.push(...(await missingSignedHeads(context, rest.look)));
   // While there is damage, what lacks its evidence may yet get it.
   if (isWhole) rest.look?.scans.knowledge.result.improper.push(...rest.look.doubtful);
   const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision, first.ids));

@@ -7,6 +7,7 @@ import type { Restored } from './restore.js';
 import { type Finding, isDamage } from './rules/finding.js';
 import type { Tier } from './rules/record.js';
 import { scanMemory } from './scan.js';
+import { type SignatureReport, verifySignatures } from './signatures.js';
 
 /** The answer of a verification. */
 export interface Integrity {
@@ -20,19 +21,27 @@ export interface Integrity {
   problems: Finding[];
   /** What was put back on the way. */
   restored: Restored[];
+  /** With `signatures`: who vouched for what. */
+  signatures?: SignatureReport[];
 }
 
 /** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
 export async function verifyMemory(
   context: Context,
-  input: { tier?: Tier; scan?: boolean } = {},
+  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
   options: LookOptions = {},
 ): Promise<Integrity> {
   warnFileSystem(context);
   const { inspection, restored } = await settleMemory(context, 'journal', true, options);
   const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
   const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
-  const problems = [...inspection.findings, ...secrets, ...inspection.unproven].filter(wanted);
+  const signed = input.signatures ? await verifySignatures(context, inspection.look) : null;
+  const problems = [
+    ...inspection.findings,
+    ...(signed?.findings ?? []),
+    ...secrets,
+    ...inspection.unproven,
+  ].filter(wanted);
   return {
     status: statusOf(problems, readHalt(context.disk) !== null),
     tiers: reportTiers(context, inspection).filter(
@@ -41,6 +50,7 @@ export async function verifyMemory(
     notes: inspection.notes,
     problems,
     restored,
+    ...(signed ? { signatures: signed.signatures } : {}),
   };
 }
 

@@ -51,6 +51,7 @@ export type { Reset } from '../ledger/reset.js';
 export type { Finding } from '../ledger/rules/finding.js';
 export { TIERS, type Tier } from '../ledger/rules/record.js';
 export type { SettledLedger, SettledLedgers } from '../ledger/settle.js';
+export type { SignatureReport } from '../ledger/signatures.js';
 export type { MemoryStats } from '../ledger/stats.js';
 export type { Integrity } from '../ledger/verify.js';
 export type { Note } from '../note/note.js';

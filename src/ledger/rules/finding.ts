@@ -24,7 +24,9 @@ export type FindingCode =
   | 'rolled_back'
   | 'dropped'
   | 'redacted_back'
-  | 'secret';
+  | 'secret'
+  | 'signature_bad'
+  | 'signed_missing';
 
 export interface Finding {
   code: FindingCode;

@@ -1,0 +1,95 @@
+import { type Git, gitError, must } from './client.js';
+import { ownSigners, withoutLocalFilters } from './config.js';
+
+/** `unknown`: nobody here vouches for the key, or git lacks it. `none`: not signed. */
+export type SignatureStatus = 'good' | 'bad' | 'unknown' | 'none';
+
+/** What git says about one signature. `signer` is a name, or the key where git knows no name. */
+export interface Signature {
+  status: SignatureStatus;
+  signer: string | null;
+}
+
+/** A commit whose message names ledger heads. */
+export interface AnchorCommit extends Signature {
+  commit: string;
+  /** The values of its `Forge-Ledger` trailers. None of a commit that was picked, rebased or amended. */
+  anchors: string[];
+}
+
+/** ms. Git starts the verifying program once for each signature. */
+const LIMIT = 600_000;
+
+/** Git with the person's own programs. Without allowed signers git would call a commit with an SSH signature unsigned. */
+export async function verifyingGit(unsafe: Git): Promise<Git> {
+  const signers = (await unsafe(['config', 'gpg.ssh.allowedSignersFile'])).stdout.trim();
+  const none = signers === '' ? [['gpg.ssh.allowedSignersFile', '/dev/null'] as const] : [];
+  const git = await withoutLocalFilters(unsafe, [...(await ownSigners(unsafe)), ...none]);
+  return (args, options = {}) => git(args, { timeout: LIMIT, ...options });
+}
+
+const FIELDS = ['H', 'at', 'ct', 'G?', 'GS', 'GK', '(trailers:key=Forge-Ledger,valueonly,unfold)'];
+
+/** Every commit that HEAD leads to, that changed the folder and names ledger heads, newest first, in one git call. */
+export async function readAnchorCommits(verifying: Git, folder: string): Promise<AnchorCommit[]> {
+  const format = FIELDS.map((field) => `%${field}%x00`).join('');
+  const chosen = ['--basic-regexp', '--grep=^Forge-Ledger: ', '--full-history'];
+  const words = (await must(verifying, ['log', ...chosen, `--format=${format}`, 'HEAD', '--', folder])).split(
+    '\0',
+  );
+  const commits: AnchorCommit[] = [];
+  for (let at = 0; at + FIELDS.length <= words.length; at += FIELDS.length) {
+    const [hash = '', authored, committed, grade = 'N', name, key, trailers = ''] = words.slice(
+      at,
+      at + FIELDS.length,
+    );
+    commits.push({
+      commit: hash.trim(),
+      status: GRADES[grade] ?? 'unknown',
+      signer: name || key || null,
+      anchors: authored === committed ? trailers.split('\n').filter(Boolean) : [],
+    });
+  }
+  return commits;
+}
+
+/** Of `%G?`: also good when it was made by a key that has expired since, and bad when the key was revoked. */
+const GRADES: Record<string, SignatureStatus> = {
+  G: 'good',
+  X: 'good',
+  Y: 'good',
+  B: 'bad',
+  R: 'bad',
+  N: 'none',
+};
+
+/** The signature of an annotated tag. */
+export async function verifyTag(verifying: Git, tag: string): Promise<Signature> {
+  const args = ['verify-tag', '--raw', `refs/tags/${tag}`];
+  const { stderr } = await verifying(args);
+  // A lightweight tag has no object of its own.
+  if (/^error: (?:no signature found|.*cannot verify a non-tag object)/m.test(stderr))
+    return { status: 'none', signer: null };
+  const judged = judgeGpg(stderr) ?? judgeSsh(stderr);
+  if (!judged) throw gitError(args, stderr);
+  return judged;
+}
+
+/** GnuPG's status lines: doc/DETAILS of its source. */
+function judgeGpg(text: string): Signature | null {
+  const [, word = '', key = '', name] =
+    /^\[GNUPG:\] (GOODSIG|BADSIG|EXPSIG|EXPKEYSIG|REVKEYSIG|ERRSIG) (\S+)(?: (.*))?$/m.exec(text) ?? [];
+  if (word === '') return null;
+  if (word === 'ERRSIG') return { status: 'unknown', signer: key };
+  const signer = name || key;
+  if (word === 'BADSIG' || word === 'REVKEYSIG') return { status: 'bad', signer };
+  return { status: /^\[GNUPG:\] TRUST_(?:UNDEFINED|NEVER)/m.test(text) ? 'unknown' : 'good', signer };
+}
+
+/** What `ssh-keygen -Y verify` prints, and `-Y check-novalidate` for a key that no allowed signer has. */
+function judgeSsh(text: string): Signature | null {
+  const [, signer, key] = /^Good "git" signature (?:for (.+) )?with .* key (SHA256:\S+)$/m.exec(text) ?? [];
+  if (key !== undefined) return { status: signer === undefined ? 'unknown' : 'good', signer: signer ?? key };
+  const isBad = /incorrect signature|Could not verify signature/i.test(text);
+  return isBad ? { status: 'bad', signer: null } : null;
+}

@@ -124,7 +124,7 @@ function nameCommand(
 ): void {
   if (file.state !== 'changed') return;
   // Without --no-install, npx may run an unrelated package. A person may have wired it nevertheless.
-  const others = new Set([...found, 'forge', 'npx forge', 'npx --no-install forge']);
+  const others = new Set([...found, ...['', 'npx ', 'npx --no-install '].map((start) => `${start}forge`)]);
   others.delete(wish.command);
   const text = files.read(part.file).text ?? '';
   const isWiredWith = (command: string): boolean =>

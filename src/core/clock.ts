@@ -4,7 +4,7 @@ export const elapsed = (): number => process.uptime() * 1000;
 interface TimeLimit {
   /** Its reason is `time` or `stop`. */
   signal: AbortSignal;
-  /** Call when the limited work has ended. Otherwise the timer keeps this process alive. */
+  /** Call when the limited work has ended. The timer itself keeps no process alive. */
   release(): void;
 }
 
@@ -15,7 +15,7 @@ interface TimeLimit {
 export function timeLimit(ms: number, stop?: AbortSignal): TimeLimit {
   const limit = new AbortController();
   const onStop = (): void => limit.abort('stop');
-  const timer = setTimeout(() => limit.abort('time'), ms);
+  const timer = setTimeout(() => limit.abort('time'), ms).unref();
   stop?.addEventListener('abort', onStop, { once: true });
   if (stop?.aborted) onStop();
   const release = (): void => {

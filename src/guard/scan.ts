@@ -167,9 +167,7 @@ function findWrapped(view: View | undefined, table: Table, wanted: Wanted): Find
     .map((finding) => ({ ...finding, ...spanInSource(view, finding) }));
 }
 
-/** All that the rules find in a text, also encoded, split or disguised in it; sorted, none inside another. */
-export function scanText(text: string, rules: readonly Rule[], wanted: Wanted = () => true): Hit[] {
-  const table = tableOf(rules);
+function findAll(text: string, table: Table, wanted: Wanted): Finding[] {
   const found: Finding[] = findPlain(text, table, wanted);
   // Invisible characters that only a decoded text has are hidden from nobody.
   const visible: Wanted = (rule) => rule.class !== 'invisible' && wanted(rule);
@@ -179,5 +177,20 @@ export function scanText(text: string, rules: readonly Rule[], wanted: Wanted = 
     found.push(...findInView(view, table, visible));
   const wrapped = findWrapped(unwrapView(source, plain), table, visible);
   // A secret at the end of a line would run on into the next line here: what was found without joining stands.
-  return mergeFindings(wrapped.length === 0 ? found : [...found, ...dropOverlapping(wrapped, found)]);
+  return wrapped.length === 0 ? found : [...found, ...dropOverlapping(wrapped, found)];
+}
+
+/** Characters. A repetition over millions of characters overflows the stack of a regular expression. */
+const WINDOW = 262_144;
+const OVERLAP = 16_384;
+
+/** All that the rules find in a text, also encoded, split or disguised in it; sorted, none inside another. */
+export function scanText(text: string, rules: readonly Rule[], wanted: Wanted = () => true): Hit[] {
+  const table = tableOf(rules);
+  if (text.length <= WINDOW) return mergeFindings(findAll(text, table, wanted));
+  const findings: Finding[] = [];
+  for (let from = 0; from < text.length - OVERLAP; from += WINDOW - OVERLAP)
+    for (const { start, end, ...finding } of findAll(text.slice(from, from + WINDOW), table, wanted))
+      findings.push({ ...finding, start: from + start, end: from + end });
+  return mergeFindings(findings);
 }

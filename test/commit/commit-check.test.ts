@@ -250,7 +250,7 @@ describe('forge commit check --range', () => {
     const project = makeRepository();
     const parent = (text: string): string => GOOD.replace(/Parent: .*/, `Parent: ${text}`);
     commit(project, parent('1a2b3c4 (an agreed note)'));
-    const card = commit(project, parent('4111111111111111 (previous)'));
+    const card = commit(project, parent('card 4539148803436467 (previous)'));
     const note = commit(project, parent(`1a2b3c4 (${SECRET})`));
     const { stdout } = await runForge(project, ['commit', 'check', '--range', 'HEAD~3..HEAD', '--json']);
     const { commits } = JSON.parse(stdout) as CommitCheck;

@@ -47,6 +47,24 @@ function* differences(a, b, path = '') {
 const say = (line) => process.stdout.write(`${line}\n`);
 const shown = (value) => (value === undefined ? '(nothing)' : JSON.stringify(value));
 let count = 0;
+
+/** Pairs of places with the same command, in order (the longest common subsequence); undefined where one side has none. */
+function align(a, b) {
+  const titles = [a, b].map((steps) => steps.map(({ argv }) => argv.join(' ').replace(NUMBERED, '<$1')));
+  const isEqual = (i, j) => titles[0][i] === titles[1][j];
+  const common = Array.from({ length: a.length + 1 }, () => new Array(b.length + 1).fill(0));
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      common[i][j] = isEqual(i, j) ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+  const pairs = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; )
+    if (i < a.length && j < b.length && isEqual(i, j)) pairs.push([i++, j++]);
+    else if (j >= b.length || (i < a.length && common[i + 1][j] >= common[i][j + 1]))
+      pairs.push([i++, undefined]);
+    else pairs.push([undefined, j++]);
+  return pairs;
+}
+
 function report(title, a, b) {
   const found = [...differences(a, b)];
   if (found.length === 0) return;
@@ -62,9 +80,9 @@ for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     report(`${name}: a story`, a && `${a.steps.length} steps`, b && `${b.steps.length} steps`);
     continue;
   }
-  for (let i = 0; i < Math.max(a.steps.length, b.steps.length); i++) {
-    const argv = (a.steps[i] ?? b.steps[i]).argv.join(' ');
-    report(`${name} ${i + 1}: ${argv}`, a.steps[i], b.steps[i]);
+  for (const [i, j] of align(a.steps, b.steps)) {
+    const step = a.steps[i] ?? b.steps[j];
+    report(`${name} ${(i ?? j) + 1}: ${step.argv.join(' ')}`, a.steps[i], b.steps[j]);
   }
   const only = (files, others) => files.filter((file) => !others.some((other) => pairs.agree(file, other)));
   report(`${name}: files`, only(a.files, b.files), only(b.files, a.files));

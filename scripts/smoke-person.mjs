@@ -25,7 +25,7 @@ export function makePerson(folder, node) {
     // What a coming Node will refuse counts as broken today.
     NODE_PENDING_DEPRECATION: '1',
   };
-  return { folder, global, temp, start: (program, args, cwd) => start(program, args, cwd, env) };
+  return { folder, home, global, temp, start: (program, args, cwd) => start(program, args, cwd, env) };
 }
 
 function start(program, args, cwd, env) {

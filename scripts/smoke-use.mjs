@@ -67,15 +67,18 @@ export function useCommandLine(person, version) {
   check(json('memory', 'verify').status === 'intact', 'forge memory verify did not find memory intact.');
 }
 
-/** Node 22.1 and newer keep what they compiled; older ones have what the build compiled, or nothing. */
+/** Node 22.1 and newer keep compiled code in the user's cache folder. Nothing of it is in the temporary folder. */
 export function checkCache(person) {
   const keeps =
     run(person, 'node', ['-p', '"enableCompileCache" in require("module")'], person.folder) === 'true\n';
-  const kept = readdirSync(person.temp).some((name) => name.startsWith('forge-compile-cache'));
+  const folder = join(person.home, '.cache', 'forge', 'node');
+  const kept = existsSync(folder) && readdirSync(folder).length > 0;
   check(
     kept === keeps,
-    `forge keeps ${kept ? 'code that Node could not have' : 'nothing of what Node'} compiled.`,
+    kept ? 'A Node without a code cache has one.' : 'Node keeps no compiled code of forge.',
   );
+  const temporary = readdirSync(person.temp).filter((name) => name.startsWith('forge-compile'));
+  check(temporary.length === 0, `The temporary folder has ${temporary.join(', ')}.`);
 }
 
 /** Git itself asks the hook: what does not follow the protocol is refused, what forge writes is taken. */

@@ -2,6 +2,7 @@
 'use strict';
 // Answers --version, and starts one of the two bundles in dist/cli.
 
+const { writeSync } = require('node:fs');
 const { join } = require('node:path');
 
 /** Commands of the daily bundle; everything else is in the full one. */
@@ -38,9 +39,18 @@ function start(first) {
   }
 }
 
+/** A closed pipe is no error. Every other failure is reported by the bundle, which tries again. */
+function printVersion() {
+  try {
+    writeSync(1, `${require('../package.json').version}\n`);
+  } catch (error) {
+    if (error.code !== 'EPIPE') start('--version');
+  }
+}
+
 const words = process.argv.slice(2);
 if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
-  process.stdout.write(`${require('../package.json').version}\n`);
+  printVersion();
 } else {
   keepCompiledCode();
   start(words[0]);

@@ -1,4 +1,4 @@
-// What forge would install for an agent: its hooks, and the folders of agents that take no package, to be copied by hand.
+// The hooks that forge installs for an agent, and the folders to copy for agents without a package format.
 import { readFileSync } from 'node:fs';
 
 const PLUGIN = readFileSync(new URL('../templates/agent/opencode-plugin.js', import.meta.url), 'utf8');

@@ -9,7 +9,7 @@ export type AgentName = (typeof AGENT_NAMES)[number];
 const MOMENTS = ['start', 'prompt', 'before-tool', 'after-tool', 'compaction', 'stop', 'end'] as const;
 export type Moment = (typeof MOMENTS)[number];
 
-/** What an agent writes to the stdin of a hook, by the fields that its vendor documents. */
+/** The payload on a hook's stdin, with the fields that the vendor documents. */
 export type Payload = Record<string, unknown>;
 
 type Text = (field: string) => string;
@@ -60,7 +60,7 @@ export interface Agent {
   instructions: Paths<null>;
   /** The JSON that its file of hooks (of a plugin: its settings) begins with when it is new. */
   beginning?: object;
-  /** What forge cannot do: a review, an approval. One line each, with what to type. */
+  /** Steps that a person has to do, such as a review or an approval. One line each, with the command to type. */
   wants(command: string, isUser: boolean): string[];
 }
 
@@ -286,7 +286,7 @@ const copilot: Agent = {
   server: {
     file: { project: '.github/mcp.json', user: '.copilot/mcp-config.json' },
     at: SERVERS,
-    // As `copilot mcp add` writes it. A server without `tools` has none.
+    // As `copilot mcp add` writes it. Without `tools` a server offers no tools.
     value: (command, args) => ({ type: 'local', command, args, tools: ['*'] }),
   },
   instructions: { project: 'AGENTS.md', user: '.copilot/copilot-instructions.md' },

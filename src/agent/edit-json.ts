@@ -111,12 +111,12 @@ function parseSettings(text: string): Node | null {
     throw new SettingsProblem('it is nested too deeply', 0, MEND);
   }
   const [first] = errors;
-  if (first) throw new SettingsProblem(`it is no JSON (${wordsOf(first)})`, first.offset, MEND);
+  if (first) throw new SettingsProblem(`it is not JSON (${wordsOf(first)})`, first.offset, MEND);
   if (root && root.type !== 'object') throw new SettingsProblem('it holds no JSON object', root.offset, MEND);
   return root ?? null;
 }
 
-const MEND = 'Mend the file, then run the command again.';
+const MEND = 'Fix the file, then run the command again.';
 
 /** `PropertyNameExpected` → `property name expected` */
 const wordsOf = ({ error }: ParseError): string =>
@@ -138,7 +138,7 @@ function reach(root: Node, path: readonly string[]): { node: Node; missing: read
   for (const [depth, key] of path.entries()) {
     if (node.type !== 'object')
       throw new SettingsProblem(
-        `${quotePath(path.slice(0, depth))} is no object, but ${node.type}`,
+        `${quotePath(path.slice(0, depth))} is not an object, but ${node.type}`,
         node.offset,
         'Make it an object: {}',
       );
@@ -167,7 +167,7 @@ function listAt(text: string, path: readonly string[]): unknown[] {
   const { node, missing } = root ? reach(root, path) : { node: root, missing: path };
   if (!node || missing.length > 0) return [];
   if (node.type === 'array') return getNodeValue(node);
-  const what = `${quotePath(path)} is no list, but ${node.type}`;
+  const what = `${quotePath(path)} is not a list, but ${node.type}`;
   throw new SettingsProblem(what, node.offset, 'Make it a list: []');
 }
 

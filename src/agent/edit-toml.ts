@@ -63,9 +63,9 @@ function readSettings(text: string): Plain {
     const before = text.split('\n').slice(0, error.line - 1);
     const offset = before.reduce((sum, line) => sum + line.length + 1, 0);
     throw new SettingsProblem(
-      `it is no TOML (${error.message})`,
+      `it is not TOML (${error.message})`,
       offset,
-      'Mend the file, then run it again.',
+      'Fix the file, then run it again.',
     );
   }
 }

@@ -183,7 +183,7 @@ function agentsAfter({ agents }: Manifest, wish: WiringWish): Manifest['agents']
 
 interface PlannedFile extends FilePlan {
   file: TextFile;
-  /** What the manifest has of it. */
+  /** The manifest's entry for the file. */
   noted: FileRecord | null;
 }
 

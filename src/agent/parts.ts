@@ -53,7 +53,7 @@ export interface Wish {
   instructions: boolean;
 }
 
-/** What an agent gets, file by file, in the order in which the files are shown. `plugin` is the template for opencode. */
+/** The parts for an agent, file by file, in the order of display. `plugin` is the template for opencode. */
 export function partsOf({ agent, command, instructions }: Wish, isUser: boolean, plugin: string): Part[] {
   const { hooks, plugin: pluginFile, server, instructions: block, beginning = {} } = AGENTS[agent];
   const at = isUser ? 'user' : 'project';

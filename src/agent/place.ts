@@ -121,7 +121,7 @@ export class Files {
     return read;
   }
 
-  /** What an agent gets, by the names of the files without links. `isLook`: with a block that nobody may have asked for. */
+  /** The parts for an agent, by file name with links resolved. `isLook`: includes a block that may not be installed. */
   locate(wish: Wish, isLook = false): Part[] {
     return partsAt(this.place, { ...wish, instructions: wish.instructions || isLook }).flatMap((part) => {
       try {

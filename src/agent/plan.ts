@@ -24,7 +24,7 @@ const FileRecord = z.looseObject({
 });
 export type FileRecord = z.infer<typeof FileRecord>;
 
-/** What `forge agent install` wrote, so that uninstall can restore the exact bytes. */
+/** The record of `forge agent install`, from which uninstall restores the exact bytes. */
 export const Manifest = z.looseObject({
   schema_version: z.string(),
   agents: z.array(

@@ -101,7 +101,7 @@ export function byTime(
   return compareText(b.timestamp ?? '', a.timestamp ?? '') || compareIds(b.name, a.name);
 }
 
-/** A checkpoint's manifest in `.forge/`; null where its bytes are none. */
+/** A checkpoint's manifest in `.forge/`; null if the bytes are not a manifest. */
 export interface FileFacts {
   name: string;
   bytes: Buffer;
@@ -121,7 +121,7 @@ export interface Checkpoint {
   state: CheckpointState;
   /** Why it is not `ok`. */
   why?: string;
-  /** What counts: the tag's, where it has one. */
+  /** The manifest that counts: the tag's, or else the file's. */
   manifest: Manifest | null;
   timestamp: string | null;
   /** Whether `.forge/` here has the manifest. */
@@ -136,7 +136,7 @@ export interface CheckpointFinding {
   hint: string;
 }
 
-/** What is known of one checkpoint. `decode` reads the manifest in a tag; null for what is none. */
+/** Judges one checkpoint. `decode` reads the manifest in a tag and returns null if there is none. */
 export function judgeCheckpoint(
   name: string,
   { file, tag }: { file?: FileFacts | undefined; tag?: TagFacts | undefined },

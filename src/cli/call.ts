@@ -157,7 +157,7 @@ interface Place {
   decodeInput(bytes: Buffer, name: string): Promise<string>;
 }
 
-/** What arguments stand for: a text, a file, or stdin for `-`, once. */
+/** Reads an argument: a text, a file, or stdin for `-`. stdin is read once. */
 function makeInput(
   io: Io,
   { name, flags }: Invocation,
@@ -211,7 +211,7 @@ function readFileArgument(path: string): Buffer {
   }
 }
 
-/** To its end, or as far as is needed to refuse it: a device has none. */
+/** Reads to the end, or just beyond the limit: a device never ends. */
 function readAll(file: number): Buffer {
   const chunks: Buffer[] = [];
   for (let size = 0; size <= MAX_INPUT_BYTES; ) {

@@ -6,7 +6,7 @@ import { type CommandSpec, command, type Group } from './spec.js';
 import type { Style } from './style.js';
 
 interface Completion {
-  /** Null: the shell at hand is none of those that are known. */
+  /** Null: the current shell is not supported. */
   shell: Shell | null;
   /** The script; only where a shell was named. */
   script?: string;

@@ -44,7 +44,7 @@ export function patternProblem(source: string): string | null {
   }
 }
 
-/** What other engines have and RE2 does not, by how it begins. */
+/** Syntax that other engines have and RE2 lacks, by its first characters. */
 const MISSING: readonly [begin: RegExp, name: string][] = [
   [/^\(\?<?[=!]/, 'look-around'],
   [/^\\[1-9k]/, 'back-references'],

@@ -2,7 +2,6 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { elapsed, timeLimit } from './clock.js';
-import { outside, REBUILD_HINT } from './error.js';
 import type { ProcessIdentity } from './holder.js';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from './log-tail.js';
 import { identify, leadsGroup } from './process-identity.js';
@@ -58,7 +57,7 @@ const START_FAILURES: Record<string, string> = { ENOENT: 'not found', EACCES: 'n
  * Memory use does not depend on how much the command prints.
  */
 export async function runProcess(argv: readonly string[], options: ProcessOptions): Promise<ProcessRun> {
-  const { execa } = await import('execa').catch(cannotLoad);
+  const { execa } = await import('execa');
   const [program = '', ...args] = argv;
   const { cwd, env, input = '', timeoutMs, stop, killAtOnce = false } = options;
   const group = new Group();
@@ -93,17 +92,6 @@ export async function runProcess(argv: readonly string[], options: ProcessOption
     limit.release();
     release();
   }
-}
-
-function cannotLoad(cause: unknown): never {
-  throw outside(
-    'package.incomplete',
-    'forge is incomplete: execa could not be loaded; the command was not run.',
-    {
-      hint: REBUILD_HINT,
-      cause,
-    },
-  );
 }
 
 function whyStopped({ aborted, reason }: AbortSignal, timeoutMs: number): string | undefined {

@@ -81,7 +81,7 @@ function parseState(text: string, file: string): Record<string, unknown> {
     const value = parseJson(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
-    throw new JsonProblem('it is no JSON object', 0);
+    throw new JsonProblem('it is not a JSON object', 0);
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
     const line = lineAt(text, error.offset);

@@ -31,6 +31,6 @@ export const ciTemplate = (system: 'github' | 'gitlab'): string =>
 export const opencodePlugin = (): string =>
   readFileSync(join(templatesFolder(), 'agent', 'opencode-plugin.js'), 'utf8');
 
-/** What `forge help TOPIC` shows, as Markdown. */
+/** The text of `forge help TOPIC`, as Markdown. */
 export const topicText = (name: string): string =>
   readFileSync(join(templatesFolder(), 'topics', `${name}.md`), 'utf8');

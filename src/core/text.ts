@@ -107,7 +107,7 @@ export function makeToken(digits: number): string {
   return token.slice(0, digits);
 }
 
-/** git-check-ref-format(1), as far as it matters for a name that stands in a ref. A HEAD file may have been written by hand. */
+/** The rules of git-check-ref-format(1) for a branch name. A HEAD file may have been edited by hand. */
 export const isBranchName = (name: string): boolean =>
   /^[^-/.\s~^:?*[\\\p{C}][^\s~^:?*[\\\p{C}]*$/u.test(name) &&
   !/\.\.|@\{|\/\/|\/\.|[/.]$|\.lock(\/|$)|^@$/.test(name);

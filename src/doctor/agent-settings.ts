@@ -66,7 +66,7 @@ const SWITCHES: Partial<
 /** The files that may tell an agent not to call forge. */
 export const switchFiles = (agent: AgentName): readonly string[] => SWITCHES[agent]?.files ?? [];
 
-/** What one of them turns off: a setting that has the value, or a list that includes it. */
+/** A setting that turns something off: it has the value, or it is a list that includes the value. */
 export const switchedOff = (agent: AgentName, settings: unknown): SwitchedOff[] =>
   (SWITCHES[agent]?.off ?? [])
     .filter(([, , path, value]) => [valueAt(settings, path)].flat().includes(value))

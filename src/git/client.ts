@@ -94,7 +94,7 @@ async function askGit(args: readonly string[], call: Call, env: NodeJS.ProcessEn
   return { code, stdout: stdout(), stderr };
 }
 
-/** What simple-git refuses otherwise: NEUTRAL itself, and variables that forge sets or keeps. */
+/** simple-git refuses NEUTRAL, and variables that forge sets or keeps, without these. */
 const ALLOWED = {
   allowUnsafeAskPass: true,
   allowUnsafeConfigEnvCount: true,

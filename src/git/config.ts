@@ -26,7 +26,7 @@ async function readSettings(git: Git, pattern: string, options?: Partial<GitOpti
   return all;
 }
 
-/** Whether a setting stands in the repository, which may have come with a clone. */
+/** Whether the repository's own configuration has a setting. It may have come with a clone. */
 const isLocal = ({ scope }: Setting): boolean => scope === 'local' || scope === 'worktree';
 
 type Pairs = readonly (readonly [name: string, value: string])[];

@@ -59,7 +59,7 @@ export async function commitsTouching(git: Git, path: string, count: number): Pr
   return code === 0 ? stdout.split('\n').filter(Boolean) : [];
 }
 
-/** The commit of a revision; null where this clone has none. The caller makes sure that it is no option. */
+/** The commit of a revision; null if this clone does not have it. The caller rejects options first. */
 export async function commitAt(git: Git, rev: string): Promise<string | null> {
   const { code, stdout } = await git(['rev-parse', '-q', '--verify', `${rev}^{commit}`], PORCELAIN);
   return code === 0 ? stdout.trim() : null;

@@ -6,7 +6,7 @@ export const ORIGIN = 'origin';
 
 /**
  * The remote that this clone works with: `origin`, else the one that the branch checked out follows, else the one that
- * all branches follow, else the only one. Null when there is none, or several equal ones.
+ * all branches follow, else the only one. Null without a remote, or with several equal ones.
  */
 export async function findRemote(repository: Repository, git: Git): Promise<string | null> {
   const keys = String.raw`^(remote\..*\.url|branch\..*\.remote)$`;
@@ -46,7 +46,7 @@ export async function knownRemote(repository: Repository, git: Git): Promise<str
 interface Pushed {
   ref: string;
   id: string;
-  /** The commit on the other side; null when it has none. */
+  /** The commit on the other side; null if the ref does not exist there. */
   remoteId: string | null;
 }
 

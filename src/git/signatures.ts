@@ -4,7 +4,7 @@ import { ownSigners, withoutLocalFilters } from './config.js';
 /** `unknown`: nobody here vouches for the key, or git lacks it. `none`: not signed. */
 export type SignatureStatus = 'good' | 'bad' | 'unknown' | 'none';
 
-/** What git says about one signature. `signer` is a name, or the key where git knows no name. */
+/** Git's verdict on one signature. `signer` is a name, or the key if git knows no name. */
 export interface Signature {
   status: SignatureStatus;
   signer: string | null;
@@ -30,7 +30,7 @@ export async function verifyingGit(unsafe: Git): Promise<Git> {
 
 const FIELDS = ['H', 'at', 'ct', 'G?', 'GS', 'GK', '(trailers:key=Forge-Ledger,valueonly,unfold)'];
 
-/** Every commit that HEAD leads to, that changed the folder and names ledger heads, newest first, in one git call. */
+/** Commits reachable from HEAD that changed the folder and name ledger heads, newest first, in one git call. */
 export async function readAnchorCommits(verifying: Git, folder: string): Promise<AnchorCommit[]> {
   const format = FIELDS.map((field) => `%${field}%x00`).join('');
   const chosen = ['--basic-regexp', '--grep=^Forge-Ledger: ', '--full-history'];
@@ -53,7 +53,7 @@ export async function readAnchorCommits(verifying: Git, folder: string): Promise
   return commits;
 }
 
-/** Of `%G?`: also good when it was made by a key that has expired since, and bad when the key was revoked. */
+/** The letters of `%G?`. A key that expired later made a good signature. A revoked key made a bad one. */
 const GRADES: Record<string, SignatureStatus> = {
   G: 'good',
   X: 'good',
@@ -86,7 +86,7 @@ function judgeGpg(text: string): Signature | null {
   return { status: /^\[GNUPG:\] TRUST_(?:UNDEFINED|NEVER)/m.test(text) ? 'unknown' : 'good', signer };
 }
 
-/** What `ssh-keygen -Y verify` prints, and `-Y check-novalidate` for a key that no allowed signer has. */
+/** Reads the output of `ssh-keygen -Y verify`, or of `-Y check-novalidate` for a key without an allowed signer. */
 function judgeSsh(text: string): Signature | null {
   const [, signer, key] = /^Good "git" signature (?:for (.+) )?with .* key (SHA256:\S+)$/m.exec(text) ?? [];
   if (key !== undefined) return { status: signer === undefined ? 'unknown' : 'good', signer: signer ?? key };

@@ -23,7 +23,7 @@ export async function signingGit(unsafe: Git): Promise<Git> {
     git(args, { timeout: LIMIT, ...options, env: { ...NO_PROMPT, ...options.env } });
 }
 
-/** What to type where a signature was left out: it signs an object that no ref names, at a terminal, with every prompt. */
+/** Signs an object that no ref names, so a person can see at a terminal why signing fails. */
 const TRY_SIGNING = 'git commit-tree -S -m test HEAD^{tree}';
 
 /** The warning for an object that was made without the signature that `[git] sign` asks for. */

@@ -111,7 +111,7 @@ export interface RemoteDefault {
   commit: string;
 }
 
-/** As this clone knows it, or as a setting has it ('' is none); null where there is none. */
+/** The default branch as this clone knows it, or from `setting` unless that is ''; null if neither has one. */
 export function readRemoteDefault(
   { commonDir }: Repository,
   remote: string,

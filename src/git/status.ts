@@ -117,7 +117,7 @@ export async function deletedFiles(git: Git, folder: string): Promise<string[]> 
   return code === 0 ? [...new Set(stdout.split('\0').filter(Boolean))] : [];
 }
 
-/** The blobs of a path in conflict: of both branches' ancestor, ours, theirs. A side that deleted the path has none. */
+/** The blobs of a path in conflict: of both branches' ancestor, ours, theirs. Absent for a side that deleted the path. */
 export interface Stages {
   base?: string;
   ours?: string;

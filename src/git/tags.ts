@@ -97,7 +97,7 @@ async function isSigned(git: Git, name: string): Promise<boolean> {
   return (await must(git, args, PORCELAIN)).trim() !== '';
 }
 
-/** What git said meanwhile, or null when the name is taken. */
+/** Git's messages, or null if the name is taken. */
 async function makeTag(
   git: Git,
   { name, commit, message }: NewTag,

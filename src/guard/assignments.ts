@@ -23,7 +23,7 @@ const KEYWORDS = ['pass', 'pwd', 'secret', 'token', 'key', 'cred', 'auth'];
 /** A name that says that its value is a secret, or the end of a longer one: `DB_PASSWORD`, `clientSecret`, `api-key`. */
 const NAME = '(?:pass(?:word|wort|wd|phrase|code)?|pwd|secrets?|tokens?|cred(?:ential)?s?|auth|keys?)';
 
-/** What may follow it: `_value`, `1`, `_prod`. */
+/** Suffixes of a name: `_value`, `1`, `_prod`. */
 const AFTER = '(?:[_-]?(?:value|base|prod|dev|live|test|default|key|id|v?\\d{1,2}))?';
 
 /** The name with its quotes and brackets, and the type that a declaration gives it: `password: str`, `token string`, `key[]`. */

@@ -165,7 +165,7 @@ function isPublicV4(ip: string, match: RegExpExecArray): boolean {
   return !NOT_GLOBAL.some(([first, last]) => number >= asNumber(first) && number <= asNumber(last));
 }
 
-/** The eight groups of an IPv6 address; null where it is none. */
+/** The eight groups of an IPv6 address; null for other text. */
 function ipv6Groups(text: string): number[] | null {
   const halves = text.split('::');
   if (halves.length > 2) return null;

@@ -135,7 +135,7 @@ export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): 
   return scanFields([{ path: '', text }], rules);
 }
 
-/** What is no JSON is looked at as text. */
+/** What is not JSON is looked at as text. */
 function scanLine(text: string, rules: readonly Rule[]): Found[] {
   if (text === '') return [];
   let value: unknown;

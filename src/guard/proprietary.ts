@@ -29,7 +29,7 @@ function foreign(owners: readonly string[], id: string): Accept {
   };
 }
 
-/** Headers that say a text is someone's own. A copyright line of one of the owners, or an open licence near, is none. */
+/** Headers that say a text is someone's own. Not counted: a copyright line of one of the owners, or a header near an open license. */
 export function proprietaryRules(owners: readonly string[]): readonly Rule[] {
   return HEADERS.map(({ id, what, keywords, anchor, pattern, flags, isHeading }) => {
     const isForeign = foreign(owners, id);

@@ -3,7 +3,7 @@ import { makeView, type Replacement, replaceIn, type View } from './view.js';
 // Other ways to read a text, so that nothing passes the guard encoded, split or disguised.
 
 /**
- * What can stand in a word unseen: format characters (zero width, soft hyphen, direction, tags), variation selectors,
+ * Characters that are invisible inside a word: format characters (zero width, soft hyphen, direction, tags), variation selectors,
  * joiners, and the fillers that show as nothing.
  */
 const isUnseen = (char: string): boolean =>

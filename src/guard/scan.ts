@@ -59,7 +59,7 @@ function findAnchors(text: string, { index, anchors }: Table, ranges: readonly R
   return places;
 }
 
-/** The part of a match that must not be kept. It is the last place of its text in the match: a name stands before it. */
+/** The part of a match that must not be kept. A name comes before it, so the last occurrence in the match counts. */
 function spanOf(match: RegExpExecArray): Span {
   const end = match.index + match[0].length;
   const secret = match.groups?.['secret'];
@@ -132,7 +132,7 @@ function* matchesOf(text: string, rule: Rule, places: readonly number[], ranges:
   else for (const [from, to] of ranges) yield* matchFrom(text.slice(0, to), rule, from);
 }
 
-/** What the wanted rules find in these ranges of a text as it stands. */
+/** Runs the wanted rules over these ranges of a text. */
 function findPlain(
   text: string,
   table: Table,

@@ -65,7 +65,7 @@ const CHECKS: Readonly<Record<string, Accept>> = {
     !isPlaceholder(text) && text !== match.groups?.['user'] && !/^[{$[]|[}\]]$/.test(text),
   pair: isPair,
   docker: (text) => isPair(text) || (text.length >= 40 && looksRandom(text)),
-  /** What a header holds; in a program a name stands there. */
+  /** The value of a header. A program has a variable name there. */
   value: (text) => /\d/.test(text) && isSecretValue(text) && looksRandom(text),
 };
 

@@ -6,7 +6,7 @@ import { proprietaryRules } from './proprietary.js';
 import type { Rule } from './rule.js';
 import { secretRules } from './secret-rules.js';
 
-/** What tells of a person: cards, accounts, ids, addresses and numbers. */
+/** Personal data: cards, accounts, ids, addresses and numbers. */
 export const personalRules = (): readonly Rule[] => [
   ...cardRules(),
   ...ibanRules(),

@@ -37,7 +37,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** Names of what is public beside a secret: a key's id, a digest, a place. */
 const PUBLIC_NAME =
   /hash|digest|checksum|public|token[_-]?(?:type|id|url|endpoint|name|limit|count)|(?:key|auth|credentials?)[_-]?id$/i;
-/** What makes a token or key public: a place in a list, a form, a check against forgery. */
+/** Words that mark a public token or key: a list position, a form, a check against forgery. */
 const PUBLIC_BEFORE =
   /(?:public|page|next|continuation|cursor|csrf|xsrf|sync|pub)[ _-]?(?:key[ _-]?|page[ _-]?)?$/i;
 

@@ -87,7 +87,7 @@ const pieceAt = ({ pieces }: View, offset: number): Piece =>
     )
   ] ?? { at: 0, from: 0, to: 0, isCopy: true };
 
-/** Where a stretch of the view stands in the given text. */
+/** The span in the given text that a span of the view comes from. */
 export function spanInSource(view: View, { start, end }: Span): Span {
   const first = pieceAt(view, start);
   const last = pieceAt(view, end - 1);

@@ -87,7 +87,7 @@ const summarise = ({ session, entries }: Kfr): KfrList => ({
 /** More than any patch takes. */
 const MAX_PATCH_BYTES = 256 * 1024;
 
-/** The text of a patch, as the command line and the MCP tool take it. Exit 2 says where it is no JSON. */
+/** The text of a patch, as the command line and the MCP tool take it. Exit 2 says where it is not JSON. */
 export function parsePatch(text: string): KfrPatch {
   const bytes = Buffer.byteLength(text, 'utf8');
   if (bytes > MAX_PATCH_BYTES)
@@ -96,7 +96,7 @@ export function parsePatch(text: string): KfrPatch {
     return checkInput(KfrPatch, parseJson(text)) as KfrPatch;
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
-    throw usage('kfr.json', `The patch is no JSON: ${error.message} (line ${lineAt(text, error.offset)}).`, {
+    throw usage('kfr.json', `The patch is not JSON: ${error.message} (line ${lineAt(text, error.offset)}).`, {
       line: lineAt(text, error.offset),
       hint: `echo '{"operations":[{"op":"add","kind":"Constraint","text":"…"}]}' | forge kfr patch -`,
     });

@@ -104,7 +104,7 @@ export function forbiddenContent(kind: Kind, text: string): ContentRule | null {
   return FORBIDDEN.find(({ test }) => test(kind, head)) ?? null;
 }
 
-/** What reads like something that does not belong there: the author is told, and decides. */
+/** Text that probably does not belong there. The author gets a warning and decides. */
 export function doubtfulContent(text: string): ContentRule | null {
   return DOUBTFUL.find(({ pattern }) => pattern.test(text)) ?? null;
 }

@@ -189,7 +189,7 @@ const BEFORE_YOU = 'forge: before you';
 /** Such a reason, whatever else stands beside it: some agents hand it to their own prompt hook as if a person spoke. */
 export const isStopReason = (text: string): boolean => text.includes(`${BEFORE_YOU} stop, `);
 
-/** What an agent reads when its hook holds it back: each entry, and each way out. */
+/** The text for an agent that its hook blocks: each entry, and each way out. */
 export function stopReason(open: readonly Entry[], what: string): string {
   const first = open[0]?.id ?? 'kfr-1';
   const named = open.map(({ id, kind, text }) => `- ${id} (${kind}) ${oneLine(text, 280)}`);
@@ -222,7 +222,7 @@ export function gateClosed(open: readonly Entry[], what: string, hint?: string):
   );
 }
 
-/** What requires resolution, noted a second time: `kfr.json` stands where whoever is held up by it can reach it. */
+/** A second copy of the entries that require resolution: the blocked agent can edit `kfr.json`. */
 const NotedOpen = z.looseObject({ schema_version: z.string(), session: z.string(), entries: z.array(Entry) });
 export type NotedOpen = z.infer<typeof NotedOpen>;
 export const NOTED_OPEN: Format<NotedOpen> = { name: 'kfr-open', version: '1.0', schema: NotedOpen };

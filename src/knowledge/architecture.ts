@@ -18,7 +18,7 @@ import { type Architecture, readArchitecture } from './architecture-rules.js';
 export interface ShownArchitecture extends Architecture {
   /** From the project's folder. */
   path: string;
-  /** All of it, with LF; what may stand in no message is taken out. */
+  /** The whole text, with LF. Text that the guard allows in no message is removed. */
   text: string;
 }
 

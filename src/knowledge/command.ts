@@ -4,7 +4,7 @@ import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
 import type { EditedArchitecture, Learning, NewLearning, ShownArchitecture } from '../index.js';
 
-/** What of it agents are told. */
+/** The part that agents get. */
 function fed({ invariants }: Pick<ShownArchitecture, 'invariants'>, style: Style): string {
   if (invariants.length > 0) return `${plural(invariants.length, 'invariant')} for every briefing`;
   return style.warn('nothing for the briefing: no list below a heading "Invariants"');

@@ -93,12 +93,12 @@ export class Lines implements Transport {
   private deliver(line: string): void {
     if (line === '') return;
     const message = parse(line);
-    if (message === undefined) this.refuse(PARSE_ERROR, 'this line is no JSON');
+    if (message === undefined) this.refuse(PARSE_ERROR, 'this line is not JSON');
     else if (isMessage(message)) this.pass(message);
     else
       this.refuse(
         INVALID_REQUEST,
-        'this is no JSON-RPC 2.0 message: one object a line, its id a text or a whole number',
+        'this is not a JSON-RPC 2.0 message: one object a line, its id a text or a whole number',
       );
   }
 

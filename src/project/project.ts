@@ -190,7 +190,7 @@ const readActivity = (layout: Layout): Activity | null => readHint<Activity>(act
 /** A hint for judging silence: without it a session counts as silent a little sooner. */
 const writeActivity = (layout: Layout, activity: Activity): void => writeHint(activityFile(layout), activity);
 
-/** What the cycle that is under way here runs at this moment; null without one, or where its mark cannot be read. */
+/** The command of the cycle in progress; null without one, or if its mark cannot be read. */
 function readCycleCommand(disk: Disk): ProcessIdentity | null {
   try {
     const mark = JSON.parse(disk.read(cycleFile(disk.layout))?.toString('utf8') ?? '{}');

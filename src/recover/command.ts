@@ -144,7 +144,7 @@ async function confirmed(call: Call, question: string, hint: string): Promise<vo
   throw refused('recover.unconfirmed', 'Nothing was done: nobody agreed to it.', { hint });
 }
 
-/** A pause is an answer that stops whoever asked. */
+/** A pause is an answer that stops the caller. */
 const isPaused = (answer: RecoverAnswer): boolean =>
   'decision' in answer && answer.decision === 'alert' && 'audit' in answer;
 

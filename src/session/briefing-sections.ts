@@ -119,7 +119,7 @@ function commitItems({ commits }: BriefingData): string[] {
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
-/** With the learnings by kind, and each rule said once: the architecture's words come first. */
+/** Learnings by kind, without repeated rules: the architecture's words come first. */
 interface Told extends BriefingData {
   architecture: readonly string[];
   invariants: readonly NewLearning[];

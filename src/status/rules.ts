@@ -139,7 +139,7 @@ export interface GitFacts {
   changed: number;
   untracked: number;
   unmerged: number;
-  /** The default branch's upstream, and how far this is from it; null: there is none. */
+  /** The default branch's upstream and the distance to it; null without an upstream. */
   upstream: { name: string; ahead: number; behind: number } | null;
   /** The newest checkpoint to go back to that HEAD leads to. */
   checkpoint: string | null;

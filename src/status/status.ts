@@ -37,7 +37,7 @@ export interface StatusInput {
   brief?: boolean;
 }
 
-/** What forge refuses to read is what a status is asked about. */
+/** Reports a file that forge refuses to read instead of failing. */
 async function lookSafely(
   context: Context,
   { brief }: StatusInput,
@@ -89,7 +89,7 @@ function lookAtShortTerm(context: Context): Remark[] {
   return judgeProgress({ session: running && sessionName(running.id), entries }, world.now());
 }
 
-/** As they stand in the file. */
+/** The features as stored. */
 const storedFeatures = ({ disk, layout }: Context): Feature[] =>
   disk.requireDocument(FEATURES, featuresFile(layout)).value.features;
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { compareText } from '../core/text.js';
 
 /**
- * What `[cycle]` lets forge do by itself, in the words that a person would type: that is what they approve. The setting may
+ * The commands that `[cycle]` lets forge run by itself, as a person would type and approve them. The setting may
  * have come with a clone.
  */
 export const CYCLE_COMMANDS = {

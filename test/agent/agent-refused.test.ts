@@ -20,13 +20,13 @@ describe('what forge agent install refuses, with nothing written', () => {
     project.write(SETTINGS, '{ "a": ');
     const { stdout } = await runForge(project, ['agent', 'status', 'claude']);
     expect(stdout).toMatch(
-      /^claude +not wired +Claude Code\n +\.claude\/settings\.json +unreadable +.*no JSON/,
+      /^claude +not wired +Claude Code\n +\.claude\/settings\.json +unreadable +.*not JSON/,
     );
   });
 
   it.each<[string, string, number, string]>([
-    ['no JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is no JSON (invalid symbol)'],
-    ['hooks that are no object', '{\n"x": 1,\n"hooks": "none" }', 3, '"hooks" is no object, but string'],
+    ['no JSON', '{\n  "a": 1,\n  b\n}', 3, 'it is not JSON (invalid symbol)'],
+    ['hooks that are no object', '{\n"x": 1,\n"hooks": "none" }', 3, '"hooks" is not an object, but string'],
     ['keys that stand twice', '{\n"hooks": {},\n"hooks": {} }', 3, '"hooks" stands twice'],
     ['no UTF-8', '{\n"x": "\ufffd"}', 2, 'it is not valid UTF-8'],
   ])('AGT-01 %s: exit 3 with file and line', async (_, text, line, what) => {

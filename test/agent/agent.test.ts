@@ -207,7 +207,7 @@ describe('forge agent status', () => {
     expect((await status(project)).files[1]).toEqual({
       path: '.mcp.json',
       state: 'unreadable',
-      problem: '.mcp.json:2: it is no JSON (value expected).',
+      problem: '.mcp.json:2: it is not JSON (value expected).',
     });
   });
 

@@ -34,7 +34,7 @@ describe('forge in a TOML file', () => {
   });
 
   it.each<[string, string, [string, number | null]]>([
-    ['no TOML', 'a = 1\nb =\n', [expect.stringMatching(/^it is no TOML/) as never, 2]],
+    ['no TOML', 'a = 1\nb =\n', [expect.stringMatching(/^it is not TOML/) as never, 2]],
     [
       "another's table",
       '\n[mcp_servers.forge]\ncommand = "x"\n',

@@ -187,12 +187,12 @@ describe('the layout of a file of settings', () => {
 
 describe('what forge does not edit', () => {
   it.each<[string, string, [string, number]]>([
-    ['no JSON', '{\n  "a": ,\n}', ['it is no JSON (value expected)', 2]],
-    ['JSON that breaks off', '{\n  "a": {', ['it is no JSON (close brace expected)', 2]],
+    ['no JSON', '{\n  "a": ,\n}', ['it is not JSON (value expected)', 2]],
+    ['JSON that breaks off', '{\n  "a": {', ['it is not JSON (close brace expected)', 2]],
     ['a list', '\n[]', ['it holds no JSON object', 2]],
-    ['hooks that are a text', '{\n"hooks": "x"}', ['"hooks" is no object, but string', 2]],
-    ['hooks that are a list', '{\n"hooks": []}', ['"hooks" is no object, but array', 2]],
-    ['an event that is an object', '{"hooks": {\n"Stop": {}}}', ['"hooks.Stop" is no list, but object', 2]],
+    ['hooks that are a text', '{\n"hooks": "x"}', ['"hooks" is not an object, but string', 2]],
+    ['hooks that are a list', '{\n"hooks": []}', ['"hooks" is not an object, but array', 2]],
+    ['an event that is an object', '{"hooks": {\n"Stop": {}}}', ['"hooks.Stop" is not a list, but object', 2]],
     ['keys that stand twice', '{\n"hooks": {},\n"hooks": {}}', ['"hooks" stands twice', 3]],
     ['events that stand twice', '{"hooks": {"Stop": [],\n"Stop": []}}', ['"hooks.Stop" stands twice', 2]],
     [

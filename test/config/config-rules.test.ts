@@ -63,7 +63,7 @@ describe('config.toml', () => {
     ['[session]\ncommit = true\n[session]\n', 3],
     ['a = "\u0000"', 1],
     ['<<<<<<< HEAD\na = 1', 1],
-  ])('B-12 LAY-06 names the line where %j is no TOML', (text, line) => {
+  ])('B-12 LAY-06 names the line where %j is not TOML', (text, line) => {
     const error = failure(() => decodeConfig(text, file));
     expect(error).toMatchObject({ exit: 4, code: 'config.toml', details: { file, line } });
     expect(error.message).toMatch(new RegExp(`^${file}:${line}: [^\n]+\\.$`));

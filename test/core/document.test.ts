@@ -144,7 +144,7 @@ describe('a damaged file', () => {
   });
 
   it.each(['[]', '"text"', '7', 'null', 'true'])('B-12 %s is no object', (text) => {
-    expect(failure(() => decode(text)).message).toBe(`${file}:1: it is no JSON object.`);
+    expect(failure(() => decode(text)).message).toBe(`${file}:1: it is not a JSON object.`);
   });
 
   it.each([

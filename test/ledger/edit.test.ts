@@ -13,7 +13,7 @@ const at = (id: string, n: number, prev: string | null, line: number): LooseReco
 const gone = (id: string, n: number, prev: string | null): MissingRecord => ({
   ...{ id, n, prev, mark: markOf({ n, prev }), tier: 'execution', source: 'journal', file: '', commit: '' },
 });
-const unreadable = (line: number, code = 'edited', message = 'it is no JSON'): Unreadable => ({
+const unreadable = (line: number, code = 'edited', message = 'it is not JSON'): Unreadable => ({
   ...{ code, message, file: FILE, line, offset: 0, last_good: null, length: 1, sha256: '' },
 });
 

@@ -53,7 +53,7 @@ describe('working memory, as it is typed', () => {
     );
     expect([status, stderr.split('\n')[0]]).toEqual([
       2,
-      expect.stringMatching(/^forge: The patch is no JSON/),
+      expect.stringMatching(/^forge: The patch is not JSON/),
     ]);
     expect(project.has(KFR)).toBe(false);
     expect(typedError(project, ['kfr', 'patch', '-'], { input: '{"operations":' })).toMatchObject({

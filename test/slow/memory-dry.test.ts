@@ -47,10 +47,10 @@ describe('a dry run', () => {
   it.each([
     ['restore', 'an edited line', EDITED],
     ['restore', 'a removed line', REMOVED],
-    ['restore', 'a line that is no JSON', BROKEN],
+    ['restore', 'a line that is not JSON', BROKEN],
     ['restore', 'a removed line that is nowhere', LOST],
     ['repair', 'an edited line', EDITED],
-    ['repair', 'a line that is no JSON', BROKEN],
+    ['repair', 'a line that is not JSON', BROKEN],
     ['repair', 'a removed line', REMOVED],
     ['repair', 'a removed line that is nowhere', LOST],
     ['repair', 'a torn line', TORN],

@@ -14,7 +14,7 @@ export interface Found {
   text?: string;
 }
 
-/** Every whole line of every ledger file, the same line once. What is no JSON is passed over. */
+/** Every whole line of every ledger file, the same line once. What is not JSON is passed over. */
 export function foundRecords(project: Project, files = /\.jsonl$/): Found[] {
   const memory = project.path('.forge/memory');
   const found = new Map<string, Found>();

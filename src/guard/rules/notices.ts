@@ -20,7 +20,7 @@ export interface Header {
   pattern: string;
   /** With `i` for phrases that ordinary prose never has, in whatever letters. */
   flags: string;
-  /** Deep in a file and in small letters it says of a function that it is no part of the API. */
+  /** Lower case in the middle of a file: it means that a function is not part of the API. */
   isHeading?: true;
 }
 

@@ -122,7 +122,8 @@ export function parseLine(text: string): ParsedLine {
   } catch {
     return bad(describeUnparsable(text));
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('it is no JSON object');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return bad('it is not a JSON object');
   const line = value as Record<string, unknown>;
   if (line.v !== 1) return bad(`its version is ${JSON.stringify(line.v)}, this forge knows 1`);
   if (line.pad !== undefined) return parsePadding(line);
@@ -163,7 +164,7 @@ function linkProblem({ n, prev, seen }: Record<string, unknown>): string | null 
   return null;
 }
 
-/** What a line that is no JSON looks like: people act differently on each. */
+/** What a line that is not JSON looks like: people act differently on each. */
 function describeUnparsable(text: string): string {
   if (text.trim() === '') return 'it is blank';
   if (/^(<{7}|={7}|>{7}|\|{7})( |$)/.test(text)) return 'it is a merge conflict marker';
@@ -171,7 +172,7 @@ function describeUnparsable(text: string): string {
   if (text.startsWith('version https://git-lfs')) return 'it is a Git LFS pointer';
   const glued = text.match(/\}[^{]?\{"v":1,/g)?.length ?? 0;
   if (glued > 0) return `${glued + 1} records are glued together`;
-  return 'it is no JSON';
+  return 'it is not JSON';
 }
 
 /** Where a record belongs; `ledger` is written in the first of a segment alone. */

@@ -192,7 +192,11 @@ describe('what forge does not edit', () => {
     ['a list', '\n[]', ['it holds no JSON object', 2]],
     ['hooks that are a text', '{\n"hooks": "x"}', ['"hooks" is not an object, but string', 2]],
     ['hooks that are a list', '{\n"hooks": []}', ['"hooks" is not an object, but array', 2]],
-    ['an event that is an object', '{"hooks": {\n"Stop": {}}}', ['"hooks.Stop" is not a list, but object', 2]],
+    [
+      'an event that is an object',
+      '{"hooks": {\n"Stop": {}}}',
+      ['"hooks.Stop" is not a list, but object', 2],
+    ],
     ['keys that stand twice', '{\n"hooks": {},\n"hooks": {}}', ['"hooks" stands twice', 3]],
     ['events that stand twice', '{"hooks": {"Stop": [],\n"Stop": []}}', ['"hooks.Stop" stands twice', 2]],
     [

@@ -1,13 +1,14 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { corrupted, outside, usage } from '../core/error.js';
-import { diskError, makeFolder, readPlain, syncFolder } from '../core/files.js';
+import { createFile, diskError, makeFolder, readPlain, removePath, syncFolder } from '../core/files.js';
 import { makeToken } from '../core/text.js';
-import { formatContainer } from './container.js';
+import { formatContainer, linesOf, parseContainer } from './container.js';
 import {
   appendStateFile,
   currentBranch,
   gitStamp,
+  homeOf,
   type LedgerContext,
   ledgerFolder,
   ledgerIdFile,
@@ -103,6 +104,7 @@ function tryAppend(
   drafts: readonly Draft[],
   evenDamaged: boolean,
 ): StoredRecord[] | null {
+  leaveCopiedFile(context);
   const state = loadState(context);
   if (state.isDamaged && !evenDamaged) throw damaged();
   const open = state.open && isStillOpen(context, state.open) ? state.open : null;
@@ -125,6 +127,45 @@ function tryAppend(
   const next = { name, stamp: stampOf(path), session: context.session, last };
   saveState(context, { ...plan.state, open: { ...next, git: open?.git ?? gitStamp(context) } });
   return plan.stored;
+}
+
+/**
+ * A copied repository must not grow or commit the file that the original goes on with: git would see two versions of it.
+ * Unless git knows the file, its chain moves to a file of its own. The caller holds the lock.
+ */
+export function leaveCopiedFile(context: LedgerContext): void {
+  const state = readState(context);
+  if (!state?.open || state.open.git.startsWith(`${homeOf(context)} `)) return;
+  const { name } = state.open;
+  const path = join(ledgerFolder(context.layout), name);
+  const bytes = readPlain(path, Number.MAX_SAFE_INTEGER);
+  if (bytes !== null && !indexNames(context, name)) {
+    const lines = [...linesOf(bytes)]
+      .filter(({ isTorn }) => !isTorn)
+      .map((line) => line.bytes.toString('utf8'));
+    if (writeChain(context, 'put', segmentOfOpen(state.open), lines)) removePath(path);
+  }
+  saveState(context, { ...state, open: null }, '');
+}
+
+/** By the bytes of its name: an index that does not store names whole only leaves a copy as it is. */
+function indexNames({ repository }: LedgerContext, name: string): boolean {
+  const index = repository && join(repository.gitDir, 'index');
+  return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
+}
+
+/** Writes a chain under a new name with an indentation of its own, so that git never pairs or merges it. */
+export function writeChain(
+  context: LedgerContext,
+  prefix: 'put' | 'red',
+  seg: string,
+  lines: readonly string[],
+): boolean {
+  const name = `${prefix}-${seg}-${makeToken(8)}.jsonl`;
+  const bytes = formatContainer(name, lines);
+  if (parseContainer(name, bytes).problems.length > 0) return false;
+  makeFolder(ledgerFolder(context.layout));
+  return createFile(join(ledgerFolder(context.layout), name), bytes);
 }
 
 const segmentOfOpen = ({ name }: OpenFile): string => name.slice(-14, -6);

@@ -72,11 +72,11 @@ export function currentBranch({ repository }: LedgerContext): string {
  * also with one that comes back. The git dir's path and inode tell a copied repository from the original.
  */
 export function gitStamp(context: LedgerContext): string {
-  const { repository, layout } = context;
-  if (!repository) return `${layout.dir}:${lstatSync(layout.dir).ino}`;
+  const { repository } = context;
+  const home = homeOf(context);
+  if (!repository) return `${home} `;
   const { gitDir } = repository;
   const log = lstatSync(join(gitDir, 'logs', 'HEAD'), { throwIfNoEntry: false })?.size ?? 0;
-  const home = `${gitDir}:${lstatSync(gitDir).ino}`;
   return [home, currentBranch(context), log, stampOf(join(gitDir, 'index'))].join(' ');
 }
 

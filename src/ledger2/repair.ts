@@ -1,9 +1,7 @@
-import { join } from 'node:path';
-import { createFile, makeFolder } from '../core/files.js';
-import { makeToken } from '../core/text.js';
+import { writeChain } from './append.js';
 import type { AbsentRecord } from './compare.js';
-import { formatContainer, linesOf, parseContainer } from './container.js';
-import { type LedgerContext, ledgerFolder } from './context.js';
+import { linesOf } from './container.js';
+import type { LedgerContext } from './context.js';
 import { groupBy } from './graph.js';
 import { containerBytes } from './read.js';
 import { type Links, recordId } from './record.js';
@@ -56,18 +54,4 @@ function completeChain(lines: ReadonlyMap<string, string>, wanted: readonly Abse
   const longest = (chains as string[][]).reduce((a, b) => (b.length > a.length ? b : a));
   const known = new Set(longest.map((line) => recordId(line)));
   return wanted.every(({ id }) => known.has(id)) ? longest : null;
-}
-
-/** Under a new name with an indentation of its own, so that git never pairs or merges it. */
-export function writeChain(
-  context: LedgerContext,
-  prefix: 'put' | 'red',
-  seg: string,
-  lines: readonly string[],
-): boolean {
-  const name = `${prefix}-${seg}-${makeToken(8)}.jsonl`;
-  const bytes = formatContainer(name, lines);
-  if (parseContainer(name, bytes).problems.length > 0) return false;
-  makeFolder(ledgerFolder(context.layout));
-  return createFile(join(ledgerFolder(context.layout), name), bytes);
 }

@@ -1,7 +1,7 @@
 import { ForgeError } from '../core/error.js';
 import { readPlain, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
-import { appendLocked, forgetAppendState } from './append.js';
+import { appendLocked, forgetAppendState, leaveCopiedFile } from './append.js';
 import {
   type AbsentRecord,
   type Comparison,
@@ -151,6 +151,7 @@ function listForReading(context: LedgerContext): Listed[] {
       context,
       () => {
         adoptJournals(context, orphanedJournals(context));
+        leaveCopiedFile(context);
         return listContainers(context);
       },
       READER_WAIT_MS,

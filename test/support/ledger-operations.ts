@@ -301,7 +301,8 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   revert: (world, desk) => {
     const commit = world.random(2) === 0 ? 'HEAD' : anyCommit(world, desk);
-    if (!commit || !canUndo(desk)) return;
+    if (!commit || !canUndo(desk) || /^(Start|Init)/.test(desk.run('log', '-1', '--format=%s', commit).out))
+      return;
     if (!world.try(desk, 'revert', '--no-edit', commit)) giveUp(desk);
   },
   'revert the revert': (world, desk) => {

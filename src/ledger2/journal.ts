@@ -21,8 +21,10 @@ export interface JournalLine {
 
 /** A line whose bytes do not give its id. */
 export interface DamagedLine {
-  id: string | null;
   raw: string;
+  /** The record it may have been: the id that it names, or the one that its bytes give. */
+  ids: string[];
+  seg: string;
 }
 
 export interface Journal {
@@ -57,8 +59,15 @@ function takeLine(journal: Journal, raw: string): void {
   // A lost line end glues two lines together. The second one may be whole.
   const next = raw.indexOf('{"id":"', 1);
   const isGlued = next > 0 && HEADER.test(raw.slice(next));
-  journal.damaged.push({ id: match ? id : null, raw: isGlued ? raw.slice(0, next - 1) : raw });
+  journal.damaged.push(describeDamaged(isGlued ? raw.slice(0, next - 1) : raw));
   if (isGlued) takeLine(journal, raw.slice(next));
+}
+
+function describeDamaged(raw: string): DamagedLine {
+  const content = /"record":(.*)\}$/.exec(raw)?.[1] ?? '';
+  const named = /^.{0,3}"?id":"([0-9a-f]{64})"/.exec(raw)?.[1];
+  const seg = /"seg":"([0-9a-f]{8})"/.exec(content || raw)?.[1] ?? '';
+  return { raw, ids: [recordId(content), ...(named === undefined ? [] : [named])], seg };
 }
 
 export const ownJournalFile = (context: LedgerContext): string =>

@@ -11,7 +11,7 @@ import {
   type Level,
   type UnknownRecord,
 } from './compare.js';
-import { type Line, linesOf } from './container.js';
+import { type Container, linesOf } from './container.js';
 import { anchorsFile, currentBranch, gitFolder, type LedgerContext, withLedgerLock } from './context.js';
 import {
   LedgerObjects,
@@ -27,6 +27,7 @@ import { isShallow, onlyReachable, readRemovals } from './history.js';
 import {
   adoptJournals,
   appendToJournal,
+  type DamagedLine,
   type Journal,
   type JournalLine,
   orphanedJournals,
@@ -111,9 +112,9 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
   const listed = listForReading(context);
   const snapshot = readSnapshot(context, listed);
   const { graph } = snapshot;
-  const own = repairLines(context, snapshot, readOwnJournal(context));
-  const others = readOtherJournals(context);
   const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
+  const own = await readJournal(context, objects, refs, snapshot);
+  const others = readOtherJournals(context);
   const headTree = head === null ? new Map<string, string>() : await objects.tree(head);
   const incomplete: string[] = isShallow(context)
     ? ['this clone is shallow: history ends at its boundary']
@@ -165,28 +166,39 @@ function listForReading(context: LedgerContext): Listed[] {
 const isUnwritable = (error: unknown): boolean =>
   error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
 
-/** A journal line with a flipped byte is read from the record that stands. */
-function repairLines(context: LedgerContext, snapshot: Snapshot, journal: Journal): Journal {
+async function readJournal(
+  context: LedgerContext,
+  objects: LedgerObjects,
+  refs: Refs,
+  snapshot: Snapshot,
+): Promise<Journal> {
+  const journal = readOwnJournal(context);
+  if (journal.damaged.length === 0) return journal;
+  const wanted = journal.damaged.flatMap(({ ids, seg }) => ids.map((id) => ({ id, seg })));
+  return repairLines(context, snapshot, await locate(context, objects, refs.all, wanted), journal);
+}
+
+/** A journal line with a flipped byte is read from the record itself, where it stands or where git has it. */
+function repairLines(
+  context: LedgerContext,
+  { graph }: Snapshot,
+  { sources }: Located,
+  journal: Journal,
+): Journal {
   const lines = [...journal.lines];
-  const damaged = journal.damaged.filter(({ id, raw }) => {
-    const content = /"record":(.*)\}$/.exec(raw)?.[1];
-    const ids = new Set([id, content === undefined ? null : recordId(content)]);
-    const found = snapshot.graph.containers.find((container) =>
-      container.ids.some((known) => ids.has(known)),
-    );
-    const index = found?.ids.findIndex((known) => ids.has(known)) ?? -1;
-    const line = found && lineOf(context, found.name, found.ids[index] as string);
-    if (!found || !line) return true;
+  const damaged = journal.damaged.filter(({ ids, raw }) => {
+    const holds = ({ ids: known }: Container): boolean => known.some((id) => ids.includes(id));
+    const here = graph.containers.find(holds);
+    const there = sources.find(({ facts }) => holds(facts));
+    const bytes = here ? containerBytes(context, here.name) : there?.bytes;
+    const found = bytes && [...linesById(bytes)].find(([id]) => ids.includes(id));
+    if (!found) return true;
     const how = /"how":"s"/.test(raw) ? ('s' as const) : ('w' as const);
-    const rest = { how, branch: '', published: false, record: line.bytes.toString('utf8') };
-    lines.push({ id: found.ids[index] as string, seg: found.seg, ...rest });
+    const seg = (here ?? there?.facts)?.seg ?? '';
+    lines.push({ id: found[0], seg, how, branch: '', published: false, record: found[1] });
     return false;
   });
   return { lines, damaged };
-}
-
-function lineOf(context: LedgerContext, name: string, id: string): Line | undefined {
-  return [...linesOf(containerBytes(context, name))].find(({ bytes }) => recordId(bytes) === id);
 }
 
 function absentInJournal({ lines }: Journal, graph: Snapshot['graph']): AbsentRecord[] {
@@ -436,7 +448,12 @@ function updateJournal(context: LedgerContext, observation: Observation, { forgo
   const current = readOwnJournal(context);
   const published = new Set(observation.own.lines.filter((line) => line.published).map(({ id }) => id));
   const gone = new Set(forgotten);
-  const repaired = repairLines(context, observation.snapshot, current);
+  const mended = new Map(observation.own.lines.map((line) => [line.id, line]));
+  const isOpen = (line: DamagedLine): boolean => !line.ids.some((id) => mended.has(id));
+  const missing = current.damaged.flatMap(
+    ({ ids }) => mended.get(ids.find((id) => mended.has(id)) ?? '') ?? [],
+  );
+  const repaired = { lines: [...current.lines, ...missing], damaged: current.damaged.filter(isOpen) };
   const kept = repaired.lines
     .filter(({ id, how }) => how === 'w' || !gone.has(id))
     .map((line) => ({ ...line, published: line.published || published.has(line.id) }));

@@ -386,6 +386,13 @@ export const OPERATIONS: Record<string, Operation> = {
     if (!name) return;
     const bytes = readFileSync(join(folder, name));
     const at = world.random(bytes.length);
+    // A lost line end damages two lines.
+    const from = bytes.lastIndexOf(10, Math.max(0, at - 1)) + 1;
+    const to = bytes.indexOf(10, at + 1);
+    for (const id of bytes
+      .toString('utf8', from, to < 0 ? bytes.length : to)
+      .match(/(?<="id":")[0-9a-f]{64}/g) ?? [])
+      world.flipped.add(id);
     bytes[at] = (bytes[at] as number) ^ (1 << world.random(7));
     writeFileSync(join(folder, name), bytes);
   },

@@ -209,6 +209,8 @@ export class World {
   /** Acknowledged records by the name of the desk that must not lose them. */
   readonly acknowledged = new Map<string, Set<string>>();
   readonly discarded = new Set<string>();
+  /** Records whose line in a journal was damaged. */
+  readonly flipped = new Set<string>();
   /** A ledger file is edited now, so damage is not a false alarm. */
   isEdited = false;
   private time = Date.UTC(2026, 10, 20, 10);
@@ -333,7 +335,7 @@ export class World {
     const isJournalBad = verdict.findings.some(({ kind }) => kind === 'journal');
     for (const id of this.acknowledged.get(desk.name) ?? []) {
       if (here.has(id) || refs.has(id) || elsewhere.has(id) || named.has(id)) continue;
-      if (this.discarded.has(id) || isJournalBad) continue;
+      if (this.discarded.has(id) || (isJournalBad && this.flipped.has(id))) continue;
       this.fail('losses', `${desk.name}: ${id} is nowhere and not reported`);
     }
     for (const finding of verdict.findings) this.judgeFinding(desk, finding, { before, refs, elsewhere });

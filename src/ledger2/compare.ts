@@ -20,6 +20,7 @@ export type FindingKind =
   | 'elsewhere'
   | 'torn'
   | 'other'
+  | 'renamed'
   | 'carriage_return'
   | 'journal'
   | 'incomplete';
@@ -48,7 +49,9 @@ export interface AbsentRecord {
   /** Written in this worktree. */
   isOwn: boolean;
   isPublished: boolean;
+  /** Where git has its bytes. */
   file?: string;
+  blob?: string;
   commit?: string;
   subject?: string;
 }
@@ -218,6 +221,7 @@ function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[]
   const place = places.get(elsewhere[0]?.id ?? '');
   const files = new Set(unknown.map(({ file }) => file));
   const torn = graph.containers.filter((container) => container.torn);
+  const renamed = graph.containers.filter(({ isRenamed }) => isRenamed);
   const withCr = graph.containers.filter(({ hasCr }) => hasCr);
   return [
     ...[...files].map((file) =>
@@ -236,6 +240,9 @@ function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[]
       : []),
     ...torn.map(({ name, torn: at }) =>
       note('torn', `${name}:${at?.line}: an unfinished line; its writer was interrupted`, { file: name }),
+    ),
+    ...renamed.map(({ name }) =>
+      note('renamed', `${name} does not have the name and indentation that forge gave it`, { file: name }),
     ),
     ...withCr.map(({ name }) => note('carriage_return', `${name} has CRLF line ends`, { file: name })),
     ...others.map((name) => note('other', `${name} is not a file of the ledger`, { file: name })),

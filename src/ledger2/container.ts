@@ -75,6 +75,8 @@ export interface Container {
   /** An unfinished last line: a writer was interrupted. */
   torn: { line: number; offset: number; length: number } | null;
   hasCr: boolean;
+  /** The file does not have the name, or the lines not the indentation, that forge gave them. */
+  isRenamed: boolean;
 }
 
 /** Git's object id of a blob. */
@@ -87,8 +89,17 @@ export interface Line {
   offset: number;
   /** Without indentation, CR and LF. */
   bytes: Buffer;
+  indent: number;
   hasCr: boolean;
   isTorn: boolean;
+}
+
+/** The lines of a container by record id. */
+export function linesById(bytes: Buffer): Map<string, string> {
+  const lines = [...linesOf(bytes)].map((line) => line.bytes.toString('utf8'));
+  return new Map(
+    lines.map((line) => [/^\{"v":1,"redacted":"([0-9a-f]{64})"/.exec(line)?.[1] ?? recordId(line), line]),
+  );
 }
 
 const [LF, CR, SPACE] = [10, 13, 32];
@@ -100,7 +111,14 @@ export function* linesOf(bytes: Buffer): Generator<Line> {
     const hasCr = end > offset && bytes[end - 1] === CR;
     let start = offset;
     while (bytes[start] === SPACE && start < end) start++;
-    yield { number, offset, bytes: bytes.subarray(start, hasCr ? end - 1 : end), hasCr, isTorn: found < 0 };
+    yield {
+      number,
+      offset,
+      indent: start - offset,
+      bytes: bytes.subarray(start, hasCr ? end - 1 : end),
+      hasCr,
+      isTorn: found < 0,
+    };
     offset = end + 1;
   }
 }
@@ -128,11 +146,13 @@ export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = b
   const seg = segmentOf(name) ?? '';
   const facts: Container = {
     ...{ name, stamp, blob, seg, ledger: null, ids: [], ns: [], seen: [], tombstones: [] },
-    ...{ marks: [], keys: [], cycle: 0, problems: [], torn: null, hasCr: false },
+    ...{ marks: [], keys: [], cycle: 0, problems: [], torn: null, hasCr: false, isRenamed: false },
   };
+  const indent = indentOf(name);
   const wholeIsUtf8 = isUtf8(bytes);
   for (const line of linesOf(bytes)) {
     if (line.hasCr) facts.hasCr = true;
+    if (line.indent !== indent) facts.isRenamed = true;
     const parsed = readLine(line);
     if (line.isTorn && parsed.type === 'bad') {
       facts.torn = { line: line.number, offset: line.offset, length: bytes.length - line.offset };
@@ -173,7 +193,9 @@ function takeLine(facts: Container, parsed: ParsedLine, line: Line): string | nu
 }
 
 function takeFields(facts: Container, index: number, record: LedgerRecord): void {
-  const { tier, kind, cycle, key, subjects, halts } = record;
+  const { tier, kind, cycle, key, subjects, halts, session, seg } = record;
+  const isMoved = /^(put|red|init)-/.test(facts.name);
+  if (!isMoved && facts.name !== `${session ?? 'solo'}-${seg}.jsonl`) facts.isRenamed = true;
   if (tier === 'execution' && Number.isSafeInteger(cycle))
     facts.cycle = Math.max(facts.cycle, cycle as number);
   if (typeof key === 'string' && tier === 'execution') facts.keys.push([index, key]);

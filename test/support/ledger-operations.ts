@@ -1,5 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { repair } from '../../src/ledger2/repair.js';
 import { type Desk, LEDGER, type World } from './ledger-world.js';
 
 export type Operation = (world: World, desk: Desk) => Promise<void> | void;
@@ -370,6 +371,19 @@ export const OPERATIONS: Record<string, Operation> = {
     if (state !== 'corrupted') world.fail('losses', `${desk.name}: an edit of ${name} is ${state}`);
     world.isEdited = false;
     writeFileSync(path, before);
+  },
+  'memory repair': async (world, desk) => {
+    const missing = world.random(2) === 0 ? ('put_back' as const) : ('discard' as const);
+    const before = await world.check(desk);
+    await repair(desk.context, { missing, by: 'terminal', reason: 'a test' });
+    if (missing === 'discard')
+      for (const { kind, ids } of before.findings)
+        if (/^(removed_by_commit|published|missing)$/.test(kind))
+          for (const id of ids) world.discarded.add(id);
+    const { findings } = await world.check(desk);
+    const left = findings.filter(({ kind }) => !/^(elsewhere|torn|rewound|put_back)$/.test(kind));
+    if (left.length > 0)
+      world.fail('alarms', `${desk.name}: repair left ${left.map(({ message }) => message)}`);
   },
   'git rm, commit': (world, desk) => {
     const name = world.pick(desk.files().filter((file) => !file.startsWith('init-')));

@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
   type LedgerRecord,
@@ -135,10 +135,11 @@ export function eachRecord(
   }
 }
 
-function readLine({ bytes }: Line): ParsedLine {
+function readLine({ bytes }: Line, isPlain = false): ParsedLine {
   if (bytes.length > MAX_RECORD_BYTES)
     return { type: 'bad', reason: `longer than ${MAX_RECORD_BYTES} bytes` };
-  return parseLine(bytes.toString('utf8'));
+  // A third faster, and nearly all lines are ASCII.
+  return parseLine(isPlain ? bytes.toString('latin1') : bytes.toString('utf8'));
 }
 
 /** Reads a container and checks what one file shows: each line, its links to the line before, its segment. */
@@ -149,11 +150,12 @@ export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = b
     ...{ marks: [], keys: [], cycle: 0, problems: [], torn: null, hasCr: false, isRenamed: false },
   };
   const indent = indentOf(name);
-  const wholeIsUtf8 = isUtf8(bytes);
+  const isPlain = isAscii(bytes);
+  const wholeIsUtf8 = isPlain || isUtf8(bytes);
   for (const line of linesOf(bytes)) {
     if (line.hasCr) facts.hasCr = true;
     if (line.indent !== indent) facts.isRenamed = true;
-    const parsed = readLine(line);
+    const parsed = readLine(line, isPlain);
     if (line.isTorn && parsed.type === 'bad') {
       facts.torn = { line: line.number, offset: line.offset, length: bytes.length - line.offset };
       break;

@@ -338,6 +338,13 @@ export class World {
       if (this.discarded.has(id) || (isJournalBad && this.flipped.has(id))) continue;
       this.fail('losses', `${desk.name}: ${id} is nowhere and not reported`);
     }
+    const history = this.oracle.inHistory(desk);
+    for (const id of this.isEdited ? [] : history)
+      if (!here.has(id) && !named.has(id) && !this.discarded.has(id))
+        this.fail('losses', `${desk.name}: ${id} of HEAD's history is not here and not reported`);
+    for (const { kind, ids } of verdict.findings)
+      for (const id of kind === 'put_back' ? ids : [])
+        if (history.has(id)) this.fail('alarms', `${desk.name}: ${id} was removed by a commit and put back`);
     for (const finding of verdict.findings) this.judgeFinding(desk, finding, { before, refs, elsewhere });
   }
 

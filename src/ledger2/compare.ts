@@ -10,6 +10,7 @@ export type FindingKind =
   | 'edited'
   | 'foreign'
   | 'returned'
+  | 'unexplained'
   | 'set_back'
   | 'removed_by_commit'
   | 'missing'
@@ -137,7 +138,12 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
       ...{ kind: 'link' as const, level: 'damage' as const, ids: [id], file },
       ...{ message: `${file}: ${reason}`, hint: REPAIR },
     }));
-  return [...unreadable, ...links, ...findForeign(graph, settled), ...findReturned(graph)];
+  const unexplained = [...graph.tombstones()].filter((id) => !settled.has(id));
+  const cut: Finding[] = unexplained.map((id) => ({
+    ...{ kind: 'unexplained', level: 'damage', ids: [id], hint: REPAIR },
+    message: `record ${id.slice(0, 12)} was redacted, and no audit record says by whom`,
+  }));
+  return [...unreadable, ...links, ...cut, ...findForeign(graph, settled), ...findReturned(graph)];
 }
 
 /** Records of another ledger: two people ran `init` where no common commit was. */
@@ -153,7 +159,7 @@ function findForeign(graph: Graph, settled: ReadonlySet<string>): Finding[] {
 
 /** Content of a redacted record that a merge brought back. */
 function findReturned(graph: Graph): Finding[] {
-  const gone = graph.tombstones();
+  const gone = new Set([...graph.tombstones(), ...graph.subjects('redacted')]);
   return graph.containers.flatMap(({ name, ids, tombstones }) => {
     const cut = new Set(tombstones);
     const back = ids.filter((id, index) => gone.has(id) && !cut.has(index));

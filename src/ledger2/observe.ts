@@ -76,7 +76,13 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
   const needsSparse = [...absent.values()].some(({ source }) => source === 'head');
   const evidence: Evidence = {
     ...{ graph, others: snapshot.others, absent: [...absent.values()], places: located.places, unknown },
-    settled: await readSettled(objects, { graph, refs, own, others, isNeeded: absent.size > 0 }),
+    settled: await readSettled(objects, {
+      graph,
+      refs,
+      own,
+      others,
+      isNeeded: absent.size > 0 || graph.tombstones().size > 0,
+    }),
     sparse: needsSparse ? await sparseFiles(context) : new Set(),
     ...{ damagedJournalLines: own.damaged.length, incomplete },
   };
@@ -273,16 +279,19 @@ async function judgeUncommitted(
   return { unknown, standing: standing.filter(({ record }) => record !== '') };
 }
 
+/** Audit records that explain why a record, or a line, is not what it was. */
+const SETTLING = ['discarded', 'repaired', 'redacted'];
+
 /** Discards count from the tree, the default branch and all journals of this clone, never from an unmerged ref. */
 async function readSettled(
   objects: LedgerObjects,
   known: Pick<Observation, 'refs' | 'own' | 'others'> & { graph: Snapshot['graph']; isNeeded: boolean },
 ): Promise<Set<string>> {
   const { graph, refs, own, others, isNeeded } = known;
-  const settled = new Set([...graph.subjects('discarded'), ...graph.subjects('repaired')]);
+  const settled = new Set(SETTLING.flatMap((kind) => [...graph.subjects(kind)]));
   for (const { lines } of [own, ...others.values()])
     for (const { record } of lines)
-      if (/"kind":"(discarded|repaired)"/.test(record)) addSubjects(settled, record);
+      if (/"kind":"(discarded|repaired|redacted)"/.test(record)) addSubjects(settled, record);
   if (!isNeeded) return settled;
   const here = new Set(graph.containers.map(({ name }) => name));
   for (const name of [refs.localDefault, refs.remoteDefault]) {
@@ -290,7 +299,7 @@ async function readSettled(
     const files = [...(await objects.tree(name))].filter(([file]) => !here.has(file));
     const found = await Promise.all(files.map(([file, blob]) => objects.blob(blob, file)));
     for (const mark of found.flatMap((blob) => blob?.facts.marks ?? []))
-      if (/^(discarded|repaired)$/.test(mark.kind)) for (const id of mark.subjects) settled.add(id);
+      if (SETTLING.includes(mark.kind)) for (const id of mark.subjects) settled.add(id);
   }
   return settled;
 }

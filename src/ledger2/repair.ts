@@ -38,10 +38,13 @@ function collectLines(
 ): Map<string, string> {
   const here = (snapshot.graph.bySegment.get(seg) ?? []).map(({ name }) => containerBytes(context, name));
   const there = located.sources.filter(({ facts }) => facts.seg === seg).map(({ bytes }) => bytes);
-  const lines = new Map([...there, ...here, ...more].flatMap((bytes) => [...linesById(bytes)]));
-  for (const journal of [own, ...others.values()])
-    for (const line of journal.lines) if (line.seg === seg) lines.set(line.id, line.record);
-  return lines;
+  const journals = [own, ...others.values()].flatMap((journal) => journal.lines);
+  // The working tree comes last: a tombstone wins over its record.
+  return new Map([
+    ...[...there, ...more].flatMap((bytes) => [...linesById(bytes)]),
+    ...journals.filter((line) => line.seg === seg).map(({ id, record }) => [id, record] as const),
+    ...here.flatMap((bytes) => [...linesById(bytes)]),
+  ]);
 }
 
 /** The chain from its first record to one. Null when a part is unknown. */

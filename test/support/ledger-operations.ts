@@ -1,5 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { redact } from '../../src/ledger2/redact.js';
 import { repair } from '../../src/ledger2/repair.js';
 import { type Desk, LEDGER, type World } from './ledger-world.js';
 
@@ -310,7 +311,9 @@ export const OPERATIONS: Record<string, Operation> = {
     const last = desk.run('log', '-1', '--format=%s').out;
     if (/^Revert/.test(last) && !world.try(desk, 'revert', '--no-edit', 'HEAD')) giveUp(desk);
   },
-  gc: (_world, desk) => {
+  gc: (world, desk) => {
+    // Git prunes what a bisect of another worktree needs, and then lists no refs at all.
+    if (world.desks.some((one) => one.run('bisect', 'log').code === 0)) return;
     desk.run('reflog', 'expire', '--expire=now', '--all');
     desk.run('gc', '-q', '--prune=now');
   },
@@ -384,6 +387,22 @@ export const OPERATIONS: Record<string, Operation> = {
     const left = findings.filter(({ kind }) => !/^(elsewhere|torn|rewound|put_back)$/.test(kind));
     if (left.length > 0)
       world.fail('alarms', `${desk.name}: repair left ${left.map(({ message }) => message)}`);
+  },
+  redact: async (world, desk) => {
+    const here = world.oracle.inTree(desk);
+    const own = [...(world.acknowledged.get(desk.name) ?? [])].filter(
+      (id) => here.has(id) && !world.redacted.has(id),
+    );
+    const id = world.pick(own);
+    const { findings } = await world.check(desk);
+    const returned = findings.filter(({ kind }) => kind === 'returned').flatMap(({ ids }) => ids);
+    for (const one of new Set([...returned, ...(id && world.random(2) === 0 ? [id] : [])])) {
+      world.redacted.add(one);
+      redact(desk.context, one, { by: 'terminal', reason: 'a test' });
+    }
+    const after = await world.check(desk);
+    if (after.findings.some(({ kind }) => kind === 'returned'))
+      world.fail('alarms', `${desk.name}: content is still there`);
   },
   'git rm, commit': (world, desk) => {
     const name = world.pick(desk.files().filter((file) => !file.startsWith('init-')));

@@ -211,7 +211,10 @@ export interface ObjectReader {
   close(): Promise<void>;
 }
 
+const NOT_FETCHED = /could not fetch [0-9a-f]+ from promisor remote/;
+
 interface Question {
+  line: string;
   isRead: boolean;
   answer: (object: GitObject | null) => void;
   fail: (error: unknown) => void;
@@ -245,16 +248,29 @@ export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
     started.stdout.on('data', onData);
     started.stdin.on('error', () => {});
     ended = ending(started, args).then(
-      ({ stderr }) => failAll(gitError(args, stderr)),
+      ({ stderr }) => (NOT_FETCHED.test(stderr) ? goOn() : failAll(gitError(args, stderr))),
       (error) => failAll(error),
     );
     return started;
   };
+  /** In a partial clone an older git ends at an object that it does not have. The rest is asked again. */
+  const goOn = (): Promise<unknown> | undefined => {
+    questions.shift()?.answer(null);
+    waiting = [];
+    length = 0;
+    needed = 0;
+    child = null;
+    if (questions.length === 0) return undefined;
+    child = start();
+    for (const { line } of questions) child.stdin?.write(line);
+    return ended;
+  };
   const ask = (isRead: boolean, name: string): Promise<GitObject | null> =>
     new Promise((answer, fail) => {
       child ??= start();
-      questions.push({ isRead, answer, fail });
-      child.stdin?.write(`${isRead ? 'contents' : 'info'} ${name}\n`);
+      const line = `${isRead ? 'contents' : 'info'} ${name}\n`;
+      questions.push({ line, isRead, answer, fail });
+      child.stdin?.write(line);
     });
   return {
     info: (name) => ask(false, name),

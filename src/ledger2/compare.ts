@@ -84,6 +84,8 @@ export interface Comparison {
   forgotten: string[];
 }
 
+/** Beyond it the folder is damage: no project writes so many. */
+export const MAX_CONTAINERS = 100_000;
 /** With more missing records a person decides. */
 const MAX_PUT_BACK = 20;
 /** So many containers slow git and forge down. */
@@ -143,6 +145,8 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
     ...{ kind: 'unexplained', level: 'damage', ids: [id], hint: REPAIR },
     message: `record ${id.slice(0, 12)} was redacted, and no audit record says by whom`,
   }));
+  if (graph.containers.length > MAX_CONTAINERS)
+    cut.push({ kind: 'unreadable', level: 'damage', ids: [], message: `more than ${MAX_CONTAINERS} files` });
   return [...unreadable, ...links, ...cut, ...findForeign(graph, settled), ...findReturned(graph)];
 }
 

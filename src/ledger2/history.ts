@@ -45,15 +45,20 @@ export async function readRemovals(
   context: LedgerContext,
   objects: LedgerObjects,
   head: string | null,
+  incomplete: string[],
 ): Promise<Removal[]> {
   if (!context.git || head === null) return [];
   const known = readHistory(context);
   if (known.tips.includes(head)) return known.removals;
   const changes = await listChanges(context, head, known.tips);
   const found: Removal[] = [];
+  const missing: string[] = [];
   for (const [commit, group] of groupBy(changes, (change) => change.commit))
-    found.push(...(await removalsOf(objects, commit, group)));
+    found.push(...(await removalsOf(objects, commit, group, missing)));
   const removals = [...known.removals, ...found];
+  if (missing.length > 0) incomplete.push(`git does not have ${missing[0]} here (a partial clone)`);
+  // A shallow or partial clone may get the rest of its history later.
+  if (isShallow(context) || missing.length > 0) return removals;
   writeHistory(context, { v: 1, tips: [...known.tips, head].slice(-MAX_TIPS), removals });
   return removals;
 }
@@ -85,6 +90,7 @@ async function removalsOf(
   objects: LedgerObjects,
   commit: string,
   changes: readonly Change[],
+  missing: string[],
 ): Promise<Removal[]> {
   const tree = await objects.tree(commit);
   const segments = new Set(changes.map(({ name }) => segmentOf(name)));
@@ -94,6 +100,7 @@ async function removalsOf(
   const removals = new Map<string, Removal>();
   for (const { name, blob, subject } of changes) {
     const facts = (await objects.blob(blob, name))?.facts;
+    if (!facts) missing.push(name);
     for (const [i, id] of (facts?.ids ?? []).entries()) {
       if (!facts || graph.has(id, facts.seg)) continue;
       const [prev, n] = [facts.ids[i - 1] ?? null, facts.ns[i] ?? 0];

@@ -66,7 +66,7 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
   const byId = new Map(journalled.map((record) => [record.id, record]));
   const mark = (record: AbsentRecord): AbsentRecord => ({ ...byId.get(record.id), ...record });
   add((await absentFromTree(objects, headTree, snapshot, 'head', incomplete)).map(mark));
-  add((await absentByHistory(context, objects, head, snapshot)).map(mark));
+  add((await absentByHistory(context, objects, head, snapshot, incomplete)).map(mark));
   add(journalled);
   add(await absentFromAnchor(context, objects, snapshot, head));
   const uncommitted = await findUncommitted(objects, snapshot, headTree, own, others);
@@ -185,8 +185,9 @@ async function absentByHistory(
   objects: LedgerObjects,
   head: string | null,
   { graph }: Snapshot,
+  incomplete: string[],
 ): Promise<AbsentRecord[]> {
-  const removals = await readRemovals(context, objects, head);
+  const removals = await readRemovals(context, objects, head, incomplete);
   const absent = removals.filter(({ id, seg }) => !graph.has(id, seg));
   const reachable = await onlyReachable(context, objects, head, absent);
   return reachable.map(({ id, seg, prev, commit, subject, name, blob }) => ({

@@ -2,13 +2,12 @@ import { lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
 import { listFolder, readPlain, replaceFiles } from '../core/files.js';
+import { MAX_CONTAINERS } from './compare.js';
 import { type Container, eachRecord, MAX_CONTAINER_BYTES, parseContainer, segmentOf } from './container.js';
 import { cacheFile, type LedgerContext, ledgerFolder } from './context.js';
 import { Graph } from './graph.js';
 import { byNumber, type LedgerRecord } from './record.js';
 
-/** Beyond it the folder is damage: no project writes so many. */
-const MAX_CONTAINERS = 100_000;
 /** A change within this time of a read may leave every stamp the same. */
 const CLOCK_TICK_MS = 50;
 
@@ -37,7 +36,8 @@ interface Cache {
 /** Names and stamps. The caller holds the lock, so that no append is under way. */
 export function listContainers({ layout }: LedgerContext): Listed[] {
   const folder = ledgerFolder(layout);
-  const names = listFolder(folder).slice(0, MAX_CONTAINERS);
+  // One more than allowed, so that the check sees it.
+  const names = listFolder(folder).slice(0, MAX_CONTAINERS + 1);
   return names.flatMap((name) => {
     const stat = lstatSync(join(folder, name), { bigint: true, throwIfNoEntry: false });
     if (!stat || (name.startsWith('.') && name.endsWith('.tmp'))) return [];

@@ -162,7 +162,8 @@ function applyRepair(
   );
   const back = missing === 'put_back' ? putBack(context, observation, away, more) : [];
   if (back.length > 0) done.push(`put back ${plural(back.length, 'record')}`);
-  const given = away.map(({ id }) => id).filter((id) => !back.includes(id));
+  // A chain that cannot be completed stays a finding until a person discards it.
+  const given = missing === 'discard' ? away.map(({ id }) => id) : [];
   if (given.length > 0) done.push(`discarded ${plural(given.length, 'record')}`);
   subjects.push(...given, ...foreignLedgers(observation));
   dropDamagedLines(context, observation, done);

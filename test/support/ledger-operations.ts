@@ -383,8 +383,12 @@ export const OPERATIONS: Record<string, Operation> = {
       for (const { kind, ids } of before.findings)
         if (/^(removed_by_commit|published|missing)$/.test(kind))
           for (const id of ids) world.discarded.add(id);
+    if (before.findings.some(({ kind }) => kind === 'journal'))
+      for (const id of world.flipped) world.discarded.add(id);
     const { findings } = await world.check(desk);
-    const left = findings.filter(({ kind }) => !/^(elsewhere|torn|rewound|put_back)$/.test(kind));
+    const left = findings.filter(
+      ({ kind }) => !/^(elsewhere|torn|rewound|put_back|missing|returned)$/.test(kind),
+    );
     if (left.length > 0)
       world.fail('alarms', `${desk.name}: repair left ${left.map(({ message }) => message)}`);
   },

@@ -37,7 +37,7 @@ export interface Observation {
   evidence: Evidence;
   /** Records that stand here uncommitted and are known elsewhere, for the journal. */
   standing: JournalLine[];
-  /** Journalled records that a default branch has, once the journal is longer than it needs to be. */
+  /** Journaled records that a default branch has, once the journal is longer than it needs to be. */
   onDefault: ReadonlySet<string>;
 }
 
@@ -62,12 +62,12 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
   const add = (records: readonly AbsentRecord[]): void => {
     for (const record of records) if (!absent.has(record.id)) absent.set(record.id, record);
   };
-  const journalled = absentInJournal(own, graph);
-  const byId = new Map(journalled.map((record) => [record.id, record]));
+  const journaled = absentInJournal(own, graph);
+  const byId = new Map(journaled.map((record) => [record.id, record]));
   const mark = (record: AbsentRecord): AbsentRecord => ({ ...byId.get(record.id), ...record });
   add((await absentFromTree(objects, headTree, snapshot, 'head', incomplete)).map(mark));
   add((await absentByHistory(context, objects, head, snapshot, incomplete)).map(mark));
-  add(journalled);
+  add(journaled);
   add(await absentFromAnchor(context, objects, snapshot, head));
   const uncommitted = await findUncommitted(objects, snapshot, headTree, own, others);
   const away = [...absent.values()].filter(({ source }) => source === 'journal' || source === 'anchor');
@@ -222,7 +222,7 @@ interface Uncommitted extends UnknownRecord {
   seg: string;
   blob: string;
   isKnown: boolean;
-  isJournalled: boolean;
+  isJournaled: boolean;
 }
 
 /** Records that stand in the working tree and not in HEAD. */
@@ -244,15 +244,15 @@ async function findUncommitted(
       return ids
         .filter((id) => !committed.has(id) && id !== genesis)
         .map((id) => ({
-          ...{ id, file: name, seg, blob, isJournalled: ownIds.has(id) },
+          ...{ id, file: name, seg, blob, isJournaled: ownIds.has(id) },
           isKnown: ownIds.has(id) || otherIds.has(id),
         }));
     }),
   );
-  return found.flat().filter(({ isJournalled }) => !isJournalled);
+  return found.flat().filter(({ isJournaled }) => !isJournaled);
 }
 
-/** What neither a journal nor git knows was not written by forge here. The rest is journalled as standing here. */
+/** What neither a journal nor git knows was not written by forge here. The rest is journaled as standing here. */
 async function judgeUncommitted(
   context: LedgerContext,
   objects: LedgerObjects,

@@ -113,7 +113,7 @@ function checkLinks({ v, n, seg, prev, seen, ledger }: Record<string, unknown>):
   if (v !== 1) return `version ${JSON.stringify(v)}, this forge knows 1`;
   if (!Number.isSafeInteger(n) || (n as number) < 1) return '"n" is not a positive whole number';
   if (!isSegment(seg)) return '"seg" is not 8 hex digits';
-  // Whoever follows the link compares it with an id, so its digits need no check here.
+  // The reader of a chain compares it with an id, so its digits need no check here.
   if (prev !== null && (typeof prev !== 'string' || prev.length !== 64)) return '"prev" is not a record id';
   if (!Array.isArray(seen) || seen.length > MAX_SEEN || (seen.length > 0 && !seen.every(isRecordId)))
     return '"seen" is not a list of record ids';

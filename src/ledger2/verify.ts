@@ -127,10 +127,10 @@ function updateJournal(context: LedgerContext, observation: Observation, { forgo
   const current = readOwnJournal(context);
   const published = new Set(observation.own.lines.filter((line) => line.published).map(({ id }) => id));
   const gone = new Set(forgotten);
-  const mended = new Map(observation.own.lines.map((line) => [line.id, line]));
-  const isOpen = (line: DamagedLine): boolean => !line.ids.some((id) => mended.has(id));
+  const fixed = new Map(observation.own.lines.map((line) => [line.id, line]));
+  const isOpen = (line: DamagedLine): boolean => !line.ids.some((id) => fixed.has(id));
   const missing = current.damaged.flatMap(
-    ({ ids }) => mended.get(ids.find((id) => mended.has(id)) ?? '') ?? [],
+    ({ ids }) => fixed.get(ids.find((id) => fixed.has(id)) ?? '') ?? [],
   );
   const repaired = { lines: [...current.lines, ...missing], damaged: current.damaged.filter(isOpen) };
   const settledOn = observation.onDefault;
@@ -147,7 +147,7 @@ function updateJournal(context: LedgerContext, observation: Observation, { forgo
   if (!isSame) rewriteJournal(context, { lines, damaged: repaired.damaged });
 }
 
-/** A record that was journalled as standing here may turn out to be written here. */
+/** A record that was journaled as standing here may turn out to be written here. */
 function dropDuplicates(lines: readonly JournalLine[]): JournalLine[] {
   const byId = new Map<string, JournalLine>();
   for (const line of lines) {

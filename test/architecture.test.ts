@@ -17,6 +17,7 @@ const ORDER = [
   'ledger/rules/record.ts',
   'ledger/rules/tombstone.ts',
   'git',
+  'ledger2',
   'project',
   'session/conversations.ts',
   'session/running.ts',
@@ -81,7 +82,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'smol-toml': ['core/toml.ts'],
 };
 /** Data in, data out. */
-const FOR_ALL = ['zod/mini', 'node:crypto', 'node:path'];
+const FOR_ALL = ['zod/mini', 'node:buffer', 'node:crypto', 'node:path'];
 
 interface Import {
   from: string;

@@ -314,3 +314,101 @@ export function gitError(args: readonly string[], stderr: string): Error {
     hint: remedy ?? (identity ? 'git config user.name "…" && git config user.email "…"' : undefined),
   });
 }
+
+export interface GitObject {
+  oid: string;
+  type: string;
+  bytes: Buffer;
+}
+
+/** One `git cat-file --batch-command`, started by the first question. Null for an object that git does not have. */
+export interface ObjectReader {
+  info(name: string): Promise<{ oid: string; type: string } | null>;
+  read(name: string): Promise<GitObject | null>;
+  close(): Promise<void>;
+}
+
+const NOT_FETCHED = /could not fetch [0-9a-f]+ from promisor remote/;
+
+interface Question {
+  line: string;
+  isRead: boolean;
+  answer: (object: GitObject | null) => void;
+  fail: (error: unknown) => void;
+}
+
+/** A git that ends before it has answered is an error, never an empty answer. */
+export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
+  const questions: Question[] = [];
+  let child: ChildProcess | null = null;
+  let ended: Promise<unknown> = Promise.resolve();
+  let waiting: Buffer[] = [];
+  let length = 0;
+  let needed = 0;
+  const failAll = (error: unknown): void => {
+    for (const { fail } of questions.splice(0)) fail(error);
+  };
+  const onData = (chunk: Buffer): void => {
+    waiting.push(chunk);
+    length += chunk.length;
+    if (length < needed) return;
+    let bytes = Buffer.concat(waiting);
+    for (let taken = takeAnswer(bytes, questions); taken.used > 0; taken = takeAnswer(bytes, questions))
+      bytes = bytes.subarray(taken.used);
+    waiting = [bytes];
+    length = bytes.length;
+    needed = takeAnswer(bytes, []).needed;
+  };
+  const start = (): ChildProcess => {
+    const args = ['cat-file', '--batch-command'];
+    const started = spawn('git', commandLine(args), { ...processOptions({ cwd }, env), stdio: 'pipe' });
+    started.stdout.on('data', onData);
+    started.stdin.on('error', () => {});
+    ended = ending(started, args).then(
+      ({ stderr }) => (NOT_FETCHED.test(stderr) ? goOn() : failAll(gitError(args, stderr))),
+      (error) => failAll(error),
+    );
+    return started;
+  };
+  /** In a partial clone an older git ends at an object that it does not have. The rest is asked again. */
+  const goOn = (): Promise<unknown> | undefined => {
+    questions.shift()?.answer(null);
+    waiting = [];
+    length = 0;
+    needed = 0;
+    child = null;
+    if (questions.length === 0) return undefined;
+    child = start();
+    for (const { line } of questions) child.stdin?.write(line);
+    return ended;
+  };
+  const ask = (isRead: boolean, name: string): Promise<GitObject | null> =>
+    new Promise((answer, fail) => {
+      child ??= start();
+      const line = `${isRead ? 'contents' : 'info'} ${name}\n`;
+      questions.push({ line, isRead, answer, fail });
+      child.stdin?.write(line);
+    });
+  return {
+    info: (name) => ask(false, name),
+    read: (name) => ask(true, name),
+    close: async () => {
+      child?.stdin?.end();
+      await ended;
+    },
+  };
+}
+
+/** Hands one answer on. `used` is 0 while it is not complete; then `needed` is its length, as far as known. */
+function takeAnswer(bytes: Buffer, questions: Question[]): { used: number; needed: number } {
+  const end = bytes.indexOf(10);
+  if (end < 0) return { used: 0, needed: 0 };
+  const [oid = '', type = '', size] = bytes.toString('utf8', 0, end).split(' ');
+  const isFound = /^[0-9a-f]{40,64}$/.test(oid) && /^(blob|tree|commit|tag)$/.test(type);
+  const isRead = isFound && questions[0]?.isRead === true;
+  const needed = isRead ? end + 1 + Number(size) + 1 : end + 1;
+  if (bytes.length < needed || questions.length === 0) return { used: 0, needed };
+  const content = isRead ? Buffer.from(bytes.subarray(end + 1, needed - 1)) : Buffer.alloc(0);
+  questions.shift()?.answer(isFound ? { oid, type, bytes: content } : null);
+  return { used: needed, needed };
+}

@@ -1,0 +1,319 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { corrupted, outside, usage } from '../core/error.js';
+import { createFile, diskError, makeFolder, readPlain, removePath, syncFolder } from '../core/files.js';
+import { makeToken } from '../core/text.js';
+import { formatContainer, linesOf, parseContainer } from './container.js';
+import {
+  appendStateFile,
+  currentBranch,
+  gitStamp,
+  homeOf,
+  type LedgerContext,
+  ledgerFolder,
+  ledgerIdFile,
+  stampOf,
+  withLedgerLock,
+} from './context.js';
+import { appendToJournal, readOwnJournal } from './journal.js';
+import { listContainers, readSnapshot } from './read.js';
+import { formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
+import { appendToViews } from './view.js';
+
+export interface Body {
+  tier: Tier;
+  kind: string;
+  [field: string]: unknown;
+}
+
+/** For records that name their number, their cycle, or records before them in the same write. */
+export type Draft = Body | ((known: { n: number; cycle: number; ids: readonly string[] }) => Body);
+
+export interface StoredRecord {
+  id: string;
+  n: number;
+}
+
+export interface AppendOptions {
+  /** A record with this key is stored once, however often it is tried. */
+  key?: string;
+  /** Repair writes while there is damage. */
+  evenDamaged?: boolean;
+}
+
+/** What an append must know of the ledger, as long as the folder is as it was. */
+interface AppendState {
+  folder: string;
+  ledger: string;
+  heads: string[];
+  maxN: number;
+  maxCycle: number;
+  isDamaged: boolean;
+  open: OpenFile | null;
+}
+
+interface OpenFile {
+  name: string;
+  /** Of the file after forge's last write. */
+  stamp: string;
+  git: string;
+  session: string | null;
+  last: string;
+}
+
+/** Writes the first record. Returns the ledger id. Two inits of one repository write the same line. */
+export function initLedger(context: LedgerContext, ledger: string): string {
+  return withLedgerLock(context, () => {
+    const { name, line } = genesisLine(ledger);
+    const path = join(ledgerFolder(context.layout), name);
+    makeFolder(ledgerFolder(context.layout));
+    if (!fs.existsSync(path)) writeLines(path, formatContainer(name, [line]), true);
+    return ledger;
+  });
+}
+
+/**
+ * Stores records, all or none. On return they are on the disk. Starts no git process. Throws exit 4 while the ledger is
+ * damaged, exit 6 when the disk fails: after a failed fsync the outcome is unknown, and `verify` tells.
+ */
+export function append(
+  context: LedgerContext,
+  drafts: readonly Draft[],
+  options: AppendOptions = {},
+): StoredRecord[] {
+  return withLedgerLock(context, () => appendLocked(context, drafts, options));
+}
+
+/** The same, for a caller that holds the lock. */
+export function appendLocked(
+  context: LedgerContext,
+  drafts: readonly Draft[],
+  { key, evenDamaged = false }: AppendOptions = {},
+): StoredRecord[] {
+  const known = key === undefined ? null : findKey(context, key);
+  if (known) return known;
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const stored = tryAppend(context, drafts, evenDamaged);
+    if (stored) return stored;
+  }
+  throw outside('ledger.moving', 'The ledger folder is removed as fast as forge writes it.');
+}
+
+function tryAppend(
+  context: LedgerContext,
+  drafts: readonly Draft[],
+  evenDamaged: boolean,
+): StoredRecord[] | null {
+  leaveCopiedFile(context);
+  const state = loadState(context);
+  if (state.isDamaged && !evenDamaged) throw damaged();
+  const open = state.open && isStillOpen(context, state.open) ? state.open : null;
+  const seg = open ? segmentOfOpen(open) : makeToken(8);
+  const name = open?.name ?? `${context.session ?? 'solo'}-${seg}.jsonl`;
+  const plan = planLines(context, state, { seg, last: open?.last ?? null }, drafts);
+  const path = join(ledgerFolder(context.layout), name);
+  if (!open) makeFolder(ledgerFolder(context.layout));
+  // `git clean` may remove the folder or the file under this write: then the records stand nowhere.
+  if (!writeLines(path, formatContainer(name, plan.lines), !open)) return null;
+  const branch = currentBranch(context);
+  appendToJournal(
+    context,
+    plan.stored.map(({ id }, i) => ({
+      ...{ id, seg, branch, how: 'w' as const, published: false, record: plan.lines[i] as string },
+    })),
+  );
+  appendToViews(context, plan.lines);
+  const last = plan.stored.at(-1)?.id ?? '';
+  const next = { name, stamp: stampOf(path), session: context.session, last };
+  saveState(context, { ...plan.state, open: { ...next, git: open?.git ?? gitStamp(context) } });
+  return plan.stored;
+}
+
+/**
+ * A copied repository must not grow or commit the file that the original goes on with: git would see two versions of it.
+ * Unless git knows the file, its chain moves to a file of its own. The caller holds the lock.
+ */
+export function leaveCopiedFile(context: LedgerContext): void {
+  const state = readState(context);
+  if (!state?.open || state.open.git.startsWith(`${homeOf(context)} `)) return;
+  const { name } = state.open;
+  const path = join(ledgerFolder(context.layout), name);
+  const bytes = readPlain(path, Number.MAX_SAFE_INTEGER);
+  if (bytes !== null && !indexNames(context, name)) {
+    const lines = [...linesOf(bytes)]
+      .filter(({ isTorn }) => !isTorn)
+      .map((line) => line.bytes.toString('utf8'));
+    if (writeChain(context, 'put', segmentOfOpen(state.open), lines)) removePath(path);
+  }
+  saveState(context, { ...state, open: null }, '');
+}
+
+/** By the bytes of its name: an index that does not store names whole only leaves a copy as it is. */
+function indexNames({ repository }: LedgerContext, name: string): boolean {
+  const index = repository && join(repository.gitDir, 'index');
+  return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
+}
+
+/** Writes a chain under a new name with an indentation of its own, so that git never pairs or merges it. */
+export function writeChain(
+  context: LedgerContext,
+  prefix: 'put' | 'red',
+  seg: string,
+  lines: readonly string[],
+): boolean {
+  const name = `${prefix}-${seg}-${makeToken(8)}.jsonl`;
+  const bytes = formatContainer(name, lines);
+  if (parseContainer(name, bytes).problems.length > 0) return false;
+  makeFolder(ledgerFolder(context.layout));
+  return createFile(join(ledgerFolder(context.layout), name), bytes);
+}
+
+const segmentOfOpen = ({ name }: OpenFile): string => name.slice(-14, -6);
+
+const damaged = (): Error =>
+  corrupted('memory.corrupted', 'Memory is damaged; nothing was written.', { hint: 'forge memory repair' });
+
+/** A file is closed for good when git may know it, or anything around it changed. */
+function isStillOpen(context: LedgerContext, open: OpenFile): boolean {
+  const path = join(ledgerFolder(context.layout), open.name);
+  return open.session === context.session && open.stamp === stampOf(path) && open.git === gitStamp(context);
+}
+
+interface Plan {
+  lines: string[];
+  stored: StoredRecord[];
+  state: AppendState;
+}
+
+/** The lines that continue a chain. The first names the other heads, the rest of a batch only follows. */
+function planLines(
+  context: LedgerContext,
+  state: AppendState,
+  chain: { seg: string; last: string | null },
+  drafts: readonly Draft[],
+): Plan {
+  const plan: Plan = { lines: [], stored: [], state: { ...state } };
+  const stamp = { at: context.now().toISOString(), session: context.session, actor: context.actor };
+  let prev = chain.last;
+  for (const draft of drafts) {
+    const n = plan.state.maxN + 1;
+    const cycle = plan.state.maxCycle + 1;
+    const body =
+      typeof draft === 'function' ? draft({ n, cycle, ids: plan.stored.map(({ id }) => id) }) : draft;
+    const { tier, ...fields } = body;
+    const seen = plan.state.heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
+    const links: Links = { v: 1, tier, n, seg: chain.seg, prev, seen };
+    if (prev === null) links.ledger = state.ledger;
+    const line = formatRecord(links, { ...stamp, ...fields });
+    const id = recordId(line);
+    const named = new Set([prev, ...seen]);
+    plan.state.heads = [...plan.state.heads.filter((head) => !named.has(head)), id].sort();
+    plan.state.maxN = n;
+    if (tier === 'execution' && fields['cycle'] === cycle) plan.state.maxCycle = cycle;
+    plan.lines.push(line);
+    plan.stored.push({ id, n });
+    prev = id;
+  }
+  return plan;
+}
+
+/**
+ * One write, its count checked, synced. False when the path does not lead to that file afterwards. The holder of the
+ * lock cuts back its own short write. Nothing else is ever cut.
+ */
+function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
+  const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
+  let fd: number;
+  try {
+    fd = fs.openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0o666);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw diskError(error, path);
+  }
+  try {
+    const { size, ino } = fs.fstatSync(fd);
+    writeWhole(fd, bytes, size);
+    fs.fsyncSync(fd);
+    if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
+    return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
+  } catch (error) {
+    throw diskError(error, path);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function writeWhole(fd: number, bytes: Buffer, size: number): void {
+  const cut = (): void => fs.ftruncateSync(fd, size);
+  let count: number;
+  try {
+    count = fs.writeSync(fd, bytes);
+  } catch (error) {
+    cut();
+    throw error;
+  }
+  if (count === bytes.length) return;
+  cut();
+  throw Object.assign(new Error('short write'), { code: 'ENOSPC' });
+}
+
+/** The state of the last append while the folder is unchanged; else heads are computed from the containers. */
+function loadState(context: LedgerContext): AppendState {
+  const known = readState(context);
+  if (known?.folder && known.folder === stampOf(ledgerFolder(context.layout))) return known;
+  const { graph } = readSnapshot(context, listContainers(context));
+  const ledger = graph.ledger() ?? readLedgerId(context);
+  if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
+  const isDamaged =
+    graph.containers.some(({ problems }) => problems.length > 0) || graph.checkLinks().length > 0;
+  const open = known?.open ?? null;
+  const found = { heads: graph.heads(), maxN: graph.maxN(), maxCycle: graph.maxCycle() };
+  return { folder: '', ledger, isDamaged, open, ...found };
+}
+
+function readState({ layout }: LedgerContext): AppendState | null {
+  try {
+    return JSON.parse(readPlain(appendStateFile(layout), 1 << 20)?.toString('utf8') ?? '') as AppendState;
+  } catch {
+    return null;
+  }
+}
+
+/** Neither synced nor required: without it the next append reads the containers. */
+function saveState(
+  context: LedgerContext,
+  state: Omit<AppendState, 'folder'>,
+  folder = stampOf(ledgerFolder(context.layout)),
+): void {
+  try {
+    fs.writeFileSync(appendStateFile(context.layout), JSON.stringify({ ...state, folder }));
+  } catch {
+    // See above.
+  }
+}
+
+/** After a verification the next append looks again: there may be damage, or none any more. */
+export function forgetAppendState(context: LedgerContext, ledger: string | null): void {
+  const known = readState(context);
+  if (known) saveState(context, known, '');
+  if (ledger !== null && readLedgerId(context) === null)
+    fs.writeFileSync(ledgerIdFile(context.layout), ledger);
+}
+
+const readLedgerId = ({ layout }: LedgerContext): string | null =>
+  readPlain(ledgerIdFile(layout), 1024)?.toString('utf8') ?? null;
+
+/** The records of an earlier try: in the tree, or on another branch as the journal knows. */
+function findKey(context: LedgerContext, key: string): StoredRecord[] | null {
+  const { graph } = readSnapshot(context, listContainers(context));
+  for (const { keys, ids, ns } of graph.containers) {
+    const index = keys.find(([, known]) => known === key)?.[0];
+    if (index !== undefined) return [{ id: ids[index] as string, n: ns[index] as number }];
+  }
+  const quoted = `"key":${JSON.stringify(key)}`;
+  const line = readOwnJournal(context).lines.find(
+    ({ how, record }) => how === 'w' && record.includes(quoted),
+  );
+  if (!line) return null;
+  return [{ id: line.id, n: (JSON.parse(line.record) as Links).n }];
+}

@@ -1,0 +1,87 @@
+import { existsSync, lstatSync, readFileSync } from 'node:fs';
+import { basename, join, relative, sep } from 'node:path';
+import { makeFolder } from '../core/files.js';
+import { type LockPolicy, withLock } from '../core/lock.js';
+import type { Layout } from '../core/paths.js';
+import type { Git, ObjectReader } from '../git/client.js';
+
+/** What the ledger needs of its surroundings. */
+export interface LedgerContext {
+  layout: Layout;
+  /** Null without git. */
+  repository: { root: string; gitDir: string; commonDir: string } | null;
+  /** Runs in the worktree's top folder. Null without git. */
+  git: Git | null;
+  /** Opens one `git cat-file --batch-command`. */
+  objects: () => ObjectReader;
+  policy: LockPolicy;
+  now: () => Date;
+  session: string | null;
+  actor: string;
+}
+
+export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
+export const cacheFile = ({ state }: Layout): string => join(state, 'ledger-cache.json');
+export const appendStateFile = ({ state }: Layout): string => join(state, 'append.json');
+export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.json');
+export const historyFile = ({ shared }: Layout): string => join(shared, 'history.json');
+/** The ledger's id, for a checkout that has no container. */
+export const ledgerIdFile = ({ shared }: Layout): string => join(shared, 'ledger-id');
+export const journalFolder = ({ shared }: Layout): string => join(shared, 'journal');
+
+/** The ledger folder as git names it. */
+export const gitFolder = ({ layout, repository }: LedgerContext): string =>
+  relative(repository?.root ?? layout.root, ledgerFolder(layout))
+    .split(sep)
+    .join('/');
+
+/** `main`, or the name of the linked worktree. */
+export const worktreeName = ({ repository }: LedgerContext): string =>
+  repository && repository.gitDir !== repository.commonDir ? `wt-${basename(repository.gitDir)}` : 'main';
+
+/** Writers hold this lock. `clean -fdx` may remove it, so writers check before they change something. */
+export function withLedgerLock<T>(context: LedgerContext, work: () => T, waitMs?: number): T {
+  const policy = waitMs === undefined ? context.policy : { ...context.policy, waitMs };
+  const { dir, state, shared } = context.layout;
+  for (const folder of [state, shared]) if (!existsSync(folder)) makeFolder(folder);
+  return withLock(join(dir, 'local', 'lock'), policy, work);
+}
+
+/** A file's identity and state; '' when there is none. */
+export function stampOf(path: string): string {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : '';
+}
+
+const readText = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return '';
+  }
+};
+
+/** The current branch, or the commit of a detached HEAD. Read from git's file: appends start no git process. */
+export function currentBranch({ repository }: LedgerContext): string {
+  const head = repository ? readText(join(repository.gitDir, 'HEAD')) : '';
+  return head.replace(/^ref: (refs\/heads\/)?/, '');
+}
+
+/**
+ * What must not have changed since a file was opened, or git may know the file. The log of HEAD grows with each move,
+ * also with one that comes back. The git dir's path and inode tell a copied repository from the original.
+ */
+export function gitStamp(context: LedgerContext): string {
+  const { repository } = context;
+  const home = homeOf(context);
+  if (!repository) return `${home} `;
+  const { gitDir } = repository;
+  const log = lstatSync(join(gitDir, 'logs', 'HEAD'), { throwIfNoEntry: false })?.size ?? 0;
+  return [home, currentBranch(context), log, stampOf(join(gitDir, 'index'))].join(' ');
+}
+
+/** Which git dir this is. A copy has another inode. */
+export function homeOf({ repository, layout }: LedgerContext): string {
+  const folder = repository?.gitDir ?? layout.dir;
+  return `${folder}:${lstatSync(folder).ino}`;
+}

@@ -1,0 +1,150 @@
+import type { Container } from './container.js';
+
+/** Damage that shows only between containers. */
+export interface LinkProblem {
+  file: string;
+  id: string;
+  reason: string;
+}
+
+/** All records of one place (a working tree, a commit) as one hash graph. */
+export class Graph {
+  readonly bySegment: ReadonlyMap<string, Container[]>;
+  private readonly sets = new Map<string, Set<string>>();
+  private numbers: Map<string, number> | null = null;
+
+  constructor(readonly containers: readonly Container[]) {
+    this.bySegment = groupBy(containers, ({ seg }) => seg);
+  }
+
+  has(id: string, seg: string): boolean {
+    return this.idsOf(seg).has(id);
+  }
+
+  idsOf(seg: string): ReadonlySet<string> {
+    let ids = this.sets.get(seg);
+    if (!ids) {
+      ids = new Set(this.bySegment.get(seg)?.flatMap((container) => container.ids));
+      this.sets.set(seg, ids);
+    }
+    return ids;
+  }
+
+  /** The record that stands after `prev` (null: first) in its chain. */
+  holderOf(seg: string, prev: string | null): string | null {
+    for (const { ids } of this.bySegment.get(seg) ?? []) {
+      const index = prev === null ? 0 : ids.indexOf(prev) + 1;
+      const holder = prev !== null && index === 0 ? undefined : ids[index];
+      if (holder !== undefined) return holder;
+    }
+    return null;
+  }
+
+  /** Ids that no record names yet, sorted. Only the last record of a chain can be one. */
+  heads(): string[] {
+    const named = new Set(this.containers.flatMap(({ seen }) => seen.flatMap(([, ids]) => ids)));
+    const tails = [...this.bySegment.values()].map(lastOfChain);
+    return tails.filter((id): id is string => id !== null && !named.has(id)).sort();
+  }
+
+  maxN(): number {
+    return this.containers.reduce((max, { ns }) => Math.max(max, ns.at(-1) ?? 0), 0);
+  }
+
+  maxCycle(): number {
+    return this.containers.reduce((max, { cycle }) => Math.max(max, cycle), 0);
+  }
+
+  count(): number {
+    let count = 0;
+    for (const [seg, containers] of this.bySegment)
+      count += containers.length === 1 ? (containers[0] as Container).ids.length : this.idsOf(seg).size;
+    return count;
+  }
+
+  /** The ledger that `init` made here. */
+  ledger(): string | null {
+    const genesis = this.containers.filter(({ marks }) => marks.some(({ kind }) => kind === 'genesis'));
+    // The file of the first record may be missing. Every chain names its ledger.
+    const named = genesis.length > 0 ? genesis : this.containers;
+    return named.flatMap(({ ledger }) => ledger ?? []).sort()[0] ?? null;
+  }
+
+  /** Subjects of audit records of one kind. */
+  subjects(kind: string): Set<string> {
+    const marks = this.containers.flatMap((container) => container.marks);
+    return new Set(marks.filter((mark) => mark.kind === kind).flatMap(({ subjects }) => subjects));
+  }
+
+  /** Ids of which the content is gone. */
+  tombstones(): Set<string> {
+    return new Set(
+      this.containers.flatMap(({ ids, tombstones }) => tombstones.map((index) => ids[index] as string)),
+    );
+  }
+
+  /** Checks links across files: chains that fork, and numbers that do not grow along `seen`. */
+  checkLinks(): LinkProblem[] {
+    return [...this.findForks(), ...this.checkNumbers()];
+  }
+
+  private findForks(): LinkProblem[] {
+    return [...this.bySegment.values()].flatMap((containers) => {
+      if (containers.length < 2) return [];
+      const next = new Map<string | null, string>();
+      return containers.flatMap(({ name, ids }) =>
+        ids.flatMap((id, index) => {
+          const prev = ids[index - 1] ?? null;
+          const known = next.get(prev) ?? id;
+          next.set(prev, known);
+          return known === id ? [] : [{ file: name, id, reason: 'another record has the same place' }];
+        }),
+      );
+    });
+  }
+
+  private checkNumbers(): LinkProblem[] {
+    return this.containers.flatMap(({ name, ids, ns, seen }) =>
+      seen.flatMap(([index, parents]) => {
+        const n = ns[index] as number;
+        const late = parents.find((parent) => (this.numberOf(parent) ?? 0) >= n);
+        if (late === undefined) return [];
+        return [
+          { file: name, id: ids[index] as string, reason: `"n" is ${n}, not greater than that of ${late}` },
+        ];
+      }),
+    );
+  }
+
+  /** Null for a record that is not here. Most parents are the last of their chain, so that is tried first. */
+  private numberOf(id: string): number | null {
+    this.tails ??= new Map(this.containers.map(({ ids, ns }) => [ids.at(-1) ?? '', ns.at(-1) ?? 0]));
+    const known = this.tails.get(id);
+    if (known !== undefined) return known;
+    this.numbers ??= new Map(
+      this.containers.flatMap(({ ids, ns }) => ids.map((known, i) => [known, ns[i] as number] as const)),
+    );
+    return this.numbers.get(id) ?? null;
+  }
+
+  private tails: Map<string, number> | null = null;
+}
+
+/** The longest container of a chain has its last record. */
+function lastOfChain(containers: readonly Container[]): string | null {
+  let longest = containers[0];
+  for (const container of containers)
+    if (container.ids.length > (longest?.ids.length ?? 0)) longest = container;
+  return longest?.ids.at(-1) ?? null;
+}
+
+export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<K, V[]> {
+  const groups = new Map<K, V[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group) group.push(value);
+    else groups.set(key, [value]);
+  }
+  return groups;
+}

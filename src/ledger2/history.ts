@@ -1,0 +1,151 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readPlain, replaceFiles } from '../core/files.js';
+import { must } from '../git/client.js';
+import { segmentOf } from './container.js';
+import { gitFolder, historyFile, type LedgerContext } from './context.js';
+import type { LedgerObjects } from './git.js';
+import { Graph, groupBy } from './graph.js';
+
+/** A record that the parent of a commit has, and the commit does not. */
+export interface Removal {
+  commit: string;
+  subject: string;
+  id: string;
+  seg: string;
+  prev: string | null;
+  n: number;
+  /** Where its bytes are. */
+  name: string;
+  blob: string;
+}
+
+interface History {
+  v: 1;
+  /** Commits whose whole history was read. */
+  tips: string[];
+  removals: Removal[];
+}
+
+const MAX_TIPS = 64;
+
+/** A file that a commit changed or deleted. */
+interface Change {
+  commit: string;
+  subject: string;
+  name: string;
+  blob: string;
+}
+
+/**
+ * What commits of HEAD's history removed. Only commits that are not remembered are read: containers are write-once, so
+ * git lists few changes.
+ */
+export async function readRemovals(
+  context: LedgerContext,
+  objects: LedgerObjects,
+  head: string | null,
+  incomplete: string[],
+): Promise<Removal[]> {
+  if (!context.git || head === null) return [];
+  const known = readHistory(context);
+  if (known.tips.includes(head)) return known.removals;
+  const changes = await listChanges(context, head, known.tips);
+  const found: Removal[] = [];
+  const missing: string[] = [];
+  for (const [commit, group] of groupBy(changes, (change) => change.commit))
+    found.push(...(await removalsOf(objects, commit, group, missing)));
+  const removals = [...known.removals, ...found];
+  if (missing.length > 0) incomplete.push(`git does not have ${missing[0]} here (a partial clone)`);
+  // A shallow or partial clone may get the rest of its history later.
+  if (isShallow(context) || missing.length > 0) return removals;
+  writeHistory(context, { v: 1, tips: [...known.tips, head].slice(-MAX_TIPS), removals });
+  return removals;
+}
+
+/** With `--sparse`, or git leaves out a merge that took nothing from a side that was read earlier. */
+async function listChanges(context: LedgerContext, head: string, tips: readonly string[]): Promise<Change[]> {
+  const args = ['log', '--full-history', '--sparse', '-m', '--raw', '--no-abbrev', '--no-renames', '-z'];
+  args.push('--diff-filter=MD', '--format=%x01%H %s', '--ignore-missing', head, '--not', ...tips);
+  args.push('--', gitFolder(context));
+  if (!context.git) return [];
+  const changes: Change[] = [];
+  let [commit, subject] = ['', ''];
+  const tokens = (await must(context.git, args, { timeout: 600_000 })).split('\0');
+  for (const [i, token] of tokens.entries()) {
+    const text = token.replace(/^\n/, '');
+    const space = text.indexOf(' ');
+    if (text.startsWith('\x01')) [commit, subject] = [text.slice(1, space), text.slice(space + 1)];
+    if (!text.startsWith(':')) continue;
+    const path = tokens[i + 1] ?? '';
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const blob = text.split(' ')[2] ?? '';
+    if (segmentOf(name) !== null) changes.push({ commit, subject, name, blob });
+  }
+  return changes;
+}
+
+/** A record is removed when no container of the commit has it. */
+async function removalsOf(
+  objects: LedgerObjects,
+  commit: string,
+  changes: readonly Change[],
+  missing: string[],
+): Promise<Removal[]> {
+  const tree = await objects.tree(commit);
+  const segments = new Set(changes.map(({ name }) => segmentOf(name)));
+  const names = [...tree].filter(([name]) => segments.has(segmentOf(name)));
+  const left = await Promise.all(names.map(([name, blob]) => objects.blob(blob, name)));
+  const graph = new Graph(left.flatMap((found) => (found ? [found.facts] : [])));
+  const removals = new Map<string, Removal>();
+  for (const { name, blob, subject } of changes) {
+    const facts = (await objects.blob(blob, name))?.facts;
+    if (!facts) missing.push(name);
+    for (const [i, id] of (facts?.ids ?? []).entries()) {
+      if (!facts || graph.has(id, facts.seg)) continue;
+      const [prev, n] = [facts.ids[i - 1] ?? null, facts.ns[i] ?? 0];
+      removals.set(id, { commit, subject, id, seg: facts.seg, prev, n, name, blob });
+    }
+  }
+  return [...removals.values()];
+}
+
+/** Those whose commit HEAD leads to. */
+export async function onlyReachable(
+  context: LedgerContext,
+  objects: LedgerObjects,
+  head: string | null,
+  removals: readonly Removal[],
+): Promise<Removal[]> {
+  const commits = [...new Set(removals.map(({ commit }) => commit))];
+  if (commits.length === 0 || !context.git || head === null) return [];
+  const present = await Promise.all(commits.map((commit) => objects.hasObject(commit)));
+  const known = commits.filter((_, i) => present[i]);
+  const input = `${[...known, `^${head}`].join('\n')}\n`;
+  const output = await must(context.git, ['rev-list', '--stdin'], { input });
+  const outside = new Set(output.split('\n'));
+  const inside = new Set(known.filter((commit) => !outside.has(commit)));
+  return removals.filter(({ commit }) => inside.has(commit));
+}
+
+export const isShallow = ({ repository }: LedgerContext): boolean =>
+  repository !== null && existsSync(join(repository.commonDir, 'shallow'));
+
+function readHistory({ layout }: LedgerContext): History {
+  try {
+    const text = readPlain(historyFile(layout), 1 << 28)?.toString('utf8') ?? '';
+    const history = JSON.parse(text) as History;
+    if (history.v === 1) return history;
+  } catch {
+    // It is a cache.
+  }
+  return { v: 1, tips: [], removals: [] };
+}
+
+function writeHistory({ layout }: LedgerContext, history: History): void {
+  try {
+    replaceFiles([{ path: historyFile(layout), bytes: Buffer.from(JSON.stringify(history)) }]);
+  } catch {
+    // It is a cache.
+  }
+}

@@ -1,0 +1,127 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ForgeError } from '../core/error.js';
+import { listFolder, readPlain, replaceFiles } from '../core/files.js';
+import { MAX_CONTAINERS } from './compare.js';
+import { type Container, eachRecord, MAX_CONTAINER_BYTES, parseContainer, segmentOf } from './container.js';
+import { cacheFile, type LedgerContext, ledgerFolder } from './context.js';
+import { Graph } from './graph.js';
+import { byNumber, type LedgerRecord } from './record.js';
+
+/** A change within this time of a read may leave every stamp the same. */
+const CLOCK_TICK_MS = 50;
+
+/** One file of the ledger folder, as it was listed. */
+export interface Listed {
+  name: string;
+  stamp: string;
+  size: number;
+  isFile: boolean;
+  changedAt: number;
+}
+
+/** The containers of a working tree at one moment. */
+export interface Snapshot {
+  graph: Graph;
+  listed: Listed[];
+  /** Files that are not containers. */
+  others: string[];
+}
+
+interface Cache {
+  v: 1;
+  containers: Container[];
+}
+
+/** Names and stamps. The caller holds the lock, so that no append is under way. */
+export function listContainers({ layout }: LedgerContext): Listed[] {
+  const folder = ledgerFolder(layout);
+  // One more than allowed, so that the check sees it.
+  const names = listFolder(folder).slice(0, MAX_CONTAINERS + 1);
+  return names.flatMap((name) => {
+    const stat = lstatSync(join(folder, name), { bigint: true, throwIfNoEntry: false });
+    if (!stat || (name.startsWith('.') && name.endsWith('.tmp'))) return [];
+    const stamp = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
+    const changedAt = Number(stat.ctimeNs / 1_000_000n);
+    return [{ name, stamp, size: Number(stat.size), isFile: stat.isFile(), changedAt }];
+  });
+}
+
+export const isSameList = (a: readonly Listed[], b: readonly Listed[]): boolean =>
+  a.length === b.length && a.every(({ name, stamp }, i) => name === b[i]?.name && stamp === b[i]?.stamp);
+
+/** Reads what the cache does not know. Needs no lock: containers only grow, and are read up to the listed size. */
+export function readSnapshot(context: LedgerContext, listed: readonly Listed[]): Snapshot {
+  const cache = readCache(context);
+  const isOwn = ({ name }: Listed): boolean => segmentOf(name) !== null;
+  let isChanged = false;
+  const containers = listed.filter(isOwn).map((file) => {
+    const known = cache.get(file.name);
+    if (known?.stamp === file.stamp) return known;
+    isChanged = true;
+    return readContainer(context, file);
+  });
+  if (isChanged || cache.size !== containers.length) writeCache(context, listed, containers);
+  return {
+    graph: new Graph(containers),
+    listed: [...listed],
+    others: listed.filter((file) => !isOwn(file)).map(({ name }) => name),
+  };
+}
+
+function readContainer({ layout }: LedgerContext, { name, stamp, size, isFile }: Listed): Container {
+  const damaged = (reason: string): Container => {
+    const empty = parseContainer(name, Buffer.alloc(0), stamp);
+    return { ...empty, problems: [{ line: 0, offset: 0, reason, length: size, sha256: '' }] };
+  };
+  if (!isFile) return damaged('not a regular file');
+  if (size > MAX_CONTAINER_BYTES) return damaged(`larger than ${MAX_CONTAINER_BYTES} bytes`);
+  try {
+    const bytes = readPlain(join(ledgerFolder(layout), name), MAX_CONTAINER_BYTES) ?? Buffer.alloc(0);
+    return parseContainer(name, bytes.subarray(0, size), stamp);
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'corrupted') return damaged(error.message);
+    throw error;
+  }
+}
+
+function readCache({ layout }: LedgerContext): Map<string, Container> {
+  try {
+    const { v, containers } = JSON.parse(readFileSync(cacheFile(layout), 'utf8')) as Cache;
+    return v === 1 ? new Map(containers.map((container) => [container.name, container])) : new Map();
+  } catch {
+    return new Map();
+  }
+}
+
+/** A cache that cannot be written costs time, not correctness. */
+function writeCache(
+  context: LedgerContext,
+  listed: readonly Listed[],
+  containers: readonly Container[],
+): void {
+  const changedAt = new Map(listed.map((file) => [file.name, file.changedAt]));
+  const settled = Date.now() - CLOCK_TICK_MS;
+  const kept = containers.filter(({ name }) => (changedAt.get(name) ?? 0) < settled);
+  try {
+    const cache: Cache = { v: 1, containers: kept };
+    replaceFiles([{ path: cacheFile(context.layout), bytes: Buffer.from(JSON.stringify(cache)) }]);
+  } catch {
+    // See above.
+  }
+}
+
+/** The bytes of a container, for those who need its lines. */
+export const containerBytes = ({ layout }: LedgerContext, name: string): Buffer =>
+  readPlain(join(ledgerFolder(layout), name), MAX_CONTAINER_BYTES) ?? Buffer.alloc(0);
+
+/** All records in order of (n, id). A tombstone wins over its record wherever both stand. */
+export function readRecords(context: LedgerContext, { graph }: Snapshot): (LedgerRecord & { id: string })[] {
+  const gone = graph.tombstones();
+  const records = new Map<string, LedgerRecord & { id: string }>();
+  for (const { name } of graph.containers)
+    eachRecord(containerBytes(context, name), (id, record) => {
+      if ('kind' in record && !gone.has(id)) records.set(id, { ...record, id });
+    });
+  return [...records.values()].sort(byNumber);
+}

@@ -1,0 +1,136 @@
+import { createHash, hash } from 'node:crypto';
+import { usage } from '../core/error.js';
+
+/** The tiers of the one ledger (docs/format.md). */
+export const TIERS = ['execution', 'evaluation', 'knowledge', 'audit', 'note'] as const;
+export type Tier = (typeof TIERS)[number];
+
+/** A record's line, without indentation and LF. */
+export const MAX_RECORD_BYTES = 1024 * 1024;
+/** How many other heads one record names. The rest stay heads and are named later. */
+export const MAX_SEEN = 64;
+
+/** Where a record belongs. Its own fields follow. */
+export interface Links {
+  v: 1;
+  tier: Tier;
+  /** 1 + the largest `n` known. Greater than that of every record it names. */
+  n: number;
+  /** The chain that the record belongs to: 8 hex digits, also in the name of its file. */
+  seg: string;
+  /** The record before it in its chain. Null in the first, which names the ledger. */
+  prev: string | null;
+  /** Other heads known when it was written. */
+  seen: string[];
+  ledger?: string;
+}
+
+export interface LedgerRecord extends Links {
+  at?: string;
+  session?: string | null;
+  actor?: string;
+  kind: string;
+  [field: string]: unknown;
+}
+
+/** Stands where a redacted record stood, with its links. */
+export interface Tombstone extends Omit<Links, 'tier'> {
+  redacted: string;
+}
+
+export type ParsedLine =
+  | { type: 'record'; record: LedgerRecord }
+  | { type: 'tombstone'; tombstone: Tombstone }
+  | { type: 'bad'; reason: string };
+
+/** The id of a record: SHA-256 of its line without indentation, CR and LF. */
+export const recordId = (line: Uint8Array | string): string => hash('sha256', line);
+
+/** The same on every clone that shares the smallest root commit. */
+export const ledgerId = (root: string): string =>
+  createHash('sha256').update(`forge\u0000${root}`).digest('hex');
+
+export const isRecordId = (value: unknown): value is string =>
+  typeof value === 'string' && value.length === 64 && /^[0-9a-f]+$/.test(value);
+
+export const isSegment = (value: unknown): value is string =>
+  typeof value === 'string' && /^[0-9a-f]{8}$/.test(value);
+
+/** Holds no time and no random part: two people who both `init` write the same line. */
+export function genesisLine(ledger: string): { name: string; line: string } {
+  const seg = ledger.slice(0, 8);
+  const links: Links = { v: 1, tier: 'audit', n: 1, seg, prev: null, seen: [], ledger };
+  return { name: `init-${seg}.jsonl`, line: JSON.stringify({ ...links, kind: 'genesis' }) };
+}
+
+/** One line of a ledger: links, then who and when, then the record's own fields. */
+export function formatRecord(links: Links, body: Record<string, unknown>): string {
+  const { at, session, actor, kind, ...rest } = body;
+  const line = JSON.stringify({ ...links, at, session, actor, kind, ...omitLinks(rest) });
+  const bytes = Buffer.byteLength(line, 'utf8');
+  if (bytes > MAX_RECORD_BYTES)
+    throw usage('record.too_large', `The record has ${bytes} bytes; ${MAX_RECORD_BYTES} are allowed.`, {
+      hint: 'Keep the long part in a file and record its digest.',
+    });
+  return line;
+}
+
+const LINK_FIELDS = new Set(['v', 'tier', 'n', 'seg', 'prev', 'seen', 'ledger', 'redacted']);
+
+/** A body cannot replace the links. */
+const omitLinks = (body: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(body).filter(([field]) => !LINK_FIELDS.has(field)));
+
+export function formatTombstone(id: string, { n, seg, prev, seen, ledger }: Links): string {
+  return JSON.stringify({ v: 1, redacted: id, n, seg, prev, seen, ...(ledger ? { ledger } : {}) });
+}
+
+/** Reads one line without indentation and line end. */
+export function parseLine(text: string): ParsedLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return bad(describeUnparsable(text));
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return bad('not a JSON object');
+  const line = value as Record<string, unknown>;
+  const problem = checkLinks(line);
+  if (problem) return bad(problem);
+  if (line.redacted !== undefined)
+    return isRecordId(line.redacted)
+      ? { type: 'tombstone', tombstone: line as unknown as Tombstone }
+      : bad('"redacted" is not a record id');
+  if (!(TIERS as readonly unknown[]).includes(line.tier))
+    return bad(`unknown tier ${JSON.stringify(line.tier)}`);
+  if (typeof line.kind !== 'string') return bad('"kind" is missing');
+  return { type: 'record', record: line as LedgerRecord };
+}
+
+const bad = (reason: string): ParsedLine => ({ type: 'bad', reason });
+
+function checkLinks({ v, n, seg, prev, seen, ledger }: Record<string, unknown>): string | null {
+  if (v !== 1) return `version ${JSON.stringify(v)}, this forge knows 1`;
+  if (!Number.isSafeInteger(n) || (n as number) < 1) return '"n" is not a positive whole number';
+  if (!isSegment(seg)) return '"seg" is not 8 hex digits';
+  // The reader of a chain compares it with an id, so its digits need no check here.
+  if (prev !== null && (typeof prev !== 'string' || prev.length !== 64)) return '"prev" is not a record id';
+  if (!Array.isArray(seen) || seen.length > MAX_SEEN || (seen.length > 0 && !seen.every(isRecordId)))
+    return '"seen" is not a list of record ids';
+  if (prev === null && !isRecordId(ledger)) return 'a first record without its ledger id';
+  return null;
+}
+
+/** People act differently on each of these. */
+function describeUnparsable(text: string): string {
+  if (text.trim() === '') return 'a blank line';
+  if (/^(<{7}|={7}|>{7}|\|{7})( |$)/.test(text)) return 'a merge conflict marker';
+  if (/^\0+$/.test(text)) return 'filled with zeros';
+  if (text.startsWith('version https://git-lfs')) return 'a Git LFS pointer';
+  const glued = text.match(/\}[^{]?\{"v":1,/g)?.length ?? 0;
+  return glued > 0 ? `${glued + 1} records in one line` : 'not JSON';
+}
+
+/** Readers sort by this: containers have no order. */
+export const byNumber = (a: { n: number; id: string }, b: { n: number; id: string }): number =>
+  a.n - b.n || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);

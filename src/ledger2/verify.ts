@@ -1,0 +1,166 @@
+import { replaceFiles } from '../core/files.js';
+import { plural } from '../core/text.js';
+import { appendLocked, forgetAppendState } from './append.js';
+import { type AbsentRecord, type Comparison, compare, type Finding, type Level } from './compare.js';
+import { anchorsFile, currentBranch, gitFolder, type LedgerContext, withLedgerLock } from './context.js';
+import { LedgerObjects } from './git.js';
+import {
+  appendToJournal,
+  type DamagedLine,
+  type JournalLine,
+  readOwnJournal,
+  rewriteJournal,
+} from './journal.js';
+import {
+  isUnwritable,
+  KEPT_LINES,
+  type Observation,
+  observe,
+  READER_WAIT_MS,
+  readAnchors,
+} from './observe.js';
+import { isSameList, listContainers, type Snapshot } from './read.js';
+import { putBack } from './repair.js';
+
+export type State = 'intact' | 'findings' | 'returned' | 'corrupted';
+
+export interface Verdict {
+  state: State;
+  findings: Finding[];
+  records: number;
+  heads: string[];
+}
+
+/**
+ * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/format.md, "What is missing"). Beside a
+ * lock that another process holds it only reports.
+ */
+export async function verify(context: LedgerContext): Promise<Verdict> {
+  for (let attempt = 0; ; attempt++) {
+    const objects = openLedgerObjects(context);
+    try {
+      const observation = await observe(context, objects);
+      const comparison = compare(observation.evidence);
+      const findings = settle(context, observation, comparison, attempt > 3);
+      if (findings) return verdictOf(observation.snapshot, findings);
+    } finally {
+      await objects.close();
+    }
+  }
+}
+
+export const openLedgerObjects = (context: LedgerContext): LedgerObjects =>
+  new LedgerObjects(context.objects(), gitFolder(context));
+
+function verdictOf({ graph }: Snapshot, findings: Finding[]): Verdict {
+  const has = (level: Level): boolean => findings.some((finding) => finding.level === level);
+  const state = has('damage')
+    ? 'corrupted'
+    : has('returned')
+      ? 'returned'
+      : has('finding')
+        ? 'findings'
+        : 'intact';
+  return { state, findings, records: graph.count(), heads: graph.heads() };
+}
+
+/** Writes what follows from a comparison. Null when the folder changed meanwhile: then everything is read again. */
+function settle(
+  context: LedgerContext,
+  observation: Observation,
+  comparison: Comparison,
+  isLastTry: boolean,
+): Finding[] | null {
+  const { snapshot, standing } = observation;
+  const report = (): Finding[] => [...comparison.findings, ...describeLost(comparison.putBack)];
+  try {
+    return withLedgerLock(
+      context,
+      () => {
+        if (!isSameList(listContainers(context), snapshot.listed)) return isLastTry ? report() : null;
+        appendToJournal(context, standing);
+        updateJournal(context, observation, comparison);
+        const isClean = !comparison.findings.some(({ level }) => level === 'damage');
+        if (isClean) moveAnchor(context, observation.head);
+        const done = isClean ? putBack(context, observation, comparison.putBack) : [];
+        forgetAppendState(context, snapshot.graph.ledger());
+        return [
+          ...comparison.findings,
+          ...describePutBack(context, done),
+          ...describeLost(leftOver(comparison, done)),
+        ];
+      },
+      READER_WAIT_MS,
+    );
+  } catch (error) {
+    if (isUnwritable(error)) return report();
+    throw error;
+  }
+}
+
+const leftOver = ({ putBack: wanted }: Comparison, done: readonly string[]): AbsentRecord[] =>
+  wanted.filter(({ id }) => !done.includes(id));
+
+function describePutBack(context: LedgerContext, ids: readonly string[]): Finding[] {
+  if (ids.length === 0) return [];
+  appendLocked(context, [{ tier: 'audit', kind: 'restored', records: [...ids] }], { evenDamaged: true });
+  const message = `${plural(ids.length, 'record')} written here ${ids.length === 1 ? 'was' : 'were'} nowhere and put back`;
+  return [{ kind: 'put_back', level: 'note', ids: [...ids], message }];
+}
+
+function describeLost(records: readonly AbsentRecord[]): Finding[] {
+  if (records.length === 0) return [];
+  const message = `${plural(records.length, 'record')} written here are nowhere and could not be put back`;
+  return [
+    {
+      kind: 'missing',
+      level: 'finding',
+      ids: records.map(({ id }) => id),
+      message,
+      hint: 'forge memory repair',
+    },
+  ];
+}
+
+/** Rewrites the journal when a line changed: repaired, published, forgotten, or no longer needed. */
+function updateJournal(context: LedgerContext, observation: Observation, { forgotten }: Comparison): void {
+  const current = readOwnJournal(context);
+  const published = new Set(observation.own.lines.filter((line) => line.published).map(({ id }) => id));
+  const gone = new Set(forgotten);
+  const fixed = new Map(observation.own.lines.map((line) => [line.id, line]));
+  const isOpen = (line: DamagedLine): boolean => !line.ids.some((id) => fixed.has(id));
+  const missing = current.damaged.flatMap(
+    ({ ids }) => fixed.get(ids.find((id) => fixed.has(id)) ?? '') ?? [],
+  );
+  const repaired = { lines: [...current.lines, ...missing], damaged: current.damaged.filter(isOpen) };
+  const settledOn = observation.onDefault;
+  const oldest = repaired.lines.length - KEPT_LINES;
+  const kept = repaired.lines
+    .filter(({ id }, i) => i >= oldest || !settledOn.has(id))
+    .filter(({ id, how }) => how === 'w' || !gone.has(id))
+    .map((line) => ({ ...line, published: line.published || published.has(line.id) }));
+  const lines = dropDuplicates(kept);
+  const isSame =
+    repaired.damaged.length === current.damaged.length &&
+    lines.length === current.lines.length &&
+    lines.every((line, i) => line.published === current.lines[i]?.published);
+  if (!isSame) rewriteJournal(context, { lines, damaged: repaired.damaged });
+}
+
+/** A record that was journaled as standing here may turn out to be written here. */
+function dropDuplicates(lines: readonly JournalLine[]): JournalLine[] {
+  const byId = new Map<string, JournalLine>();
+  for (const line of lines) {
+    const known = byId.get(line.id);
+    if (!known || (known.how === 's' && line.how === 'w')) byId.set(line.id, line);
+  }
+  return [...byId.values()];
+}
+
+function moveAnchor(context: LedgerContext, head: string | null): void {
+  const branch = currentBranch(context);
+  const anchors = readAnchors(context);
+  if (head === null || branch === '' || anchors[branch] === head) return;
+  const bytes = Buffer.from(JSON.stringify({ ...anchors, [branch]: head }));
+  replaceFiles([{ path: anchorsFile(context.layout), bytes }]);
+}

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { tamperedWorld } from '../support/ledger-tamper.js';
+
+const seeds = [1, 2, 3];
+const EDITS = 100;
+
+describe('the ledger under random edits', () => {
+  it.each(seeds)('LTM-03 LTM-04 never calls an edited ledger intact, seed %i', async (seed) => {
+    const world = tamperedWorld(seed);
+    const intact: string[] = [];
+    for (let i = 0; i < EDITS; ) {
+      const result = await world.tamper();
+      if (!result) continue;
+      i++;
+      if (result.isCalledIntact) intact.push(result.what);
+    }
+    world.remove();
+    expect(intact).toEqual([]);
+  });
+});

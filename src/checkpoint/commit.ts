@@ -5,10 +5,9 @@ import { formatCommitMessage } from '../commit/message.js';
 import { refused } from '../core/error.js';
 import { commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { describeUnsigned } from '../git/signing.js';
-import { surroundings } from '../ledger/append.js';
-import { recordsLacking } from '../ledger/checkpoint-anchors.js';
-import { requireMemory } from '../ledger/integrity.js';
-import { readTips } from '../ledger/store/ledger.js';
+import { recordsIn } from '../ledger/git.js';
+import { reportTiers, requireVerified } from '../ledger/integrity.js';
+import { ledgerOf } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { sessionName } from '../session/rules.js';
@@ -32,29 +31,28 @@ export interface CommittedState {
 }
 
 /**
- * `.forge/` in a commit on HEAD. The ledgers are told as they were at one moment, under the lock; what others append while
- * git reads them may be in the commit too, and a fold that took lines from under git is noticed.
+ * `.forge/` in a commit on HEAD. The ledger is told as it was at one moment; what others append while git reads it may be in
+ * the commit too.
  */
 export async function commitState(context: Context, making: Proven): Promise<CommittedState> {
   const { place, tested } = making;
   const { git } = place;
   await linkCommits(context);
   await guardCommit(context);
-  await requireMemory(context);
   for (let attempt = 1; attempt <= 3; attempt++) {
-    const tips = Object.entries(readTips(context.disk, await surroundings(context)));
+    const tiers = reportTiers(context, await requireVerified(context));
     const commit = await commitForge(context, making);
     if ((await tested.treeOf(commit)) !== tested.tree)
       throw refused('checkpoint.moved', 'HEAD moved while the commands ran; no checkpoint was made.', {
         hint: 'forge checkpoint create',
       });
-    const heads = tips.flatMap(([, tip]) => tip.heads);
-    if ((await recordsLacking(context, commit, heads)).size > 0) continue;
+    const held = await recordsIn(ledgerOf(context), commit);
+    if (tiers.some(({ heads }) => heads.some((head) => !held.has(head)))) continue;
     const tree = (await git(['rev-parse', `${commit}^{tree}`])).stdout.trim();
     return {
       commit,
       tree,
-      ledger: Object.fromEntries(tips.map(([tier, { heads, records }]) => [tier, { heads, records }])),
+      ledger: Object.fromEntries(tiers.map(({ tier, heads, records }) => [tier, { heads, records }])),
     };
   }
   throw notNow('memory kept changing while git read it');

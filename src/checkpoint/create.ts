@@ -5,7 +5,7 @@ import { whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, plural } from '../core/text.js';
 import { findRemote } from '../git/remote.js';
-import { requireMemory, settleMemory } from '../ledger/integrity.js';
+import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
 import { finishCheckpoints, giveUpIntent } from './finish.js';
@@ -50,7 +50,7 @@ export async function createCheckpoint(
   const issue = chooseIssue(context, said);
   const place = await requirePlace(context);
   const checks = chooseChecks(context, verify);
-  await requireMemory(context);
+  await requireVerified(context);
   await finishCheckpoints(context);
   const token = beginIntent(context);
   try {
@@ -118,6 +118,6 @@ async function keep(context: Context, manifest: Manifest): Promise<string | null
     context.warnings.push(
       `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,
     );
-  await settleMemory(context, 'none', false);
+  await settleMemory(context);
   return 'hash' in outcome ? outcome.hash : null;
 }

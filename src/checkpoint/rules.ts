@@ -5,7 +5,7 @@ import { encodeDocument, type Format } from '../core/schema.js';
 import { compareIds, compareText, oneLine } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import type { TagFacts } from '../git/tags.js';
-import { TIERS } from '../ledger/rules/record.js';
+import { TIERS } from '../ledger/record.js';
 
 export { TAG_FOLDER, tagOf };
 

@@ -5,9 +5,8 @@ import { makeToken, plural } from '../core/text.js';
 import { findRemote } from '../git/remote.js';
 import { reachableTags } from '../git/tags.js';
 import { treeWithout } from '../git/tree.js';
-import { recordsLacking } from '../ledger/checkpoint-anchors.js';
-import { inspectMemory } from '../ledger/inspect.js';
-import { TIERS } from '../ledger/rules/record.js';
+import { recordsIn } from '../ledger/git.js';
+import { ledgerOf, readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { tryFinishCheckpoints } from './finish.js';
 import { latestCheckpoint, readCheckpoints, requireCheckpoint } from './read.js';
@@ -106,9 +105,10 @@ async function contentFindings(context: Context, manifest: Manifest): Promise<Ch
   if (evidence.some(({ exit_code }) => exit_code !== 0))
     findings.push(said('evidence', 'a command of it failed'));
   const heads = Object.values(ledger).flatMap((tier) => tier?.heads ?? []);
-  const lacking = await recordsLacking(context, commit, heads);
-  if (lacking.size > 0)
-    findings.push(said('ledger', `its commit has not ${plural(lacking.size, 'record')} that it names`));
+  const held = await recordsIn(ledgerOf(context), commit);
+  const lacking = heads.filter((head) => !held.has(head));
+  if (lacking.length > 0)
+    findings.push(said('ledger', `its commit has not ${plural(lacking.length, 'record')} that it names`));
   return findings;
 }
 
@@ -116,17 +116,17 @@ async function contentFindings(context: Context, manifest: Manifest): Promise<Ch
 async function ledgerFindings(context: Context, good: readonly Checkpoint[]): Promise<CheckpointFinding[]> {
   if (good.length === 0 || !context.git) return [];
   const here = await reachableTags(context.git);
-  const { look } = await inspectMemory(context, true);
+  const memory = readMemory(context);
   return good
     .filter(({ name }) => here.has(name))
     .flatMap(({ tag, manifest }) =>
       TIERS.flatMap((tier) => {
         const heads = manifest?.ledger?.[tier]?.heads ?? [];
-        const gone = heads.filter((head) => look?.scans[tier].graph.has(head) === false);
+        const gone = heads.filter((head) => !memory.has(head));
         return gone.map((head) => ({
           code: 'ledger' as const,
           tag,
-          message: `${tag}: record ${head.slice(0, 12)}… is not in the ${tier} ledger any more`,
+          message: `${tag}: record ${head.slice(0, 12)}… (${tier}) is not in memory any more`,
           hint: 'forge memory verify',
         }));
       }),

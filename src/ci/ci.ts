@@ -2,7 +2,6 @@ import { dirname, sep } from 'node:path';
 import { ForgeError, outside, toForgeError, usage } from '../core/error.js';
 import { makeFolder, replaceFiles } from '../core/files.js';
 import { withRescue } from '../doctor/rescue.js';
-import type { LookOptions } from '../ledger/look.js';
 import type { Context } from '../project/project.js';
 import { lookAtFeatures } from './features.js';
 import { junit } from './junit.js';
@@ -84,19 +83,10 @@ function looksOf(
   };
   return {
     commits: inRange((found) => lookAtCommits(context, found)),
-    memory: () => lookAtMemory(context, memoryWatch(watch)),
+    memory: () => lookAtMemory(context),
     guard: inRange((found) => lookForSecrets(context, found)),
     features: () => lookAtFeatures(context, input.run ?? false, watch),
     checkpoints: () => lookAtCheckpoints(context),
-  };
-}
-
-/** The one check that may read for long tells how far it is. */
-function memoryWatch({ onProgress, signal }: CiWatch): LookOptions {
-  const before = CI_CHECKS.indexOf('memory');
-  return {
-    onProgress: (read, total) => onProgress?.(before + read / Math.max(total, 1), CI_CHECKS.length),
-    ...(signal ? { signal } : {}),
   };
 }
 

@@ -4,9 +4,7 @@ import { type CheckedCommit, checkCommits } from '../commit/check.js';
 import { shownFrom } from '../core/paths.js';
 import { plural } from '../core/text.js';
 import { scanTree } from '../guard/scan-tree.js';
-import { inspectMemory, reportTiers } from '../ledger/inspect.js';
-import type { LookOptions } from '../ledger/look.js';
-import { isDamage } from '../ledger/rules/finding.js';
+import { glanceAtMemory, problemsOf } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { type CiRange, describeRange } from './range.js';
@@ -44,31 +42,25 @@ function commitFindings({ sha = '', subject, exempt, problems }: CheckedCommit):
   return [{ message: [`"${subject}":`, ...said].join(' '), fix, commit: sha }];
 }
 
-export async function lookAtMemory(context: Context, options: LookOptions): Promise<Looked> {
-  const inspection = await inspectMemory(context, true, options);
-  context.warnings.push(...inspection.notes);
-  const problems = [...inspection.findings, ...inspection.unproven];
+export async function lookAtMemory(context: Context): Promise<Looked> {
+  const verdict = await glanceAtMemory(context);
+  const notes = verdict.findings.filter(({ level }) => level === 'note');
+  const findings: CiFinding[] = [];
+  for (const { code, file, line, message, hint } of problemsOf(context, verdict)) {
+    // A revert is no damage: whoever made it decides.
+    if (code === 'removed_by_commit') context.warnings.push(`${message}: ${hint}`);
+    else findings.push({ message, fix: hint, ...fromTop(context, file, line) });
+  }
+  context.warnings.push(...notes.map(({ message }) => message));
   const halt = readHalt(context.disk);
-  const findings = problems.map(
-    ({ file, line, message, hint, tier }): CiFinding => ({
-      message: file === '' ? `${tier} ledger: ${message}` : message,
-      fix: hint,
-      ...fromTop(context, file, line),
-    }),
-  );
   if (halt)
     findings.push({
       message: `memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}`,
       fix: 'forge memory override acknowledge --reason "…"',
     });
-  const cause: CiCause =
-    halt || problems.some(isDamage)
-      ? 'corrupted'
-      : problems.some(({ code }) => code !== 'unproven')
-        ? 'secret'
-        : 'findings';
-  const records = reportTiers(context, inspection).reduce((sum, tier) => sum + tier.records, 0);
-  return looked(plural(records, 'record'), findings, cause);
+  const isDamaged = halt !== null || verdict.state === 'corrupted';
+  const cause: CiCause = isDamaged ? 'corrupted' : verdict.state === 'returned' ? 'secret' : 'findings';
+  return looked(plural(verdict.records, 'record'), findings, cause);
 }
 
 export async function lookForSecrets(context: Context, found: CiRange): Promise<Looked> {

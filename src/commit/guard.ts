@@ -7,7 +7,7 @@ import type { Found } from '../guard/document.js';
 import { readText } from '../guard/files.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
 import { CRITICAL } from '../guard/policy.js';
-import { journalStamp, readJournal } from '../ledger/store/journal.js';
+import { journaledLines } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 
 /**
@@ -24,7 +24,7 @@ export async function guardCommit(context: Context): Promise<void> {
   }
   const { repository, git } = context;
   if (!repository || !git) return;
-  const written = journalled(context);
+  const written = journaledLines(context);
   for (const name of await changedFiles(git, shownFrom(repository.root, layout.dir))) {
     const path = `${repository.root}/${name}`;
     const isLedger = name.endsWith('.jsonl');
@@ -63,17 +63,11 @@ function refuse(context: Context, name: string, found: readonly Found[]): void {
   if (found.length > 0) refuseFound(context, name, found);
 }
 
-/** Records that went through forge were looked at when they were stored. */
-function journalled({ layout }: Context): Set<string> {
-  const lines = new Set<string>();
-  readJournal(layout, journalStamp(layout).size, (bytes) => lines.add(bytes.toString('latin1')));
-  return lines;
-}
-
 /** The same lines at the same numbers, but empty where they are known. */
 function withoutLines(bytes: Buffer, before: Buffer | null, written: ReadonlySet<string>): Buffer {
-  const known = new Set(before?.toString('latin1').split('\n'));
-  const lines = bytes.toString('latin1').split('\n');
-  const left = lines.map((line) => (known.has(line) || written.has(line) ? '' : line));
-  return Buffer.from(left.join('\n'), 'latin1');
+  const known = new Set(before?.toString('utf8').split('\n'));
+  const lines = bytes.toString('utf8').split('\n');
+  // Lines of the ledger are indented, which is no part of the record.
+  const left = lines.map((line) => (known.has(line) || written.has(line.trimStart()) ? '' : line));
+  return Buffer.from(left.join('\n'));
 }

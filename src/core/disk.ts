@@ -34,11 +34,12 @@ export class Disk {
     readonly dryRun: boolean,
   ) {}
 
-  /** The worktree's lock. Sections may nest. */
-  withLock<T>(work: () => T): T {
+  /** The worktree's lock. Sections may nest. `waitMs`: how long to wait for another holder. */
+  withLock<T>(work: () => T, waitMs = this.policy.waitMs): T {
     if (this.locked || this.dryRun) return work();
     this.checkInside(lockFile(this.layout));
-    return withLock(lockFile(this.layout), this.policy, (isHeld) => {
+    const policy = waitMs === undefined ? this.policy : { ...this.policy, waitMs };
+    return withLock(lockFile(this.layout), policy, (isHeld) => {
       this.locked = true;
       this.isHeld = isHeld;
       try {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { join, relative, sep } from 'node:path';
-import type { Tier } from '../ledger/rules/record.js';
 
 /** Every path that forge makes is made here. RFC-9060 §2.1. */
 export interface Layout {
@@ -45,19 +44,6 @@ export function shownFrom(folder: string, path: string): string {
   return sep === '/' ? name : name.replaceAll('\\', '/');
 }
 
-/** Put together once for a layout: a loop of appends asks for the same paths thousands of times. */
-function once<A extends [] | [Tier]>(
-  make: (layout: Layout, ...rest: A) => string,
-): (layout: Layout, ...rest: A) => string {
-  const known = new WeakMap<Layout, Map<Tier | undefined, string>>();
-  return (layout, ...rest) => {
-    const paths = known.get(layout) ?? new Map<Tier | undefined, string>();
-    const path = paths.get(rest[0]) ?? make(layout, ...rest);
-    known.set(layout, paths.set(rest[0], path));
-    return path;
-  };
-}
-
 /** Every command asks for dozens of paths: nothing of them is looked at again. */
 function within(...parts: string[]): (layout: Layout) => string {
   const end = parts.map((part) => sep + part).join('');
@@ -95,17 +81,6 @@ export const doneIssueFile = (layout: Layout, id: string): string =>
 export const skillsFolder = within('skills');
 
 export const memoryFolder = within('memory');
-/** Sealed records, named by the SHA-256 of their bytes. */
-export const ledgerArchives = within('memory', 'archive');
-
-/** The fixed file of a tier, written by fold alone. */
-export const fixedFile = once((layout: Layout, tier: Tier) =>
-  tier === 'notes'
-    ? join(layout.dir, 'memory', 'long-term', 'notes.jsonl')
-    : join(layout.dir, 'memory', `${tier}.jsonl`),
-);
-/** Where a tier's segments are. */
-export const segmentFolder = once((layout: Layout, tier: Tier) => join(layout.dir, 'memory', `${tier}.d`));
 
 /** `memory/sessions/<id>/`, and the hidden folder it is built in. */
 export const archiveFolder = (layout: Layout, id: string): string => join(sessionsFolder(layout), id);
@@ -114,7 +89,7 @@ export const archiveDraft = (layout: Layout, id: string, ...name: string[]): str
 export const archiveFile = (layout: Layout, id: string, name = 'session.json'): string =>
   join(archiveFolder(layout, id), name);
 
-export const lockFile = once((layout: Layout) => join(layout.state, 'lock'));
+export const lockFile = (layout: Layout): string => join(layout.state, 'lock');
 /** Files as they were when `forge doctor --fix` merged them. */
 export const conflictsFolder = (layout: Layout): string => join(layout.state, 'conflicts');
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);
@@ -126,11 +101,6 @@ export const promotionFile = (layout: Layout): string => join(layout.state, 'pro
 export const openFile = (layout: Layout): string => join(layout.state, 'open.json');
 /** When forge was last used in this worktree. */
 export const activityFile = (layout: Layout): string => join(layout.state, 'activity');
-/** Every record written in this worktree, until HEAD's tree has it. */
-export const journalFile = once((layout: Layout) => join(layout.state, 'journal.jsonl'));
-/** What the last look at the ledgers found: a cache, and the commits that were verified. */
-export const ledgerStateFile = once((layout: Layout) => join(layout.state, 'ledger.json'));
-export const anchorsFile = (layout: Layout): string => join(layout.state, 'anchors.json');
 /** Why writing is halted until a human acts. */
 export const haltFile = (layout: Layout): string => join(layout.state, 'halt.json');
 /** Cycles that could not be recorded and are tried again. */
@@ -151,8 +121,6 @@ export const hookLog = (layout: Layout): string => join(layout.state, 'hooks.log
 export const wiringFile = (layout: Layout): string => join(layout.state, 'wiring.json');
 /** How many cycles wait for consolidation: a cache. */
 export const windowFile = (layout: Layout): string => join(layout.state, 'window.json');
-/** Pauses of work that no human has ended: a cache. */
-export const pausesFile = (layout: Layout): string => join(layout.state, 'pauses.json');
 /** The governed cycle that is under way in this worktree, and where a loop stands. */
 export const cycleFile = (layout: Layout): string => join(layout.state, 'cycle.json');
 export const loopFile = (layout: Layout): string => join(layout.state, 'loop.json');
@@ -161,10 +129,6 @@ export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 's
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');
 /** The key of this repository's fingerprints of what the guard refused. */
 export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
-/** The tombstones of all that was redacted in this repository: another checkout may have it again. */
-export const redactedFile = once((layout: Layout) => join(layout.shared, 'redacted'));
-/** The cycles whose records were redacted, by a digest of their keys: none of them is recorded again. */
-export const redactedKeysFile = once((layout: Layout) => join(layout.shared, 'redacted-keys'));
 /** The message of a commit that is being made, or was refused. */
 export const commitMessageFile = (layout: Layout): string => join(layout.state, 'COMMIT_MSG');
 /** Texts of architecture.md that an editor is open on, or that were not taken over. */

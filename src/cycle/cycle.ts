@@ -3,8 +3,8 @@ import { ForgeError } from '../core/error.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Stage } from '../learning/evaluation.js';
-import { requireMemory } from '../ledger/integrity.js';
-import { refusePaused } from '../ledger/pause.js';
+import { refusePaused } from '../ledger/audit.js';
+import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { makeHandover } from './handover.js';
 import { dropMark, leaveMark, recordLeft, takeMark } from './mark.js';
@@ -82,7 +82,7 @@ async function goThrough(run: CycleRun): Promise<CycleResult> {
 }
 
 async function supervise(run: CycleRun): Promise<void> {
-  await requireMemory(run.context);
+  await requireVerified(run.context);
   refusePaused(run.context);
   run.mark = takeMark(run.context);
   run.mark = await recordLeft(run.context, run.mark, run.watch);

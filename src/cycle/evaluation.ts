@@ -8,7 +8,7 @@ import {
   boundTexts,
   type Classification,
 } from '../learning/evaluation.js';
-import { requireMemory } from '../ledger/integrity.js';
+import { requireVerified } from '../ledger/integrity.js';
 import type { Context } from '../project/project.js';
 import type { RunWatch } from './execution.js';
 import { type CycleFacts, takeFacts } from './facts.js';
@@ -107,7 +107,7 @@ interface MemoryCheck {
 /** LTM-05, once more: whatever the command did to memory is found before anything is judged by it. */
 async function checkMemory(context: Context): Promise<MemoryCheck> {
   try {
-    await requireMemory(context);
+    await requireVerified(context);
     return { isIntact: true, notes: [] };
   } catch (error) {
     if (!(error instanceof ForgeError) || !['corrupted', 'outside'].includes(error.kind)) throw error;

@@ -3,8 +3,7 @@ import { configFile, initScript, shown } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
-import { readRecords } from '../ledger/read.js';
-import type { LedgerRecord } from '../ledger/rules/record.js';
+import { readRecords } from '../ledger/memory.js';
 import { type Context, contextAt } from '../project/project.js';
 import { showTrust } from '../trust/trust.js';
 import type { Guarded } from './verdict.js';
@@ -38,8 +37,7 @@ export function takeFacts(context: Context): CycleFacts {
 }
 
 function readBreaches(context: Context): Map<string, string> {
-  const wanted = ({ kind }: LedgerRecord): boolean => kind === 'breach';
-  const records = readRecords(context, 'audit', { archived: false, wanted });
+  const records = readRecords(context, 'audit').filter(({ record }) => record.kind === 'breach');
   return new Map(
     records.map(({ id, record }) => [
       id,

@@ -1,6 +1,6 @@
 import { CycleInput } from '../learning/evaluation.js';
 import type { RecordedCycle } from '../learning/record.js';
-import { readRecords } from '../ledger/read.js';
+import { readRecords } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { type KeepWatch, keepCycle } from './keep.js';
 import { describeKept } from './keep-rules.js';
@@ -31,8 +31,8 @@ export async function keepLeft(
 }
 
 function wasInTime(context: Context, key: string, execution: string): boolean {
-  const wanted = (record: Record<string, unknown>): boolean =>
-    record.key === key && record.execution === execution;
-  const [judged] = readRecords(context, 'evaluation', { wanted });
+  const judged = readRecords(context, 'evaluation').find(
+    ({ record }) => record.key === key && record.execution === execution,
+  );
   return judged !== undefined && !hasFailed(judged.record.classification as never);
 }

@@ -19,7 +19,6 @@ import {
 } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
 import { findMarked, readUnmerged, type Stages } from '../git/status.js';
-import { hintFor } from '../ledger/rules/finding.js';
 import type { Context } from '../project/project.js';
 import { attempt, valueOr } from './attempt.js';
 import type { ConflictFacts } from './conflict-rules.js';
@@ -125,8 +124,7 @@ async function judge(context: Context, seen: Seen): Promise<Conflict> {
   const kind = kindOf(context, path);
   const unmerged = stages && repository ? shownFrom(repository.root, path) : null;
   const conflict = { file, path, before, lines, unmerged, notes: [] };
-  if (kind === 'ledger')
-    return { ...conflict, state: 'ledger', commands: [hintFor('conflict_marker', file, true)] };
+  if (kind === 'ledger') return { ...conflict, state: 'ledger', commands: ['forge memory repair'] };
   if (kind === 'local')
     return { ...conflict, state: 'local', commands: [`mv ${file} ${file}.damaged && forge init`] };
   const read = await attempt(() => readVersions(context, stages, file));

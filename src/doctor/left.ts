@@ -11,12 +11,9 @@ import {
   shown,
   shownFrom,
 } from '../core/paths.js';
-import type { Git } from '../git/client.js';
 import { changedFiles } from '../git/commit.js';
-import { isLedger } from '../git/raw.js';
 import { indexMayKnow, isShallow, operationInProgress } from '../git/state.js';
 import { deletedFiles } from '../git/status.js';
-import { goneLedgers } from '../ledger/gone.js';
 import { type Context, lockPolicy } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { valueOr } from './attempt.js';
@@ -68,19 +65,11 @@ async function filesLeft(context: Context): Promise<Pick<LeftFacts, 'deleted' | 
   if (!git || !repository) return { deleted: [], uncommitted: [] };
   const folder = shownFrom(repository.root, layout.dir);
   const here = (path: string): string => shown(layout, join(repository.root, path));
-  const deleted = (await valueOr([], () => missedFiles(context, git, folder))).map(here);
+  const deleted = (await valueOr([], () => deletedFiles(git, folder))).map(here);
   const isRunning = (await valueOr(null, () => readRunning(context))) !== null;
   // Of a folder that git does not have yet, that is what has to be said.
   const isKept = indexMayKnow(repository, shownFrom(repository.root, configFile(layout)));
   if (isRunning || !isKept) return { deleted, uncommitted: [] };
   const changed = (await valueOr([], () => changedFiles(git, folder))).map(here);
   return { deleted, uncommitted: changed.filter((path) => path.endsWith('.jsonl')) };
-}
-
-/** A ledger's file that forge itself took away is missed by nobody. */
-async function missedFiles(context: Context, git: Git, folder: string): Promise<string[]> {
-  const deleted = await deletedFiles(git, folder);
-  if (!deleted.some(isLedger)) return deleted;
-  const gone = new Set(await goneLedgers(context));
-  return deleted.filter((path) => !isLedger(path) || gone.has(path));
 }

@@ -3,8 +3,7 @@ import { isWritable, lookThrough, roomIn, unreliableFileSystem } from '../core/f
 import { hookScript, shown } from '../core/paths.js';
 import { headTime } from '../git/read.js';
 import { runtimeOf } from '../hooks/shim.js';
-import { TIERS } from '../ledger/rules/record.js';
-import { eachLine, listContainers } from '../ledger/store/files.js';
+import { readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { valueOr } from './attempt.js';
 import type { PlaceFacts } from './place-rules.js';
@@ -46,19 +45,17 @@ function hookedProgram({ disk, layout }: Context): PlaceFacts['hooked'] {
 }
 
 /** Of the last use of forge, of the records, and of HEAD. */
-async function latestTime({ git, layout, lastActivity }: Context): Promise<PlaceFacts['latest']> {
+async function latestTime(context: Context): Promise<PlaceFacts['latest']> {
+  const { git, lastActivity } = context;
   const times: { at: string; what: string }[] = [];
   if (lastActivity && Number.isFinite(lastActivity.at) && Math.abs(lastActivity.at) < 8.64e15)
     times.push({ at: new Date(lastActivity.at).toISOString(), what: 'the last use of forge here' });
+  const memory = await valueOr(null, () => readMemory(context));
   for (const tier of TIERS) {
-    let at = '';
-    await valueOr(null, () =>
-      eachLine(listContainers(layout, tier), (bytes) => {
-        const found = /"at":"(\d{4}-[^"]{1,40})"/.exec(bytes.toString('latin1'))?.[1] ?? '';
-        if (found > at) at = found;
-      }),
-    );
-    times.push({ at, what: `a record of the ledger ${tier}` });
+    const at = memory
+      ?.records(tier)
+      .reduce((max, { record }) => ((record.at ?? '') > max ? (record.at ?? '') : max), '');
+    times.push({ at: at ?? '', what: `a record of the tier ${tier}` });
   }
   const head = git && (await valueOr(null, () => headTime(git)));
   if (head) times.push({ at: new Date(head).toISOString(), what: 'the commit that is checked out' });

@@ -1,6 +1,6 @@
 import { hookScript } from '../core/paths.js';
 import { hooksStatus } from '../hooks/install.js';
-import { describePause, mentionedPauses } from '../ledger/pause.js';
+import { describePause, readPauses } from '../ledger/audit.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { attempt, valueOr } from './attempt.js';
 import type { HookFacts, WorkFacts } from './work-rules.js';
@@ -10,7 +10,7 @@ const TOLD = /^(git|config|file|disk)\./;
 
 /** What hinders work here. What cannot be read hinders nobody from asking. */
 export async function lookAtWork(context: Context): Promise<WorkFacts> {
-  const paused = await valueOr(undefined, () => mentionedPauses(context)[0]);
+  const paused = await valueOr(undefined, () => readPauses(context)[0]);
   const hooks = await attempt(() => lookAtHooks(context));
   return {
     paused: paused ? describePause(paused) : null,

@@ -3,7 +3,7 @@ import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type { Feature, FeatureEdit, FeatureList, FeatureResult, Selection } from '../index.js';
-import { resultLine } from '../ledger/render-verify.js';
+import { resultLine } from './result-line.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
   { flags: '--test <command>', help: 'a test that proves it; none clears', many: true },

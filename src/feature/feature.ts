@@ -5,9 +5,8 @@ import { featuresFile } from '../core/paths.js';
 import { checkId, checkInput, requireRecord } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readIssues } from '../learning/investigation.js';
-import { storeAudit } from '../ledger/append.js';
 import { requireDecision } from '../ledger/human.js';
-import { requireMemory } from '../ledger/integrity.js';
+import { requireMemory, storeAudit } from '../ledger/memory.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { approveTests } from '../trust/trust.js';
 import { planImport } from './import.js';
@@ -178,7 +177,7 @@ export async function overrideFeature(
   const decision = requireDecision(context, 'Marking a feature as passing without its tests', reason);
   const file = featuresFile(context.layout);
   const seen = requireRecord(context.disk.requireDocument(FEATURES, file).value.features, id, 'feature');
-  const { around } = await requireMemory(context);
+  requireMemory(context);
   let after: Feature = seen;
   context.disk.update<Features>(FEATURES, file, (before) => {
     const now = requireRecord(before.features, id, 'feature');
@@ -187,7 +186,7 @@ export async function overrideFeature(
         hint: `forge feature show ${id}`,
       });
     // The audit record first: a crash in between leaves a word without effect, never an effect without the word.
-    const audit = storeAudit(context, around, {
+    const audit = storeAudit(context, {
       kind: 'feature_override',
       feature: id,
       before: now.status,

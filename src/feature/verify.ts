@@ -6,8 +6,7 @@ import { featuresFile } from '../core/paths.js';
 import { type ProcessOptions, type ProcessRun, runProcess, whyFailed } from '../core/process.js';
 import { checkInput, requireRecord } from '../core/schema.js';
 import { readLog } from '../git/read.js';
-import { storeRecords } from '../ledger/append.js';
-import { requireMemory } from '../ledger/integrity.js';
+import { requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
 import { FEATURES, type Feature, type FeatureStatus, judged, testsDiffer } from './rules.js';
@@ -183,12 +182,12 @@ async function regressionOf(
   run: ProcessRun,
   { commit, commands }: Parameters<typeof judged>[1],
 ): Promise<() => void> {
-  const { around } = await requireMemory(context);
+  requireMemory(context);
   const passed = { passed_at: verified_at ?? null, passed_commit: verified_commit ?? null };
   const failed = { commit, command: formatArgv(run.argv), exit_code: run.exit_code, commands };
   const record = { kind: 'regression', actor: 'forge', feature: id, ...passed, ...failed };
   return () => {
-    storeRecords(context, around, 'evaluation', [record]);
+    storeRecords(context, [{ ...record, tier: 'evaluation' }]);
   };
 }
 

@@ -1,7 +1,8 @@
-import { MAX_RECORD_BYTES } from '../ledger/rules/record.js';
 import { type GitStream, gitError } from './client.js';
 
 const LF = 0x0a;
+/** Longer lines are handed on cut. */
+export const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
  * Cuts what comes in chunks into pieces at one byte. A piece that is too long to be a record is not held: only its
@@ -14,7 +15,7 @@ export class Cutter {
   constructor(
     private readonly onPiece: (bytes: Buffer, whole: boolean) => void,
     private readonly separator = LF,
-    private readonly limit = MAX_RECORD_BYTES,
+    private readonly limit = MAX_LINE_BYTES,
   ) {}
 
   push(chunk: Buffer): void {
@@ -49,7 +50,7 @@ export class Cutter {
 
 /**
  * Every line of some blobs, in one process. The bytes after a blob's last LF are no line, and no record is longer than
- * MAX_RECORD_BYTES. A partial clone may lack blobs that its commits name.
+ * MAX_LINE_BYTES. A partial clone may lack blobs that its commits name.
  */
 export async function readBlobs(
   stream: GitStream,

@@ -82,8 +82,10 @@ function cleanEnvironment(env: NodeJS.ProcessEnv, extra: Record<string, string> 
   };
 }
 
-interface Call extends StreamOptions {
+interface Call extends Omit<StreamOptions, 'input'> {
   cwd: string;
+  /** Null: stdin stays open for questions. */
+  input?: string | Buffer | null;
   timeout: number;
 }
 
@@ -128,7 +130,7 @@ async function askSimpleGit(
     allowEnvironment: Object.keys(variables),
     abort,
     completion: { onExit: false },
-    input: () => input,
+    input: () => input ?? undefined,
     // A failing git is a result. By itself, simple-git takes a killed git for a success.
     errors: (_error, { exitCode, stdErr }) => {
       Object.assign(end, { code: exitCode, stderr: Buffer.concat(stdErr).toString('utf8') });
@@ -207,7 +209,7 @@ function startGit(args: readonly string[], call: Call, env: NodeJS.ProcessEnv): 
   for (const end of ['exit', 'error']) child.once(end, () => clearTimeout(timer));
   // A git that ends without reading its input has reported why by then.
   child.stdin?.on('error', () => {});
-  child.stdin?.end(call.input);
+  if (call.input !== null) child.stdin?.end(call.input);
   return child;
 }
 
@@ -361,9 +363,8 @@ export function openObjects(cwd: string, env: NodeJS.ProcessEnv): ObjectReader {
   };
   const start = (): ChildProcess => {
     const args = ['cat-file', '--batch-command'];
-    const started = spawn('git', commandLine(args), { ...processOptions({ cwd }, env), stdio: 'pipe' });
-    started.stdout.on('data', onData);
-    started.stdin.on('error', () => {});
+    const started = startGit(args, { cwd, timeout: 600_000, input: null }, env);
+    started.stdout?.on('data', onData);
     ended = ending(started, args).then(
       ({ stderr }) => (NOT_FETCHED.test(stderr) ? goOn() : failAll(gitError(args, stderr))),
       (error) => failAll(error),

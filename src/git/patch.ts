@@ -1,5 +1,4 @@
-import { MAX_RECORD_BYTES } from '../ledger/rules/record.js';
-import { Cutter } from './blobs.js';
+import { Cutter, MAX_LINE_BYTES } from './blobs.js';
 
 export interface PatchHandler {
   /** What a commit changed against one of its parents begins; a merge has one for each parent it differs from. */
@@ -25,7 +24,7 @@ const [SPACE, PLUS, MINUS, AT, BACKSLASH, D, C] = [0x20, 0x2b, 0x2d, 0x40, 0x5c,
  */
 export class PatchReader {
   // One byte more than a record: the sign.
-  private readonly lines = new Cutter((bytes, whole) => this.line(bytes, whole), 0x0a, MAX_RECORD_BYTES + 1);
+  private readonly lines = new Cutter((bytes, whole) => this.line(bytes, whole), 0x0a, MAX_LINE_BYTES + 1);
   private readonly message = new TrailerReader();
   private commit = '';
   private parent: string | undefined;

@@ -1,13 +1,6 @@
+import { join } from 'node:path';
 import { usage } from '../core/error.js';
-import {
-  configFile,
-  FORGE_FOLDER,
-  featuresFile,
-  fixedFile,
-  initScript,
-  shown,
-  templateTarget,
-} from '../core/paths.js';
+import { configFile, FORGE_FOLDER, featuresFile, initScript, shown, templateTarget } from '../core/paths.js';
 import { checkText, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { importFeatures } from '../feature/feature.js';
@@ -16,10 +9,11 @@ import { rootCommit } from '../git/memory.js';
 import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
 import { indexMayKnow } from '../git/state.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
-import { ledgerId, TIERS, type Tier } from '../ledger/rules/record.js';
-import { listContainers } from '../ledger/store/files.js';
-import { journalStamp, readJournal } from '../ledger/store/journal.js';
-import { beginLedger } from '../ledger/store/ledger.js';
+import { initLedger } from '../ledger/append.js';
+import { ledgerFolder } from '../ledger/context.js';
+import { readOwnJournal } from '../ledger/journal.js';
+import { ledgerOf } from '../ledger/memory.js';
+import { genesisLine, ledgerId } from '../ledger/record.js';
 import { type Context, contextAt, readConfig, refuseHalted } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
 import { checkChoices, chooseSettings, type InitInput, withSettings } from './choice.js';
@@ -111,12 +105,12 @@ export async function initialise(
   const chosen = checkChoices(context, input);
   const given = await checkFeatures(context, input);
   await installGuard(context);
-  const [found, ledgersRoot] = await Promise.all([
+  const [found, ledgerRoot] = await Promise.all([
     lookAround(context, isFresh(context)),
-    rootOfLedgers(context),
+    rootOfLedger(context),
   ]);
   const result = context.disk.withLock(() =>
-    writeAll(context, { input, found, ledgersRoot, name, script: planScript(context, found, chosen) }),
+    writeAll(context, { input, found, ledgerRoot, name, script: planScript(context, found, chosen) }),
   );
   result.skipped.push(...whyNoGit(from, repository));
   if (given) result.features = takeFeatures(context, given.list);
@@ -153,18 +147,18 @@ async function checkFeatures(context: Context, { features }: InitInput): Promise
 interface Plan {
   input: InitInput;
   found: Findings;
-  ledgersRoot: string;
+  ledgerRoot: string;
   name: string;
   script: ScriptPlan;
 }
 
-function writeAll(context: Context, { input, found, ledgersRoot, name, script }: Plan): InitResult {
+function writeAll(context: Context, { input, found, ledgerRoot, name, script }: Plan): InitResult {
   const fresh = isFresh(context);
   const result = emptyResult(context.layout.root, script);
   const settings = chooseSettings(input, found);
   const tree = treeTemplates(name).map((template) => withSettings(template, settings));
   checkPlaces(context, tree, script);
-  bringLedgers(context, ledgersRoot, fresh, result);
+  bringLedger(context, ledgerRoot, fresh, result);
   bringTree(context, tree, fresh, result);
   bringScript(context, script, fresh, result);
   if (fresh) result.proposals = listProposals(found, script, input);
@@ -202,32 +196,26 @@ function takeFeatures(context: Context, text: string): string[] {
   return added.map(({ id }) => id);
 }
 
-/** What the ledgers' ids are made of: the same in every clone, as far as there is a commit. */
-async function rootOfLedgers({ git }: Context): Promise<string> {
+/** What the ledger's id is made of: the same in every clone, as far as there is a commit. */
+async function rootOfLedger({ git }: Context): Promise<string> {
   return (git && (await rootCommit(git))) ?? makeToken(32);
 }
 
-/** The genesis of each ledger (docs/format.md). One that git took or somebody removed is not begun again. */
-function bringLedgers(context: Context, root: string, fresh: boolean, result: InitResult): void {
-  const { disk, layout } = context;
-  for (const tier of TIERS) {
-    const name = shown(layout, fixedFile(layout, tier));
-    const made = !isBegun(context, tier) && beginLedger(disk, tier, ledgerId(tier, root));
-    if (made) (fresh ? result.created : result.repaired).push(name);
-    else result.kept.push(name);
+/** The first record (docs/format.md). One that git took or somebody removed is not written again. */
+function bringLedger(context: Context, root: string, fresh: boolean, result: InitResult): void {
+  const { disk, layout, repository } = context;
+  const id = ledgerId(root);
+  const name = shown(layout, join(ledgerFolder(layout), genesisLine(id).name));
+  const isBegun =
+    disk.list(ledgerFolder(layout)).length > 0 ||
+    readOwnJournal(ledgerOf(context)).lines.length > 0 ||
+    (repository !== null && indexMayKnow(repository, shown(layout, ledgerFolder(layout))));
+  if (isBegun) {
+    result.kept.push(shown(layout, ledgerFolder(layout)));
+    return;
   }
-}
-
-/** Here, or known to the journal or git's index: then it has only left the working tree. */
-function isBegun({ layout, repository }: Context, tier: Tier): boolean {
-  if (listContainers(layout, tier).length > 0) return true;
-  let journalled = false;
-  readJournal(layout, journalStamp(layout).size, (line) => {
-    journalled ||= line.includes(`"tier":"${tier}"`);
-  });
-  return (
-    journalled || (repository !== null && indexMayKnow(repository, shown(layout, fixedFile(layout, tier))))
-  );
+  initLedger(ledgerOf(context), id);
+  (fresh ? result.created : result.repaired).push(name);
 }
 
 /** A folder may have any name: with line breaks or escapes, of letters of four bytes, or one that may not be stored. */

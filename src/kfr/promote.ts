@@ -5,11 +5,7 @@ import { kfrFile, promotionFile } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { installGuard } from '../guard/guard.js';
-import { type RecordRef, storeRecords } from '../ledger/append.js';
-import { requireMemory } from '../ledger/integrity.js';
-import type { Draft } from '../ledger/rules/segment.js';
-import { findKeyed } from '../ledger/store/keys.js';
-import type { Around } from '../ledger/store/ledger.js';
+import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import type { Note } from '../note/note.js';
 import { type Context, hasPromotion, requireSupervisor, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
@@ -31,7 +27,7 @@ const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', sch
 /** KFR-10, AGN-025 §8: an entry becomes a durable note and leaves the KFR, in one step. */
 export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note> {
   requireSupervisor(context, 'memory');
-  const { around } = await requireMemory(context);
+  requireMemory(context);
   return context.disk.withLock(() => {
     const { disk, layout } = context;
     const { id: session } = requireRunning(context);
@@ -44,7 +40,7 @@ export async function promoteEntry(context: Context, { id }: { id: string }): Pr
       at: timestamp(context),
     };
     disk.replace(promotionFile(layout), encodeDocument(intent));
-    return complete(context, around, intent);
+    return complete(context, intent);
   });
 }
 
@@ -63,9 +59,9 @@ function findEntry(context: Context, id: string): Entry {
 }
 
 /** A note that can never be (its text is refused) must not stand in the way of everything that follows. */
-function storeNote(context: Context, around: Around, draft: Draft): RecordRef | undefined {
+function storeNote(context: Context, draft: Draft): RecordRef | undefined {
   try {
-    return storeRecords(context, around, 'notes', [draft])[0];
+    return storeRecords(context, [draft])[0];
   } catch (error) {
     if (error instanceof ForgeError && FINAL.includes(error.kind))
       context.disk.remove(promotionFile(context.layout));
@@ -76,12 +72,13 @@ function storeNote(context: Context, around: Around, draft: Draft): RecordRef | 
 const FINAL: readonly string[] = ['secret', 'usage', 'refused'];
 
 /** Every step can run again after a crash in any of them: the note bears a key, and the intent goes last. */
-function complete(context: Context, around: Around, { session, entry, at }: PromotionIntent): Note {
+function complete(context: Context, { session, entry, at }: PromotionIntent): Note {
   const { disk, layout } = context;
   const { id, text } = entry;
   const key = createHash('sha256').update(`kfr\u0000${session}\u0000${id}`).digest('hex');
-  const known = findKeyed(layout, 'notes', new Set([key])).get(key);
-  const stored = known ?? storeNote(context, around, { kind: 'note', text, at, session, from: id, key });
+  const known = findKeyed(context, new Set([key])).get(key)?.records[0];
+  const stored =
+    known ?? storeNote(context, { tier: 'note', kind: 'note', text, at, session, from: id, key });
   const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
   if (before.value.session === session && before.value.entries.some((other) => other.id === id)) {
     const after = closeEntries(before.value, new Set([id]), 'promoted', at);
@@ -96,11 +93,11 @@ export async function finishPromotion(context: Context): Promise<void> {
   const { disk } = context;
   if (disk.dryRun || !hasPromotion(context)) return;
   await installGuard(context);
-  const { around } = await requireMemory(context);
+  requireMemory(context);
   disk.withLock(() => {
     const intent = readIntent(context);
     if (!intent) return;
-    complete(context, around, intent);
+    complete(context, intent);
     context.warnings.push(
       `The promotion of ${intent.entry.id} (${sessionName(intent.session)}) had been cut off; it is completed now.`,
     );

@@ -1,77 +1,365 @@
-import { elapsed } from '../core/clock.js';
-import { fixedFile } from '../core/paths.js';
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { corrupted, outside, usage } from '../core/error.js';
+import { createFile, diskError, makeFolder, readPlain, removePath, syncFolder } from '../core/files.js';
 import { makeToken } from '../core/text.js';
-import { rootCommit } from '../git/memory.js';
-import { identifyGitDir, indexMayKnow, readGitState, stampGit } from '../git/state.js';
-import { type Context, timestamp } from '../project/project.js';
-import { readRunning } from '../session/running.js';
-import { ledgerId, TIERS, type Tier } from './rules/record.js';
-import type { Draft } from './rules/segment.js';
-import { type AppendOptions, type Around, appendRecords } from './store/ledger.js';
+import { formatContainer, linesOf, parseContainer } from './container.js';
+import {
+  appendStateFile,
+  currentBranch,
+  gitStamp,
+  homeOf,
+  type LedgerContext,
+  ledgerFolder,
+  ledgerIdFile,
+  stampOf,
+  withLedgerLock,
+} from './context.js';
+import { appendToJournal, readOwnJournal } from './journal.js';
+import { listContainers, readSnapshot } from './read.js';
+import { byNumber, formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
+import { appendToViews } from './view.js';
 
-/** How a stored record is named in answers. */
-export interface RecordRef {
+export interface Body {
+  tier: Tier;
+  kind: string;
+  [field: string]: unknown;
+}
+
+/** For records that name their number, their cycle, or records before them in the same write. */
+export type Draft = Body | ((known: { n: number; cycle: number; ids: readonly string[] }) => Body);
+
+export interface StoredRecord {
   id: string;
   n: number;
 }
 
-/** A look at git that is younger than this is not repeated. */
-const FRESH_MS = 2;
-
-/** What the ledgers must know of the repository. Git is asked only where a ledger has to be begun. */
-export async function surroundings(context: Context): Promise<Around> {
-  const { repository, disk, layout } = context;
-  let lookedAt = elapsed();
-  let stamp = repository && stampGit(repository);
-  const git = repository ? readGitState(repository) : { head: '', index: '' };
-  const known = TIERS.every((tier) => disk.exists(fixedFile(layout, tier)));
-  const root = known || !context.git ? null : await rootCommit(context.git);
-  const around: Around = {
-    home: repository ? identifyGitDir(repository) : `${layout.dir}:${disk.inode(layout.dir)}`,
-    session: readRunning(context)?.id ?? null,
-    ...git,
-    gitMayKnow: (name) => repository !== null && indexMayKnow(repository, name),
-    ledger: (tier) => ledgerId(tier, root ?? makeToken(32)),
-    hasMoved: () => {
-      if (!repository || elapsed() - lookedAt < FRESH_MS) return false;
-      lookedAt = elapsed();
-      const [before, { head, index }] = [stamp, around];
-      stamp = stampGit(repository);
-      if (stamp !== null && stamp === before) return false;
-      Object.assign(around, readGitState(repository));
-      return around.head !== head || around.index !== index;
-    },
-  };
-  return around;
+export interface AppendOptions {
+  /** Repair writes while there is damage. */
+  evenDamaged?: boolean;
 }
 
-/** Stores records of one tier, all or none. Who wrote them and when stands in each. */
-export function storeRecords(
-  context: Context,
-  around: Around,
-  tier: Tier,
+/** What an append must know of the ledger, as long as the folder is as it was. */
+interface AppendState {
+  folder: string;
+  /** Of all containers. */
+  bytes: number;
+  ledger: string;
+  heads: string[];
+  maxN: number;
+  maxCycle: number;
+  isDamaged: boolean;
+  open: OpenFile | null;
+}
+
+interface OpenFile {
+  name: string;
+  /** Of the file after forge's last write. */
+  stamp: string;
+  git: string;
+  session: string | null;
+  last: string;
+}
+
+/** Writes the first record. Returns the ledger id. Two inits of one repository write the same line. */
+export function initLedger(context: LedgerContext, ledger: string): string {
+  return withLedgerLock(context, () => {
+    const { name, line } = genesisLine(ledger);
+    const path = join(ledgerFolder(context.layout), name);
+    context.disk.note(path);
+    if (context.disk.dryRun) return ledger;
+    context.disk.makeFolder(ledgerFolder(context.layout));
+    if (!fs.existsSync(path)) writeLines(path, formatContainer(name, [line]), true);
+    return ledger;
+  });
+}
+
+/**
+ * Stores records, all or none. On return they are on the disk. Starts no git process. Throws exit 4 while the ledger is
+ * damaged, exit 6 when the disk fails: after a failed fsync the outcome is unknown, and `verify` tells.
+ */
+export function append(
+  context: LedgerContext,
   drafts: readonly Draft[],
   options: AppendOptions = {},
-): RecordRef[] {
-  const stamp = { at: timestamp(context), session: around.session, actor: 'supervisor' };
-  const stamped = drafts.map((draft) => (n: number) => ({
-    ...stamp,
-    ...(typeof draft === 'function' ? draft(n) : draft),
-  }));
-  const { lines, journalFailure } = appendRecords(context.disk, around, tier, stamped, options);
-  if (journalFailure !== null)
-    context.warnings.push(
-      `Stored, but the journal in the git dir could not be written (${journalFailure}): until the next commit nothing guards this record against git clean.`,
-    );
-  return lines.map(({ id, n }) => ({ id, n }));
+): StoredRecord[] {
+  return withLedgerLock(context, () => appendLocked(context, drafts, options));
 }
 
-/** One audit record: what was done to memory, by whom and why. */
-export function storeAudit(
-  context: Context,
-  around: Around,
-  draft: Draft,
-  options: AppendOptions = {},
-): RecordRef {
-  return storeRecords(context, around, 'audit', [draft], options)[0] as RecordRef;
+/** The same, for a caller that holds the lock. */
+export function appendLocked(
+  context: LedgerContext,
+  drafts: readonly Draft[],
+  { evenDamaged = false }: AppendOptions = {},
+): StoredRecord[] {
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const stored = tryAppend(context, drafts, evenDamaged);
+    if (stored) return stored;
+  }
+  throw outside('ledger.moving', 'The ledger folder is removed as fast as forge writes it.');
+}
+
+function tryAppend(
+  context: LedgerContext,
+  drafts: readonly Draft[],
+  evenDamaged: boolean,
+): StoredRecord[] | null {
+  leaveCopiedFile(context);
+  const state = loadState(context);
+  if (state.isDamaged && !evenDamaged) throw damaged();
+  const open = state.open && isStillOpen(context, state.open) ? state.open : null;
+  const seg = open ? segmentOfOpen(open) : makeToken(8);
+  const name = open?.name ?? `${context.session ?? 'solo'}-${seg}.jsonl`;
+  const plan = planLines(context, state, { seg, last: open?.last ?? null }, drafts);
+  const { disk, layout } = context;
+  const path = join(ledgerFolder(layout), name);
+  const bytes = formatContainer(name, plan.lines);
+  disk.checkContent(path, bytes);
+  disk.note(path);
+  if (disk.dryRun) return plan.stored;
+  if (!open) disk.makeFolder(ledgerFolder(layout));
+  disk.checkHeld();
+  // `git clean` may remove the folder or the file under this write: then the records stand nowhere.
+  if (!writeLines(path, bytes, !open)) return null;
+  journalStored(context, seg, plan);
+  appendToViews(context, plan.lines);
+  const last = plan.stored.at(-1)?.id ?? '';
+  const next = { name, stamp: stampOf(path), session: context.session, last };
+  const grown = { ...plan.state, bytes: state.bytes + bytes.length };
+  saveState(context, { ...grown, open: { ...next, git: open?.git ?? gitStamp(context) } });
+  return plan.stored;
+}
+
+/** The records are stored: a journal that cannot be written is only told. */
+function journalStored(context: LedgerContext, seg: string, { stored, lines }: Plan): void {
+  const branch = currentBranch(context);
+  try {
+    appendToJournal(
+      context,
+      stored.map(({ id }, i) => ({
+        ...{ id, seg, branch, how: 'w' as const, published: false, record: lines[i] as string },
+      })),
+    );
+  } catch (error) {
+    context.warnings.push(
+      `Stored, but the journal in the git dir could not be written (${(error as Error).message}): until the next commit nothing guards this record against git clean.`,
+    );
+  }
+}
+
+/**
+ * A copied repository must not grow or commit the file that the original goes on with: git would see two versions of it.
+ * Unless git knows the file, its chain moves to a file of its own. The caller holds the lock.
+ */
+export function leaveCopiedFile(context: LedgerContext): void {
+  const state = readState(context);
+  if (!state?.open || state.open.git.startsWith(`${homeOf(context)} `)) return;
+  const { name } = state.open;
+  const path = join(ledgerFolder(context.layout), name);
+  const bytes = readPlain(path, Number.MAX_SAFE_INTEGER);
+  if (bytes !== null && !indexNames(context, name)) {
+    const lines = [...linesOf(bytes)]
+      .filter(({ isTorn }) => !isTorn)
+      .map((line) => line.bytes.toString('utf8'));
+    if (writeChain(context, 'put', segmentOfOpen(state.open), lines)) removePath(path);
+  }
+  saveState(context, { ...state, open: null }, '');
+}
+
+/** By the bytes of its name: an index that does not store names whole only leaves a copy as it is. */
+function indexNames({ repository }: LedgerContext, name: string): boolean {
+  const index = repository && join(repository.gitDir, 'index');
+  return index !== null && fs.existsSync(index) && fs.readFileSync(index).includes(name);
+}
+
+/** Writes a chain under a new name with an indentation of its own, so that git never pairs or merges it. */
+export function writeChain(
+  context: LedgerContext,
+  prefix: 'put' | 'red',
+  seg: string,
+  lines: readonly string[],
+): boolean {
+  const name = `${prefix}-${seg}-${makeToken(8)}.jsonl`;
+  const bytes = formatContainer(name, lines);
+  if (parseContainer(name, bytes).problems.length > 0) return false;
+  makeFolder(ledgerFolder(context.layout));
+  return createFile(join(ledgerFolder(context.layout), name), bytes);
+}
+
+const segmentOfOpen = ({ name }: OpenFile): string => name.slice(-14, -6);
+
+const damaged = (): Error =>
+  corrupted('memory.corrupted', 'Memory is damaged; nothing was written.', { hint: 'forge memory repair' });
+
+/** A file is closed for good when git may know it, or anything around it changed. */
+function isStillOpen(context: LedgerContext, open: OpenFile): boolean {
+  const path = join(ledgerFolder(context.layout), open.name);
+  return open.session === context.session && open.stamp === stampOf(path) && open.git === gitStamp(context);
+}
+
+interface Plan {
+  lines: string[];
+  stored: StoredRecord[];
+  state: AppendState;
+}
+
+/** The lines that continue a chain. The first names the other heads, the rest of a batch only follows. */
+function planLines(
+  context: LedgerContext,
+  state: AppendState,
+  chain: { seg: string; last: string | null },
+  drafts: readonly Draft[],
+): Plan {
+  const plan: Plan = { lines: [], stored: [], state: { ...state } };
+  const stamp = { at: context.now().toISOString(), session: context.session, actor: context.actor };
+  let prev = chain.last;
+  for (const draft of drafts) {
+    const n = plan.state.maxN + 1;
+    const cycle = plan.state.maxCycle + 1;
+    const body =
+      typeof draft === 'function' ? draft({ n, cycle, ids: plan.stored.map(({ id }) => id) }) : draft;
+    const { tier, ...fields } = body;
+    const seen = plan.state.heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
+    const links: Links = { v: 1, tier, n, seg: chain.seg, prev, seen };
+    if (prev === null) links.ledger = state.ledger;
+    const line = formatRecord(links, { ...stamp, ...fields });
+    const id = recordId(line);
+    const named = new Set([prev, ...seen]);
+    plan.state.heads = [...plan.state.heads.filter((head) => !named.has(head)), id].sort();
+    plan.state.maxN = n;
+    if (tier === 'execution' && fields['cycle'] === cycle) plan.state.maxCycle = cycle;
+    plan.lines.push(line);
+    plan.stored.push({ id, n });
+    prev = id;
+  }
+  return plan;
+}
+
+/**
+ * One write, its count checked, synced. False when the path does not lead to that file afterwards. The holder of the
+ * lock cuts back its own short write. Nothing else is ever cut.
+ */
+function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
+  const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
+  let fd: number;
+  try {
+    fd = fs.openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0o666);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw diskError(error, path);
+  }
+  try {
+    const { size, ino } = fs.fstatSync(fd);
+    writeWhole(fd, bytes, size);
+    fs.fsyncSync(fd);
+    if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
+    return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
+  } catch (error) {
+    throw diskError(error, path);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function writeWhole(fd: number, bytes: Buffer, size: number): void {
+  const cut = (): void => fs.ftruncateSync(fd, size);
+  let count: number;
+  try {
+    count = fs.writeSync(fd, bytes);
+  } catch (error) {
+    cut();
+    throw error;
+  }
+  if (count === bytes.length) return;
+  cut();
+  throw Object.assign(new Error('short write'), { code: 'ENOSPC' });
+}
+
+/** Of the whole ledger, as the next append would name them. */
+export const currentHeads = (context: LedgerContext): readonly string[] => loadState(context).heads;
+
+/** Bytes of all containers. */
+export const ledgerBytes = (context: LedgerContext): number => loadState(context).bytes;
+
+/** The state of the last append while the folder is unchanged; else heads are computed from the containers. */
+function loadState(context: LedgerContext): AppendState {
+  const known = readState(context);
+  if (known?.folder && known.folder === stampOf(ledgerFolder(context.layout))) return known;
+  const listed = listContainers(context);
+  const { graph } = readSnapshot(context, listed);
+  const ledger = graph.ledger() ?? readLedgerId(context);
+  if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
+  const isDamaged =
+    graph.containers.some(({ problems }) => problems.length > 0) || graph.checkLinks().length > 0;
+  const open = known?.open ?? null;
+  const bytes = listed.reduce((sum, { size }) => sum + size, 0);
+  const found = { heads: graph.heads(), maxN: graph.maxN(), maxCycle: graph.maxCycle(), bytes };
+  return { folder: '', ledger, isDamaged, open, ...found };
+}
+
+function readState({ layout }: LedgerContext): AppendState | null {
+  try {
+    return JSON.parse(readPlain(appendStateFile(layout), 1 << 20)?.toString('utf8') ?? '') as AppendState;
+  } catch {
+    return null;
+  }
+}
+
+/** Neither synced nor required: without it the next append reads the containers. */
+function saveState(
+  context: LedgerContext,
+  state: Omit<AppendState, 'folder'>,
+  folder = stampOf(ledgerFolder(context.layout)),
+): void {
+  try {
+    fs.writeFileSync(appendStateFile(context.layout), JSON.stringify({ ...state, folder }));
+  } catch {
+    // See above.
+  }
+}
+
+/** After a verification the next append looks again: there may be damage, or none any more. */
+export function forgetAppendState(context: LedgerContext, ledger: string | null): void {
+  const known = readState(context);
+  if (known) saveState(context, known, '');
+  if (ledger !== null && readLedgerId(context) === null)
+    fs.writeFileSync(ledgerIdFile(context.layout), ledger);
+}
+
+const readLedgerId = ({ layout }: LedgerContext): string | null =>
+  readPlain(ledgerIdFile(layout), 1024)?.toString('utf8') ?? null;
+
+export interface Keyed {
+  records: StoredRecord[];
+  /** Its content was taken out: it is not recorded again. */
+  redacted: boolean;
+}
+
+/** Records of earlier tries by their idempotency key: in the tree, or on another branch as the journal knows. */
+export function findKeyed(context: LedgerContext, wanted: ReadonlySet<string>): Map<string, Keyed> {
+  const found = new Map<string, Map<string, StoredRecord>>();
+  const add = (key: string, id: string, n: number): void => {
+    if (wanted.has(key)) found.set(key, (found.get(key) ?? new Map()).set(id, { id, n }));
+  };
+  if (wanted.size === 0) return new Map();
+  const { graph } = readSnapshot(context, listContainers(context));
+  for (const { keys, ids, ns } of graph.containers)
+    for (const [index, key] of keys) add(key, ids[index] as string, ns[index] as number);
+  for (const { how, record } of readOwnJournal(context).lines) {
+    if (how !== 'w' || !record.includes('"key":')) continue;
+    const { key, n } = JSON.parse(record) as Links & { key?: unknown };
+    if (typeof key === 'string') add(key, recordId(record), n);
+  }
+  const gone = new Set(graph.marks('redacted').flatMap(({ keys }) => keys ?? []));
+  const digests = [...wanted].filter((key) => gone.has(recordId(key)));
+  const keys = new Set([...found.keys(), ...digests]);
+  return new Map(
+    [...keys].map((key) => [
+      key,
+      {
+        records: [...(found.get(key)?.values() ?? [])].sort(byNumber),
+        redacted: digests.includes(key),
+      },
+    ]),
+  );
 }

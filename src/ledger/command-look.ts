@@ -3,10 +3,10 @@ import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import {
-  type Finding,
   type Integrity,
   type LogEntry,
   type MemoryStats,
+  type Problem,
   type SignatureReport,
   TIERS,
   type Tier,
@@ -36,11 +36,11 @@ const size = (bytes: number): string =>
 const painted = (status: string, style: Style): string =>
   status === 'intact' ? style.good(status) : style.bad(status);
 
-function renderFinding(
-  { file, line, offset, tier, message, last_good, hint, code }: Finding,
+function renderProblem(
+  { file, line, offset, message, last_good, hint, code }: Problem,
   style: Style,
 ): string {
-  const place = file === '' ? `${tier} ledger` : line > 0 ? `${file}:${line} (byte ${offset})` : file;
+  const place = line > 0 ? `${file}:${line} (byte ${offset})` : file;
   const good = last_good
     ? `\n    last good record: line ${last_good.line}, number ${last_good.n}, ${last_good.id.slice(0, 12)}…`
     : '';
@@ -96,7 +96,7 @@ function renderVerify(
     columns(rows, '  '),
     ...notes.map((note) => style.dim(`· ${note}`)),
     ...(signatures ? renderSignatures(signatures, style) : []),
-    ...problems.map((problem) => renderFinding(problem, style)),
+    ...problems.map((problem) => renderProblem(problem, style)),
     ...(status === 'halted'
       ? [
           `Writing is halted until a human says so: ${style.command('forge memory override acknowledge --reason "…"')}`,
@@ -114,8 +114,7 @@ async function verify(call: Call): Promise<Verified> {
     scan: call.options.scan === true,
     signatures: call.options.signatures === true,
   };
-  const bar = call.progress('verifying');
-  const integrity = await call.forge().memory.verify(input, { onProgress: bar.show, signal: call.signal });
+  const integrity = await call.forge().memory.verify(input);
   return { ...integrity, duration_ms: Math.round(performance.now() - started) };
 }
 
@@ -169,17 +168,16 @@ function describeRedacted({ by, at, reason }: Record<string, unknown>): string {
 
 function renderStats(stats: MemoryStats, style: Style): string {
   const paint = { green: style.good, yellow: style.warn, red: style.bad }[stats.color];
-  const rows = stats.tiers.map(({ tier, records, bytes, segments, heads }) => [
+  const rows = stats.tiers.map(({ tier, records, bytes, heads }) => [
     tier,
     plural(records, 'record'),
     size(bytes),
-    plural(segments, 'segment'),
     plural(heads, 'head'),
   ]);
   return [
-    `${paint('●')} memory is ${painted(stats.status, style)}, ${size(stats.bytes)} live${stats.growth === 'paused' ? style.bad(' — consolidation is paused') : ''}`,
+    `${paint('●')} memory is ${painted(stats.status, style)}, ${size(stats.bytes)}${stats.growth === 'paused' ? style.bad(' — consolidation is paused') : ''}`,
     columns(rows, '  '),
-    `  ${plural(stats.archives.count, 'archive')} (${size(stats.archives.bytes)}), journal ${size(stats.journal_bytes)}${stats.pending > 0 ? `, ${plural(stats.pending, 'cycle')} waiting to be recorded` : ''}`,
+    `  ${plural(stats.files, 'file')}, journal ${size(stats.journal_bytes)}`,
     ...stats.next.map((next) => `  → ${style.command(next)}`),
   ].join('\n');
 }
@@ -188,7 +186,7 @@ export const looking = [
   command<Verified>({
     name: 'verify',
     summary:
-      'Verify all ledgers against themselves, the journal, history and the commits last verified. Exit 4 on damage',
+      'Check memory against itself, the journal, history and the commit last verified. Exit 4 on damage',
     example: 'forge memory verify',
     options: [
       TIER,
@@ -198,7 +196,7 @@ export const looking = [
     writes: true,
     run: verify,
     render: renderVerify,
-    exit: ({ status }) => ({ intact: 0, unproven: 1, secret: 5, corrupted: 4, halted: 4 })[status],
+    exit: ({ status }) => ({ intact: 0, removed: 1, secret: 5, corrupted: 4, halted: 4 })[status],
   }),
   command<{ records: LogEntry[] }>({
     name: 'log',

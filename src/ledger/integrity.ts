@@ -1,174 +1,243 @@
-import { corrupted } from '../core/error.js';
-import { isBuilder } from '../core/role.js';
-import { plural } from '../core/text.js';
-import { refuseHalted, writeHalt } from '../project/halt.js';
-import { type Context, isBuilding, timestamp } from '../project/project.js';
-import { trustedVerdict } from './cut.js';
-import { type Inspection, inspectMemory, reportTiers, type TierReport } from './inspect.js';
-import type { Judgement } from './judge.js';
-import type { LookOptions } from './look.js';
-import { remember } from './remember.js';
-import { type Restored, restoreRecords } from './restore.js';
-import { type Finding, isDamage } from './rules/finding.js';
-import type { Around } from './store/ledger.js';
+import { corrupted, usage } from '../core/error.js';
+import { shown } from '../core/paths.js';
+import { type GuardFinding, loadGuard, toFinding } from '../guard/guard.js';
+import { clearHalt, readHalt, writeHalt } from '../project/halt.js';
+import { type Context, timestamp, warnFileSystem } from '../project/project.js';
+import { openDamage, openHalts, openPauses } from './audit.js';
+import type { Finding, Level } from './compare.js';
+import { type Container, linesOf } from './container.js';
+import { ledgerFolder } from './context.js';
+import { acceptedGrowth, growthOf } from './growth.js';
+import { requireDecision } from './human.js';
+import { ledgerOf, type RecordRef, storeAudit } from './memory.js';
+import { containerBytes } from './read.js';
+import { recordId, TIERS, type Tier } from './record.js';
+import { readSignatures, type SignatureReport } from './signatures.js';
+import { type Verdict, verify } from './verify.js';
+
+/** A finding as commands show it. */
+export interface Problem {
+  code: Finding['kind'] | 'secret' | 'signature_bad' | 'signed_missing' | 'halted';
+  file: string;
+  /** 1-based; 0 where it is not one line. */
+  line: number;
+  /** In bytes. */
+  offset: number;
+  message: string;
+  last_good: { line: number; n: number; id: string } | null;
+  hint: string;
+  /** The records concerned. */
+  ids: string[];
+  commit?: string;
+  /** What the guard found in a stored record. */
+  guard?: GuardFinding[];
+}
+
+export interface TierReport {
+  tier: Tier;
+  records: number;
+  bytes: number;
+  heads: string[];
+  containers: string[];
+}
+
+export interface Integrity {
+  /** `removed`: records are missing, and how is known. `secret`: something stored must be redacted. */
+  status: 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
+  tiers: TierReport[];
+  notes: string[];
+  problems: Problem[];
+  /** Ids of records that were nowhere and were put back. */
+  restored: string[];
+  /** With `signatures`: who vouched for what. */
+  signatures?: SignatureReport[];
+}
+
+/** LTM-04: everything. Puts back what was written here and is nowhere; the rest is reported. */
+export async function verifyMemory(
+  context: Context,
+  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
+): Promise<Integrity> {
+  warnFileSystem(context);
+  const verdict = await settleMemory(context);
+  const { graph } = verdict.snapshot;
+  const signed = input.signatures ? await readSignatures(context, graph) : null;
+  const secrets = input.scan ? await scanRecords(context, graph.containers) : [];
+  const problems = [...problemsOf(context, verdict), ...(signed?.problems ?? []), ...secrets];
+  const isHalted = readHalt(context.disk) !== null;
+  return {
+    status: statusOf(verdict, problems, isHalted),
+    tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
+    notes: messagesOf(verdict, 'note'),
+    problems,
+    restored: verdict.findings.filter(({ kind }) => kind === 'put_back').flatMap(({ ids }) => ids),
+    ...(signed ? { signatures: signed.signatures } : {}),
+  };
+}
+
+function statusOf({ state }: Verdict, problems: readonly Problem[], isHalted: boolean): Integrity['status'] {
+  if (state === 'corrupted') return 'corrupted';
+  if (isHalted) return 'halted';
+  if (state === 'returned' || problems.some(({ code }) => code === 'secret')) return 'secret';
+  return problems.length > 0 ? 'removed' : 'intact';
+}
+
+const messagesOf = ({ findings }: Verdict, level: Level): string[] =>
+  findings.filter((finding) => finding.level === level).map(({ message }) => message);
+
+/** All but the notes. */
+export const problemsOf = (context: Context, { findings }: Verdict): Problem[] =>
+  findings.filter(({ level }) => level !== 'note').map((finding) => toProblem(context, finding));
+
+function toProblem({ layout }: Context, finding: Finding): Problem {
+  const { kind, file, line = 0, offset = 0, message, ids, commit, last_good = null, hint } = finding;
+  return {
+    ...{ code: kind, file: file ? `${shown(layout, ledgerFolder(layout))}/${file}` : '', line, offset },
+    ...{ message, last_good, hint: hint ?? 'forge memory repair', ids },
+    ...(commit === undefined ? {} : { commit }),
+  };
+}
+
+export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdict): TierReport[] {
+  const heads = new Set(graph.heads());
+  return TIERS.map((tier) => {
+    const own = graph.containers.filter(({ tiers }) => tiers[tier]);
+    const last = own.filter(({ lastTier, ids }) => lastTier === tier && heads.has(ids.at(-1) ?? ''));
+    return {
+      tier,
+      records: own.reduce((sum, { tiers }) => sum + (tiers[tier]?.records ?? 0), 0),
+      bytes: own.reduce((sum, { tiers }) => sum + (tiers[tier]?.bytes ?? 0), 0),
+      heads: [...new Set(last.map(({ ids }) => ids.at(-1) as string))].sort(),
+      containers: own.map(({ name }) => shown(layout, `${ledgerFolder(layout)}/${name}`)),
+    };
+  });
+}
 
 /**
- * For who only asks: nothing is put back, and nothing halts. What was found intact is remembered, so that the next one need
- * not look. Findings are empty for what was verified and not touched since; HEAD does not matter.
+ * LTM-05: before a session and every governed cycle. What was put back becomes a warning; damage halts writing, and a
+ * halt whose cause is gone ends, with an audit record that says what it was.
  */
-export async function glanceAtMemory(
-  context: Context,
-  options: LookOptions = {},
-): Promise<{ findings: Finding[]; unproven: Finding[]; breaches: string[] }> {
-  const verdict = trustedVerdict(context);
-  if (verdict) return { findings: [], unproven: verdict.unproven ?? [], breaches: [] };
-  const inspection = await inspectMemory(context, false, options);
-  const { findings, unproven, look } = inspection;
-  const breaches = (look?.breaches ?? []).map(({ reason }) => reason);
-  if (findings.length + breaches.length === 0) remember(context, inspection);
-  return { findings, unproven, breaches };
+export async function settleMemory(context: Context): Promise<Verdict> {
+  const verdict = await verify(ledgerOf(context));
+  if (!context.disk.dryRun) updateHalt(context, verdict);
+  return verdict;
 }
 
-/** How much a caller may put back by itself. */
-export type Remedy = 'none' | 'journal' | 'all';
-
-/**
- * Verifies, puts back what git took, and remembers the result. What cannot be put back halts memory: this and every
- * writing command refuse from now on (LTM-05). Takes the lock for moments only.
- */
-export async function settleMemory(
-  context: Context,
-  remedy: Remedy,
-  fresh: boolean,
-  options: LookOptions = {},
-): Promise<{ inspection: Inspection; restored: Restored[] }> {
-  let inspection = await inspectMemory(context, fresh, options);
-  const restored: Restored[] = [];
-  // Git may be at it still: what a clean-up takes once it can take again.
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const back = await putBack(context, inspection, remedy);
-    if (back.length === 0) break;
-    restored.push(...back);
-    // Nothing was written: what would come back counts as back.
-    if (context.disk.dryRun) return { inspection: withoutRestored(inspection, remedy), restored };
-    inspection = await inspectMemory(context, true, options);
-  }
-  const breaches = inspection.look?.breaches ?? [];
-  if (breaches.length > 0)
-    haltFor(
-      context,
-      breaches.map(({ at, reason }) => ({ at, reason })),
-    );
-  if (inspection.findings.length > 0) haltUnlessRestorable(context, inspection);
-  // With an open breach every look is a whole one: the halt comes back whoever takes it away.
-  else if (breaches.length === 0) remember(context, inspection);
-  return { inspection, restored };
+/** The same, and exit 4 unless memory is intact. */
+export async function requireVerified(context: Context): Promise<Verdict> {
+  const verdict = await settleMemory(context);
+  refuseDamage(context, verdict);
+  for (const { level, kind, message, hint } of verdict.findings)
+    if (level !== 'note' || TOLD.has(kind)) context.warnings.push(hint ? `${message}: ${hint}` : message);
+  const halt = readHalt(context.disk);
+  if (halt)
+    throw corrupted('memory.corrupted', `Memory is halted: ${halt.reasons[0]}.`, { hint: ACKNOWLEDGE });
+  return verdict;
 }
 
-const ATTEMPTS = 4;
+/** Notes that a person should know before working on. */
+const TOLD: ReadonlySet<Finding['kind']> = new Set(['put_back', 'missing', 'published', 'unknown']);
+const ACKNOWLEDGE = 'forge memory override acknowledge --reason "…"  (a human, at a terminal)';
 
-async function putBack(context: Context, inspection: Inspection, remedy: Remedy): Promise<Restored[]> {
-  const mine = mayRestore(context, inspection, remedy);
-  if (mine.length === 0) return [];
-  const why = 'git took them from the working tree, and nothing here was edited';
-  const { around, cut } = inspection;
-  const { restored } = await restoreRecords(context, around, cut.journal.size, mine, { by: 'forge', why });
-  if (restored.length > 0) context.warnings.push(sayRestored(restored));
-  return restored;
+/** Exit 4 with the first damage. */
+export function refuseDamage(context: Context, verdict: Verdict): void {
+  if (verdict.state === 'corrupted') throw corruptedBy(context, verdict);
 }
 
-function sayRestored(restored: readonly Restored[]): string {
-  const what = restored.map(
-    ({ tier, records, from, to }) =>
-      `${plural(records, `${tier} record`)} (${from === to ? `number ${from}` : `numbers ${from} to ${to}`})`,
-  );
-  const one = restored.length === 1 && restored[0]?.records === 1;
-  return `${what.join(', ')} had left the working tree and ${one ? 'was' : 'were'} put back.`;
+function corruptedBy(context: Context, verdict: Verdict): Error {
+  const problems = problemsOf(context, verdict);
+  const [first] = verdict.findings.filter(({ level }) => level === 'damage');
+  const place = first && toProblem(context, first);
+  return corrupted('memory.corrupted', `${place?.message}.`, {
+    ...(place?.file ? { file: place.file, offset: place.offset } : {}),
+    ...(place && place.line > 0 ? { line: place.line } : {}),
+    hint: 'forge memory repair',
+    data: { problems },
+  });
 }
 
-const withoutRestored = (inspection: Inspection, remedy: Remedy): Inspection => ({
-  ...inspection,
-  findings: inspection.findings.filter(
-    ({ restorable, code }) => !restorable || (remedy === 'journal' && code === 'dropped'),
-  ),
-});
+/** For readers: nothing is put back, halted or remembered. */
+export const glanceAtMemory = (context: Context): Promise<Verdict> =>
+  verify(ledgerOf(context), { isReadOnly: true });
 
-function mayRestore(context: Context, { restorable }: Inspection, remedy: Remedy): Judgement['restorable'] {
-  // A role that is none is refused here already; the processes above are looked at only where it matters.
-  if (remedy === 'none' || isBuilder(context.world.env)) return [];
-  if (restorable.length === 0 || isBuilding(context)) return [];
-  return restorable.filter(({ source }) => remedy === 'all' || source === 'journal' || source === 'anchor');
+/** Exit 4 when memory is damaged, for a caller that must not write. */
+export async function requireUndamaged(context: Context): Promise<void> {
+  const verdict = await glanceAtMemory(context);
+  refuseDamage(context, verdict);
 }
 
-/** What passes when git or an editor has finished, or git is asked for HEAD's files again, is no reason to stop for good. */
-const PASSING: ReadonlySet<string> = new Set(['conflict_marker', 'crlf', 'foreign_ledger', 'set_back']);
-
-function haltUnlessRestorable(context: Context, { findings }: Inspection): void {
-  const grave = findings.filter(
-    (finding) => isDamage(finding) && !finding.restorable && !PASSING.has(finding.code),
-  );
-  const at = timestamp(context);
-  haltFor(
-    context,
-    grave.map((finding) => ({ at, reason: describeFinding(finding) })),
-  );
-}
-
-/** A halt that stands keeps its first reasons. */
-function haltFor(context: Context, reasons: readonly { at: string; reason: string }[]): void {
-  const [first] = reasons;
-  if (!first || context.disk.dryRun) return;
+function updateHalt(context: Context, verdict: Verdict): void {
+  const { disk } = context;
+  const damage = messagesOf(verdict, 'damage');
+  const open = openHalts(verdict.snapshot.graph).flatMap(({ reasons }) => reasons);
+  const halt = readHalt(disk);
+  const reasons = [...damage, ...open].slice(0, MAX_REASONS);
   try {
-    writeHalt(context.disk, { at: first.at, reasons: reasons.slice(0, 20).map(({ reason }) => reason) });
+    if (reasons.length > 0) {
+      if (!halt) writeHalt(disk, { at: timestamp(context), reasons });
+      return;
+    }
+    if (!halt) return;
+    disk.withLock(() => clearHalt(disk));
+    if (halt.isDamage !== false)
+      storeAudit(context, {
+        kind: 'damage',
+        found_at: halt.at,
+        gone_at: timestamp(context),
+        reasons: halt.reasons,
+      });
   } catch {
     // Where nothing can be written, nothing needs to be halted.
   }
 }
 
-export const describeFinding = ({ file, line, message, tier }: Finding): string =>
-  `${file === '' ? `${tier} ledger` : line > 0 ? `${file}:${line}` : file}: ${message}`;
+const MAX_REASONS = 20;
 
-/** LTM-05: before anything is added to memory. Exit 4 `memory.corrupted` unless it is intact, or made so. */
-export async function requireMemory(
+/** A human has looked at what halted memory, why work is paused, or how large memory is. Only where memory is intact. */
+export async function acknowledge(
   context: Context,
-): Promise<{ around: Around; tiers: TierReport[]; notes: string[]; unproven: Finding[] }> {
-  refuseHalted(context.disk);
-  const { inspection } = await settleMemory(context, 'all', false);
-  // A breach that a merge brought along halts here too.
-  if (!inspection.findings.some(isDamage)) refuseHalted(context.disk);
-  const first = inspection.findings.find(isDamage);
-  for (const { message, hint } of inspection.findings)
-    if (!first) context.warnings.push(`${message}; remove it: ${hint}`);
-  if (!first)
-    return {
-      around: inspection.around,
-      tiers: reportTiers(context, inspection),
-      notes: inspection.notes,
-      unproven: inspection.unproven,
-    };
-  throw damaged(first, inspection.findings);
+  input: { reason?: string },
+): Promise<{ audit: RecordRef; reasons: string[] }> {
+  const decision = requireDecision(context, 'Acknowledging a halt', input.reason);
+  const verdict = await settleMemory(context);
+  refuseDamage(context, verdict);
+  const { graph } = verdict.snapshot;
+  const open = [...openHalts(graph), ...openPauses(graph), ...openDamage(graph)];
+  const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
+  const isLarge = growthOf(bytes, acceptedGrowth(graph)) === 'paused';
+  if (open.length === 0 && !isLarge)
+    throw usage('halt.none', 'Memory is not halted, and no work is paused.', { hint: 'forge memory verify' });
+  const size = isLarge ? [`memory has ${Math.floor(bytes / 1_000_000)} MB`] : [];
+  const reasons = [...open.flatMap((mark) => mark.reasons), ...size];
+  const growth = isLarge ? { growth: bytes } : {};
+  const subjects = open.map(({ id }) => id);
+  const audit = storeAudit(context, { kind: 'acknowledged', subjects, ...decision, reasons, ...growth });
+  // The halt of a breach ends here; a verification ends that of damage.
+  if (readHalt(context.disk)) await settleMemory(context);
+  return { audit, reasons };
 }
 
-/**
- * The same for a caller that must not write: nothing is put back, halted or remembered. Records that forge can put back by
- * itself are no damage.
- */
-export async function requireUndamaged(context: Context): Promise<void> {
-  refuseHalted(context.disk);
-  const { findings, look } = await inspectMemory(context, false);
-  const first = findings.find((finding) => isDamage(finding) && !finding.restorable);
-  if (first) throw damaged(first, findings);
-  const breach = look?.breaches[0];
-  if (breach) throw corrupted('memory.corrupted', `Nobody has acknowledged: ${breach.reason}.`);
+/** LTM-13: what the guard would refuse today in stored records. The place, never the value. */
+async function scanRecords(context: Context, containers: readonly Container[]): Promise<Problem[]> {
+  const guard = await loadGuard(context.world.env);
+  const ledger = ledgerOf(context);
+  const found = new Map<string, Problem>();
+  for (const { name } of containers) {
+    context.signal?.throwIfAborted();
+    const file = shown(context.layout, `${ledgerFolder(context.layout)}/${name}`);
+    for (const { bytes, number, offset } of linesOf(containerBytes(ledger, name))) {
+      const hits = guard.scanBytes('.json', bytes);
+      if (hits.length === 0) continue;
+      const id = recordId(bytes);
+      const named = hits.map((hit) => toFinding(context, file, { ...hit, line: number }));
+      const more = named.length > 1 ? ` and ${named.length - 1} more` : '';
+      const [first] = named;
+      found.set(id, {
+        ...{ code: 'secret', file, line: number, offset, last_good: null, ids: [id], guard: named },
+        message: `its ${first?.field} holds ${first?.what}${more} (rule ${first?.rule}, fingerprint ${first?.fingerprint})`,
+        hint: `forge memory redact ${id.slice(0, 12)} --reason "…"  (and revoke what it was)`,
+      });
+    }
+  }
+  return [...found.values()];
 }
-
-const damaged = (first: Finding, problems: readonly Finding[]): Error =>
-  corrupted('memory.corrupted', `${describeFinding(first)}.`, {
-    file: first.file || undefined,
-    line: first.line || undefined,
-    offset: first.offset,
-    hint: PASSING.has(first.code)
-      ? first.hint
-      : 'forge memory verify  (says what it means and what a human can run)',
-    data: { problems },
-  });

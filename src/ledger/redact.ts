@@ -1,37 +1,25 @@
-import { elapsed } from '../core/clock.js';
-import { refused, usage } from '../core/error.js';
-import { memoryFolder, shown, shownFrom } from '../core/paths.js';
-import { oneLine } from '../core/text.js';
-import { streamGit } from '../git/client.js';
-import { findHeld, type Held, type HeldFiles } from '../git/memory.js';
+import { join, relative, sep } from 'node:path';
+import { refused } from '../core/error.js';
+import { removePath, replaceFiles } from '../core/files.js';
+import { shown } from '../core/paths.js';
+import { must } from '../git/client.js';
 import type { Context } from '../project/project.js';
-import { type RecordRef, storeAudit, storeRecords, surroundings } from './append.js';
+import { appendLocked, forgetAppendState, writeChain } from './append.js';
+import { type Container, eachRecord, linesById } from './container.js';
+import { journalFolder, type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
 import { type Decision, requireDecision } from './human.js';
 import { settleMemory } from './integrity.js';
-import { purgeWaiting } from './purge.js';
-import { checkRecordStart, untilSettled } from './read.js';
-import { findRemnants, type Remnant } from './remnants.js';
-import { type LedgerRecord, parseLine, type Tier } from './rules/record.js';
-import { replacementFor, tombstoneOf, whyNotRedact } from './rules/tombstone.js';
-import { listArchives, listContainers } from './store/files.js';
-import type { Around } from './store/ledger.js';
-import {
-  archivesIn,
-  buryAll,
-  type Content,
-  dropDrafts,
-  findContent,
-  findGlued,
-  listTombstones,
-  planBurial,
-} from './store/redact.js';
-import { keepRedacted, lineOf } from './store/redacted.js';
-import { manifestOf, scanTier, tierOfArchive } from './store/scan.js';
+import { formatJournalLine, readOtherJournals, readOwnJournal, rewriteJournal } from './journal.js';
+import { findId } from './log.js';
+import { ledgerOf, type Memory, type RecordRef, readMemory } from './memory.js';
+import { containerBytes, listContainers, readSnapshot } from './read.js';
+import { formatTombstone, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
+import { rebuildViews } from './view.js';
 
 /** One record whose content is gone. */
 export interface RedactedRecord {
   id: string;
-  tier: Tier;
+  tier: Tier | null;
   n: number;
   /** Null when there was nothing to take out (any more). */
   audit: RecordRef | null;
@@ -42,163 +30,162 @@ export interface Redaction {
   redacted: RedactedRecord[];
   /** The files that had the content. */
   files: string[];
-  /** What else here still has text of it. */
-  remnants: Remnant[];
-  /** What git still has of it; null without git. */
-  history: { held: Held[]; complete: boolean } | null;
-  /** Lines for `git filter-repo --replace-text`, which put the tombstones into history as well. */
+  /** Committed files that git's history still has with the content; null without git. */
+  history: { path: string; commits: number; first: string }[] | null;
+  /** Lines for `git filter-repo --replace-text`. */
   replacements: string[];
 }
 
-interface Target extends Omit<RedactedRecord, 'audit'> {
-  /** Null where only the tombstone is left. */
-  content: Content | null;
-}
-
 /**
- * LTM-19: a human takes the content of records out, wherever it stands here. What stands for it keeps its id and its
- * links. The audit record comes first, then the git dir remembers it, then the content goes: whoever is interrupted runs
- * it again, and verify says that it is due.
+ * LTM-19: a human takes the content of records out of the working tree, the journals of this clone and the views. Their
+ * ids and links stay. Git's history keeps the content until a person rewrites it.
  */
 export async function redactRecords(
   context: Context,
   { ids, reason }: { ids: readonly string[]; reason?: string },
 ): Promise<Redaction> {
   const decision = requireDecision(context, 'Redacting a record', reason);
-  const targets = [...new Map(ids.map((id) => findTarget(context, id)).map((one) => [one.id, one])).values()];
-  const around = await surroundings(context);
-  const done = context.disk.withLock(() => takeOut(context, around, targets, decision));
-  const said = new Map(
-    targets.flatMap(({ id, content }) => (content ? [[id, content.record] as const] : [])),
+  const memory = readMemory(context);
+  const targets = [...new Set(ids.map((id) => findId(memory, id)))].map((id) =>
+    describe(context, memory, id),
   );
-  // Without the lock: reading all there is takes long where there is much.
-  const remnants = untilSettled(() => findRemnants(context, said));
-  // What was verified before does not hold any more; a halt for something else stays.
-  if (!context.disk.dryRun && done.files.length > 0) await settleMemory(context, 'none', true);
-  const known = await askGit(context, new Set(targets.map(({ id }) => id)));
-  const replacements = targets.flatMap(({ id, content }) => {
-    const record = content?.record ?? recordIn(known?.lines.get(id));
-    return record ? [replacementFor(id, record)] : [];
+  const files = new Set<string>();
+  const redacted = targets.map(({ line, tier, ...target }) => {
+    const audit = line === null ? null : redact(context, { id: target.id, tier, line }, decision, files);
+    return { ...target, tier, audit };
   });
-  const history = known && { held: known.held, complete: known.complete };
-  return { ...done, remnants, history, replacements };
+  if (!context.disk.dryRun && files.size > 0) await settleMemory(context);
+  const names = [...files].map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
+  return {
+    audit: redacted.find(({ audit }) => audit)?.audit ?? null,
+    redacted,
+    files: names,
+    history: await findInHistory(context, names),
+    replacements: targets.flatMap(({ id, line }) => (line === null ? [] : [replacementFor(id, line)])),
+  };
 }
 
-/** Of what was redacted before only git still has the line. */
-function recordIn(line: Buffer | undefined): LedgerRecord | null {
-  const parsed = parseLine(line?.toString('utf8') ?? '');
-  return parsed.kind === 'record' ? parsed.record : null;
+interface Target {
+  id: string;
+  n: number;
+  tier: Tier | null;
+  /** Null where only the tombstone is left. */
+  line: string | null;
 }
 
-function findTarget({ layout }: Context, start: string): Target {
-  checkRecordStart(start);
-  const targets = new Map<string, Target>();
-  for (const { redacted: id, tier, n } of listTombstones(layout))
-    if (id.startsWith(start)) targets.set(id, { id, tier, n, content: null });
-  for (const content of findContent(layout, start))
-    targets.set(content.id, { id: content.id, tier: content.tier, n: content.record.n, content });
-  const [first, ...more] = targets.values();
-  if (!first)
-    throw usage('record.unknown', `There is no record ${start} here.`, {
-      hint: 'forge memory log  (or switch to the branch that has it)',
+/** Later checks need these as they are. */
+const KEPT_KINDS = new Set(['genesis', 'repaired', 'redacted', 'restored', 'discarded']);
+
+function describe(context: Context, { graph }: Memory, id: string): Target {
+  const ledger = ledgerOf(context);
+  const target: Target = { id, n: 0, tier: null, line: null };
+  for (const { name } of graph.containers.filter((container) => container.ids.includes(id)))
+    eachRecord(containerBytes(ledger, name), (found, record, line) => {
+      if (found !== id) return;
+      target.n = record.n;
+      if ('kind' in record) Object.assign(target, { tier: record.tier, line: line.bytes.toString('utf8') });
+      refuseKept(id, record);
     });
-  if (more.length > 0)
-    throw usage('record.ambiguous', `${start} means ${more.length + 1} records; give more digits.`, {
-      hint: 'forge memory log',
-    });
-  refuseStructure(first);
-  return first;
+  return target;
 }
 
-function refuseStructure({ id, tier, content }: Target): void {
-  const why = content && whyNotRedact(tier, content.record.kind);
-  if (why)
-    throw refused('redact.kept', `Record ${id.slice(0, 12)} cannot be redacted: ${oneLine(why)}.`, {
-      hint: `forge memory show ${id.slice(0, 12)}`,
-    });
-}
-
-/** The caller holds the lock. */
-function takeOut(
-  context: Context,
-  around: Around,
-  targets: readonly Target[],
-  decision: Decision,
-): Pick<Redaction, 'audit' | 'redacted' | 'files'> {
-  const { disk, layout } = context;
-  const contents = targets.flatMap(({ content }) => (content ? [content] : []));
-  const stones = contents.map(({ id, record }) => tombstoneOf(id, record));
-  const graves = new Map(stones.map((stone) => [stone.redacted, lineOf(stone)]));
-  const plan = planBurial(disk, graves);
-  sealAnew(
-    context,
-    around,
-    archivesIn(
-      layout,
-      plan.map(({ file }) => file),
-    ),
+function refuseKept(id: string, record: LedgerRecord | Tombstone): void {
+  if (!('kind' in record) || (record.tier !== 'audit' && !KEPT_KINDS.has(record.kind))) return;
+  throw refused(
+    'redact.kept',
+    `Record ${id.slice(0, 12)} cannot be redacted: it is an audit record, which says who did what to memory.`,
+    { hint: `forge memory show ${id.slice(0, 12)}` },
   );
-  const redacted = targets.map(({ content, ...target }) => {
-    const audit = content && storeRedacted(context, around, target, decision);
-    return { ...target, audit };
-  });
-  keepRedacted(disk, stones);
-  const waiting = purgeWaiting(context, contents);
-  // The audit record has gone into a segment and the journal meanwhile.
-  buryAll(disk, planBurial(disk, graves), around.gitMayKnow);
-  if (contents.length > 0) dropDrafts(disk);
-  for (const path of findGlued(
-    disk,
-    contents.map(({ line }) => line),
-  ))
-    context.warnings.push(
-      `${shown(layout, path)} holds it once more, inside of bytes that are no record: take it out by hand, then: forge memory repair --reason "…"`,
-    );
-  const files = [...plan.map(({ file }) => file.path), ...waiting].map((path) => shown(layout, path));
-  return { audit: redacted.find(({ audit }) => audit)?.audit ?? null, redacted, files };
 }
 
-const storeRedacted = (
+/** The audit record comes first: who is interrupted runs it again, and verify says that it is due. */
+function redact(
   context: Context,
-  around: Around,
-  { id, tier }: Pick<Target, 'id' | 'tier'>,
+  { id, tier, line }: { id: string; tier: Tier | null; line: string },
   decision: Decision,
-): RecordRef =>
-  storeAudit(context, around, { kind: 'redacted', subject: id, of: tier, ...decision }, { despite: true });
+  files: Set<string>,
+): RecordRef | null {
+  const ledger = ledgerOf(context);
+  return withLedgerLock(ledger, () => {
+    const snapshot = readSnapshot(ledger, listContainers(ledger));
+    const isSaid = snapshot.graph.subjects('redacted').has(id);
+    const { key } = JSON.parse(line) as LedgerRecord;
+    const keys = typeof key === 'string' ? { keys: [recordId(key)] } : {};
+    const body = { tier: 'audit' as const, kind: 'redacted', subjects: [id], of: tier, ...keys, ...decision };
+    const [audit = null] = isSaid ? [] : appendLocked(ledger, [body], { evenDamaged: true });
+    const holders = snapshot.graph.containers.filter((container) => hasContent(container, id));
+    for (const { name } of holders) files.add(name);
+    if (context.disk.dryRun) return audit;
+    for (const container of holders) replaceByTombstone(ledger, container, id);
+    scrubJournals(ledger, id);
+    const after = readSnapshot(ledger, listContainers(ledger));
+    forgetAppendState(ledger, after.graph.ledger());
+    rebuildViews(ledger, after);
+    return audit;
+  });
+}
 
-/**
- * An archive that no record seals is what a killed compaction left. Once it has another name than its bytes were made
- * of, only a seal says that nothing else in it changed, so it gets one first.
- */
-function sealAnew(context: Context, around: Around, archives: ReturnType<typeof archivesIn>): void {
-  const { layout } = context;
-  for (const file of archives) {
-    const tier = tierOfArchive(file);
-    const manifest = manifestOf([file]);
-    const { manifests } = scanTier(layout, tier, listContainers(layout, tier), listArchives(layout)).graph;
-    if (manifests.some(({ ids_sha256 }) => ids_sha256 === manifest.ids_sha256)) continue;
-    const archive = shown(layout, file.path).replace(/^.*\/|\.jsonl$/g, '');
-    storeRecords(context, around, tier, [{ kind: 'archive', archive, ...manifest }], { despite: true });
+function hasContent({ ids, tombstones }: Container, id: string): boolean {
+  const index = ids.indexOf(id);
+  return index >= 0 && !tombstones.includes(index);
+}
+
+/** The chain gets a new file, so that no commit changes a file that another branch has. */
+function replaceByTombstone(context: LedgerContext, { name, seg }: Container, id: string): void {
+  const bytes = containerBytes(context, name);
+  const lines = linesById(bytes);
+  eachRecord(bytes, (found, record) => {
+    if (found === id) lines.set(id, formatTombstone(id, record as LedgerRecord));
+  });
+  if (!writeChain(context, 'red', seg, [...lines.values()]))
+    throw refused('ledger.damaged', `${name} is damaged.`, { file: name, hint: 'forge memory repair' });
+  removePath(join(ledgerFolder(context.layout), name));
+}
+
+/** A journal without the line cannot put the content back. */
+function scrubJournals(context: LedgerContext, id: string): void {
+  const own = readOwnJournal(context);
+  if (own.lines.some((line) => line.id === id))
+    rewriteJournal(context, { ...own, lines: own.lines.filter((line) => line.id !== id) });
+  for (const [name, { lines, damaged }] of readOtherJournals(context)) {
+    const kept = lines.filter((line) => line.id !== id);
+    if (kept.length === lines.length) continue;
+    const text = kept.map(formatJournalLine).join('') + damaged.map(({ raw }) => `${raw}\n`).join('');
+    replaceFiles([{ path: join(journalFolder(context.layout), name), bytes: Buffer.from(text, 'utf8') }]);
   }
 }
 
-/** How long history is searched. */
-const SEARCH_MS = 10_000;
-
-/** The content is gone from the files; git's objects still have what was committed or staged. */
-async function askGit(
-  { git, layout, repository, world }: Context,
-  wanted: ReadonlySet<string>,
-): Promise<HeldFiles | null> {
+/** Containers are write-once: the commits that added one have its content. */
+async function findInHistory(
+  { git, repository, layout }: Context,
+  names: readonly string[],
+): Promise<Redaction['history']> {
   if (!git || !repository) return null;
-  const until = elapsed() + SEARCH_MS;
-  const isOver = (): boolean => elapsed() > until;
-  const folder = shownFrom(repository.root, memoryFolder(layout));
-  const stream = streamGit(repository.root, world.env);
-  // What was done is done, whatever git says.
-  return findHeld(stream, { folder, wanted, isOver }).catch(() => ({
-    held: [],
-    complete: false,
-    lines: new Map(),
-  }));
+  const inside = relative(repository.root, layout.root).split(sep).join('/');
+  const held: NonNullable<Redaction['history']> = [];
+  for (const name of names) {
+    const path = inside === '' ? name : `${inside}/${name}`;
+    const args = [
+      'log',
+      '--all',
+      '--reverse',
+      '--full-history',
+      '--diff-filter=AM',
+      '--format=%H',
+      '--',
+      path,
+    ];
+    const commits = (await must(git, args)).split('\n').filter(Boolean);
+    if (commits[0]) held.push({ path, commits: commits.length, first: commits[0] });
+  }
+  return held;
+}
+
+/** Makes the line its tombstone. Known by its links, so that it says nothing of the content. */
+function replacementFor(id: string, line: string): string {
+  const record = JSON.parse(line) as LedgerRecord;
+  const { v, tier, n, seg, prev, seen } = record;
+  const start = JSON.stringify({ v, tier, n, seg, prev, seen }).slice(0, -1);
+  const pattern = start.replace(/[{}[\]().*+?^$|\\]/g, '\\$&');
+  return `regex:(?m)^( *)${pattern},.*$==>\\1${formatTombstone(id, record)}`;
 }

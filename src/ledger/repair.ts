@@ -1,237 +1,254 @@
-import { corrupted, usage } from '../core/error.js';
-import { ledgerArchives, shown } from '../core/paths.js';
-import { clearHalt, isHalted, readHalt } from '../project/halt.js';
-import { type Context, requireSupervisor } from '../project/project.js';
-import { type RecordRef, storeAudit, storeRecords } from './append.js';
+import { join } from 'node:path';
+import { refused, usage } from '../core/error.js';
+import { makeFolder, removePath, replaceFiles } from '../core/files.js';
+import { plural } from '../core/text.js';
+import { clearHalt } from '../project/halt.js';
+import type { Context } from '../project/project.js';
+import { appendLocked, forgetAppendState, writeChain } from './append.js';
+import { type AbsentRecord, compare, type Finding } from './compare.js';
+import { type Container, linesById } from './container.js';
+import { gitFolder, type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
+import { LedgerObjects } from './git.js';
 import { type Decision, requireDecision } from './human.js';
-import { type Inspection, inspectMemory } from './inspect.js';
-import { describeFinding, settleMemory } from './integrity.js';
-import { readPauses } from './pause.js';
-import { type Restored, restoreRecords } from './restore.js';
-import { type Finding, isDamage } from './rules/finding.js';
-import { parseLine, TIERS, type Tier } from './rules/record.js';
-import { missingSignedHeads } from './signatures.js';
-import { appendVerbatim } from './store/ledger.js';
-import { endTornLine, readSlice } from './store/torn-line.js';
+import { refuseDamage, settleMemory } from './integrity.js';
+import { readOwnJournal, rewriteJournal } from './journal.js';
+import { ledgerOf, storeAudit } from './memory.js';
+import { type Observation, observe } from './observe.js';
+import { collectLines, longestChain, putBack } from './put-back.js';
+import { containerBytes, isSameList, listContainers } from './read.js';
+import { verify } from './verify.js';
 
-export interface Mended {
-  audit: RecordRef | null;
-  restored: Restored[];
-  /** Repair records, one a tier. */
-  repairs: { tier: Tier; record: RecordRef; bytes: number; lost: number; voided: number }[];
-  /** True while a halt stands that a human has yet to acknowledge. */
-  halted: boolean;
+export interface RepairAnswer {
+  /** What happens to records that are missing and could come back. */
+  missing: 'put_back' | 'discard';
+  by: string;
+  reason: string;
 }
 
-/**
- * `forge memory restore`: what is missing but at hand comes back. Without a human only what git took; with one and a
- * reason also what was edited or removed by hand.
- */
-export async function restoreMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
-  requireSupervisor(context, 'memory');
-  const before = await inspectMemory(context, true);
-  const free = before.findings.filter(isDamage).every(({ restorable }) => restorable);
-  if (free && input.reason === undefined) {
-    const { restored, inspection } = await settleMemory(context, 'all', true);
-    refuseFindings(inspection);
-    return { audit: null, restored, repairs: [], halted: isHalted(context.disk) };
-  }
-  const decision = requireDecision(context, 'Restoring what was edited or removed', input.reason);
-  const { audit, restored, repairs, ids } = await bringBack(context, before, decision);
-  const rest = 'Some of it is nowhere; settle it with: forge memory repair --reason "…"';
-  if (context.disk.dryRun) refuseFindings({ findings: notRestored(before, ids) }, rest);
-  const halted = await finish(context, audit !== null, rest);
-  return { audit, restored, repairs, halted };
+export interface RepairStep {
+  finding: Finding;
+  /** What `repair` does, in one clause. */
+  action: string;
 }
 
-/** Findings that restoring leaves: bytes that are no record, parents that are nowhere, and all that is not about missing records. */
-function notRestored({ look, findings }: Inspection, back: ReadonlySet<string>): Finding[] {
-  const results = TIERS.flatMap((tier) => (look ? [look.scans[tier].result] : []));
-  const left = results.flatMap(({ unreadable, missing }) => [
-    ...unreadable,
-    ...missing.filter(({ parent }) => !back.has(parent)),
-  ]);
-  const places = new Set(left.map(({ file, line }) => `${file}:${line}`));
-  return findings.filter(({ code, file, line }) => !RESTORED.has(code) || places.has(`${file}:${line}`));
-}
-
-const RESTORED: ReadonlySet<string> = new Set([
-  'edited',
-  'removed',
-  'rewritten',
-  'lost',
-  'rolled_back',
-  'dropped',
-]);
-
-interface BroughtBack extends Omit<Mended, 'halted'> {
-  /** What is not missing any more, or in a dry run would not be. */
-  ids: ReadonlySet<string>;
-}
-
-/** What is at hand, wherever it is; the records that stand in its place are declared void. */
-async function bringBack(
-  context: Context,
-  { look, cut, around, strangers }: Inspection,
-  decision: Decision,
-): Promise<BroughtBack> {
-  if (!look) return { audit: null, restored: [], repairs: [], ids: new Set() };
-  const orphans = TIERS.flatMap((tier) =>
-    look.scans[tier].result.missing.map(({ parent }) => ({
-      id: parent,
-      tier,
-      n: 0,
-      source: 'history' as const,
-    })),
+/** What `forge memory repair` shows before it asks. Writes nothing. */
+export async function planRepair(context: Context): Promise<RepairStep[]> {
+  return withObservation(ledgerOf(context), async (observation) =>
+    compare(observation.evidence).findings.flatMap((finding) => {
+      const action = ACTIONS[finding.kind];
+      return action === undefined ? [] : [{ finding, action }];
+    }),
   );
-  const missing = [...look.missing.values(), ...orphans.filter(({ id }) => !look.missing.has(id))];
-  const back = await restoreRecords(context, around, cut.journal.size, missing, { ...decision });
-  const { restored, audit } = back;
-  const ids = new Set(back.ids);
-  const repairs = TIERS.flatMap((tier) => {
-    const mine = strangers.filter((stranger) => stranger.tier === tier);
-    const voided = [...new Set(mine.map(({ id }) => id))];
-    if (voided.length === 0) return [];
-    const [record] = storeRecords(
-      context,
-      around,
-      tier,
-      [{ kind: 'repair', ...decision, bytes: [], lost: [], voided }],
-      { despite: true },
-    );
-    return record ? [{ tier, record, bytes: 0, lost: 0, voided: voided.length }] : [];
-  });
-  if (audit !== null || repairs.length === 0) return { audit, restored, repairs, ids };
-  const voided = storeAudit(context, around, { kind: 'repaired', ...decision, repairs }, { despite: true });
-  return { audit: voided, restored, repairs, ids };
+}
+
+const ACTIONS: Partial<Record<Finding['kind'], string>> = {
+  unreadable: 'restore the file, or vouch for its bytes by SHA-256 where no copy is known',
+  link: 'restore the file, or vouch for its bytes by SHA-256 where no copy is known',
+  edited: 'restore the record from the journal or from git',
+  foreign: 'take the records in',
+  set_back: 'restore the files from HEAD',
+  removed_by_commit: 'put the records back, or discard them',
+  published: 'put the records back, or discard them',
+  missing: 'put the records back, or discard them',
+  journal: 'drop the unreadable lines',
+};
+
+export interface Repaired {
+  /** What was done, in clauses. */
+  done: string[];
+  /** Ids of records that nobody wants back. */
+  discarded: string[];
 }
 
 /**
- * `forge memory repair`: the way out of every damage, which only appends. Unreadable bytes are vouched for, whole
- * records inside them are appended again, what is nowhere is named as lost, what must not count is declared void.
+ * `forge memory repair`: the way out of every damage and every missing record (LTM-21). A human, with a reason.
+ * `discard`: these records, those of a branch, or those that a commit removed, are gone on purpose.
  */
-export async function repairMemory(context: Context, input: { reason?: string } = {}): Promise<Mended> {
-  const decision = requireDecision(context, 'Repairing memory', input.reason);
-  const before = await inspectMemory(context, true);
-  const isWhole =
-    !before.findings.some(isDamage) && (await missingSignedHeads(context, before.look)).length === 0;
-  if (isWhole && before.unproven.length === 0)
+export async function repairMemory(
+  context: Context,
+  { reason, discard = [] }: { reason?: string; discard?: readonly string[] } = {},
+): Promise<Repaired> {
+  const decision = requireDecision(context, 'Repairing memory', reason);
+  const ledger = ledgerOf(context);
+  if (discard.length > 0) return discardRecords(context, discard, decision);
+  const steps = await planRepair(context);
+  if (steps.length === 0)
     throw usage('memory.intact', 'Memory is intact; there is nothing to repair.', {
-      hint: isHalted(context.disk)
-        ? 'forge memory override acknowledge --reason "…"  (ends the halt)'
-        : 'forge memory verify',
+      hint: 'forge memory verify',
     });
-  const first = await bringBack(context, before, decision);
-  const rest = await inspectMemory(context, true);
-  rest.look?.brokenAnchors.push(...(await missingSignedHeads(context, rest.look)));
-  // While there is damage, what lacks its evidence may yet get it.
-  if (isWhole) rest.look?.scans.knowledge.result.improper.push(...rest.look.doubtful);
-  const repairs = TIERS.flatMap((tier) => repairTier(context, rest, tier, decision, first.ids));
-  const audit =
-    repairs.length > 0
-      ? storeAudit(context, rest.around, { kind: 'repaired', ...decision, repairs }, { despite: true })
-      : first.audit;
-  const halted = await finish(context, audit !== null, 'Settle the rest by hand, then: forge memory verify');
-  return { audit, restored: first.restored, repairs: [...first.repairs, ...repairs], halted };
+  if (context.disk.dryRun) return { done: steps.map(({ action }) => action), discarded: [] };
+  const done = await repair(ledger, { missing: 'put_back', ...decision });
+  const verdict = await verify(ledger);
+  refuseDamage(context, verdict);
+  context.disk.withLock(() => clearHalt(context.disk));
+  await settleMemory(context);
+  return { done, discarded: [] };
 }
 
-function repairTier(
+async function discardRecords(
   context: Context,
-  { look, around, findings }: Inspection,
-  tier: Tier,
+  names: readonly string[],
   decision: Decision,
-  back: ReadonlySet<string>,
-): Mended['repairs'] {
-  if (!look) return [];
-  const { unreadable, missing, improper } = look.scans[tier].result;
-  const anchors = look.brokenAnchors.filter((anchor) => anchor.tier === tier).map(({ head }) => head);
-  const lost = [...new Set([...missing.map(({ parent }) => parent), ...anchors])].filter(
-    (id) => !back.has(id),
-  );
-  if (unreadable.length + lost.length + improper.length === 0) return [];
-  // An archive stays the bytes that it is: nothing is ever appended to it.
-  const archives = shown(context.layout, ledgerArchives(context.layout));
-  const live = unreadable.filter(({ file }) => !file.startsWith(archives));
-  for (const { code, file } of findings)
-    if (code === 'torn' && live.some((bad) => bad.file === file)) endTornLine(context.disk, file);
-  const whole = live.flatMap(({ file, offset, length }) =>
-    wholeRecords(readSlice(context.disk, file, offset, length)),
-  );
-  if (whole.length > 0) appendVerbatim(context.disk, tier, whole);
-  const bytes = unreadable.map(({ file, line, offset, length, sha256 }) => ({
-    file,
-    line,
-    offset,
-    length,
-    sha256,
-  }));
-  const [record] = storeRecords(
-    context,
-    around,
-    tier,
-    [{ kind: 'repair', ...decision, bytes, lost, voided: improper }],
-    { despite: true },
-  );
-  return record ? [{ tier, record, bytes: bytes.length, lost: lost.length, voided: improper.length }] : [];
+): Promise<Repaired> {
+  const ids = await withObservation(ledgerOf(context), async ({ own, others, snapshot, evidence }) => {
+    const lines = [own, ...others.values()].flatMap((journal) => journal.lines);
+    const gone = lines.filter(({ id, seg }) => !snapshot.graph.has(id, seg));
+    const known = [...gone.map(({ id }) => ({ id, commit: '' })), ...evidence.absent];
+    return names.flatMap((name) => {
+      const ofBranch = gone.filter(({ branch }) => branch === name).map(({ id }) => id);
+      const isStart = /^[0-9a-f]{6,64}$/.test(name);
+      const byId = known.filter(({ id, commit }) => id.startsWith(name) || commit?.startsWith(name));
+      const found = new Set([...ofBranch, ...(isStart ? byId.map(({ id }) => id) : [])]);
+      if (found.size > 0) return [...found];
+      throw usage(
+        'discard.unknown',
+        `No missing record has the id ${JSON.stringify(name)}, and none was written on a branch of that name.`,
+        { hint: 'forge memory verify' },
+      );
+    });
+  });
+  const discarded = [...new Set(ids)];
+  storeAudit(context, { kind: 'discarded', subjects: discarded, ...decision });
+  await settleMemory(context);
+  return { done: [`discarded ${plural(discarded.length, 'record')}`], discarded };
 }
 
-/** Records that stand whole inside bytes that are no line: two glued together, or one behind garbage. */
-function wholeRecords(bytes: Buffer): Buffer[] {
-  const starts: number[] = [];
-  for (let at = bytes.indexOf(START); at >= 0; at = bytes.indexOf(START, at + 1)) starts.push(at);
-  return starts.flatMap((start, i) => {
-    const part = bytes.subarray(start, starts[i + 1] ?? bytes.length);
-    const end = part.lastIndexOf(0x7d) + 1;
-    const line = part.subarray(0, end);
-    const isWhole = end > 0 && parseLine(line.toString('utf8')).kind === 'record';
-    return isWhole ? [Buffer.from(line)] : [];
+/** Settles every finding, and writes one audit record with the reason. Returns what was done. */
+async function repair(context: LedgerContext, answer: RepairAnswer): Promise<string[]> {
+  return withObservation(context, async (observation, objects) => {
+    const absent = observation.evidence.absent.filter(({ id }) => !observation.evidence.settled.has(id));
+    const blobs = new Map<string, Buffer>();
+    for (const { blob, file } of absent) {
+      const found = blob && file ? await objects.blob(blob, file) : null;
+      if (blob && found) blobs.set(blob, found.bytes);
+    }
+    return withLedgerLock(context, () => {
+      if (!isSameList(listContainers(context), observation.snapshot.listed))
+        throw refused('ledger.changed', 'The ledger changed meanwhile; nothing was repaired.', {
+          hint: 'forge memory repair',
+        });
+      return applyRepair(context, observation, absent, blobs, answer);
+    });
   });
 }
 
-const START = Buffer.from('{"v":1,');
-
-/** A halt ends only with a decision that the audit ledger keeps. True while it stands. */
-async function finish(context: Context, isRecorded: boolean, hint: string): Promise<boolean> {
-  let settled = isRecorded;
-  // In a dry run nothing was settled, so nothing is to be checked.
-  if (!context.disk.dryRun) {
-    const { inspection } = await settleMemory(context, 'all', true);
-    refuseFindings(inspection, hint);
-    // A breach is acknowledged by name, not on the way.
-    if (inspection.look?.breaches.length) settled = false;
+async function withObservation<T>(
+  context: LedgerContext,
+  work: (observation: Observation, objects: LedgerObjects) => Promise<T>,
+): Promise<T> {
+  const objects = new LedgerObjects(context.objects(), gitFolder(context));
+  try {
+    return await work(await observe(context, objects), objects);
+  } finally {
+    await objects.close();
   }
-  const halted = isHalted(context.disk);
-  if (settled) clearHalt(context.disk);
-  return halted && !settled;
 }
 
-function refuseFindings({ findings }: Pick<Inspection, 'findings'>, hint = 'forge memory verify'): void {
-  const first = findings.find(isDamage);
-  if (first)
-    throw corrupted('memory.corrupted', `${describeFinding(first)}.`, { hint, data: { problems: findings } });
+function applyRepair(
+  context: LedgerContext,
+  observation: Observation,
+  absent: readonly AbsentRecord[],
+  blobs: ReadonlyMap<string, Buffer>,
+  { missing, by, reason }: RepairAnswer,
+): string[] {
+  const { graph } = observation.snapshot;
+  const done: string[] = [];
+  const more = [...blobs.values()];
+  const subjects = repairDamage(context, observation, absent, more, done);
+  const handled = new Set(subjects);
+  const restored = restoreFiles(context, observation, absent, blobs);
+  if (restored.size > 0) done.push(`restored ${plural(restored.size, 'file')} from HEAD`);
+  const isOpen = ({ id, seg, prev, source, file }: AbsentRecord): boolean =>
+    !handled.has(id) &&
+    graph.holderOf(seg, prev) === null &&
+    !(source === 'head' && restored.has(file ?? ''));
+  const away = absent.filter(
+    (record) =>
+      isOpen(record) &&
+      (record.source === 'history' || record.isOwn) &&
+      !observation.located.places.has(record.id),
+  );
+  const back = missing === 'put_back' ? putBack(context, observation, away, more) : [];
+  if (back.length > 0) done.push(`put back ${plural(back.length, 'record')}`);
+  // A chain that cannot be completed stays a finding until a person discards it.
+  const given = missing === 'discard' ? away.map(({ id }) => id) : [];
+  if (given.length > 0) done.push(`discarded ${plural(given.length, 'record')}`);
+  subjects.push(...given, ...foreignLedgers(observation));
+  dropDamagedLines(context, observation, done);
+  forgetAppendState(context, graph.ledger());
+  if (done.length === 0 && subjects.length === 0) return done;
+  const draft = { tier: 'audit' as const, kind: 'repaired', by, reason, done, restored: back };
+  appendLocked(context, [{ ...draft, subjects }], { evenDamaged: true });
+  return done;
 }
 
-/** A human has looked at what halted memory, or at why work is paused (GIT-06). Only where memory is intact again. */
-export async function acknowledgeHalt(
-  context: Context,
-  input: { reason?: string },
-): Promise<{ audit: RecordRef; reasons: string[] }> {
-  const halt = readHalt(context.disk);
-  const decision = requireDecision(context, 'Acknowledging a halt', input.reason);
-  const pauses = readPauses(context);
-  if (!halt && pauses.length === 0)
-    throw usage('halt.none', 'Memory is not halted, and no work is paused.', { hint: 'forge memory verify' });
-  const { inspection } = await settleMemory(context, 'all', true);
-  refuseFindings(inspection, inspection.findings[0]?.hint);
-  const reasons = [...(halt?.reasons ?? []), ...pauses.flatMap((pause) => pause.reasons)];
-  const audit = storeAudit(context, inspection.around, {
-    kind: 'acknowledged',
-    ...decision,
-    reasons,
-    ...(halt ? { halted_at: halt.at } : {}),
-    breaches: (inspection.look?.breaches ?? []).map(({ id }) => id),
-    ...(pauses.length > 0 ? { pauses: pauses.map(({ id }) => id) } : {}),
-  });
-  clearHalt(context.disk);
-  return { audit, reasons };
+/** Replaces each damaged file by its true chain; vouches for the bytes where no copy is known. */
+function repairDamage(
+  context: LedgerContext,
+  observation: Observation,
+  absent: readonly AbsentRecord[],
+  more: readonly Buffer[],
+  done: string[],
+): string[] {
+  const { graph } = observation.snapshot;
+  const { settled } = observation.evidence;
+  const edited = absent.filter(({ seg, prev }) => graph.holderOf(seg, prev) !== null);
+  const forked = new Set(graph.checkLinks().map(({ file }) => file));
+  const isDamaged = (container: Container): boolean =>
+    container.problems.some(({ sha256 }) => !settled.has(sha256)) ||
+    forked.has(container.name) ||
+    edited.some(
+      ({ seg, prev }) => container.seg === seg && container.ids.includes(graph.holderOf(seg, prev) ?? ''),
+    );
+  const subjects: string[] = [];
+  for (const container of graph.containers.filter(isDamaged)) {
+    const lost = edited.filter(({ seg }) => seg === container.seg);
+    const lines = collectLines(context, observation, container.seg, more);
+    const wrong = new Set(lost.flatMap(({ seg, prev }) => graph.holderOf(seg, prev) ?? []));
+    const kept = container.ids.filter((id) => !wrong.has(id));
+    const chain = longestChain(lines, [...lost, ...kept.map((id) => ({ id }))]);
+    if (chain && chain.length > 0 && writeChain(context, 'put', container.seg, chain)) {
+      removePath(join(ledgerFolder(context.layout), container.name));
+      done.push(`replaced ${container.name} by its chain`);
+    } else {
+      subjects.push(...lost.map(({ id }) => id));
+      done.push(`vouched for ${container.name}`);
+    }
+    subjects.push(...wrong, ...container.problems.map(({ sha256 }) => sha256));
+  }
+  return [...new Set(subjects)];
+}
+
+/** Files of HEAD that are missing here get HEAD's bytes. A file that stands is not overwritten. */
+function restoreFiles(
+  context: LedgerContext,
+  { snapshot, evidence }: Observation,
+  absent: readonly AbsentRecord[],
+  blobs: ReadonlyMap<string, Buffer>,
+): Set<string> {
+  const here = new Map(snapshot.graph.containers.map((container) => [container.name, container]));
+  const restored = new Set<string>();
+  for (const { source, file = '', blob = '' } of absent) {
+    const bytes = blobs.get(blob);
+    if (source !== 'head' || !bytes || restored.has(file) || evidence.sparse.has(file)) continue;
+    const stands = here.get(file);
+    const ids = new Set(linesById(bytes).keys());
+    // A file that was cut off has nothing that HEAD does not have.
+    if (stands && (stands.problems.length > 0 || !stands.ids.every((id) => ids.has(id)))) continue;
+    makeFolder(ledgerFolder(context.layout));
+    replaceFiles([{ path: join(ledgerFolder(context.layout), file), bytes }]);
+    restored.add(file);
+  }
+  return restored;
+}
+
+function foreignLedgers({ snapshot: { graph }, evidence }: Observation): string[] {
+  const ledgers = new Set(graph.containers.flatMap(({ ledger }) => ledger ?? []));
+  return [...ledgers].filter((ledger) => ledger !== graph.ledger() && !evidence.settled.has(ledger));
+}
+
+function dropDamagedLines(context: LedgerContext, { own }: Observation, done: string[]): void {
+  if (own.damaged.length === 0) return;
+  rewriteJournal(context, { lines: readOwnJournal(context).lines, damaged: [] });
+  done.push(`dropped ${plural(own.damaged.length, 'unreadable line')} of the journal`);
 }

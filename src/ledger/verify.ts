@@ -1,62 +1,185 @@
-import { readHalt } from '../project/halt.js';
-import { type Context, warnFileSystem } from '../project/project.js';
-import { reportTiers, type TierReport } from './inspect.js';
-import { settleMemory } from './integrity.js';
-import type { LookOptions } from './look.js';
-import type { Restored } from './restore.js';
-import { type Finding, isDamage } from './rules/finding.js';
-import type { Tier } from './rules/record.js';
-import { scanMemory } from './scan.js';
-import { type SignatureReport, verifySignatures } from './signatures.js';
+import { replaceFiles } from '../core/files.js';
+import { plural } from '../core/text.js';
+import { appendLocked, forgetAppendState } from './append.js';
+import { type AbsentRecord, type Comparison, compare, type Finding, type Level } from './compare.js';
+import { anchorsFile, currentBranch, gitFolder, type LedgerContext, withLedgerLock } from './context.js';
+import { LedgerObjects } from './git.js';
+import {
+  appendToJournal,
+  type DamagedLine,
+  type JournalLine,
+  readOwnJournal,
+  rewriteJournal,
+} from './journal.js';
+import {
+  isUnwritable,
+  KEPT_LINES,
+  type Observation,
+  observe,
+  READER_WAIT_MS,
+  readAnchors,
+} from './observe.js';
+import { putBack } from './put-back.js';
+import { isSameList, listContainers, type Snapshot } from './read.js';
 
-/** The answer of a verification. */
-export interface Integrity {
-  /**
-   * `secret`: intact, but the guard would refuse some of it today, or it was redacted and is back. `unproven`: intact, but
-   * some knowledge came without its evidence.
-   */
-  status: 'intact' | 'corrupted' | 'halted' | 'secret' | 'unproven';
-  tiers: TierReport[];
-  notes: string[];
-  problems: Finding[];
-  /** What was put back on the way. */
-  restored: Restored[];
-  /** With `signatures`: who vouched for what. */
-  signatures?: SignatureReport[];
+export type State = 'intact' | 'findings' | 'returned' | 'corrupted';
+
+export interface Verdict {
+  state: State;
+  findings: Finding[];
+  records: number;
+  heads: string[];
+  snapshot: Snapshot;
+  /** The commit that is checked out. */
+  head: string | null;
 }
 
-/** LTM-04: everything, read anew. Puts back what git took from this working tree; what a commit dropped is reported. */
-export async function verifyMemory(
-  context: Context,
-  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
-  options: LookOptions = {},
-): Promise<Integrity> {
-  warnFileSystem(context);
-  const { inspection, restored } = await settleMemory(context, 'journal', true, options);
-  const secrets = input.scan ? await scanMemory(context, inspection.cut, options) : [];
-  const wanted = ({ tier }: Finding): boolean => input.tier === undefined || tier === input.tier;
-  const signed = input.signatures ? await verifySignatures(context, inspection.look) : null;
-  const problems = [
-    ...inspection.findings,
-    ...(signed?.findings ?? []),
-    ...secrets,
-    ...inspection.unproven,
-  ].filter(wanted);
-  return {
-    status: statusOf(problems, readHalt(context.disk) !== null),
-    tiers: reportTiers(context, inspection).filter(
-      ({ tier }) => input.tier === undefined || tier === input.tier,
-    ),
-    notes: inspection.notes,
-    problems,
-    restored,
-    ...(signed ? { signatures: signed.signatures } : {}),
-  };
+export interface VerifyOptions {
+  /** Only looks: nothing is put back, journaled or remembered. */
+  isReadOnly?: boolean;
 }
 
-function statusOf(problems: readonly Finding[], isHalted: boolean): Integrity['status'] {
-  if (problems.some(isDamage)) return 'corrupted';
-  if (isHalted) return 'halted';
-  if (problems.some(({ code }) => code !== 'unproven')) return 'secret';
-  return problems.length > 0 ? 'unproven' : 'intact';
+/**
+ * Snapshot, read, compare, report. Puts back own records that are nowhere (docs/format.md, "What is missing"). Beside a
+ * lock that another process holds it only reports.
+ */
+export async function verify(
+  context: LedgerContext,
+  { isReadOnly = context.disk.dryRun }: VerifyOptions = {},
+): Promise<Verdict> {
+  for (let attempt = 0; ; attempt++) {
+    const objects = openLedgerObjects(context);
+    try {
+      const observation = await observe(context, objects);
+      const comparison = compare(observation.evidence);
+      const findings = isReadOnly
+        ? reportOnly(comparison)
+        : settle(context, observation, comparison, attempt > 3);
+      if (findings) return verdictOf(observation, findings);
+    } finally {
+      await objects.close();
+    }
+  }
+}
+
+export const openLedgerObjects = (context: LedgerContext): LedgerObjects =>
+  new LedgerObjects(context.objects(), gitFolder(context));
+
+const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
+  ...findings,
+  ...describeLost(wanted),
+];
+
+function verdictOf({ snapshot, head }: Observation, findings: Finding[]): Verdict {
+  const { graph } = snapshot;
+  const has = (level: Level): boolean => findings.some((finding) => finding.level === level);
+  const state = has('damage')
+    ? 'corrupted'
+    : has('returned')
+      ? 'returned'
+      : has('finding')
+        ? 'findings'
+        : 'intact';
+  return { state, findings, records: graph.count(), heads: graph.heads(), snapshot, head };
+}
+
+/** Writes what follows from a comparison. Null when the folder changed meanwhile: then everything is read again. */
+function settle(
+  context: LedgerContext,
+  observation: Observation,
+  comparison: Comparison,
+  isLastTry: boolean,
+): Finding[] | null {
+  const { snapshot, standing } = observation;
+  const report = (): Finding[] => reportOnly(comparison);
+  try {
+    return withLedgerLock(
+      context,
+      () => {
+        if (!isSameList(listContainers(context), snapshot.listed)) return isLastTry ? report() : null;
+        appendToJournal(context, standing);
+        updateJournal(context, observation, comparison);
+        const isClean = !comparison.findings.some(({ level }) => level === 'damage');
+        if (isClean) moveAnchor(context, observation.head);
+        const done = isClean ? putBack(context, observation, comparison.putBack) : [];
+        forgetAppendState(context, snapshot.graph.ledger());
+        return [
+          ...comparison.findings,
+          ...describePutBack(context, done),
+          ...describeLost(leftOver(comparison, done)),
+        ];
+      },
+      READER_WAIT_MS,
+    );
+  } catch (error) {
+    if (isUnwritable(error)) return report();
+    throw error;
+  }
+}
+
+const leftOver = ({ putBack: wanted }: Comparison, done: readonly string[]): AbsentRecord[] =>
+  wanted.filter(({ id }) => !done.includes(id));
+
+function describePutBack(context: LedgerContext, ids: readonly string[]): Finding[] {
+  if (ids.length === 0) return [];
+  appendLocked(context, [{ tier: 'audit', kind: 'restored', records: [...ids] }], { evenDamaged: true });
+  const message = `${plural(ids.length, 'record')} written here ${ids.length === 1 ? 'was' : 'were'} nowhere and put back`;
+  return [{ kind: 'put_back', level: 'note', ids: [...ids], message }];
+}
+
+function describeLost(records: readonly AbsentRecord[]): Finding[] {
+  if (records.length === 0) return [];
+  const message = `${plural(records.length, 'record')} written here are nowhere and could not be put back`;
+  return [
+    {
+      kind: 'missing',
+      level: 'finding',
+      ids: records.map(({ id }) => id),
+      message,
+      hint: 'forge memory repair',
+    },
+  ];
+}
+
+/** Rewrites the journal when a line changed: repaired, published, forgotten, or no longer needed. */
+function updateJournal(context: LedgerContext, observation: Observation, { forgotten }: Comparison): void {
+  const current = readOwnJournal(context);
+  const published = new Set(observation.own.lines.filter((line) => line.published).map(({ id }) => id));
+  const gone = new Set(forgotten);
+  const fixed = new Map(observation.own.lines.map((line) => [line.id, line]));
+  const isOpen = (line: DamagedLine): boolean => !line.ids.some((id) => fixed.has(id));
+  const missing = current.damaged.flatMap(
+    ({ ids }) => fixed.get(ids.find((id) => fixed.has(id)) ?? '') ?? [],
+  );
+  const repaired = { lines: [...current.lines, ...missing], damaged: current.damaged.filter(isOpen) };
+  const settledOn = observation.onDefault;
+  const oldest = repaired.lines.length - KEPT_LINES;
+  const kept = repaired.lines
+    .filter(({ id }, i) => i >= oldest || !settledOn.has(id))
+    .filter(({ id, how }) => how === 'w' || !gone.has(id))
+    .map((line) => ({ ...line, published: line.published || published.has(line.id) }));
+  const lines = dropDuplicates(kept);
+  const isSame =
+    repaired.damaged.length === current.damaged.length &&
+    lines.length === current.lines.length &&
+    lines.every((line, i) => line.published === current.lines[i]?.published);
+  if (!isSame) rewriteJournal(context, { lines, damaged: repaired.damaged });
+}
+
+/** A record that was journaled as standing here may turn out to be written here. */
+function dropDuplicates(lines: readonly JournalLine[]): JournalLine[] {
+  const byId = new Map<string, JournalLine>();
+  for (const line of lines) {
+    const known = byId.get(line.id);
+    if (!known || (known.how === 's' && line.how === 'w')) byId.set(line.id, line);
+  }
+  return [...byId.values()];
+}
+
+function moveAnchor(context: LedgerContext, head: string | null): void {
+  const branch = currentBranch(context);
+  const anchors = readAnchors(context);
+  if (head === null || branch === '' || anchors[branch] === head) return;
+  const bytes = Buffer.from(JSON.stringify({ ...anchors, [branch]: head }));
+  replaceFiles([{ path: anchorsFile(context.layout), bytes }]);
 }

@@ -90,25 +90,22 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       recordMany: bind(() => import('../learning/record.js'), 'recordCycles'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
       parse: async (text: string) => (await import('../learning/record.js')).parseCycles(text),
-      verify: bind(() => import('../ledger/verify.js'), 'verifyMemory', 'settles'),
-      fold: bind(() => import('../ledger/fold.js'), 'foldMemory'),
-      compact: bind(() => import('../ledger/compact.js'), 'compactMemory'),
+      verify: bind(() => import('../ledger/integrity.js'), 'verifyMemory', 'settles'),
       // What settles a halt has to work while it stands.
-      restore: bind(() => import('../ledger/repair.js'), 'restoreMemory', 'settles'),
+      planRepair: bind(() => import('../ledger/repair.js'), 'planRepair', 'settles'),
       repair: bind(() => import('../ledger/repair.js'), 'repairMemory', 'settles'),
-      settleLedgers: bind(() => import('../ledger/settle.js'), 'settleLedgers', 'settles'),
-      reset: bind(() => import('../ledger/reset.js'), 'resetTier'),
+      reset: bind(() => import('../ledger/audit.js'), 'resetTier'),
       redact: bind(() => import('../ledger/redact.js'), 'redactRecords', 'settles'),
-      acknowledge: bind(() => import('../ledger/repair.js'), 'acknowledgeHalt', 'settles'),
+      acknowledge: bind(() => import('../ledger/integrity.js'), 'acknowledge', 'settles'),
       promote: bind(() => import('../learning/promote.js'), 'promotePattern'),
       consolidate: bind(() => import('../learning/promote.js'), 'consolidateMemory'),
       correct: bind(() => import('../learning/override.js'), 'appendCorrection'),
       invalidate: bind(() => import('../learning/override.js'), 'invalidateKnowledge'),
       freeze: bind(() => import('../learning/override.js'), 'freezeConsolidation'),
       report: bind(() => import('../learning/report.js'), 'reportMemory', 'reads'),
-      stats: bind(() => import('../ledger/stats.js'), 'memoryStats', 'reads'),
-      show: bind(() => import('../ledger/read.js'), 'showRecord', 'reads'),
-      log: bind(() => import('../ledger/read.js'), 'logMemory', 'reads'),
+      stats: bind(() => import('../ledger/log.js'), 'memoryStats', 'reads'),
+      show: bind(() => import('../ledger/log.js'), 'showRecord', 'reads'),
+      log: bind(() => import('../ledger/log.js'), 'logMemory', 'reads'),
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {
@@ -233,9 +230,9 @@ function binder(context: Context) {
         return await operation(context, ...args);
       } catch (error) {
         const breaks = error instanceof ForgeError && error.kind === 'secret' && how !== 'reads';
-        if (breaks) await (await import('../ledger/breach.js')).recordBreach(context, error);
+        if (breaks) await (await import('../ledger/audit.js')).recordBreach(context, error);
         if (error instanceof ForgeError && error.code === 'role.denied')
-          await (await import('../ledger/breach.js')).recordDenied(context, error, name);
+          await (await import('../ledger/audit.js')).recordDenied(context, error, name);
         throw await (await import('../doctor/rescue.js')).withRescue(context, error);
       }
     };

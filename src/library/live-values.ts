@@ -11,7 +11,7 @@ import {
 } from '../core/paths.js';
 import { oneLine } from '../core/text.js';
 import { refNames } from '../git/state.js';
-import { TIERS } from '../ledger/rules/record.js';
+import { TIERS } from '../ledger/record.js';
 import type { Context } from '../project/project.js';
 import { archivedIds, displayId } from '../session/archive.js';
 import { sessionName } from '../session/rules.js';
@@ -155,7 +155,7 @@ async function knowledge(context: Context): Promise<LiveValue[]> {
 const SHOWN_DIGITS = 12;
 
 async function notes(context: Context): Promise<LiveValue[]> {
-  return (await lastOf(context, ['notes'])).filter(({ kind }) => kind === 'note').map(toLive);
+  return (await lastOf(context, ['note'])).filter(({ kind }) => kind === 'note').map(toLive);
 }
 
 async function records(context: Context): Promise<LiveValue[]> {
@@ -170,10 +170,12 @@ const toLive = ({ id, kind, record }: Recent): LiveValue => ({
 });
 
 /** Newest first. */
-async function lastOf(context: Context, tiers: typeof TIERS | ['notes']) {
-  const { lastRecords, sizeOf } = await import('../ledger/read.js');
-  if (tiers.reduce((sum, tier) => sum + sizeOf(context, tier), 0) > MAX_LEDGER_BYTES) return [];
-  return tiers.flatMap((tier) => lastRecords(context, tier, 50).toReversed());
+async function lastOf(context: Context, tiers: typeof TIERS | ['note']) {
+  const { lastRecords } = await import('../ledger/log.js');
+  const { liveBytes, readMemory } = await import('../ledger/memory.js');
+  if (liveBytes(context) > MAX_LEDGER_BYTES) return [];
+  const memory = readMemory(context);
+  return tiers.flatMap((tier) => lastRecords(memory, [tier], 50).toReversed());
 }
 
 /** The words of which one has to be taken; of anything else what it is now. */

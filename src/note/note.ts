@@ -2,10 +2,9 @@ import * as z from 'zod/mini';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { storeRecords } from '../ledger/append.js';
-import { requireMemory } from '../ledger/integrity.js';
-import { type ReadRecord, readRecords, warnMissing } from '../ledger/read.js';
+import { type Identified, readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+import { readRunning } from '../session/running.js';
 
 /** A Memory Note: durable, and the target of KFR promotion (KNO-02). */
 export interface Note {
@@ -21,23 +20,20 @@ export const NoteInput = z.strictObject({ text: z.string() });
 export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note> {
   requireSupervisor(context, 'memory');
   const text = checkText(checkInput(NoteInput, raw).text, { what: 'The note' });
-  const { around } = await requireMemory(context);
+  requireMemory(context);
   const at = timestamp(context);
-  const [stored] = storeRecords(context, around, 'notes', [{ kind: 'note', text, at }]);
-  return { id: stored?.id ?? '', text, at, session: around.session };
+  const [stored] = storeRecords(context, [{ tier: 'note', kind: 'note', text, at }]);
+  return { id: stored?.id ?? '', text, at, session: readRunning(context)?.id ?? null };
 }
 
 /** Oldest first. */
 export async function listNotes(context: Context): Promise<{ notes: Note[]; warnings: string[] }> {
-  const notes = readNotes(context);
-  await warnMissing(context, ['notes'], notes.length === 0);
-  return { notes, warnings: context.warnings };
+  return { notes: readNotes(context), warnings: context.warnings };
 }
 
-const readNotes = (context: Context): Note[] =>
-  readRecords(context, 'notes', { wanted: ({ kind }) => kind === 'note' }).map(toNote);
+const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);
 
-function toNote({ id, record }: ReadRecord): Note {
+function toNote({ id, record }: Identified): Note {
   const { text, at, session, from } = record;
   return {
     id,

@@ -8,6 +8,8 @@ interface Halt {
   at: string;
   /** What verification found, shortest first. */
   reasons: string[];
+  /** False where a refused secret halts, and memory itself is as it was. */
+  isDamage?: boolean;
 }
 
 /** Null when writing is not halted. What cannot be read halts as well. */
@@ -19,9 +21,9 @@ export function readHalt(disk: Disk): Halt | null {
 
 function parse(bytes: Buffer): Halt | null {
   try {
-    const { at, reasons } = JSON.parse(bytes.toString('utf8')) as Halt;
+    const { at, reasons, isDamage } = JSON.parse(bytes.toString('utf8')) as Halt;
     const isWhole = typeof at === 'string' && reasons.every((reason) => typeof reason === 'string');
-    return isWhole ? { at, reasons } : null;
+    return isWhole ? { at, reasons, ...(isDamage === undefined ? {} : { isDamage }) } : null;
   } catch {
     return null;
   }
@@ -44,6 +46,6 @@ export function refuseHalted(disk: Disk): void {
   if (!isHalted(disk)) return;
   const { reasons } = readHalt(disk) as Halt;
   throw corrupted('memory.corrupted', `Memory is halted: ${reasons[0] ?? 'it was found damaged'}.`, {
-    hint: 'forge memory verify  (shows what is wrong and what a human can do)',
+    hint: 'forge memory verify  (says what it means and what a human can run)',
   });
 }

@@ -40,6 +40,8 @@ export interface Context {
   lastActivity: Activity | null;
   /** Told how many bytes of memory were read, of how many, where it has to be read. */
   onProgress?: (read: number, total: number) => void;
+  /** Stops a long reading. */
+  signal?: AbortSignal;
   /** The latest archives, once they were read. */
   recent?: readonly ArchivedSession[];
 }

@@ -1,7 +1,7 @@
 import { outside, refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { type Backup, type BackupNote, backupRef, listBackups, readNote } from '../git/backups.js';
-import { readRecords } from '../ledger/read.js';
+import { readRecords } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { type Place, requirePlace } from './plan.js';
 
@@ -51,7 +51,7 @@ export async function findBackup(context: Context, place: Place, name: string | 
 
 /** The newest one that nobody has undone. */
 function lastRollback(context: Context, all: readonly Backup[]): Backup | undefined {
-  const records = readRecords(context, 'audit', { wanted: ({ kind }) => kind === 'recovery' });
+  const records = readRecords(context, 'audit').filter(({ record }) => record.kind === 'recovery');
   const undone = new Set(records.map(({ record }) => record.undone));
   const refs = records.filter(({ record }) => record.action === 'rollback' && !undone.has(record.backup));
   const here = refs.map(({ record }) => all.find(({ ref }) => ref === record.backup));

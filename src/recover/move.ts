@@ -15,8 +15,7 @@ import { installIndex, removeOwnLock } from '../git/install-index.js';
 import { isAncestor } from '../git/memory.js';
 import { applyMove, type Move, planMove } from '../git/move.js';
 import { installGuard } from '../guard/guard.js';
-import { storeAudit, surroundings } from '../ledger/append.js';
-import { readRecords } from '../ledger/read.js';
+import { readRecords, storeAudit } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
 import { type Place, requirePlace } from './plan.js';
@@ -198,10 +197,10 @@ function settleFeatures({ disk, layout }: Context, { vouched }: Intent, features
 
 /** Once, however often it is completed. */
 async function recordMove(context: Context, { record }: Intent): Promise<void> {
-  const known = readRecords(context, 'audit', {
-    wanted: ({ kind, move }) => kind === 'recovery' && move === record.move,
-  });
-  if (known.length === 0) storeAudit(context, await surroundings(context), { kind: 'recovery', ...record });
+  const known = readRecords(context, 'audit').filter(
+    ({ record: { kind, move } }) => kind === 'recovery' && move === record.move,
+  );
+  if (known.length === 0) storeAudit(context, { kind: 'recovery', ...record });
 }
 
 /** Completes what was cut off. What is on the disk half-way, and may be somebody's new work, is in a backup first. */

@@ -5,8 +5,7 @@ import { shownFrom } from '../core/paths.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Git } from '../git/client.js';
 import type { Repository } from '../git/repository.js';
-import { inspectMemory } from '../ledger/inspect.js';
-import { isDamage } from '../ledger/rules/finding.js';
+import { glanceAtMemory } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { measureDivergence } from './diverge.js';
@@ -83,8 +82,7 @@ const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
 /** What git took from the working tree comes back by itself, and is no damage. */
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   if (readHalt(context.disk)) return 'halted';
-  const { findings } = await inspectMemory(context, false);
-  return findings.some((finding) => isDamage(finding) && !finding.restorable) ? 'corrupted' : 'intact';
+  return (await glanceAtMemory(context)).state === 'corrupted' ? 'corrupted' : 'intact';
 }
 
 function lostFeatures(context: Context, target: Target | null): string[] {

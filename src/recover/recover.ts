@@ -3,9 +3,9 @@ import { refused } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken, plural } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
-import { type RecordRef, storeAudit } from '../ledger/append.js';
-import { requireMemory } from '../ledger/integrity.js';
-import { refusePaused } from '../ledger/pause.js';
+import { refusePaused } from '../ledger/audit.js';
+import { requireVerified } from '../ledger/integrity.js';
+import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { addInspection, type InspectedCheckpoint } from './inspect.js';
 import { finishRecovery } from './move.js';
@@ -58,14 +58,14 @@ export async function recover(context: Context, raw: z.input<typeof RecoverInput
       hint: 'forge recover --plan',
     });
   if (context.disk.dryRun) return { ...plan, next: [] };
-  const { around } = await requireMemory(context);
+  await requireVerified(context);
   if (plan.decision === 'rollback') return rolledBack(plan, await rollBack(context, plan));
   const reasons = describeBroken(plan.rules);
   const record =
     plan.decision === 'alert'
       ? { kind: 'paused', reasons, ...about(plan) }
       : { kind: 'recovery', move: makeToken(8), action: 'continue', ...about(plan) };
-  const audit = context.disk.withLock(() => storeAudit(context, around, record));
+  const audit = context.disk.withLock(() => storeAudit(context, record));
   return { ...plan, audit, next: plan.decision === 'alert' ? afterPause(reasons) : toFix(context, plan) };
 }
 
@@ -99,7 +99,7 @@ export async function undoRecovery(context: Context, input: { backup?: string } 
   requireSupervisor(context, RESERVED);
   await finishRecovery(context);
   refusePaused(context);
-  await requireMemory(context);
+  await requireVerified(context);
   return undoRollback(context, input);
 }
 

@@ -1,6 +1,7 @@
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
+import { resultLine } from '../feature/result-line.js';
 import type {
   EndedSession,
   Reverified,
@@ -10,7 +11,6 @@ import type {
   SessionStartInput,
   StartedSession,
 } from '../index.js';
-import { resultLine } from '../ledger/render-verify.js';
 import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
 
 const STATE_WORDS = { started: 'started', running: 'is running already', joined: 'joined' };

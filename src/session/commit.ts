@@ -7,7 +7,7 @@ import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import type { Repository } from '../git/repository.js';
 import { describeUnsigned } from '../git/signing.js';
 import { readBranch } from '../git/state.js';
-import { readLedgerState } from '../ledger/store/state.js';
+import { currentHeads } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { Focus } from './focus-rules.js';
 import { parseProgress } from './progress-rules.js';
@@ -55,13 +55,13 @@ async function makeCommit(
   return outcome;
 }
 
-/** Those of the last look: what the commit holds. At most four a tier; the next verification ties the rest together. */
-export function ledgerHeads({ disk }: Context): string[] {
-  const tiers = readLedgerState(disk.layout)?.tiers ?? {};
-  return Object.entries(tiers)
-    .filter(([, { maxN }]) => maxN > 1)
-    .flatMap(([tier, { heads, maxN }]) => heads.slice(0, 4).map((head) => `${tier} ${maxN} ${head}`));
+/** The heads that the commit holds, at most eight in one trailer. */
+export function ledgerHeads(context: Context): string[] {
+  const heads = currentHeads(context);
+  return heads.length === 0 ? [] : [heads.slice(0, MAX_HEADS).join(' ')];
 }
+
+const MAX_HEADS = 8;
 
 function whyNot(error: unknown): CommitOutcome {
   if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;

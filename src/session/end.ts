@@ -9,11 +9,9 @@ import { checkText } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../knowledge/rules.js';
-import { compactAtSessionEnd } from '../ledger/compact.js';
-import { foldAll, foldsAtSessionEnd } from '../ledger/fold.js';
-import { requireMemory, settleMemory } from '../ledger/integrity.js';
-import type { Around } from '../ledger/store/ledger.js';
-import type { Config } from '../project/config.js';
+import { requireVerified, settleMemory } from '../ledger/integrity.js';
+import { ledgerOf } from '../ledger/memory.js';
+import { rebuildViews } from '../ledger/view.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { commitSession } from './commit.js';
@@ -24,12 +22,6 @@ import { readProgressText } from './progress.js';
 import { addEntry, parseProgress, setNext } from './progress-rules.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
 import { readRunning, requireRunning } from './running.js';
-
-async function foldAndCompact(context: Context, config: Config, verified: Around): Promise<void> {
-  if (!(await foldsAtSessionEnd(context, config))) return;
-  foldAll(context);
-  compactAtSessionEnd(context, verified);
-}
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -75,7 +67,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
-  const verified = await tellGit(context, () => requireMemory(context));
+  const verified = await tellGit(context, () => requireVerified(context));
   const isVerified = verified !== null;
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
@@ -91,14 +83,14 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     const done = completeEnd(context, plan);
     return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
   });
-  if (verified) await foldAndCompact(context, config, verified.around);
   await linkCommits(context);
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   if (!('skipped' in outcome)) await rememberHead(context, config.briefing.commits);
   // What the commit has leaves the journal, and the next start finds all of this verified.
-  if (isVerified) await tellGit(context, () => settleMemory(context, 'none', false));
+  const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
+  if (after && !context.disk.dryRun) rebuildViews(ledgerOf(context), after.snapshot);
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: shown(context.layout, archiveFolder(context.layout, running.id)),

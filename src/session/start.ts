@@ -1,14 +1,17 @@
 import * as z from 'zod/mini';
 import { readNoted, recentCommits, rememberCommits } from '../commit/recent.js';
-import { focusFile } from '../core/paths.js';
+import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
-import { checkText, plural } from '../core/text.js';
+import { checkText } from '../core/text.js';
 import { readBranch } from '../git/state.js';
 import { installGuard } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { closeInvestigations } from '../learning/investigation.js';
-import { requireMemory } from '../ledger/integrity.js';
-import { warnPaused } from '../ledger/pause.js';
+import { warnPaused } from '../ledger/audit.js';
+import { ledgerFolder } from '../ledger/context.js';
+import { requireVerified } from '../ledger/integrity.js';
+import { ledgerOf } from '../ledger/memory.js';
+import { rebuildViews } from '../ledger/view.js';
 import {
   type Context,
   hasCheckpointIntents,
@@ -144,12 +147,10 @@ async function lookAtCommits(
 
 /** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */
 async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes: string[] }> {
-  const { tiers, notes, unproven } = await requireMemory(context);
-  if (unproven.length > 0)
-    context.warnings.push(
-      `${plural(unproven.length, 'piece')} of knowledge ${unproven.length === 1 ? 'is' : 'are'} not shown as proven: the evidence is not here. More: forge memory verify`,
-    );
-  return { ledgers: tiers.flatMap(({ containers }) => containers), notes };
+  const { findings, snapshot } = await requireVerified(context);
+  const notes = findings.filter(({ level }) => level === 'note').map(({ message }) => message);
+  if (!context.disk.dryRun) rebuildViews(ledgerOf(context), snapshot);
+  return { ledgers: [shown(context.layout, ledgerFolder(context.layout))], notes };
 }
 
 /** SES-11: before the task is chosen, so that what regressed can be it. Its code is loaded where it is wanted. */

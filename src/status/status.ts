@@ -19,9 +19,8 @@ import { selectNext } from '../feature/next.js';
 import { countStatuses, FEATURES, type Feature } from '../feature/rules.js';
 import { readKfr } from '../kfr/kfr.js';
 import { KNOWLEDGE } from '../knowledge/rules.js';
-import { describeFinding, glanceAtMemory } from '../ledger/integrity.js';
-import type { LookOptions } from '../ledger/look.js';
-import { isDamage } from '../ledger/rules/finding.js';
+import { openHalts } from '../ledger/audit.js';
+import { glanceAtMemory } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
@@ -63,17 +62,19 @@ const VERIFY = 'forge memory verify';
 const TOLD = 3;
 
 /** Whether memory is halted, and whether its ledgers are what they were. Nothing where all is well. */
-async function lookAtLedgers(context: Context, options: LookOptions): Promise<Remark[]> {
+async function lookAtLedger(context: Context): Promise<Remark[]> {
   const halt = readHalt(context.disk);
   if (halt)
     return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
-  const { findings, unproven, breaches } = await glanceAtMemory(context, options);
-  const told = findings.filter((finding) => isDamage(finding) && !finding.restorable);
-  const others = [...findings.filter((finding) => !told.includes(finding)), ...unproven];
+  const { findings, snapshot } = await glanceAtMemory(context);
+  const told = findings.filter(({ level }) => level === 'damage');
+  const others = findings.filter(({ level }) => level === 'finding' || level === 'returned');
   return [
-    ...breaches.map((reason) => red(`an open breach: ${oneLine(reason, 300)}`, VERIFY)),
-    ...told.map((finding) => red(oneLine(describeFinding(finding), 400), VERIFY)).slice(0, TOLD),
-    ...others.map((finding) => yellow(oneLine(describeFinding(finding), 400), VERIFY)).slice(0, TOLD),
+    ...openHalts(snapshot.graph).map(({ reasons }) =>
+      red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY),
+    ),
+    ...told.map(({ message }) => red(oneLine(message, 400), VERIFY)).slice(0, TOLD),
+    ...others.map(({ message }) => yellow(oneLine(message, 400), VERIFY)).slice(0, TOLD),
   ];
 }
 
@@ -117,11 +118,7 @@ export interface StatusReport extends Status {
 }
 
 /** VIS-01. Whatever is damaged, this says so and does not fail. Nothing is put back, and nothing halts. */
-export async function readStatus(
-  context: Context,
-  input: StatusInput = {},
-  options: LookOptions = {},
-): Promise<StatusReport> {
+export async function readStatus(context: Context, input: StatusInput = {}): Promise<StatusReport> {
   const safely = (look: Parameters<typeof lookSafely>[2]): Promise<Remark[]> =>
     lookSafely(context, input, look);
   let list: Feature[] | undefined;
@@ -134,7 +131,7 @@ export async function readStatus(
   const asked = safely(() => lookAtGit(context, branch));
   const [knowledge, ledgers, shortTerm, features, git, linear] = await Promise.all([
     safely(() => lookAtKnowledge(context)),
-    safely(() => lookAtLedgers(context, options)),
+    safely(() => lookAtLedger(context)),
     safely(() => lookAtShortTerm(context)),
     safely(() => lookAtFeatures(context, read())),
     asked,

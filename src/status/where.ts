@@ -6,7 +6,7 @@ import { readBranch } from '../git/state.js';
 import { exampleId } from '../init/proposal.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
-import { describePause, mentionedPauses } from '../ledger/pause.js';
+import { describePause, readPauses } from '../ledger/audit.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { recentArchives } from '../session/archive.js';
@@ -45,7 +45,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
   const features = broken.attempt(() => listFeatures(context).features, null);
   const session = broken.attempt(() => sessionHere(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const [pause] = broken.attempt(() => mentionedPauses(context), []);
+  const [pause] = broken.attempt(() => readPauses(context), []);
   const recovering = hasRecovery(context);
   const suggested = broken.attempt(() => suggest(context, session !== null, features ?? []), []);
   return {

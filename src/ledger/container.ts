@@ -6,6 +6,7 @@ import {
   type ParsedLine,
   parseLine,
   recordId,
+  type Tier,
   type Tombstone,
 } from './record.js';
 
@@ -41,6 +42,8 @@ export interface Problem {
   /** Of the line, as `repair` vouches for it. */
   length: number;
   sha256: string;
+  /** The record before it. */
+  last_good: { line: number; n: number; id: string } | null;
 }
 
 /** The fields of a record that rules of the ledger read. */
@@ -48,6 +51,17 @@ export interface Mark {
   index: number;
   kind: string;
   subjects: string[];
+  /** When it was written, and why. */
+  at: string;
+  reasons: string[];
+  /** Writing waits until a human has acknowledged it. */
+  halts?: true;
+  /** The tier that a `reset` begins anew. */
+  tier?: string;
+  /** SHA-256 of the idempotency keys of redacted records. */
+  keys?: string[];
+  /** Bytes of memory that a human has accepted. */
+  growth?: number;
 }
 
 /** Facts of one container. They are kept in a cache, so they must survive JSON. */
@@ -67,8 +81,12 @@ export interface Container {
   /** Indexes of tombstones. */
   tombstones: number[];
   marks: Mark[];
-  /** Idempotency keys. */
+  /** Idempotency keys of execution and evaluation records. */
   keys: [index: number, key: string][];
+  /** Records and their bytes by tier. */
+  tiers: Partial<Record<Tier, { records: number; bytes: number }>>;
+  /** Of the last record. */
+  lastTier: Tier | null;
   /** The largest cycle number. */
   cycle: number;
   problems: Problem[];
@@ -123,12 +141,15 @@ export function* linesOf(bytes: Buffer): Generator<Line> {
   }
 }
 
-/** Hands each record or tombstone of a container's bytes to `take`, with its id and line. */
+/** Hands each record or tombstone of a container's bytes to `take`, with its id and line. Of one tier only its records. */
 export function eachRecord(
   bytes: Buffer,
   take: (id: string, record: LedgerRecord | Tombstone, line: Line) => void,
+  tier?: Tier,
 ): void {
+  const start = tier === undefined ? null : Buffer.from(`{"v":1,"tier":"${tier}"`);
   for (const line of linesOf(bytes)) {
+    if (start && line.bytes.compare(start, 0, start.length, 0, start.length) !== 0) continue;
     const parsed = readLine(line);
     if (parsed.type === 'record') take(recordId(line.bytes), parsed.record, line);
     if (parsed.type === 'tombstone') take(parsed.tombstone.redacted, parsed.tombstone, line);
@@ -147,10 +168,12 @@ export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = b
   const seg = segmentOf(name) ?? '';
   const facts: Container = {
     ...{ name, stamp, blob, seg, ledger: null, ids: [], ns: [], seen: [], tombstones: [] },
-    ...{ marks: [], keys: [], cycle: 0, problems: [], torn: null, hasCr: false, isRenamed: false },
+    ...{ marks: [], keys: [], tiers: {}, lastTier: null, cycle: 0 },
+    ...{ problems: [], torn: null, hasCr: false, isRenamed: false },
   };
   const indent = indentOf(name);
   const isPlain = isAscii(bytes);
+  let lastGood: Problem['last_good'] = null;
   const wholeIsUtf8 = isPlain || isUtf8(bytes);
   for (const line of linesOf(bytes)) {
     if (line.hasCr) facts.hasCr = true;
@@ -161,12 +184,13 @@ export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = b
       break;
     }
     const reason = !wholeIsUtf8 && !isUtf8(line.bytes) ? 'not valid UTF-8' : takeLine(facts, parsed, line);
-    if (reason) facts.problems.push(problemOf(line, reason));
+    if (reason) facts.problems.push({ ...problemOf(line, reason), last_good: lastGood });
+    else lastGood = { line: line.number, n: facts.ns.at(-1) as number, id: facts.ids.at(-1) as string };
   }
   return facts;
 }
 
-const problemOf = ({ number, offset, bytes }: Line, reason: string): Problem => ({
+const problemOf = ({ number, offset, bytes }: Line, reason: string): Omit<Problem, 'last_good'> => ({
   line: number,
   offset,
   reason,
@@ -187,22 +211,44 @@ function takeLine(facts: Container, parsed: ParsedLine, line: Line): string | nu
   facts.ledger ??= links.ledger ?? null;
   if (links.seen.length > 0) facts.seen.push([index, links.seen]);
   if (parsed.type === 'tombstone') facts.tombstones.push(index);
-  else takeFields(facts, index, parsed.record);
+  else takeFields(facts, index, parsed.record, line.bytes.length);
   if (links.seg !== facts.seg) return `"seg" is ${links.seg}, the file name has ${facts.seg}`;
   if (links.prev !== before) return '"prev" is not the id of the line before';
   if (links.n <= earlier) return `"n" is ${links.n}, the line before has ${earlier}`;
   return null;
 }
 
-function takeFields(facts: Container, index: number, record: LedgerRecord): void {
-  const { tier, kind, cycle, key, subjects, halts, session, seg } = record;
+function takeFields(facts: Container, index: number, record: LedgerRecord, bytes: number): void {
+  const { tier, cycle, key, session, seg } = record;
   const isMoved = /^(put|red|init)-/.test(facts.name);
   if (!isMoved && facts.name !== `${session ?? 'solo'}-${seg}.jsonl`) facts.isRenamed = true;
+  const sum = facts.tiers[tier] ?? { records: 0, bytes: 0 };
+  facts.tiers[tier] = { records: sum.records + 1, bytes: sum.bytes + bytes + 1 };
+  facts.lastTier = tier;
   if (tier === 'execution' && Number.isSafeInteger(cycle))
     facts.cycle = Math.max(facts.cycle, cycle as number);
-  if (typeof key === 'string' && tier === 'execution') facts.keys.push([index, key]);
-  if (tier !== 'audit') return;
-  const ids = Array.isArray(subjects) ? subjects.filter((id) => typeof id === 'string') : [];
-  if (ids.length > 0 || halts === true || kind === 'genesis')
-    facts.marks.push({ index, kind, subjects: ids });
+  if (typeof key === 'string' && (tier === 'execution' || tier === 'evaluation'))
+    facts.keys.push([index, key]);
+  const mark = tier === 'audit' ? markOf(index, record) : null;
+  if (mark) facts.marks.push(mark);
 }
+
+/** Audit records that say nothing of other records, and stop nothing, are not needed for a judgement. */
+const STANDING = new Set(['genesis', 'acknowledged', 'paused', 'damage', 'reset']);
+
+function markOf(index: number, record: LedgerRecord): Mark | null {
+  const { kind, subjects, halts, at = '', reasons, reason, reset, keys, growth } = record;
+  const ids = textsIn(subjects);
+  if (ids.length === 0 && halts !== true && !STANDING.has(kind)) return null;
+  const why = textsIn(reasons);
+  return {
+    ...{ index, kind, subjects: ids, at, reasons: why.length > 0 ? why : textsIn([reason]) },
+    ...(halts === true ? { halts } : {}),
+    ...(typeof reset === 'string' ? { tier: reset } : {}),
+    ...(Array.isArray(keys) ? { keys: textsIn(keys) } : {}),
+    ...(typeof growth === 'number' ? { growth } : {}),
+  };
+}
+
+const textsIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];

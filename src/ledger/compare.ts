@@ -38,6 +38,7 @@ export interface Finding {
   commit?: string;
   /** A command that settles it. */
   hint?: string;
+  last_good?: { line: number; n: number; id: string } | null;
 }
 
 /** A record that something outside the working tree knows, and that is not in the working tree. */
@@ -128,8 +129,16 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
   const unreadable = graph.containers.flatMap(({ name, problems }) =>
     problems
       .filter(({ sha256 }) => !settled.has(sha256))
-      .map(({ line, offset, reason }) => ({
-        ...{ kind: 'unreadable' as const, level: 'damage' as const, ids: [], file: name, line, offset },
+      .map(({ line, offset, reason, last_good }) => ({
+        ...{
+          kind: 'unreadable' as const,
+          level: 'damage' as const,
+          ids: [],
+          file: name,
+          line,
+          offset,
+          last_good,
+        },
         ...{ message: `${name}:${line}: ${reason}`, hint: REPAIR },
       })),
   );
@@ -178,9 +187,20 @@ function findReturned(graph: Graph): Finding[] {
 function describeEdit(graph: Graph, { id, seg, prev, file, commit }: AbsentRecord): Finding {
   const holder = graph.holderOf(seg, prev);
   const place = graph.bySegment.get(seg)?.find(({ ids }) => ids.includes(holder ?? ''));
-  const line = (place?.ids.indexOf(holder ?? '') ?? 0) + 1;
+  const index = place?.ids.indexOf(holder ?? '') ?? 0;
+  const line = index + 1;
+  const last_good =
+    index > 0 ? { line: index, n: place?.ns[index - 1] ?? 0, id: place?.ids[index - 1] ?? '' } : null;
   return {
-    ...{ kind: 'edited', level: 'damage', ids: [id], file: place?.name ?? file ?? '', line, hint: REPAIR },
+    ...{
+      kind: 'edited',
+      level: 'damage',
+      ids: [id],
+      file: place?.name ?? file ?? '',
+      line,
+      last_good,
+      hint: REPAIR,
+    },
     ...(commit === undefined ? {} : { commit }),
     message: `${place?.name}:${line}: the record was changed (${id.slice(0, 12)} before, ${holder?.slice(0, 12)} now)`,
   };

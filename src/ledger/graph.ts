@@ -1,4 +1,4 @@
-import type { Container } from './container.js';
+import type { Container, Mark } from './container.js';
 
 /** Damage that shows only between containers. */
 export interface LinkProblem {
@@ -20,6 +20,14 @@ export class Graph {
   has(id: string, seg: string): boolean {
     return this.idsOf(seg).has(id);
   }
+
+  /** A record or its tombstone, whatever chain it is of. */
+  hasAnywhere(id: string): boolean {
+    this.all ??= new Set(this.containers.flatMap(({ ids }) => ids));
+    return this.all.has(id);
+  }
+
+  private all: Set<string> | null = null;
 
   idsOf(seg: string): ReadonlySet<string> {
     let ids = this.sets.get(seg);
@@ -70,10 +78,39 @@ export class Graph {
     return named.flatMap(({ ledger }) => ledger ?? []).sort()[0] ?? null;
   }
 
-  /** Subjects of audit records of one kind. */
-  subjects(kind: string): Set<string> {
-    const marks = this.containers.flatMap((container) => container.marks);
-    return new Set(marks.filter((mark) => mark.kind === kind).flatMap(({ subjects }) => subjects));
+  /** Audit records of these kinds; all without any. Each with its id. */
+  marks(...kinds: readonly string[]): (Mark & { id: string })[] {
+    const found = new Map<string, Mark & { id: string }>();
+    for (const { ids, marks } of this.containers)
+      for (const mark of marks) {
+        const id = ids[mark.index] as string;
+        if (kinds.length === 0 || kinds.includes(mark.kind)) found.set(id, { ...mark, id });
+      }
+    return [...found.values()];
+  }
+
+  /** Subjects of audit records of these kinds. */
+  subjects(...kinds: readonly string[]): Set<string> {
+    return new Set(this.marks(...kinds).flatMap(({ subjects }) => subjects));
+  }
+
+  /** These records and all that they follow, over any number of files. */
+  ancestorsOf(heads: readonly string[]): Set<string> {
+    const places = new Map<string, [Container, number]>();
+    for (const container of this.containers)
+      for (const [index, id] of container.ids.entries()) places.set(id, [container, index]);
+    const found = new Set<string>();
+    const open = [...heads];
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      const place = places.get(id);
+      if (!place || found.has(id)) continue;
+      const [{ ids, seen }, index] = place;
+      // The rest of the chain stands before it in the same file.
+      let first = index;
+      while (first >= 0 && !found.has(ids[first] as string)) found.add(ids[first--] as string);
+      for (const [at, others] of seen) if (at > first && at <= index) open.push(...others);
+    }
+    return found;
   }
 
   /** Ids of which the content is gone. */

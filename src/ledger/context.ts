@@ -1,23 +1,29 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, join, relative, sep } from 'node:path';
+import type { Disk } from '../core/disk.js';
 import { makeFolder } from '../core/files.js';
-import { type LockPolicy, withLock } from '../core/lock.js';
 import type { Layout } from '../core/paths.js';
 import type { Git, ObjectReader } from '../git/client.js';
 
 /** What the ledger needs of its surroundings. */
 export interface LedgerContext {
   layout: Layout;
+  /** Its lock, its guard, and what a dry run must not write. */
+  disk: Disk;
   /** Null without git. */
   repository: { root: string; gitDir: string; commonDir: string } | null;
   /** Runs in the worktree's top folder. Null without git. */
   git: Git | null;
   /** Opens one `git cat-file --batch-command`. */
   objects: () => ObjectReader;
-  policy: LockPolicy;
   now: () => Date;
   session: string | null;
   actor: string;
+  /** What the person should know. */
+  warnings: string[];
+  /** Told how many bytes were read, of how many. */
+  onProgress?: (read: number, total: number) => void;
+  signal?: AbortSignal;
 }
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
@@ -41,10 +47,9 @@ export const worktreeName = ({ repository }: LedgerContext): string =>
 
 /** Writers hold this lock. `clean -fdx` may remove it, so writers check before they change something. */
 export function withLedgerLock<T>(context: LedgerContext, work: () => T, waitMs?: number): T {
-  const policy = waitMs === undefined ? context.policy : { ...context.policy, waitMs };
-  const { dir, state, shared } = context.layout;
-  for (const folder of [state, shared]) if (!existsSync(folder)) makeFolder(folder);
-  return withLock(join(dir, 'local', 'lock'), policy, work);
+  const { state, shared } = context.layout;
+  if (!context.disk.dryRun) for (const folder of [state, shared]) if (!existsSync(folder)) makeFolder(folder);
+  return context.disk.withLock(work, waitMs);
 }
 
 /** A file's identity and state; '' when there is none. */
@@ -52,6 +57,9 @@ export function stampOf(path: string): string {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : '';
 }
+
+/** 0 when there is none. */
+export const sizeOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
 const readText = (path: string): string => {
   try {

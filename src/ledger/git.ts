@@ -233,3 +233,15 @@ export async function sparseFiles(context: LedgerContext): Promise<Set<string>> 
   const skipped = list.split('\0').filter((entry) => entry.startsWith('S '));
   return new Set(skipped.map((entry) => entry.slice(entry.lastIndexOf('/') + 1)));
 }
+
+/** Ids of all records that a commit has. */
+export async function recordsIn(context: LedgerContext, commit: string): Promise<Set<string>> {
+  const objects = new LedgerObjects(context.objects(), gitFolder(context));
+  try {
+    const tree = await objects.tree(commit);
+    const blobs = await Promise.all([...tree].map(([name, blob]) => objects.blob(blob, name)));
+    return new Set(blobs.flatMap((blob) => blob?.facts.ids ?? []));
+  } finally {
+    await objects.close();
+  }
+}

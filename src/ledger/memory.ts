@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import { corrupted } from '../core/error.js';
+import { openObjects } from '../git/client.js';
+import { refuseHalted } from '../project/halt.js';
+import type { Context } from '../project/project.js';
+import { readRunning } from '../session/running.js';
+import {
+  append,
+  type Body,
+  type Draft,
+  currentHeads as headsOf,
+  type Keyed,
+  findKeyed as keyedIn,
+  ledgerBytes,
+  type StoredRecord,
+} from './append.js';
+import { eachRecord } from './container.js';
+import { type LedgerContext, ledgerFolder } from './context.js';
+import type { Graph } from './graph.js';
+import { readOwnJournal } from './journal.js';
+import { containerBytes, listContainers, readSnapshot } from './read.js';
+import { byNumber, type LedgerRecord, type Tier } from './record.js';
+
+export type { Body, Draft, Keyed } from './append.js';
+export { isRecordId, type LedgerRecord, TIERS, type Tier } from './record.js';
+
+/** How a stored record is named in answers. */
+export type RecordRef = StoredRecord;
+
+/** A record beside its id. */
+export interface Identified {
+  id: string;
+  record: LedgerRecord;
+}
+
+/** One reading of all records. */
+export interface Memory {
+  /** In order of (n, id), each once. Redacted ones, and those before a reset of the tier, are left out. */
+  records(tier: Tier): readonly Identified[];
+  /** Records that no other names, of the whole graph. */
+  readonly heads: readonly string[];
+  /** These records and all that they follow, of all tiers. */
+  ancestorsOf(heads: readonly string[]): ReadonlySet<string>;
+  /** Whether a record or its tombstone is here, of any tier. */
+  has(id: string): boolean;
+  /** The heads at which a person began the tier anew. */
+  resets(tier: Tier): readonly string[];
+  readonly graph: Graph;
+}
+
+/** The ledger of an opened `.forge/`. */
+export function ledgerOf(context: Context): LedgerContext {
+  const { layout, disk, world, git, repository, warnings } = context;
+  return {
+    ...{ layout, disk, repository, git, warnings },
+    objects: () => openObjects(repository?.root ?? layout.root, world.env),
+    now: () => world.now(),
+    session: readRunning(context)?.id ?? null,
+    actor: 'supervisor',
+    ...(context.onProgress ? { onProgress: context.onProgress } : {}),
+    ...(context.signal ? { signal: context.signal } : {}),
+  };
+}
+
+/** Reads the containers. Lines are parsed when a tier is first asked for. */
+export function readMemory(context: Context): Memory {
+  const ledger = ledgerOf(context);
+  const { graph } = readSnapshot(ledger, listContainers(ledger));
+  const tiers = new Map<Tier, readonly Identified[]>();
+  const memory: Memory = {
+    graph,
+    heads: graph.heads(),
+    ancestorsOf: (heads) => graph.ancestorsOf(heads),
+    has: (id) => graph.hasAnywhere(id),
+    resets: (tier) =>
+      graph
+        .marks('reset')
+        .filter((mark) => mark.tier === tier)
+        .flatMap(({ subjects }) => subjects),
+    records: (tier) => {
+      const known = tiers.get(tier) ?? readTier(ledger, graph, tier, graph.ancestorsOf(memory.resets(tier)));
+      tiers.set(tier, known);
+      return known;
+    },
+  };
+  return memory;
+}
+
+/** Of one tier; only its lines are parsed. */
+export const readRecords = (context: Context, tier: Tier): readonly Identified[] =>
+  readMemory(context).records(tier);
+
+function readTier(
+  ledger: LedgerContext,
+  graph: Graph,
+  tier: Tier,
+  before: ReadonlySet<string>,
+): readonly Identified[] {
+  const gone = graph.tombstones();
+  const found = new Map<string, Identified>();
+  for (const { name, tiers } of graph.containers) {
+    if (!tiers[tier]) continue;
+    const take = (id: string, record: LedgerRecord): void => {
+      if (!gone.has(id) && !before.has(id) && record.kind !== 'genesis') found.set(id, { id, record });
+    };
+    eachRecord(containerBytes(ledger, name), (id, record) => take(id, record as LedgerRecord), tier);
+  }
+  return [...found.values()].sort((a, b) => byNumber({ ...a, n: a.record.n }, { ...b, n: b.record.n }));
+}
+
+/** Stores records, all or none, in one write. Takes the lock, starts no git process. Exit 4 while memory is damaged. */
+export const storeRecords = (context: Context, drafts: readonly Draft[]): RecordRef[] =>
+  append(ledgerOf(context), drafts);
+
+/** One audit record: what was done to memory, by whom and why. It can be written while memory is damaged. */
+export function storeAudit(context: Context, body: Omit<Body, 'tier'> & { kind: string }): RecordRef {
+  const [stored] = append(ledgerOf(context), [{ ...body, tier: 'audit' }], { evenDamaged: true });
+  return stored as RecordRef;
+}
+
+/** Exit 4 `memory.corrupted` while memory is halted. Cheap, without git. */
+export const requireMemory = (context: Context): void => refuseHalted(context.disk);
+
+export const findKeyed = (context: Context, keys: ReadonlySet<string>): Map<string, Keyed> =>
+  keyedIn(ledgerOf(context), keys);
+
+/** As the last append left them; nothing is read while the folder is as it was. */
+export const currentHeads = (context: Context): readonly string[] => headsOf(ledgerOf(context));
+
+export const liveBytes = (context: Context): number => ledgerBytes(ledgerOf(context));
+
+/** Lines that went through forge here, so the guard has seen them. */
+export const journaledLines = (context: Context): Set<string> =>
+  new Set(readOwnJournal(ledgerOf(context)).lines.map(({ record }) => record));
+
+export const containerPath = ({ layout }: Context, name: string): string => join(ledgerFolder(layout), name);
+
+/** Exit 4 with the first finding. */
+export const damaged = (message: string, place: object = {}): Error =>
+  corrupted('memory.corrupted', message, { hint: 'forge memory repair', ...place });

@@ -44,20 +44,16 @@ const scopeOf = ({ options }: Call): { scope?: 'execution' } =>
 
 function named(subject: string | undefined, action: string, what: string): string {
   if (subject !== undefined) return subject;
-  throw usage('override.subject', `override ${action} needs what it is about: ${what}.`, {
+  throw usage('override.subject', `override ${action} needs a subject: ${what}.`, {
     hint: `forge memory override ${action} "…" --reason "…"`,
   });
 }
 
 function refuseSubject(subject: string | undefined, action: string): void {
   if (subject === undefined) return;
-  throw usage(
-    'override.subject',
-    `override ${action} is about nothing in particular; leave the last word out.`,
-    {
-      hint: `forge memory override ${action} --reason "…"`,
-    },
-  );
+  throw usage('override.subject', `override ${action} takes no subject; leave the last word out.`, {
+    hint: `forge memory override ${action} --reason "…"`,
+  });
 }
 
 function render(result: Result, style: Style): string {
@@ -76,13 +72,8 @@ function render(result: Result, style: Style): string {
   return `${said}\n${audit}`;
 }
 
-function describeReset({ tier, count, archive, audit }: Reset): string {
-  if (archive !== null)
-    return `${tier}: ${plural(count, 'record')} sealed in .forge/memory/archive/${archive}.jsonl, not read any more\naudit ${audit?.id.slice(0, 12)}`;
-  return count > 0
-    ? `${tier}: the reset that was interrupted is done (${plural(count, 'record')})`
-    : `${tier}: there is nothing to reset.`;
-}
+const describeReset = ({ tier, count, audit }: Reset): string =>
+  `${tier}: ${plural(count, 'record')} from before now ${count === 1 ? 'is' : 'are'} left out; the ledger keeps them\naudit ${audit.id.slice(0, 12)}`;
 
 export const overriding = [
   command<Result>({
@@ -90,7 +81,7 @@ export const overriding = [
     args: ['<action>', '[subject]'],
     values: { action: { words: ACTIONS } },
     summary:
-      'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt or a pause',
+      'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt, a pause or the size of memory',
     example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
     options: [
       REASON,

@@ -3,6 +3,7 @@ import { columns, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { compareText, oneLine, plural } from '../core/text.js';
 import type { MemoryReport } from '../index.js';
+import { describeEvidence } from './proven.js';
 
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no');
 
@@ -53,6 +54,14 @@ function paint(classification: string | null, style: Style): string {
   return classification === 'PARTIAL_SUCCESS' ? style.warn(classification) : style.bad(classification);
 }
 
+const knownRow = (entry: MemoryReport['knowledge'][number], style: Style): string[] => [
+  entry.status === 'valid' ? style.good(entry.status) : style.warn(entry.status),
+  entry.scope,
+  oneLine(entry.pattern, 80),
+  describeEvidence(entry) +
+    (entry.evidence_cycles.length > 0 ? ` (${entry.evidence_cycles.join(', ')})` : ''),
+];
+
 function renderText(report: MemoryReport, style: Style): string {
   const { cycles, knowledge, consolidation } = report;
   const section = (name: string, rows: string[][]): string[] =>
@@ -73,12 +82,11 @@ function renderText(report: MemoryReport, style: Style): string {
     ),
     ...section(
       'Knowledge',
-      knowledge.map(({ status, scope, pattern, evidence_cycles, kind }) => [
-        status === 'valid' ? style.good(status) : style.warn(status),
-        scope,
-        oneLine(pattern, 80),
-        kind === 'correction' ? 'by a human' : `cycles ${evidence_cycles.join(', ')}`,
-      ]),
+      knowledge.filter(({ status }) => status !== 'contested').map((entry) => knownRow(entry, style)),
+    ),
+    ...section(
+      'Contested knowledge: do not rely on it',
+      knowledge.filter(({ status }) => status === 'contested').map((entry) => knownRow(entry, style)),
     ),
     ...section(
       'Governance',
@@ -117,12 +125,10 @@ function renderMarkdown(report: MemoryReport): string {
       ]),
     ),
     ...table(
-      ['knowledge', 'scope', 'pattern', 'cycles'],
-      knowledge.map(({ status, scope, pattern, evidence_cycles }) => [
-        status,
-        scope,
-        pattern,
-        evidence_cycles.join(', '),
+      ['knowledge', 'scope', 'pattern', 'how it is known', 'cycles'],
+      knowledge.map((entry) => [
+        ...[entry.status, entry.scope, entry.pattern, describeEvidence(entry)],
+        entry.evidence_cycles.join(', '),
       ]),
     ),
     ...table(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import { Log, lastBytes } from '../core/log-tail.js';
 import { oneLine } from '../core/text.js';
-import type { RecordBody } from '../ledger/rules/segment.js';
+import type { Body } from '../ledger/memory.js';
 
 /**
  * How a cycle is judged. LTM, "Knowledge Promotion Mechanism", knows the first two: only they may teach anything. A
@@ -85,25 +85,15 @@ export const CycleInput = z.strictObject({
 });
 export type CycleInput = z.infer<typeof CycleInput>;
 
-/** The record of the execution ledger. The cycle's number is a label: clones may use the same one. */
-export function executionDraft(input: CycleInput, key: string, now: string): (n: number) => RecordBody {
+/** A cycle's execution record. Clones may use the same number: evidence names ids. */
+export function executionBody(input: CycleInput, key: string, now: string, cycle: number): Body {
   const { task_id, exit_code, started_at = now, finished_at = now, log, stages } = input;
-  const body = {
-    task_id,
-    exit_code,
-    started_at,
-    finished_at,
+  return {
+    ...{ tier: 'execution', kind: 'cycle', key, cycle, task_id, exit_code, started_at, finished_at },
     ...(log === undefined ? {} : { log: keepLog(log) }),
     ...(stages === undefined ? {} : { stages }),
   };
-  return (n) => ({ kind: 'cycle', key, cycle: cycleNumber(n), ...body });
 }
-
-/** The genesis has number 1. */
-export const cycleNumber = (n: number): number => n - 1;
-
-/** The number of the execution record that a cycle's label was made of. */
-export const executionNumber = (cycle: number): number => cycle + 1;
 
 function keepLog(log: string | Log): Log {
   if (typeof log !== 'string') return log;
@@ -127,17 +117,10 @@ const JUDGED = [
 /** Whether the cycle was evaluated at all. */
 export const isEvaluated = (input: CycleInput): boolean => JUDGED.some((field) => input[field] !== undefined);
 
-/** The record of the evaluation ledger, beside its cycle's. */
-export function evaluationBody(
-  input: CycleInput,
-  key: string,
-  execution: { id: string; n: number },
-): RecordBody {
+/** Its evaluation record. */
+export function evaluationBody(input: CycleInput, key: string, cycle: number, execution: string): Body {
   return {
-    kind: 'cycle',
-    key,
-    cycle: cycleNumber(execution.n),
-    execution: execution.id,
+    ...{ tier: 'evaluation', kind: 'cycle', key, cycle, execution },
     task_id: input.task_id,
     classification: input.classification ?? null,
     environment_valid: input.environment_valid ?? null,

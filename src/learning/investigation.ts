@@ -9,10 +9,10 @@ import {
   type Unit,
 } from '../feature/issue.js';
 import { type Context, timestamp } from '../project/project.js';
-import { readKnowledge } from './read-earned.js';
+import { readKnowledge } from './knowledge.js';
 import type { Contested } from './rules.js';
 
-/** LTM-09: opens a unit for each contested piece of knowledge; one that is open stays as it is. Caller holds the lock. */
+/** LTM-09: opens a unit for each contested piece of knowledge that has none. Caller holds the lock. */
 export function openInvestigations(context: Context, contested: readonly Contested[]): void {
   if (contested.length === 0) return;
   const at = timestamp(context);
@@ -24,8 +24,8 @@ export function openInvestigations(context: Context, contested: readonly Contest
 }
 
 /**
- * What is not contested, or not any more, needs no investigation, whoever settled it: a merge, a reset, or a command that
- * was cut off before it came this far. Its units are done. Caller holds the lock.
+ * Ends investigations of knowledge that is not contested anymore: a merge, a reset or an interrupted command may have
+ * left them open. Caller holds the lock.
  */
 export function closeInvestigations(context: Context): void {
   changeActive(context, (issues) => {
@@ -35,14 +35,14 @@ export function closeInvestigations(context: Context): void {
   });
 }
 
-/** The active issues, without investigations of what is not contested: those wait to be closed, and steer nobody. */
+/** The active issues, without investigations that only wait to be closed. */
 export function readIssues(context: Context): { path: string; bytes: Buffer | null; issues: Unit[] } {
   const { disk, layout } = context;
   const { path, bytes, value } = disk.readDocument(ACTIVE_ISSUES, activeIssuesFile(layout), { issues: [] });
   return { path, bytes, issues: openOf(context, value.issues) };
 }
 
-/** The knowledge ledger is read only where there is something to investigate. */
+/** Reads knowledge only when there is an investigation. */
 function openOf(context: Context, issues: Unit[]): Unit[] {
   if (issues.every((unit) => investigatedBy(unit) === null)) return issues;
   const proven = readKnowledge(context);
@@ -62,7 +62,7 @@ function keepDone({ disk, layout, world }: Context, unit: Unit): void {
   disk.replace(findDoneFile({ disk, layout }, unit), encodeDocument(done));
 }
 
-/** The same knowledge may be contested again: each investigation keeps a file of its own, also where a kill repeats its end. */
+/** Each investigation of the same knowledge keeps its own file. A repeated end writes the same file again. */
 function findDoneFile(
   { disk, layout }: Pick<Context, 'disk' | 'layout'>,
   { linear_id, created_at }: Unit,

@@ -2,20 +2,24 @@ import * as z from 'zod/mini';
 import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { type RecordRef, storeAudit, storeRecords } from '../ledger/append.js';
-import { requireDecision } from '../ledger/human.js';
-import { requireMemory } from '../ledger/integrity.js';
+import { type Decision, requireDecision } from '../ledger/human.js';
+import {
+  type Body,
+  type RecordRef,
+  readMemory,
+  requireMemory,
+  storeAudit,
+  storeRecords,
+} from '../ledger/memory.js';
 import { type Context, timestamp } from '../project/project.js';
 import { readFreezes } from './consolidation.js';
 import { SCOPES } from './evaluation.js';
-import { readEvaluations } from './evaluation-read.js';
-import { weighEvidence } from './evidence.js';
 import { closeInvestigations } from './investigation.js';
-import { knowledgeId, normalisePattern } from './pattern.js';
-import type { Proven } from './proven.js';
-import { readKnowledge } from './read-earned.js';
+import { readKnowledge } from './knowledge.js';
+import { knowledgeId, normalisePattern, type Proven } from './proven.js';
+import { weighEvidence } from './rules.js';
 
-/** What an override did: the audit record, and the record that it brought into the knowledge ledger. */
+/** What an override did: the audit record, and the knowledge record that it brought. */
 export interface Overridden {
   audit: RecordRef;
   action: 'append' | 'invalidate' | 'freeze' | 'unfreeze';
@@ -31,7 +35,9 @@ const CorrectionInput = z.strictObject({
   reason: z.optional(z.string()),
 });
 
-/** LTM-14: a human says what is true. It settles an invalidation of the same pattern, and contests of it. */
+const LIST = { hint: 'forge memory promote' };
+
+/** LTM-14: a human says what is true. Settles an invalidation and contests of the same pattern. */
 export async function appendCorrection(
   context: Context,
   raw: z.input<typeof CorrectionInput>,
@@ -41,72 +47,69 @@ export async function appendCorrection(
   checkText(pattern, { what: 'The pattern', lines: false });
   if (normalisePattern(pattern) === '')
     throw usage('pattern.empty', 'The pattern says nothing.', { field: 'pattern' });
-  const { around } = await requireMemory(context);
   const knowledge_id = knowledgeId(scope, pattern);
-  return context.disk.withLock(() => {
+  return decide(context, { action: 'append', knowledge_id, pattern, scope }, decision, () => {
     const known = readKnowledge(context).get(knowledge_id);
     if (known?.status === 'valid')
-      throw refused('knowledge.known', `That is known and valid already (${knowledge_id.slice(0, 12)}).`, {
-        hint: 'forge memory promote',
-      });
-    // The words stand in the knowledge ledger alone: an audit record is kept for good (LTM-19).
-    const about = { action: 'append', knowledge_id, scope };
-    const audit = storeAudit(context, around, { kind: 'override', ...about, ...decision });
-    const [record] = storeRecords(context, around, 'knowledge', [
-      {
-        kind: 'correction',
-        knowledge_id,
-        pattern,
-        evidence_cycles: [],
-        confidence: 'high',
-        scope,
-        created_at: timestamp(context),
-        evidence: [],
-        audit: audit.id,
-        settles: [...(known?.contested ?? []), ...(known?.invalidated ?? [])],
-        // What spoke against it until now was known to the human.
-        contradicts: findAgainst(context, knowledge_id),
-      },
-    ]);
-    closeInvestigations(context);
-    return { audit, action: 'append', knowledge_id, pattern, scope, ...(record ? { record } : {}) };
+      throw refused(
+        'knowledge.known',
+        `That is known and valid already (${knowledge_id.slice(0, 12)}).`,
+        LIST,
+      );
+    return {
+      kind: 'correction',
+      ...{ knowledge_id, pattern, evidence_cycles: [], confidence: 'high', scope },
+      ...{ created_at: timestamp(context), evidence: [] },
+      settles: [...(known?.contested ?? []), ...(known?.invalidated ?? [])],
+      // The human knew what contradicts it until now.
+      contradicts: findAgainst(context, knowledge_id),
+    };
   });
 }
 
-function findAgainst(context: Context, knowledge_id: string): string[] {
-  const evaluations = readEvaluations(context);
-  const against = weighEvidence(evaluations).get(knowledge_id)?.against ?? [];
-  return against.map((row) => evaluations.ids.get(row));
-}
+const findAgainst = (context: Context, knowledge_id: string): string[] =>
+  weighEvidence(readMemory(context).records('evaluation'), { has: () => true }).get(knowledge_id)?.against ??
+  [];
 
-/** LTM-14: a human says that something is not true any more. The record stays; readers show it as invalid. */
+/** LTM-14: a human says that something is not true anymore. The record stays; readers show it as invalid. */
 export async function invalidateKnowledge(
   context: Context,
   input: { knowledge: string; reason?: string },
 ): Promise<Overridden> {
   const decision = requireDecision(context, 'Invalidating knowledge', input.reason);
-  const { around } = await requireMemory(context);
-  return context.disk.withLock(() => {
-    const { knowledge_id, pattern, scope, status } = findKnown(context, input.knowledge);
+  const { knowledge_id, pattern, scope, status } = findKnown(context, input.knowledge);
+  return decide(context, { action: 'invalidate', knowledge_id, pattern, scope }, decision, () => {
     if (status === 'invalid')
-      throw refused('knowledge.invalid', `${knowledge_id.slice(0, 12)} is invalid already.`, {
-        hint: 'forge memory promote',
-      });
-    const about = { action: 'invalidate' as const, knowledge_id, scope };
-    const audit = storeAudit(context, around, { kind: 'override', ...about, ...decision });
-    const [record] = storeRecords(context, around, 'knowledge', [
-      { kind: 'invalidated', knowledge_id, audit: audit.id },
-    ]);
+      throw refused('knowledge.invalid', `${knowledge_id.slice(0, 12)} is invalid already.`, LIST);
+    return { kind: 'invalidated', knowledge_id };
+  });
+}
+
+/** The audit record and the knowledge record that names it, in one write. */
+function decide(
+  context: Context,
+  about: Omit<Required<Overridden>, 'audit' | 'record'>,
+  decision: Decision,
+  draft: () => Omit<Body, 'tier'> & { kind: string },
+): Overridden {
+  requireMemory(context);
+  // An audit record is kept for good. The words stand in the knowledge alone, where they can be redacted (LTM-19).
+  const { pattern: _, ...named } = about;
+  return context.disk.withLock(() => {
+    const body = draft();
+    const [audit, record] = storeRecords(context, [
+      { tier: 'audit', kind: 'override', ...named, ...decision },
+      ({ ids }) => ({ ...body, tier: 'knowledge', audit: ids[0] }),
+    ]) as [RecordRef, RecordRef];
     closeInvestigations(context);
-    return { audit, ...about, pattern, ...(record ? { record } : {}) };
+    return { audit, record, ...about };
   });
 }
 
 /** By its words, its id or that of the record that `memory log` shows, or the start of one. */
 function findKnown(context: Context, name: string): Proven {
-  const known = [...readKnowledge(context).values()];
   const isId = /^[0-9a-f]{6,64}$/.test(name);
-  const found = known.filter(({ knowledge_id, record, pattern }) =>
+  const found = [...readKnowledge(context).values()].filter(({ knowledge_id, record, pattern }) =>
     isId
       ? knowledge_id.startsWith(name) || record.startsWith(name)
       : normalisePattern(pattern) === normalisePattern(name),
@@ -118,13 +121,9 @@ function findKnown(context: Context, name: string): Proven {
     ? usage(
         'knowledge.ambiguous',
         `${shown} means ${found.length} pieces of knowledge; name one by its id.`,
-        {
-          hint: 'forge memory promote',
-        },
+        LIST,
       )
-    : usage('knowledge.unknown', `Nothing that is known is called ${shown}.`, {
-        hint: 'forge memory promote',
-      });
+    : usage('knowledge.unknown', `Nothing that is known is called ${shown}.`, LIST);
 }
 
 /** LTM-14: consolidation waits until a human ends that. Recording goes on. */
@@ -135,19 +134,16 @@ export async function freezeConsolidation(
   const action = input.end ? 'unfreeze' : 'freeze';
   const what = input.end ? 'Unfreezing consolidation' : 'Freezing consolidation';
   const decision = requireDecision(context, what, input.reason);
-  const { around } = await requireMemory(context);
+  requireMemory(context);
   return context.disk.withLock(() => {
     const freezes = readFreezes(context);
     if (input.end && freezes.length === 0)
-      throw refused('consolidation.running', 'Consolidation is not frozen.', {
-        hint: 'forge memory promote',
-      });
+      throw refused('consolidation.running', 'Consolidation is not frozen.', LIST);
     if (!input.end && freezes.length > 0)
       throw refused('consolidation.frozen', 'Consolidation is frozen already.', {
         hint: 'forge memory override unfreeze --reason "…"',
       });
     const settles = input.end ? { settles: freezes } : {};
-    const audit = storeAudit(context, around, { kind: 'override', action, ...settles, ...decision });
-    return { audit, action };
+    return { audit: storeAudit(context, { kind: 'override', action, ...settles, ...decision }), action };
   });
 }

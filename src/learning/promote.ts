@@ -1,16 +1,17 @@
 import { ForgeError, refused, usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
-import { requireMemory } from '../ledger/integrity.js';
-import type { Around } from '../ledger/store/ledger.js';
+import { requireMemory } from '../ledger/memory.js';
 import { type Context, isBuilding, requireSupervisor } from '../project/project.js';
 import { type Assessment, assess, type Consolidated, consolidateIfDue, whyWaiting } from './consolidation.js';
-import { normalisePattern } from './pattern.js';
-import type { Proven } from './proven.js';
-import { readKnowledge } from './read-earned.js';
-import type { Contested, Plan, Promotion, Reinstated, Rejected } from './rules.js';
+import { type KnownPattern, listKnown } from './knowledge.js';
+import { normalisePattern } from './proven.js';
+import type { Plan } from './rules.js';
+
+const LISTS = ['promoted', 'contested', 'reinstated', 'rejected'] as const;
+type Lists = Pick<Plan, (typeof LISTS)[number]> & { known: KnownPattern[] };
 
 /** What may be learned, and what stands in the way. */
-export interface Promoted {
+export interface Promoted extends Omit<Lists, 'promoted'> {
   /** Whether consolidation is due: ten or more cycles are not covered. */
   due: boolean;
   due_in: number;
@@ -18,71 +19,46 @@ export interface Promoted {
   ran: boolean;
   /** Why it waits although it is due. */
   waits?: string;
-  promoted: Promotion[];
-  contested: Contested[];
-  reinstated: Reinstated[];
-  rejected: Rejected[];
-  /** What is known already. */
-  known: KnownPattern[];
+  /** With the cycles that forge tested, and those that were only reported. */
+  promoted: (Plan['promoted'][number] & { tested: number; reported: number })[];
   /** The pattern that was asked for; then only what concerns it is listed. */
   asked?: string;
 }
 
-export type KnownPattern = Pick<
-  Proven,
-  'knowledge_id' | 'pattern' | 'scope' | 'kind' | 'status' | 'evidence_cycles' | 'created_at'
->;
-
-/** `forge memory consolidate`: runs when it is due; between windows it only says when (LTM-08). */
+/** `forge memory consolidate`: runs when it is due; before that it only says when (LTM-08). */
 export async function consolidateMemory(context: Context): Promise<Promoted> {
   requireSupervisor(context, 'memory');
-  const { around } = await requireMemory(context);
-  return context.disk.withLock(() => runIfDue(context, around));
-}
-
-function runIfDue(context: Context, around: Around): Promoted {
-  if (context.disk.dryRun) return describe(context, assess(context));
-  const { assessment, ...done } = consolidateIfDue(context, around);
-  if (done.waits !== undefined)
+  requireMemory(context);
+  return context.disk.withLock(() => {
+    if (context.disk.dryRun) return describe(context, assess(context));
+    const { assessment, ...done } = consolidateIfDue(context);
+    if (done.waits === undefined) return describe(context, assessment, done);
     throw refused('consolidation.waits', `Consolidation is due, but ${done.waits}`, {
       hint: 'forge memory promote  (shows what it would do)',
     });
-  return describe(context, assessment, done);
+  });
 }
 
 function describe(context: Context, { plan, due_in }: Assessment, done?: Consolidated): Promoted {
-  const { promoted, contested, reinstated, rejected } = plan;
+  const { promoted, contested, reinstated, rejected, tested } = plan;
+  const ran = done?.ran ?? false;
   const due = due_in === 0;
-  const waits = due && done?.ran !== true ? whyWaiting(context) : null;
+  const waits = due && !ran ? whyWaiting(context) : null;
   return {
-    due,
-    due_in: done?.ran ? done.due_in : due_in,
-    ran: done?.ran ?? false,
+    ...{ due, due_in: done?.due_in ?? due_in, ran },
     ...(waits === null ? {} : { waits }),
-    promoted,
-    contested,
-    reinstated,
-    rejected,
+    promoted: promoted.map((promotion) => {
+      const count = tested[promotion.knowledge_id] ?? 0;
+      return { ...promotion, tested: count, reported: promotion.evidence.length - count };
+    }),
+    ...{ contested, reinstated, rejected },
     known: listKnown(context),
   };
 }
 
-export const listKnown = (context: Context): KnownPattern[] =>
-  [...readKnowledge(context).values()].map(
-    ({ knowledge_id, pattern, scope, kind, status, evidence_cycles, created_at }) => ({
-      knowledge_id,
-      pattern,
-      scope,
-      kind,
-      status,
-      evidence_cycles,
-      created_at,
-    }),
-  );
-
 /**
- * `forge memory promote [PATTERN]`: where each pattern stands, and which condition it fails (LTM-06). A consolidation that
- * is due is run; who may not, or cannot now, is shown what it would do.
+ * `forge memory promote [PATTERN]`: where each pattern stands, and which condition it fails (LTM-06). Runs a
+ * consolidation that is due. Where that is not allowed, or not possible now, shows what it would do.
  */
 export async function promotePattern(
   context: Context,
@@ -92,18 +68,18 @@ export async function promotePattern(
   const all = shown.due && shown.waits === undefined ? ((await runHere(context)) ?? shown) : shown;
   if (pattern === undefined) return all;
   const wanted = normalisePattern(pattern);
-  const only = <T extends { pattern: string }>(entries: readonly T[]): T[] =>
-    entries.filter((entry) => normalisePattern(entry.pattern) === wanted);
-  const found = {
+  const isAsked = (entry: { pattern: string }): boolean => normalisePattern(entry.pattern) === wanted;
+  const found: Promoted = {
     ...all,
     asked: pattern,
-    promoted: only(all.promoted),
-    contested: only(all.contested),
-    reinstated: only(all.reinstated),
-    rejected: only(all.rejected),
-    known: only(all.known),
+    promoted: all.promoted.filter(isAsked),
+    contested: all.contested.filter(isAsked),
+    reinstated: all.reinstated.filter(isAsked),
+    rejected: all.rejected.filter(isAsked),
+    known: all.known.filter(isAsked),
   };
-  if (LISTS.every((list) => found[list].length === 0)) throw unknownPattern(pattern, all);
+  if (found.known.length === 0 && LISTS.every((list) => found[list].length === 0))
+    throw unknownPattern(pattern, all);
   return found;
 }
 
@@ -118,11 +94,6 @@ async function runHere(context: Context): Promise<Promoted | null> {
     return null;
   }
 }
-
-const LISTS = ['promoted', 'contested', 'reinstated', 'rejected', 'known'] as const satisfies (
-  | keyof Plan
-  | 'known'
-)[];
 
 function unknownPattern(pattern: string, { promoted, rejected }: Promoted): Error {
   const seen = promoted.length + rejected.length;

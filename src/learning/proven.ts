@@ -1,5 +1,19 @@
-import type { LedgerRecord } from '../ledger/rules/record.js';
-import type { Identified } from './evidence.js';
+import { createHash } from 'node:crypto';
+import { plural, wordsOf } from '../core/text.js';
+import type { Identified } from '../ledger/memory.js';
+
+/** LTM, "Knowledge Promotion Mechanism": distinct cycles. */
+export const ENOUGH = 3;
+
+/** Patterns that differ only in case, width, white space and a final mark are the same. */
+export const normalisePattern = (text: string): string => wordsOf(text, '.!;');
+
+/** The id of a piece of knowledge: the same on every machine that learns it (LTM-07). */
+export function knowledgeId(scope: string, pattern: string): string {
+  return createHash('sha256')
+    .update(`forge\u0000knowledge\u0000${scope}\u0000${normalisePattern(pattern)}`)
+    .digest('hex');
+}
 
 /** A piece of long-term knowledge as its records leave it (docs/governance.md). */
 export interface Proven {
@@ -7,58 +21,90 @@ export interface Proven {
   pattern: string;
   scope: string;
   kind: 'knowledge' | 'correction';
-  /** The first record of it: that one counts, the others confirm. */
+  /** The first record of it. The others confirm it. */
   record: string;
   created_at: string;
   evidence_cycles: number[];
-  /** `unproven`: its evidence is not here, so nobody can tell. */
+  /** How many of these cycles forge tested, and how many were only reported. */
+  tested: number;
+  reported: number;
+  /** `unproven`: its evidence is not here. */
   status: 'valid' | 'contested' | 'invalid' | 'unproven';
-  /** No record of it that can be built on is here. */
-  isDoubtful: boolean;
   /** The `contested` records that nothing settles. */
   contested: string[];
   /** The `invalidated` records that nothing settles. */
   invalidated: string[];
-  /** Evaluations whose contradiction was looked at before. */
+  /** Evaluations whose contradiction an earlier consolidation, or a human, has seen. */
   answered: Set<string>;
 }
 
-/** What the knowledge ledger says, by knowledge id; records sorted by (n, id). What is doubtful settles nothing. */
+/** How it is known, in words: "tested in 3 cycles", "reported 10 times". */
+export function describeEvidence({
+  kind,
+  tested,
+  reported,
+}: Pick<Proven, 'kind' | 'tested' | 'reported'>): string {
+  if (kind === 'correction') return 'by a human';
+  const parts = [
+    ...(tested > 0 ? [`tested in ${plural(tested, 'cycle')}`] : []),
+    ...(reported > 0 ? [`reported ${plural(reported, 'time')}`] : []),
+  ];
+  return parts.join(', ');
+}
+
+/**
+ * What knowledge records, in order of (n, id), say by knowledge id. `has` tells which records are here: a record whose
+ * evidence is elsewhere settles nothing.
+ */
 export function readProven(
   records: readonly Identified[],
-  doubtful: ReadonlySet<string> = new Set(),
+  has: (id: string) => boolean,
 ): Map<string, Proven> {
   const proven = new Map<string, Proven>();
-  const settled = new Set<string>();
-  const sound = records.filter(({ id }) => !doubtful.has(id));
-  for (const { record } of sound)
-    if (SETTLING.has(record.kind)) for (const id of textsOf(record.settles)) settled.add(id);
-  for (const { id, record } of sound) if (TEACHING.has(record.kind)) addProven(proven, id, record, false);
-  for (const { id, record } of records)
-    if (doubtful.has(id) && TEACHING.has(record.kind)) addProven(proven, id, record, true);
-  for (const { id, record } of sound) applyTo(proven, id, record, settled);
-  for (const entry of proven.values()) entry.status = statusOf(entry);
+  const sound = records.filter((entry) => isSupported(entry, has));
+  const tested = new Map(records.flatMap(({ record }) => Object.entries(record.tested ?? {})));
+  for (const entry of sound) addProven(proven, entry, tested, 'valid');
+  for (const entry of records) addProven(proven, entry, tested, 'unproven');
+  const settling = sound.filter(({ record }) => SETTLING.has(record.kind));
+  const settled = new Set(settling.flatMap(({ record }) => textsOf(record.settles)));
+  for (const entry of sound) applyTo(proven, entry, settled);
+  for (const entry of proven.values()) {
+    if (entry.invalidated.length > 0) entry.status = 'invalid';
+    else if (entry.contested.length > 0 && entry.status === 'valid') entry.status = 'contested';
+  }
   return proven;
 }
 
 const TEACHING: ReadonlySet<string> = new Set(['knowledge', 'correction']);
 const SETTLING: ReadonlySet<string> = new Set(['correction', 'reinstated']);
 
-function addProven(proven: Map<string, Proven>, id: string, record: LedgerRecord, isDoubtful: boolean): void {
+function isSupported({ record }: Identified, has: (id: string) => boolean): boolean {
+  if (record.kind === 'knowledge' || record.kind === 'reinstated')
+    return new Set(textsOf(record.evidence).filter(has)).size >= ENOUGH;
+  return (record.kind !== 'correction' && record.kind !== 'invalidated') || has(String(record.audit));
+}
+
+function addProven(
+  proven: Map<string, Proven>,
+  { id, record }: Identified,
+  counts: ReadonlyMap<string, unknown>,
+  status: Proven['status'],
+): void {
   const { knowledge_id, pattern, scope, created_at, evidence_cycles, kind } = record;
-  if (typeof knowledge_id !== 'string' || typeof pattern !== 'string' || typeof scope !== 'string') return;
-  const known = proven.get(knowledge_id);
-  if (known) return;
+  if (!TEACHING.has(kind) || typeof knowledge_id !== 'string' || proven.has(knowledge_id)) return;
+  const evidence = textsOf(record.evidence).length;
+  const tested = Math.min(Number(counts.get(id) ?? 0), evidence);
   proven.set(knowledge_id, {
     knowledge_id,
-    pattern,
-    scope,
+    pattern: String(pattern),
+    scope: String(scope),
     kind: kind as Proven['kind'],
     record: id,
     created_at: typeof created_at === 'string' ? created_at : '',
     evidence_cycles: Array.isArray(evidence_cycles) ? evidence_cycles.filter(Number.isInteger) : [],
-    status: 'valid',
-    isDoubtful,
+    tested,
+    reported: evidence - tested,
+    status,
     contested: [],
     invalidated: [],
     answered: new Set(),
@@ -67,33 +113,24 @@ function addProven(proven: Map<string, Proven>, id: string, record: LedgerRecord
 
 function applyTo(
   proven: ReadonlyMap<string, Proven>,
-  id: string,
-  record: LedgerRecord,
+  { id, record }: Identified,
   settled: ReadonlySet<string>,
 ): void {
-  if (record.kind === 'consolidation') {
-    const answered: unknown[] = Array.isArray(record.answered) ? record.answered : [];
-    for (const entry of answered as (Record<string, unknown> | null)[])
-      for (const evaluation of textsOf(entry?.contradicts))
-        proven.get(String(entry?.knowledge_id))?.answered.add(evaluation);
-    return;
-  }
+  const answers = record.kind === 'consolidation' ? listOf(record.answered) : [record];
+  for (const { knowledge_id, contradicts } of answers)
+    for (const evaluation of textsOf(contradicts)) proven.get(String(knowledge_id))?.answered.add(evaluation);
   const entry = proven.get(String(record.knowledge_id));
-  if (!entry) return;
-  for (const evaluation of textsOf(record.contradicts)) entry.answered.add(evaluation);
-  if (settled.has(id)) return;
+  if (!entry || settled.has(id)) return;
   if (record.kind === 'contested') entry.contested.push(id);
   if (record.kind === 'invalidated') entry.invalidated.push(id);
 }
 
-function statusOf({ contested, invalidated, isDoubtful }: Proven): Proven['status'] {
-  if (invalidated.length > 0) return 'invalid';
-  if (isDoubtful) return 'unproven';
-  return contested.length > 0 ? 'contested' : 'valid';
-}
-
 export const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+
+/** The objects of a list that may hold anything. */
+export const listOf = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter((item) => typeof item === 'object' && item !== null) : [];
 
 /** The words of knowledge by its id. */
 export const namesOf = (knowledge: readonly Identified[]): Map<string, string> =>

@@ -1,5 +1,5 @@
+import type { Identified } from '../ledger/memory.js';
 import { LATE_WRITE } from './evaluation.js';
-import type { Identified } from './evidence.js';
 import { namesOf, textsOf } from './proven.js';
 
 /** LTM, "Compliance Reporting Extension", for one cycle. */
@@ -128,17 +128,10 @@ function beginningOf(all: readonly CycleReport[], place: number, beyond: string)
 }
 
 const REPAIRS: ReadonlySet<string> = new Set([
-  'restored',
-  'repaired',
-  'adopted',
-  'dropped',
-  'redacted',
-  'compacted',
-  'governance_warning',
-  'paused',
-  'recovery',
+  ...['damage', 'restored', 'repaired', 'discarded', 'redacted'],
+  ...['governance_warning', 'paused', 'recovery'],
 ]);
-const OVERRIDES: ReadonlySet<string> = new Set(['override', 'acknowledged', 'feature_override']);
+const OVERRIDES: ReadonlySet<string> = new Set(['override', 'acknowledged', 'reset', 'feature_override']);
 
 function describeEvents(
   { audit, knowledge }: ReportInput,
@@ -157,10 +150,10 @@ function describeEvents(
 
 /** Knowledge is called by the words that its own ledger has: what was redacted there is an id. */
 function describeEvent({ id, record }: Identified, names: ReadonlyMap<string, string>): ReportedEvent {
-  const { at = '', kind, action, knowledge_id, message, reason, subject, of, by } = record;
+  const { at = '', kind, action, knowledge_id, message, reason, subject, reset = record.of, by } = record;
   const known =
     typeof knowledge_id === 'string' ? (names.get(knowledge_id) ?? knowledge_id.slice(0, 12)) : null;
-  const words = [action, of, known ?? subject, message, reason, by === undefined ? undefined : `(${by})`];
+  const words = [action, reset, known ?? subject, message, reason, by === undefined ? undefined : `(${by})`];
   const text = words.filter((word) => typeof word === 'string' && word !== '').join(' ');
   return { id, at, kind, text };
 }

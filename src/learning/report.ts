@@ -1,16 +1,15 @@
 import { usage } from '../core/error.js';
-import { readRecords } from '../ledger/read.js';
-import { type MemoryStats, memoryStats } from '../ledger/stats.js';
+import { type MemoryStats, memoryStats } from '../ledger/log.js';
 import type { Context } from '../project/project.js';
 import { assess, whyWaiting } from './consolidation.js';
-import { type KnownPattern, listKnown } from './promote.js';
+import { type KnownPattern, listKnown } from './knowledge.js';
 import { buildReport, type Reported } from './report-rules.js';
 
 /** LTM-15: the four fields over a range of cycles, and what they are made of. */
 export interface MemoryReport extends Reported {
   from: number | null;
   to: number | null;
-  /** Whether every cycle of the range was written when it ended, and there is one. */
+  /** Whether the range has cycles, and each was written when it ended. */
   memory_write_performed: boolean;
   knowledge_promoted: boolean;
   knowledge_conflict_detected: boolean;
@@ -26,7 +25,7 @@ export interface MemoryReport extends Reported {
     repairs: number;
   };
   knowledge: KnownPattern[];
-  /** How many evaluated cycles more make consolidation due; why it waits where it is. */
+  /** How many more evaluated cycles make consolidation due, and why it waits where it is. */
   consolidation: { due_in: number; waits: string | null };
 }
 
@@ -39,16 +38,16 @@ export async function reportMemory(
     throw usage('report.range', `The range ${from} to ${to} is empty: --from is above --to.`, {
       field: 'from',
     });
+  const { due_in, memory } = assess(context);
   const reported = buildReport({
-    executions: readRecords(context, 'execution'),
-    evaluations: readRecords(context, 'evaluation'),
-    knowledge: readRecords(context, 'knowledge'),
-    audit: readRecords(context, 'audit'),
+    executions: memory.records('execution'),
+    evaluations: memory.records('evaluation'),
+    knowledge: memory.records('knowledge'),
+    audit: memory.records('audit'),
     from,
     to,
   });
   const { status } = await memoryStats(context);
-  const { due_in } = assess(context);
   return {
     from: from ?? null,
     to: to ?? null,

@@ -98,10 +98,6 @@ const TABLES = {
     commits: z.int().check(z.gte(0), z.lte(1_000_000)),
     deleted_files: z.int().check(z.gte(0), z.lte(1_000_000)),
   }),
-  memory: () => ({
-    /** When segments are folded into the fixed files: at session end on the default branch, or only when asked. */
-    fold: z.enum(['auto', 'never']),
-  }),
   guard: () => ({
     /** What halts besides being refused: secrets, cards, IBANs and national ids, or everything. Never less. */
     halt_on: z.enum(['critical', 'all']),
@@ -138,7 +134,6 @@ export const DEFAULTS: Tables = {
   cycle: { commit: false, checkpoint: false },
   checkpoint: { verify: [] },
   recover: { files: 20, commits: 10, deleted_files: 5 },
-  memory: { fold: 'auto' },
   guard: { halt_on: 'critical' },
 };
 export const TABLE_NAMES = Object.keys(DEFAULTS) as TableName[];

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { redact } from '../../src/ledger2/redact.js';
-import { repair } from '../../src/ledger2/repair.js';
+import { redact } from '../../src/ledger/redact.js';
+import { repair } from '../../src/ledger/repair.js';
 import { type Desk, LEDGER, type World } from './ledger-world.js';
 
 export type Operation = (world: World, desk: Desk) => Promise<void> | void;

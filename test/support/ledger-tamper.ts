@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { append } from '../../src/ledger2/append.js';
-import type { Verdict } from '../../src/ledger2/verify.js';
+import { append } from '../../src/ledger/append.js';
+import type { Verdict } from '../../src/ledger/verify.js';
 import { type Desk, randomOf, World } from './ledger-world.js';
 
 /** A change of one ledger file, or null where the file cannot be changed that way. */

@@ -11,14 +11,15 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { Disk } from '../../src/core/disk.js';
 import { layoutOf } from '../../src/core/paths.js';
 import { liveness, self } from '../../src/core/process-identity.js';
 import { gitIn, openObjects } from '../../src/git/client.js';
-import { append, initLedger } from '../../src/ledger2/append.js';
-import type { Finding } from '../../src/ledger2/compare.js';
-import type { LedgerContext } from '../../src/ledger2/context.js';
-import { ledgerId } from '../../src/ledger2/record.js';
-import { type Verdict, verify } from '../../src/ledger2/verify.js';
+import { append, initLedger } from '../../src/ledger/append.js';
+import type { Finding } from '../../src/ledger/compare.js';
+import type { LedgerContext } from '../../src/ledger/context.js';
+import { ledgerId } from '../../src/ledger/record.js';
+import { type Verdict, verify } from '../../src/ledger/verify.js';
 
 export const LEDGER = '.forge/memory/ledger';
 
@@ -58,8 +59,12 @@ export class Desk {
     ).split('\n');
     const repository = { root, gitDir, commonDir: resolve(root, commonDir) };
     const git = gitIn(root, process.env);
+    const layout = layoutOf(root, { ...repository, kind: 'main' });
+    const disk = new Disk(layout, { me: self, liveness }, false);
+    disk.guard = () => {};
     this.context = {
-      layout: layoutOf(root, { ...repository, kind: 'main' }),
+      layout,
+      disk,
       repository,
       git: (args, options) => {
         this.processes++;
@@ -69,10 +74,10 @@ export class Desk {
         this.processes++;
         return openObjects(root, process.env);
       },
-      policy: { me: self, liveness },
       now: clock,
       session: null,
       actor: 'forge',
+      warnings: [],
     };
   }
 

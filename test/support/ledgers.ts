@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { recordId, TIERS, type Tier } from '../../src/ledger/rules/record.js';
+import { recordId } from '../../src/ledger/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import { makeFolder, type Project, projectAt } from './project.js';
@@ -14,7 +14,7 @@ interface Verified {
   status: string;
   notes: string[];
   problems: { code: string; message: string; file: string }[];
-  restored: { tier: Tier; records: number }[];
+  restored: string[];
 }
 
 /** A working copy in which somebody records, with git and forge as they would be typed. */
@@ -87,50 +87,27 @@ export function cloneDesk(server: Pick<Project, 'dir'>, ...options: string[]): D
   return deskAt(dir);
 }
 
-/** Every container of a tier, as paths from the project's top. */
-export function containers(desk: Pick<Project, 'path'>, tier: Tier): string[] {
-  const fixed = tier === 'notes' ? '.forge/memory/long-term/notes.jsonl' : `.forge/memory/${tier}.jsonl`;
-  return [fixed, ...segments(desk, tier)].filter((path) => existsSync(desk.path(path)));
-}
+const LEDGER = '.forge/memory/ledger';
 
-export function segments(desk: Pick<Project, 'path'>, tier: Tier): string[] {
-  const folder = `.forge/memory/${tier}.d`;
-  if (!existsSync(desk.path(folder))) return [];
-  return readdirSync(desk.path(folder))
+/** Every file of the ledger, as paths from the project's top. */
+export function containers(desk: Pick<Project, 'path'>): string[] {
+  if (!existsSync(desk.path(LEDGER))) return [];
+  return readdirSync(desk.path(LEDGER))
     .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => `${folder}/${name}`);
+    .map((name) => `${LEDGER}/${name}`);
 }
 
-/** Whole lines that are records: not what stands after the last LF, and no padding. */
+/** Whole lines without their indentation; not what stands after the last LF. */
 const linesOf = (bytes: Buffer): string[] =>
   bytes
     .toString('utf8')
     .split('\n')
     .slice(0, -1)
-    .filter((line) => !line.startsWith('{"v":1,"pad":'));
+    .map((line) => line.replace(/^ */, ''));
 
-const idsIn = (desk: Pick<Project, 'path'>, paths: readonly string[]): string[] =>
-  paths.flatMap((path) => linesOf(readFileSync(desk.path(path))).map(recordId));
-
-function archived(desk: Pick<Project, 'path'>): string[] {
-  const folder = '.forge/memory/archive';
-  if (!existsSync(desk.path(folder))) return [];
-  const names = readdirSync(desk.path(folder)).filter((name) => name.endsWith('.jsonl'));
-  return idsIn(
-    desk,
-    names.map((name) => `${folder}/${name}`),
-  );
-}
-
-/** The ids of all records in the working tree, archives included: each line's hash, with nothing of forge between. */
+/** The ids of all records in the working tree: each line's hash, with nothing of forge between. */
 export const idsHere = (desk: Pick<Project, 'path'>): Set<string> =>
-  new Set([
-    ...idsIn(
-      desk,
-      TIERS.flatMap((tier) => containers(desk, tier)),
-    ),
-    ...archived(desk),
-  ]);
+  new Set(containers(desk).flatMap((path) => linesOf(readFileSync(desk.path(path))).map(recordId)));
 
 /** The ids of all records that some commit holds, of those that `revisions` lead to. */
 export function idsInHistory(desk: Pick<Project, 'dir' | 'git'>, ...revisions: string[]): Set<string> {
@@ -184,14 +161,14 @@ export async function expectIntact(desk: Desk, ids: Ids): Promise<void> {
   expect({ status, problems, notes }).toMatchObject({ status: 'intact', problems: [] });
   const here = idsHere(desk);
   expect(ids.filter((id) => !here.has(id))).toEqual([]);
-  const shown = new Set([...(await logged(desk)).map(({ id }) => id), ...archived(desk)]);
+  const shown = new Set((await logged(desk)).map(({ id }) => id));
   expect(ids.filter((id) => !shown.has(id))).toEqual([]);
   expect(dirtyMemory(desk)).toEqual([]);
 }
 
 interface Logged {
   id: string;
-  record: { kind: string; count?: number };
+  record: { kind: string; records?: string[] };
 }
 
 async function logged(desk: Desk, ...options: string[]): Promise<Logged[]> {
@@ -202,7 +179,10 @@ async function logged(desk: Desk, ...options: string[]): Promise<Logged[]> {
 /** How many records the audit ledger says were put back. */
 export async function restoredHere(desk: Desk): Promise<number> {
   const records = await logged(desk, '--tier', 'audit');
-  return records.reduce((sum, { record: { kind, count = 0 } }) => sum + (kind === 'restored' ? count : 0), 0);
+  return records.reduce(
+    (sum, { record }) => sum + (record.kind === 'restored' ? (record.records?.length ?? 0) : 0),
+    0,
+  );
 }
 
 /** A flow: what it does at a desk, and the records that have to be there afterwards. */

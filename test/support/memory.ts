@@ -1,32 +1,30 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import type { Finding, Integrity } from '../../src/index.js';
-import type { Tier } from '../../src/ledger/rules/record.js';
+import type { Integrity, Problem } from '../../src/index.js';
+import type { Tier } from '../../src/ledger/record.js';
 import { forgeJson, type RunOptions, runForge } from './forge.js';
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';
 
 export const HALT = '.git/forge/halt.json';
-export const JOURNAL = '.git/forge/journal.jsonl';
+export const JOURNAL = '.git/forge/journal/main.jsonl';
 /** A person at a terminal. */
 export const HUMAN: RunOptions = { terminal: true };
 
-export const fixedOf = (tier: Tier): string =>
-  tier === 'notes' ? '.forge/memory/long-term/notes.jsonl' : `.forge/memory/${tier}.jsonl`;
+export const LEDGER = '.forge/memory/ledger';
 
-/** The segments of a tier, as paths from the root. */
-export function segmentsOf(project: Project, tier: Tier): string[] {
-  const folder = `.forge/memory/${tier}.d`;
-  return readdirSync(project.path(folder))
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => `${folder}/${name}`);
-}
+/** The files of the ledger but the first record's, as paths from the root, oldest first. */
+export const containersOf = (project: Pick<Project, 'path'>): string[] =>
+  readdirSync(project.path(LEDGER))
+    .filter((name) => name.endsWith('.jsonl') && !name.startsWith('init-'))
+    .map((name) => `${LEDGER}/${name}`)
+    .sort((a, b) => statSync(project.path(a)).mtimeMs - statSync(project.path(b)).mtimeMs);
 
-/** The one segment that is there. */
-export function segmentOf(project: Project, tier: Tier): string {
-  const [first, ...more] = segmentsOf(project, tier);
-  if (first === undefined || more.length > 0) throw new Error(`${more.length} segments of ${tier} too many`);
+/** The one file beside the first record's. */
+export function containerOf(project: Pick<Project, 'path'>): string {
+  const [first, ...more] = containersOf(project);
+  if (first === undefined || more.length > 0) throw new Error(`${more.length} files too many`);
   return first;
 }
 
@@ -41,9 +39,9 @@ export async function verify(project: Project, ...args: string[]): Promise<Verif
 }
 
 /** Every field that a finding has, for people and for machines. */
-const FINDING_FIELDS = ['code', 'tier', 'file', 'line', 'offset', 'message', 'last_good', 'hint'];
+const FINDING_FIELDS = ['code', 'file', 'line', 'offset', 'message', 'last_good', 'hint', 'ids'];
 
-const lacking = (finding: Finding): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
+const lacking = (finding: Problem): string[] => FINDING_FIELDS.filter((field) => !(field in finding));
 
 export interface Recorded {
   cycle: number;
@@ -65,13 +63,6 @@ export interface Logged {
 
 export async function logOf(project: Project, tier: Tier): Promise<Logged[]> {
   return (await forgeJson<{ records: Logged[] }>(project, ['memory', 'log', '--tier', tier])).records;
-}
-
-/** Folds and commits what was recorded. */
-export async function commitFolded(project: Project): Promise<void> {
-  await forgeJson(project, ['memory', 'fold']);
-  project.git('add', '.');
-  project.git('commit', '-qm', 'Fold');
 }
 
 export const linesOf = (project: Project, file: string): string[] =>
@@ -127,21 +118,20 @@ export const cyclesOf = async (
   tier: 'execution' | 'evaluation' = 'execution',
 ): Promise<Logged[]> => (await logOf(project, tier)).filter(({ kind }) => kind === 'cycle');
 
-/** A repository whose execution ledger has a segment of three cycles. */
+/** A repository whose ledger has a file of three cycles without evaluations. */
 export async function withCycles(
   make = makeForge,
 ): Promise<{ project: Project; file: string; lines: string[] }> {
   const project = await make();
   for (let i = 0; i < 3; i++) await record(project);
-  const file = segmentOf(project, 'execution');
+  const file = containerOf(project);
   return { project, file, lines: linesOf(project, file) };
 }
 
-/** The same, folded and committed. */
+/** The same, committed and verified. */
 export async function withCommitted(): Promise<{ project: Project; file: string; lines: string[] }> {
-  const { project } = await withCycles();
-  await commitFolded(project);
-  await verify(project);
-  const file = fixedOf('execution');
-  return { project, file, lines: linesOf(project, file) };
+  const made = await withCycles();
+  commit(made.project);
+  await verify(made.project);
+  return made;
 }

@@ -1,4 +1,4 @@
-import { confirm as confirmation, input, select } from '@inquirer/prompts';
+import { confirm as ask, input, select } from '@inquirer/prompts';
 
 interface Context {
   output: NodeJS.WritableStream;
@@ -21,7 +21,7 @@ async function answerTo<T>(question: (context: Context) => Promise<T>): Promise<
 }
 
 export function confirm(message: string): Promise<boolean> {
-  return answerTo((context) => confirmation({ message, default: false }, context));
+  return answerTo((context) => ask({ message, default: false }, context));
 }
 
 export function choose<T extends string>(message: string, choices: readonly T[], initial: T): Promise<T> {
@@ -31,9 +31,4 @@ export function choose<T extends string>(message: string, choices: readonly T[],
 
 export function line(message: string, initial: string): Promise<string> {
   return answerTo((context) => input({ message, default: initial }, context));
-}
-
-/** Asks until something is typed. */
-export function ask(message: string): Promise<string> {
-  return answerTo((context) => input({ message, required: true }, context));
 }

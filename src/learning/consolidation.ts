@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readHint, writeHint } from '../core/cache.js';
 import { windowFile } from '../core/paths.js';
-import { openDamage } from '../ledger/audit.js';
 import { currentHeads, type Memory, type RecordRef, readMemory, storeRecords } from '../ledger/memory.js';
+import { openDamage } from '../ledger/open.js';
 import type { Context } from '../project/project.js';
 import { readSize, TOO_LARGE } from './growth.js';
 import { closeInvestigations, openInvestigations } from './investigation.js';

@@ -15,7 +15,9 @@ import {
   stampOf,
   withLedgerLock,
 } from './context.js';
+import type { Graph } from './graph.js';
 import { appendToJournal, readOwnJournal } from './journal.js';
+import { openHalts } from './open.js';
 import { listContainers, readSnapshot } from './read.js';
 import { byNumber, formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
 import { appendToViews } from './view.js';
@@ -48,6 +50,7 @@ interface AppendState {
   heads: string[];
   maxN: number;
   maxCycle: number;
+  /** Or an audit record halts writing. */
   isDamaged: boolean;
   open: OpenFile | null;
 }
@@ -227,6 +230,7 @@ function planLines(
     const named = new Set([prev, ...seen]);
     plan.state.heads = [...plan.state.heads.filter((head) => !named.has(head)), id].sort();
     plan.state.maxN = n;
+    if (fields['halts'] === true) plan.state.isDamaged = true;
     if (tier === 'execution' && fields['cycle'] === cycle) plan.state.maxCycle = cycle;
     plan.lines.push(line);
     plan.stored.push({ id, n });
@@ -278,6 +282,9 @@ function writeWhole(fd: number, bytes: Buffer, size: number): void {
 /** Of the whole ledger, as the next append would name them. */
 export const currentHeads = (context: LedgerContext): readonly string[] => loadState(context).heads;
 
+/** The largest number. The first record has 1. */
+export const currentNumber = (context: LedgerContext): number => loadState(context).maxN;
+
 /** Bytes of all containers. */
 export const ledgerBytes = (context: LedgerContext): number => loadState(context).bytes;
 
@@ -289,12 +296,21 @@ function loadState(context: LedgerContext): AppendState {
   const { graph } = readSnapshot(context, listed);
   const ledger = graph.ledger() ?? readLedgerId(context);
   if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
-  const isDamaged =
-    graph.containers.some(({ problems }) => problems.length > 0) || graph.checkLinks().length > 0;
+  const isDamaged = hasDamage(graph) || openHalts(graph).length > 0;
   const open = known?.open ?? null;
   const bytes = listed.reduce((sum, { size }) => sum + size, 0);
   const found = { heads: graph.heads(), maxN: graph.maxN(), maxCycle: graph.maxCycle(), bytes };
   return { folder: '', ledger, isDamaged, open, ...found };
+}
+
+/** What a repair vouched for is none. */
+function hasDamage(graph: Graph): boolean {
+  const settled = graph.subjects('repaired');
+  const isOpen = ({ sha256 }: { sha256: string }): boolean => !settled.has(sha256);
+  return (
+    graph.containers.some(({ problems }) => problems.some(isOpen)) ||
+    graph.checkLinks().some(({ id }) => !settled.has(id))
+  );
 }
 
 function readState({ layout }: LedgerContext): AppendState | null {

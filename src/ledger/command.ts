@@ -55,12 +55,11 @@ async function repair(call: Call): Promise<Repaired> {
   const discard = (call.options.discard ?? []) as string[];
   const steps = discard.length > 0 ? [] : await memory.planRepair();
   for (const step of steps) call.say(describeStep(step, call.style));
-  const { reason } = call.options as { reason?: string };
-  const input = { discard, ...(reason === undefined ? {} : { reason }) };
-  if (steps.length === 0 || !call.interactive) return memory.repair(input);
-  const { ask, confirm } = await import('../cli/prompt.js');
-  if (!(await confirm('Do this?'))) return { done: [], discarded: [] };
-  return memory.repair({ ...input, reason: reason ?? (await ask('Why? (kept in the audit records)')) });
+  const input = { discard, ...reasonOf(call) };
+  if (steps.length === 0 || !call.interactive || 'reason' in input) return memory.repair(input);
+  const { line } = await import('../cli/prompt.js');
+  const reason = await line('Do this? The reason is kept in the audit records; nothing: leave it', '');
+  return reason.trim() === '' ? { done: [], discarded: [] } : memory.repair({ ...input, reason });
 }
 
 export const group: Group = {
@@ -82,7 +81,6 @@ export const group: Group = {
         },
       ],
       writes: true,
-      confirms: true,
       run: repair,
       render: ({ done }) => (done.length === 0 ? 'Nothing was changed.' : done.join('\n')),
     }),

@@ -3,13 +3,13 @@ import { shown } from '../core/paths.js';
 import { type GuardFinding, loadGuard, toFinding } from '../guard/guard.js';
 import { clearHalt, readHalt, writeHalt } from '../project/halt.js';
 import { type Context, timestamp, warnFileSystem } from '../project/project.js';
-import { openDamage, openHalts, openPauses } from './audit.js';
 import type { Finding, Level } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { ledgerFolder } from './context.js';
 import { acceptedGrowth, growthOf } from './growth.js';
 import { requireDecision } from './human.js';
 import { ledgerOf, type RecordRef, storeAudit } from './memory.js';
+import { openDamage, openHalts, openPauses } from './open.js';
 import { containerBytes } from './read.js';
 import { recordId, TIERS, type Tier } from './record.js';
 import { readSignatures, type SignatureReport } from './signatures.js';
@@ -212,8 +212,7 @@ export async function acknowledge(
   const growth = isLarge ? { growth: bytes } : {};
   const subjects = open.map(({ id }) => id);
   const audit = storeAudit(context, { kind: 'acknowledged', subjects, ...decision, reasons, ...growth });
-  // The halt of a breach ends here; a verification ends that of damage.
-  if (readHalt(context.disk)) await settleMemory(context);
+  await settleMemory(context);
   return { audit, reasons };
 }
 

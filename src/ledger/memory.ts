@@ -7,6 +7,7 @@ import { readRunning } from '../session/running.js';
 import {
   append,
   type Body,
+  currentNumber,
   type Draft,
   currentHeads as headsOf,
   type Keyed,
@@ -126,6 +127,15 @@ export const findKeyed = (context: Context, keys: ReadonlySet<string>): Map<stri
 
 /** As the last append left them; nothing is read while the folder is as it was. */
 export const currentHeads = (context: Context): readonly string[] => headsOf(ledgerOf(context));
+
+/** For a commit that has all records: the largest number and the heads, as `12 <id> <id>`. Null before the first record. */
+export function ledgerTrailer(context: Context): string | null {
+  const ledger = ledgerOf(context);
+  const n = currentNumber(ledger);
+  return n > 1 ? [n, ...headsOf(ledger).slice(0, MAX_HEADS)].join(' ') : null;
+}
+
+const MAX_HEADS = 8;
 
 export const liveBytes = (context: Context): number => ledgerBytes(ledgerOf(context));
 

@@ -7,7 +7,7 @@ import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import type { Repository } from '../git/repository.js';
 import { describeUnsigned } from '../git/signing.js';
 import { readBranch } from '../git/state.js';
-import { currentHeads } from '../ledger/memory.js';
+import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { Focus } from './focus-rules.js';
 import { parseProgress } from './progress-rules.js';
@@ -55,13 +55,11 @@ async function makeCommit(
   return outcome;
 }
 
-/** The heads that the commit holds, at most eight in one trailer. */
-export function ledgerHeads(context: Context): string[] {
-  const heads = currentHeads(context);
-  return heads.length === 0 ? [] : [heads.slice(0, MAX_HEADS).join(' ')];
-}
-
-const MAX_HEADS = 8;
+/** What the commit holds of the ledger. */
+export const ledgerHeads = (context: Context): string[] => {
+  const trailer = ledgerTrailer(context);
+  return trailer === null ? [] : [trailer];
+};
 
 function whyNot(error: unknown): CommitOutcome {
   if (!(error instanceof ForgeError) || !['outside', 'corrupted'].includes(error.kind)) throw error;

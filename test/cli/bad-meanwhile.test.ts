@@ -34,7 +34,6 @@ describe('files and other programs', () => {
       'architecture.md',
       'features.json',
       'knowledge.json',
-      'notes.jsonl',
     ]);
     expect(
       Object.keys(snapshot(project.path('.forge/memory/short-term'))).some((path) => path.endsWith('.tmp')),

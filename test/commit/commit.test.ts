@@ -206,7 +206,7 @@ people sign in
     expect(project.json(KNOWLEDGE)).toMatchObject({ patterns: { successful: [] } });
   });
 
-  it('GIT-02 names the heads of the ledgers that the commit holds, and no others', async () => {
+  it('GIT-02 names the heads of the ledger where the commit holds it', async () => {
     const project = await working();
     await forgeJson(project, ['note', 'add', 'a note']);
     stage(project);
@@ -214,7 +214,7 @@ people sign in
     expect(without.message).not.toContain('Forge-Ledger');
     project.git('add', '.forge');
     const { message } = await forgeJson<MadeCommit>(project, ['commit']);
-    expect(message).toMatch(/\nForge-Ledger: notes 2 [0-9a-f]{64}\n/);
+    expect(message).toMatch(/\nForge-Ledger: 2 [0-9a-f]{64}\n/);
     expect((await runForge(project, ['memory', 'verify'])).exitCode).toBe(0);
   });
 

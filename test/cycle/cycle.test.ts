@@ -5,19 +5,20 @@ import {
   afterFailedWrite,
   CycleInput,
   evaluationBody,
-  executionDraft,
+  executionBody,
   isEvaluated,
   judgedLate,
 } from '../../src/learning/evaluation.js';
-import { recordId } from '../../src/ledger/rules/record.js';
+import { recordId } from '../../src/ledger/record.js';
 
 const NOW = '2026-03-01T10:00:00.000Z';
-const draft = (input: CycleInput) => executionDraft(input, 'k', NOW)(2);
+const draft = (input: CycleInput) => executionBody(input, 'k', NOW, 1);
 const keptLog = (log: string) => draft({ task_id: 'A', exit_code: 0, log }).log;
 
 describe('a cycle', () => {
-  it('LTM-02 is called by the number of its record, without the genesis; times default to now', () => {
+  it('LTM-02 bears the number it is given; times default to now', () => {
     expect(draft({ task_id: 'A', exit_code: null })).toEqual({
+      tier: 'execution',
       kind: 'cycle',
       key: 'k',
       cycle: 1,
@@ -71,7 +72,8 @@ describe('a cycle', () => {
     expect(isEvaluated(plain)).toBe(false);
     expect(isEvaluated({ ...plain, environment_valid: false })).toBe(true);
     const patterns: CycleInput['patterns'] = [{ pattern: 'p', scope: 'execution' }];
-    expect(evaluationBody({ ...plain, patterns }, 'k', { id: 'e', n: 5 })).toEqual({
+    expect(evaluationBody({ ...plain, patterns }, 'k', 4, 'e')).toEqual({
+      tier: 'evaluation',
       kind: 'cycle',
       key: 'k',
       cycle: 4,

@@ -8,7 +8,7 @@ import {
   type Evidence,
   evaluationBody,
 } from '../../src/learning/evaluation.js';
-import { checkBody } from '../../src/ledger/rules/segment.js';
+import { formatRecord } from '../../src/ledger/record.js';
 
 const run = (exit_code: number | null, word = 'true'): Evidence => ({
   feature: 'A',
@@ -56,7 +56,9 @@ describe('boundEvidence', () => {
           ...boundEvidence(Array.from({ length: runs }, () => ({ ...run(1), argv }))),
         };
         expect(CycleInput.safeParse(input).success).toBe(true);
-        checkBody(evaluationBody(input, 'k', { id: '0'.repeat(64), n: 1 }));
+        const { tier, ...body } = evaluationBody(input, 'k', 1, '0'.repeat(64));
+        const seen = Array.from({ length: 64 }, () => '0'.repeat(64));
+        formatRecord({ v: 1, tier, n: 1, seg: '00000000', prev: null, seen }, body);
       }),
       { numRuns: 8 },
     );

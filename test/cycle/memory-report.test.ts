@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Identified } from '../../src/learning/evidence.js';
 import { buildReport } from '../../src/learning/report-rules.js';
-import type { LedgerRecord } from '../../src/ledger/rules/record.js';
+import type { Identified } from '../../src/ledger/memory.js';
+import type { LedgerRecord } from '../../src/ledger/record.js';
 
 const at = (minute: number): string => `2026-03-01T10:${String(minute).padStart(2, '0')}:00.000Z`;
 const record = (id: string, fields: object): Identified => ({ id, record: fields as LedgerRecord });

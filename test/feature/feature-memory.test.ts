@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
-import { HUMAN, linesOf, logOf, putLines, record, segmentOf, segmentsOf, verify } from '../support/memory.js';
+import {
+  containerOf,
+  HUMAN,
+  linesOf,
+  logOf,
+  putLines,
+  record,
+  segmentsOf,
+  verify,
+} from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
 const OVERRIDE = ['feature', 'edit', 'A', '--status', 'passing', '--reason', 'the device is at the customer'];
@@ -72,7 +81,7 @@ describe('a regression', () => {
     await forgeJson(project, ['feature', 'verify', 'A']);
     await record(project);
     await record(project);
-    const file = segmentOf(project, 'execution');
+    const file = containerOf(project);
     putLines(project, file, linesOf(project, file).slice(1));
     project.git('clean', '-fq', 'here');
     expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
@@ -137,7 +146,7 @@ describe('a human override', () => {
       ...(code ? { code } : {}),
     });
     // That a builder tried is recorded, and nothing else.
-    const isRecorded = (path: string): boolean => /memory\/audit\.d|\.git\/forge\//.test(path);
+    const isRecorded = (path: string): boolean => /memory\/(ledger|audit)|\.git\/forge\//.test(path);
     const changed = differences(before, snapshot(project.dir));
     expect(changed.filter((path) => code !== 'role.denied' || !isRecorded(path))).toEqual([]);
   });
@@ -151,14 +160,13 @@ describe('a human override', () => {
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
-  it('B-104 an override whose audit record was removed is found, and put back', async () => {
+  it('B-104 an override whose audit record was removed is put back', async () => {
     const project = await withFeature();
     await forgeJson(project, OVERRIDE, HUMAN);
     const text = project.read(FEATURES);
-    putLines(project, segmentOf(project, 'audit'), []);
+    putLines(project, containerOf(project), []);
     const { exitCode, problems } = await verify(project);
-    expect([exitCode, problems.map(({ tier, code }) => [tier, code])]).toEqual([4, [['audit', 'removed']]]);
-    await forgeJson(project, ['memory', 'restore', '--reason', 'put back'], HUMAN);
+    expect([exitCode, problems]).toEqual([0, []]);
     expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(['feature_override', 'restored']);
     expect(project.read(FEATURES)).toBe(text);
   });

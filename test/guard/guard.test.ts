@@ -12,7 +12,7 @@ import {
   SESSION,
   snapshot,
 } from '../support/forge-project.js';
-import { HALT, HUMAN, type Logged, logOf, record, segmentOf, verify } from '../support/memory.js';
+import { containerOf, HALT, HUMAN, JOURNAL, type Logged, logOf, record, verify } from '../support/memory.js';
 import { makeFolder, type Project, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -129,11 +129,10 @@ describe('what waits to be written', () => {
   it('LTM-13 LTM-16 a cycle that cannot be recorded is not kept for later with a secret in it', async () => {
     const project = await makeForge();
     const secret = SAMPLES.secret();
-    chmodSync(project.path('.forge/memory/execution.d'), 0o555);
-    chmodSync(project.path('.forge/memory/evaluation.d'), 0o555);
+    chmodSync(project.path('.forge/memory/ledger'), 0o555);
     const stdin = JSON.stringify({ task_id: 'A', exit_code: 0, log: `token ${secret}` });
     const { exitCode, stderr } = await runForge(project, ['memory', 'record', '-'], { stdin });
-    for (const name of ['execution.d', 'evaluation.d']) chmodSync(project.path('.forge/memory', name), 0o755);
+    chmodSync(project.path('.forge/memory/ledger'), 0o755);
     expect([5, 6]).toContain(exitCode);
     expect(stderr).not.toContain(secret);
     expect(JSON.stringify(snapshot(project.dir))).not.toContain(secret);
@@ -247,9 +246,9 @@ describe('what came by other hands', () => {
   it('B-37 a stored record with a secret is found by place, and nothing says its value', async () => {
     const project = await makeForge();
     await record(project);
-    const file = segmentOf(project, 'execution');
+    const file = containerOf(project);
     const secret = SAMPLES.secret();
-    project.write('.git/forge/journal.jsonl', '');
+    project.write(JOURNAL, '');
     project.write(file, project.read(file).replace('"task_id":"A"', `"task_id":"${secret}"`));
     const { exitCode, stdout, stderr } = await runForge(project, ['memory', 'verify', '--scan', '--json']);
     const { status, problems } = JSON.parse(stdout) as { status: string; problems: object[] };
@@ -257,7 +256,6 @@ describe('what came by other hands', () => {
     expect(problems).toMatchObject([
       {
         code: 'secret',
-        tier: 'execution',
         file,
         line: 1,
         hint: expect.stringContaining('forge memory redact '),

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { recordId } from '../../src/ledger/rules/record.js';
+import { recordId } from '../../src/ledger/record.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../support/checkpoints.js';
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
 import { verify } from '../support/memory.js';

@@ -14,7 +14,7 @@ import {
   putFeatures,
   snapshot,
 } from '../support/forge-project.js';
-import { linesOf, putLines, record, segmentOf, verify } from '../support/memory.js';
+import { containerOf, linesOf, putLines, record, verify } from '../support/memory.js';
 import { makeFolder, makePlainProject, makeRepository, run } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -47,7 +47,7 @@ describe('forge ci', () => {
     const project = await ready();
     expect((await ci(project, [], { FORGE_ROLE: 'builder' })).exitCode).toBe(0);
     for (let i = 0; i < 2; i++) await record(project);
-    const file = segmentOf(project, 'execution');
+    const file = containerOf(project);
     const lines = linesOf(project, file);
     putLines(project, file, lines.slice(1));
     await verify(project);
@@ -163,7 +163,7 @@ describe('forge ci: each cause alone', () => {
   it('GIT-07 damaged memory exits 4, and so does a commit that drops a record', async () => {
     const project = await ready();
     for (let i = 0; i < 2; i++) await record(project);
-    const file = segmentOf(project, 'execution');
+    const file = containerOf(project);
     const lines = linesOf(project, file);
     putLines(
       project,
@@ -289,7 +289,7 @@ describe('forge ci: each cause alone', () => {
     await create(project, 'X');
     project.git('tag', '-d', 'checkpoint/X-v1');
     await record(project);
-    const file = segmentOf(project, 'execution');
+    const file = containerOf(project);
     putLines(
       project,
       file,

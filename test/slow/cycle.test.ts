@@ -5,7 +5,7 @@ import { STAGES } from '../../src/cycle/mark-rules.js';
 import { cycle, MARK, noteOf, ready, refusal, sh, statuses, storedCycles } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge, makePlainForge, PROGRESS, storedFeature } from '../support/forge-project.js';
-import { HUMAN, segmentOf } from '../support/memory.js';
+import { containerOf, HUMAN } from '../support/memory.js';
 import { SAMPLES } from '../support/samples.js';
 
 describe('forge cycle', () => {
@@ -180,7 +180,7 @@ describe('forge cycle', () => {
   it('LTM-05 LTM-16 memory that the command damaged is halted; the cycle is recorded once a human settled it', async () => {
     const project = await ready();
     await cycle(project, ['--', 'true']);
-    const file = segmentOf(project, 'execution');
+    const file = containerOf(project);
     const whole = project.read(file);
     const result = await cycle(project, sh(`touch done; sed -i 's/"task_id":"A"/"task_id":"B"/' ${file}`));
     expect(result).toMatchObject({

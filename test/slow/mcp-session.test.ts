@@ -75,7 +75,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     await call('session_working_memory_update', { operations: [QUESTION] });
     const { entries } = await forgeJson<{ entries: { id: string }[] }>(project, ['kfr', 'list']);
     expect(entries.map(({ id }) => id)).toEqual(['kfr-1', 'kfr-2']);
-    expect(await logOf(project, 'notes')).toEqual([]);
+    expect(await logOf(project, 'note')).toEqual([]);
     expect(changedPaths(project).filter((path) => !/short-term|features\.json|\.d\//.test(path))).toEqual([]);
   });
 
@@ -90,7 +90,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       from: 'kfr-1',
     });
     expect((await forgeJson<{ entries: [] }>(project, ['kfr', 'list'])).entries).toEqual([]);
-    expect(await logOf(project, 'notes')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
+    expect(await logOf(project, 'note')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
   });
 
   it('AGT-02 offers few tools, what only reads marked; resources, a template and prompts', async () => {
@@ -195,7 +195,7 @@ describe('a builder', () => {
     expect(records.map(({ kind, record }) => [kind, record.code])).toEqual(
       calls.map(() => ['breach', 'role.denied']),
     );
-    expect(await logOf(project, 'notes')).toEqual([]);
+    expect(await logOf(project, 'note')).toEqual([]);
     expect(await logOf(project, 'execution')).toEqual([]);
   });
 

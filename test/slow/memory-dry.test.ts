@@ -2,7 +2,7 @@ import { rmSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
-import { flipByte, HUMAN, JOURNAL, linesOf, putLines, record, segmentOf } from '../support/memory.js';
+import { containerOf, flipByte, HUMAN, JOURNAL, linesOf, putLines, record } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
 interface Outcome {
@@ -57,7 +57,7 @@ describe('a dry run', () => {
   ])('LTM-14 of memory %s says of %s what the run then does', async (how, _, damage) => {
     const project = await makeForge();
     for (let i = 0; i < 3; i++) await record(project);
-    damage(project, segmentOf(project, 'execution'));
+    damage(project, containerOf(project));
     await runForge(project, ['memory', 'verify']);
     const call = ['memory', how, '--reason', 'r'];
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { growthOf } from '../../src/ledger/growth.js';
-import { genesisLine } from '../../src/ledger/rules/record.js';
+import { genesisLine } from '../../src/ledger/record.js';
 import { planLines } from '../../src/ledger/rules/segment.js';
 import { forgeError, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';

@@ -60,7 +60,7 @@ const statuses = ({ signatures }: Verified): [string, string][] =>
 
 /** Every record of the tier anew, with fresh links, as a program writes them that knows the format. */
 async function rewriteExecution(project: Project): Promise<void> {
-  const { recordId } = await import('../../src/ledger/rules/record.js');
+  const { recordId } = await import('../../src/ledger/record.js');
   const file = fixedOf('execution');
   const lines: string[] = [];
   for (const line of linesOf(project, file)) {

@@ -27,6 +27,8 @@ const ORDER = [
   'cycle/state.ts',
   'cycle/handover.ts',
   'ledger',
+  'guard/allow.ts',
+  'guard/scan-tree.ts',
   'learning',
   'trust',
   'feature',

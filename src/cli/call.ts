@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { usage } from '../core/error.js';
 import { escapeControls, plural } from '../core/text.js';
 import { makeCycleView } from '../cycle/render.js';
-import { type Forge, openForge, systemWorld, textGuard } from '../index.js';
+import { type Forge, openForge, systemWorld } from '../index.js';
 import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
 import { makeProgressBar, type ProgressBar } from './progress-bar.js';
 import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
@@ -11,8 +11,11 @@ import type { Call, Invocation } from './spec.js';
 import { makeStyle, type Style, wantsColour } from './style.js';
 
 interface Services {
-  resolveFolder(dir: string | undefined): string;
+  /** Relative paths are from here. */
+  cwd: string;
   decodeInput(bytes: Buffer, name: string): Promise<string>;
+  /** Cleans and scans what comes by stdin or file. */
+  enter(text: string, name: string, forge: () => Forge): Promise<string>;
 }
 
 /** What a command gets; `clear` takes bars off the screen, `finish` says on stderr what the answer leaves out. */
@@ -25,13 +28,13 @@ export async function makeCall(
   // stderr first: it is rarely /dev/null, which only a costly look tells from a terminal.
   const terminal = io.stderr.isTerminal && io.stdin.isTerminal;
   const world = io.world ?? systemWorld(io.env, terminal);
-  const cwd = services.resolveFolder(options.cwd as string | undefined);
+  const { cwd } = services;
   const { clear, warn, ...output } = await makeOutput(io, invocation, () => world.now());
   const onProgress = readingBar(output.progress);
   let opened: Forge | undefined;
   const call: Call = {
     ...output,
-    ...makeInput(io, invocation, { cwd, decodeInput: services.decodeInput }),
+    ...makeInput(io, invocation, services, () => call.forge()),
     forge: () => {
       opened ??= openForge(cwd, { world, dryRun: flags.dryRun, onProgress });
       return opened;
@@ -151,35 +154,27 @@ function colourChoice(choice: unknown = 'auto'): string {
   });
 }
 
-interface Place {
-  /** Relative paths are from here. */
-  cwd: string;
-  decodeInput(bytes: Buffer, name: string): Promise<string>;
-}
-
 /** Reads an argument: a text, a file, or stdin for `-`. stdin is read once. */
 function makeInput(
   io: Io,
-  { name, flags }: Invocation,
-  { cwd, decodeInput }: Place,
+  { name }: Invocation,
+  { cwd, decodeInput, enter }: Services,
+  forge: () => Forge,
 ): Pick<Call, 'text' | 'bytes' | 'file'> {
   const stdin = makeStdin(io, name);
   const bytesOf = (argument: string, what: string): Promise<Buffer> | Buffer =>
     argument === '-' ? stdin(what) : readFileArgument(resolve(cwd, argument));
   const nameOf = (argument: string): string => (argument === '-' ? 'stdin' : argument);
-  const decoded = async (argument: string, what: string): Promise<string> =>
-    decodeInput(await bytesOf(argument, what), nameOf(argument));
-  const redacted = async (text: string): Promise<string> => (flags.redact ? textGuard.redact(text) : text);
+  const entered = async (argument: string, what: string): Promise<string> =>
+    enter(await decodeInput(await bytesOf(argument, what), nameOf(argument)), nameOf(argument), forge);
   // "-" after "--" is text like any other.
   const dashes = io.argv.indexOf('--');
   const literal = dashes >= 0 && !io.argv.slice(0, dashes).includes('-');
   return {
     text: async (argument) =>
-      argument === '-' && !literal
-        ? redacted((await decoded('-', 'the text')).replace(/\r?\n$/, ''))
-        : argument,
+      argument === '-' && !literal ? (await entered('-', 'the text')).replace(/\r?\n$/, '') : argument,
     bytes: async (argument) => checkSize(await bytesOf(argument, 'the message'), nameOf(argument)),
-    file: async (argument) => redacted(await decoded(argument, 'the list')),
+    file: (argument) => entered(argument, 'the list'),
   };
 }
 

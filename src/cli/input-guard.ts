@@ -1,4 +1,5 @@
 import { ForgeError, usage } from '../core/error.js';
+import { cutTexts, oneLine } from '../core/text.js';
 import type { Field } from '../guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './spec.js';
@@ -21,39 +22,75 @@ function inputFields({ args, options, spec }: Inputs): Field[] {
 
 const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/**
- * LTM-13: before a command is run, or a message could repeat its words. Exit 5; where there is a `.forge/` it keeps that
- * this was tried.
- */
-export async function guardInput(
-  invocation: Invocation,
-  env: NodeJS.ProcessEnv,
-  forge: () => Forge,
-): Promise<void> {
-  const writes = invocation.spec.writes === true;
-  const isKept = writes && !invocation.flags.dryRun;
-  await refuseFields(inputFields(invocation), { env, writes, forge: isKept ? forge : null });
+/** What is given to one command, on its way in: cleaned, redacted where that was asked for, and scanned once. */
+export interface Entrance {
+  /** The call with cleaned words. */
+  words(): Promise<Invocation>;
+  /** LTM-13: before a command runs, or a message could repeat its words. Exit 5, recorded where there is a `.forge/`. */
+  refuseWords(forge: () => Forge): Promise<void>;
+  /** The text of stdin or of a file, before anything parses it. */
+  enter(text: string, name: string, forge: () => Forge): Promise<string>;
+  /** What was left out of it all, for one report. */
+  left(): readonly string[];
+}
+
+export function makeEntrance(given: Invocation, env: NodeJS.ProcessEnv, dir: string): Entrance {
+  const left = new Set<string>();
+  const { spec, flags } = given;
+  const writes = spec.writes === true;
+  const clean = async (text: string): Promise<string> => {
+    const cleaned = writes ? await textGuard.clean(text) : { text, left: [] };
+    for (const name of cleaned.left) left.add(name);
+    return flags.redact ? textGuard.redact(cleaned.text) : cleaned.text;
+  };
+  const refusing = (forge: () => Forge): Refusing => ({
+    env,
+    dir,
+    writes,
+    forge,
+    records: writes && !flags.dryRun,
+  });
+  let words = given;
+  return {
+    words: async () => {
+      words = await mapWords(given, clean);
+      return words;
+    },
+    refuseWords: (forge) => refuseFields(inputFields(words), refusing(forge)),
+    enter: async (text, name, forge) => {
+      const entered = await clean(text);
+      await refuseFields(await textGuard.fields(entered, name), refusing(forge));
+      return entered;
+    },
+    left: () => [...left],
+  };
 }
 
 interface Refusing {
   env: NodeJS.ProcessEnv;
+  /** Where the project is: its own code is not foreign. */
+  dir: string;
   /** More is refused of what is to be stored. */
   writes: boolean;
-  /** Keeps what was tried; null: nobody does. */
-  forge: (() => Forge) | null;
+  forge: () => Forge;
+  /** Whether the refusal is recorded. */
+  records: boolean;
 }
 
 export async function refuseFields(
   fields: readonly Field[],
-  { env, writes, forge }: Refusing,
+  { env, dir, writes, forge, records }: Refusing,
 ): Promise<void> {
   if (fields.length === 0) return;
-  const found = await textGuard.inspect(fields, env, writes);
+  const all = await textGuard.inspect(fields, { env, dir, writes });
+  if (all.length === 0) return;
+  const opened = openQuietly(forge);
+  const found = opened ? await opened.guard.withoutAllowed(all) : all;
   const [first] = found;
   if (!first) return;
   if (first.class === 'invisible')
     throw usage('text.hidden_character', `${first.field} has a ${first.what} (rule ${first.rule}).`);
-  if (writes && forge) await openQuietly(forge)?.guard.refuseInput(found);
+  if (records) await opened?.guard.refuseInput(found);
   throw new ForgeError(
     'secret',
     `guard.${first.class}`,
@@ -61,16 +98,19 @@ export async function refuseFields(
   );
 }
 
-/** The call with placeholders in its words. */
-export async function redactInput(invocation: Invocation): Promise<Invocation> {
-  const redact = async (value: unknown): Promise<unknown> => {
-    if (Array.isArray(value)) return Promise.all(value.map(redact));
-    return typeof value === 'string' ? textGuard.redact(value) : value;
+/** The call with other words. */
+async function mapWords(
+  invocation: Invocation,
+  change: (text: string) => Promise<string>,
+): Promise<Invocation> {
+  const changed = async (value: unknown): Promise<unknown> => {
+    if (Array.isArray(value)) return Promise.all(value.map(changed));
+    return typeof value === 'string' ? change(value) : value;
   };
   const options: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(invocation.options))
-    options[name] = NO_CONTENT.has(name) ? value : await redact(value);
-  const args = invocation.spec.runs ? invocation.args : ((await redact(invocation.args)) as string[]);
+    options[name] = NO_CONTENT.has(name) ? value : await changed(value);
+  const args = invocation.spec.runs ? invocation.args : ((await changed(invocation.args)) as string[]);
   return { ...invocation, options, args };
 }
 
@@ -82,13 +122,24 @@ function openQuietly(forge: () => Forge): Forge | null {
   }
 }
 
-/** A message may repeat what it was given, but never a secret. Should the rules be unusable, it says nothing. */
+/** A message may repeat what it was given, but never a secret. Without the rules it repeats nothing. */
 export async function maskText(text: string): Promise<string> {
   try {
-    return await textGuard.mask(text);
+    return await textGuard.mask(await maskCuts(text));
   } catch {
     return 'The guard could not be loaded; nothing was written.';
   }
+}
+
+/** Masks what was cut for a message, and cuts then: no rule knows the first half of a password. */
+async function maskCuts(text: string): Promise<string> {
+  let masked = text;
+  for (const [short, whole] of cutTexts()) {
+    if (!text.includes(short)) continue;
+    const clean = await textGuard.mask(whole);
+    if (clean !== whole) masked = masked.replaceAll(short, () => oneLine(clean, short.length));
+  }
+  return masked;
 }
 
 export async function maskError(error: ForgeError): Promise<ForgeError> {

@@ -85,14 +85,15 @@ async function run(io: Io): Promise<number> {
 
 async function invoke(io: Io, given: Invocation): Promise<number> {
   const { makeCall } = await import('./call.js');
-  const { guardInput, redactInput } = await import('./input-guard.js');
-  const invocation = given.flags.redact ? await redactInput(given) : given;
-  const { call, clear, finish } = await makeCall(io, invocation, {
-    resolveFolder: (dir) => folder(io, dir),
-    decodeInput,
-  });
-  await guardInput(invocation, io.env, () => call.forge());
+  const { makeEntrance } = await import('./input-guard.js');
+  const cwd = folder(io, given.options.cwd as string | undefined);
+  const entrance = makeEntrance(given, io.env, cwd);
+  const invocation = await entrance.words();
+  const { call, clear, finish } = await makeCall(io, invocation, { cwd, decodeInput, enter: entrance.enter });
+  await entrance.refuseWords(() => call.forge());
   const value = await Promise.resolve(invocation.spec.run(call, ...invocation.args)).finally(clear);
+  const left = entrance.left();
+  if (left.length > 0) call.say(`Left out of the text: ${left.join(', ')}.`);
   await show(value, invocation, call, io);
   finish();
   return invocation.spec.exit?.(value, call.options) ?? 0;

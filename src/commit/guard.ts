@@ -6,8 +6,8 @@ import { readBlob } from '../git/read.js';
 import type { Found } from '../guard/document.js';
 import { readText } from '../guard/files.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
-import { CRITICAL } from '../guard/policy.js';
 import { journaledLines } from '../ledger/memory.js';
+import { isGrave } from '../guard/rule.js';
 import type { Context } from '../project/project.js';
 
 /**
@@ -16,7 +16,7 @@ import type { Context } from '../project/project.js';
  */
 export async function guardCommit(context: Context): Promise<void> {
   const { layout, disk } = context;
-  const guard = await loadGuard(context.world.env);
+  const guard = await loadGuard(context.world.env, context);
   for (const path of [progressFile(layout), focusFile(layout), kfrFile(layout), sessionFile(layout)]) {
     const bytes = disk.read(path);
     const name = shown(layout, path);
@@ -43,9 +43,9 @@ export async function guardCommit(context: Context): Promise<void> {
 /** Files outside of memory that forge is about to commit by itself: exit 3 for what is new in them and critical. */
 export async function guardFiles(context: Context, git: Git, names: readonly string[]): Promise<void> {
   const root = context.repository?.root ?? context.layout.root;
-  const guard = await loadGuard(context.world.env);
+  const guard = await loadGuard(context.world.env, context);
   const look = (text: string): Found[] =>
-    guard.scanFields([{ path: '', text }]).filter(({ class: name }) => CRITICAL.has(name));
+    guard.scanFields([{ path: '', text }]).filter(({ class: name }) => isGrave(name));
   for (const name of names) {
     const read = readText(`${root}/${name}`);
     const found = 'skipped' in read ? [] : look(read.text);
@@ -60,7 +60,7 @@ export async function guardFiles(context: Context, git: Git, names: readonly str
 }
 
 function refuse(context: Context, name: string, found: readonly Found[]): void {
-  if (found.length > 0) refuseFound(context, name, found);
+  if (found.length > 0) refuseFound(context, name, found, true);
 }
 
 /** The same lines at the same numbers, but empty where they are known. */

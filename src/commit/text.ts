@@ -4,7 +4,7 @@ import { commitMessageFile } from '../core/paths.js';
 import type { UserGit } from '../git/client.js';
 import { openEditor } from '../git/editor.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
-import { CRITICAL } from '../guard/policy.js';
+import { isGrave } from '../guard/rule.js';
 import type { Context } from '../project/project.js';
 import { rulesHere } from './check.js';
 import { checkMessage } from './check-rules.js';
@@ -28,9 +28,9 @@ export async function editMessage(context: Context, own: UserGit, text: string):
 }
 
 export async function guardMessage(context: Context, message: string): Promise<void> {
-  const found = (await loadGuard(context.world.env))
+  const found = (await loadGuard(context.world.env, context))
     .scanFields([{ path: '', text: message }])
-    .filter(({ class: name }) => CRITICAL.has(name));
+    .filter(({ class: name }) => isGrave(name));
   if (found.length > 0) refuseFound(context, 'commit message', found);
 }
 

@@ -129,6 +129,8 @@ export const sessionIdsFile = (layout: Layout): string => join(layout.shared, 's
 export const sessionIdsLock = (layout: Layout): string => join(layout.shared, 'session-ids.lock');
 /** The key of this repository's fingerprints of what the guard refused. */
 export const saltFile = (layout: Layout): string => join(layout.shared, 'salt');
+/** What the guard found here lately: which text a fingerprint means, and how often it was refused. */
+export const refusalsFile = (layout: Layout): string => join(layout.shared, 'guard-findings.json');
 /** The message of a commit that is being made, or was refused. */
 export const commitMessageFile = (layout: Layout): string => join(layout.state, 'COMMIT_MSG');
 /** Texts of architecture.md that an editor is open on, or that were not taken over. */

@@ -24,11 +24,44 @@ export function compilePattern(source: string): Matcher {
     const pattern = new RegExp(`^(?:${source})$`, 's');
     return (text) => pattern.test(text);
   }
+  const pattern = compileRe2(source);
+  if (pattern.programSize() > MAX_PROGRAM) throw new Error('its counts add up to too much: use "*" or "+"');
+  return (text) => pattern.testExact(text);
+}
+
+/** What of a RegExp a search through a text needs. Each match has its group `secret`. */
+export type Search = Pick<RegExp, 'exec' | 'lastIndex' | 'sticky'>;
+
+const MAX_SEARCH = 8000;
+
+/** Searches instead of matching whole texts. The secret is `group`, or the first group that took part, as in gitleaks. */
+export function compileSearch(source: string, group = 0): Search {
+  if (source.length > MAX_SEARCH) throw new Error(`more than ${MAX_SEARCH} characters`);
+  const pattern = compileRe2(source);
+  return {
+    sticky: false,
+    lastIndex: 0,
+    exec(text) {
+      const matcher = pattern.matcher(text);
+      const isFound = this.lastIndex <= text.length && matcher.find(this.lastIndex);
+      this.lastIndex = isFound ? matcher.end() : 0;
+      if (!isFound) return null;
+      const parts = Array.from({ length: matcher.groupCount() + 1 }, (_, i) => matcher.group(i) ?? '');
+      const secret = group > 0 ? parts[group] : parts.slice(1).find((part) => part !== '');
+      const groups = { secret: secret || parts[0] };
+      return Object.assign(parts, {
+        index: matcher.start(),
+        input: text,
+        groups,
+      }) as unknown as RegExpExecArray;
+    },
+  };
+}
+
+function compileRe2(source: string): Re2.RE2JS {
   const { RE2JS, RE2JSSyntaxException } = require('re2js') as typeof Re2;
   try {
-    const pattern = RE2JS.compile(source);
-    if (pattern.programSize() > MAX_PROGRAM) throw new Error('its counts add up to too much: use "*" or "+"');
-    return (text) => pattern.testExact(text);
+    return RE2JS.compile(source);
   } catch (error) {
     throw error instanceof RE2JSSyntaxException ? new Error(describeProblem(error)) : error;
   }

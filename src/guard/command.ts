@@ -1,13 +1,15 @@
 import { resolve } from 'node:path';
+import { REASON, reasonOf } from '../cli/reason.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, plural } from '../core/text.js';
-import { type Scan, scanTree } from '../index.js';
+import { type Allowed, type Scan, scanTree } from '../index.js';
 
 type Timed = Scan & { duration_ms: number };
 
 async function scan(call: Call, path?: string): Promise<Timed> {
-  const { staged, range, all } = call.options as { staged?: boolean; range?: string; all?: boolean };
+  const { staged, range, all, baseline } = call.options as Record<'range' | 'baseline', string | undefined> &
+    Record<'staged' | 'all', boolean | undefined>;
   const started = performance.now();
   const bar = call.progress('scanning');
   const input = {
@@ -15,13 +17,14 @@ async function scan(call: Call, path?: string): Promise<Timed> {
     ...(staged ? { staged } : {}),
     ...(range === undefined ? {} : { range }),
     ...(all ? { all } : {}),
+    ...(baseline === undefined ? {} : { baseline: resolve(call.cwd, baseline) }),
   };
   const result = await scanTree(call.cwd, call.world, input, { onProgress: bar.show, signal: call.signal });
   bar.end();
   return { ...result, duration_ms: Math.round(performance.now() - started) };
 }
 
-function render({ findings, scanned, skipped, duration_ms }: Timed, style: Style): string {
+function render({ findings, known, scanned, skipped, duration_ms }: Timed, style: Style): string {
   const rows = findings.map(({ file, line, field, what, rule, fingerprint, commit }) => [
     style.bad('✗'),
     `${commit ? `${commit.slice(0, 10)} ` : ''}${oneLine(file)}:${line}${field === '' ? '' : ` ${oneLine(field)}`}`,
@@ -29,7 +32,9 @@ function render({ findings, scanned, skipped, duration_ms }: Timed, style: Style
     style.dim(`${rule} ${fingerprint}`),
   ]);
   const large = skipped.length > 0 ? `, ${plural(skipped.length, 'file')} too large to be read` : '';
-  const took = style.dim(`${plural(scanned, 'place')} in ${(duration_ms / 1000).toFixed(1)} s${large}`);
+  const took = style.dim(
+    `${plural(scanned, 'place')} in ${(duration_ms / 1000).toFixed(1)} s${large}${known > 0 ? `, ${known} in the baseline` : ''}`,
+  );
   if (findings.length === 0) return `${style.good('✓')} nothing found  ${took}`;
   return [columns(rows), `${plural(findings.length, 'finding')}  ${took}`].join('\n');
 }
@@ -44,11 +49,30 @@ export const group: Group = {
       options: [
         { flags: '--staged', help: 'what is staged: as a pre-commit check' },
         { flags: '--range <range>', help: 'what the commits of A..B add, their messages too' },
-        { flags: '--all', help: 'e-mail, phone, IP and copyright lines in all files, not only in .forge/' },
+        {
+          flags: '--all',
+          help: 'all files, and e-mail, phone, IP and copyright lines outside of .forge/ too',
+        },
+        {
+          flags: '--baseline <file>',
+          help: 'the --json of an earlier scan: report only what it does not have',
+          values: { paths: 'files' },
+        },
       ],
       run: scan,
       render,
       exit: ({ findings }) => (findings.length > 0 ? 5 : 0),
+    }),
+    command<Allowed>({
+      name: 'allow',
+      args: ['<fingerprint>'],
+      summary: 'Let one exact text pass the guard from now on, in every clone; a human decides',
+      example: 'forge guard allow 3f9c2a1b7d8e4f60 --reason "a sample from our own docs"',
+      options: [REASON],
+      writes: true,
+      run: (call, fingerprint = '') => call.forge().guard.allow({ fingerprint, ...reasonOf(call) }),
+      render: ({ rule, fingerprint, audit }, style) =>
+        `${style.good('✓')} ${fingerprint} (rule ${rule}) passes from now on  ${style.dim(`audit ${audit.id.slice(0, 12)}`)}`,
     }),
   ],
 };

@@ -1,5 +1,5 @@
 import { type Field, flatten } from './fields.js';
-import { findLongCode, LONG_CODE, MIN_LINES } from './long-code.js';
+import { findLongCode, LONG_CODE } from './long-code.js';
 import type { GuardClass, Hit, Rule } from './rule.js';
 import { scanText } from './scan.js';
 
@@ -13,6 +13,7 @@ export interface Found {
   /** 1-based, in the text of the field. */
   line: number;
   value: string;
+  isCertain: boolean;
 }
 
 /** A key that makes its value a secret whatever that looks like. */
@@ -26,19 +27,35 @@ const NUMBER = /\d{4}/;
  * next, since a secret may be split over two.
  */
 export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Found[] {
-  const found = scanJoined(fields, rules);
+  const passed = passedBy(rules);
+  const found = scanJoined(
+    fields.filter(({ text }) => !passed.has(text)),
+    rules,
+  );
   const keyed = fields.filter(
     ({ path, text }) => path !== '' && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
   );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
   if (named.length > 0) found.push(...scanJoined(named, rules));
   if (fields.length > 1) found.push(...scanBorders(fields, rules));
-  for (const { path, text } of fields) if (path !== '') found.push(...longCode(path, text));
+  if (found.length === 0) for (const { text } of fields) if (text.length < MAX_REMEMBERED) passed.add(text);
   const seen = new Set<string>();
   return found.filter((hit) => {
     const key = `${hit.field} ${hit.rule} ${hit.value.replace(/\s/g, '')}`;
     return !seen.has(key) && seen.add(key);
   });
+}
+
+const MAX_REMEMBERED = 65_536;
+const memory = new WeakMap<readonly Rule[], Set<string>>();
+
+/** Texts in which these rules found nothing: what was scanned on the way in is not scanned again when it is written. */
+function passedBy(rules: readonly Rule[]): Set<string> {
+  const known = memory.get(rules);
+  if (known && known.size < 5000) return known;
+  const passed = new Set<string>();
+  memory.set(rules, passed);
+  return passed;
 }
 
 const lastKey = (path: string): string => /([^.[\]]*)(?:\[\d+\])*$/.exec(path)?.[1] ?? '';
@@ -99,26 +116,26 @@ function countLines(text: string, from: number, to: number): number {
   return count;
 }
 
-/** Fewer lines are no long run, and most texts have one. */
-function isLong(text: string): boolean {
-  let lines = 1;
-  for (let at = text.indexOf('\n'); at >= 0 && lines < MIN_LINES; at = text.indexOf('\n', at + 1)) lines++;
-  return lines >= MIN_LINES;
+/** Somebody else's code comes in long runs. Only in given text: files hold code rightly. */
+export function findForeignCode(fields: readonly Field[]): Found[] {
+  return fields.flatMap(({ path, text }) => {
+    const run = findLongCode(text);
+    if (!run) return [];
+    const line = countLines(text, 0, run.start) + 1;
+    return [toFound({ ...LONG_CODE, ...run, isCertain: false }, path, line, text.slice(run.start, run.end))];
+  });
 }
 
-/** Somebody else's code comes in long runs; where text is a file's it is expected. */
-function longCode(field: string, text: string): Found[] {
-  if (!isLong(text)) return [];
-  const run = findLongCode(text);
-  if (!run) return [];
-  const line = countLines(text, 0, run.start) + 1;
-  return [toFound({ ...LONG_CODE, ...run }, field, line, text.slice(run.start, run.end))];
-}
-
-const toFound = ({ rule, class: name, what }: Hit, field: string, line: number, value: string): Found => ({
+const toFound = (
+  { rule, class: name, what, isCertain }: Hit,
+  field: string,
+  line: number,
+  value: string,
+): Found => ({
   rule,
   class: name,
   what,
+  isCertain,
   field,
   line,
   value,
@@ -130,19 +147,19 @@ export function scanBytes(name: string, bytes: Buffer, rules: readonly Rule[]): 
   if (name.endsWith('.jsonl'))
     return text
       .split('\n')
-      .flatMap((line, i) => scanLine(line, rules).map((hit) => ({ ...hit, line: i + 1 })));
-  if (name.endsWith('.json')) return scanLine(text, rules);
+      .flatMap((line, i) => scanFields(fieldsOf(line), rules).map((hit) => ({ ...hit, line: i + 1 })));
+  if (name.endsWith('.json')) return scanFields(fieldsOf(text), rules);
   return scanFields([{ path: '', text }], rules);
 }
 
-/** What is not JSON is looked at as text. */
-function scanLine(text: string, rules: readonly Rule[]): Found[] {
+/** The texts of a JSON value, or the whole text if it is not JSON. */
+export function fieldsOf(text: string, path = ''): Field[] {
   if (text === '') return [];
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return scanFields([{ path: '', text }], rules);
+    return [{ path, text }];
   }
-  return scanFields(flatten(value), rules);
+  return flatten(value, path);
 }

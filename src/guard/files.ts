@@ -37,6 +37,17 @@ function walk(folder: string): string[] {
 
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
+const VENDORED =
+  /(?:^|\/)(?:node_modules|vendor|third[_-]party|bower_components|site-packages|\.venv|\.yarn)\//;
+const LOCK_FILE =
+  /(?:^|\/)(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|bun\.lockb?|packages\.lock\.json|gradle\.lockfile|Package\.resolved|go\.sum|[\w.-]+\.lock)$/;
+const BINARY =
+  /\.(?:png|jpe?g|gif|webp|avif|ico|bmp|tiff?|pdf|zip|gz|tgz|xz|zst|bz2|7z|jar|war|class|o|so|dylib|dll|exe|wasm|woff2?|ttf|otf|eot|mp[34]|mov|webm|ogg|wav|pyc|db|sqlite3?)$/i;
+
+/** What people never write by hand, by its name: lock files, binaries and vendored folders. Memory is never passed over. */
+export const isPassedOver = (name: string): boolean =>
+  !/(?:^|\/)\.forge\//.test(name) && (VENDORED.test(name) || LOCK_FILE.test(name) || BINARY.test(name));
+
 /** The text of a file; skipped is what is too large; and what is gone, no plain file, or no text. */
 export function readText(
   path: string,

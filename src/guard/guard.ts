@@ -1,13 +1,13 @@
-import { createHmac } from 'node:crypto';
 import { readOwners } from '../core/environment.js';
 import { ForgeError, outside, REBUILD_HINT } from '../core/error.js';
 import { configFile, sessionFile, shown } from '../core/paths.js';
+import { gitIn } from '../git/client.js';
+import { findRepository } from '../git/repository.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { Found } from './document.js';
 import type { Field } from './fields.js';
-import { CRITICAL, type HaltOn, isCritical, placeholderOf } from './policy.js';
-import type { GuardClass, Hit } from './rule.js';
-import { readSalt } from './salt.js';
+import { type GuardClass, type Hit, isGrave, placeholderOf, type Rule } from './rule.js';
+import { countRefusals, fingerprintOf, isMarked, markOf, rememberFindings } from './salt.js';
 
 /** What the guard found: the place, never the value. */
 export interface GuardFinding {
@@ -19,35 +19,45 @@ export interface GuardFinding {
   field: string;
   /** The same value has the same one in this repository, and says nothing of it elsewhere. */
   fingerprint: string;
+  /** A credential known by its form, in memory that is stored already. */
+  live?: boolean;
 }
 
 type Env = Record<string, string | undefined>;
 
-/** The rules as they are for one person: copyright lines of their own are no foreign ones (`~/.config/forge/owners`). */
+/** The rules for one person and one repository. Copyright lines of the person's own are not foreign (`~/.config/forge/owners`). */
 export interface Guard {
   scanBytes(name: string, bytes: Buffer): Found[];
   scanFields(fields: readonly Field[]): Found[];
   scanText(text: string): Hit[];
-  /** What may stand in no message, whoever stores it. */
+  /** What no message may repeat, stored or not. */
   scanCritical(text: string): Hit[];
 }
 
 /** Exit 6 `guard.unavailable` where the rules cannot be loaded: then nothing is written. */
-export async function loadGuard(env: Env): Promise<Guard> {
+export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
   try {
     const [{ guardRules }, { scanBytes, scanFields }, { scanText }] = await Promise.all([
       import('./table.js'),
       import('./document.js'),
       import('./scan.js'),
     ]);
-    const rules = guardRules(readOwners(env));
+    const rules = guardRules(readOwners(env), context && (await addedRules(context)));
+    const forbidden = (value: string): boolean => !isAllowed(context, value);
+    const cut = (text: string, hits: readonly Hit[]): Hit[] =>
+      hits.filter(({ start, end }) => forbidden(text.slice(start, end)));
     return {
-      scanBytes: (name, bytes) => scanBytes(name, bytes, rules),
-      scanFields: (fields) => scanFields(fields, rules),
-      scanText: (text) => scanText(text, rules),
-      scanCritical: (text) => scanText(text, rules, ({ class: name }) => CRITICAL.has(name)),
+      scanBytes: (name, bytes) => scanBytes(name, bytes, rules).filter(({ value }) => forbidden(value)),
+      scanFields: (fields) => scanFields(fields, rules).filter(({ value }) => forbidden(value)),
+      scanText: (text) => cut(text, scanText(text, rules)),
+      scanCritical: (text) =>
+        cut(
+          text,
+          scanText(text, rules, ({ class: name }) => isGrave(name)),
+        ),
     };
   } catch (cause) {
+    if (cause instanceof ForgeError) throw cause;
     throw outside('guard.unavailable', 'The guard could not be loaded; nothing was written.', {
       hint: REBUILD_HINT,
       cause,
@@ -55,9 +65,22 @@ export async function loadGuard(env: Env): Promise<Guard> {
   }
 }
 
-/** LTM-13: from here on every write into `.forge/` is looked at. */
+/** Rules of the repository, loaded only where it has some. */
+async function addedRules(context: Context): Promise<readonly Rule[]> {
+  const { disk, layout } = context;
+  if (!disk.exists(configFile(layout))) return [];
+  const { rules, gitleaks } = readConfig(context).guard;
+  if (rules.length === 0 && gitleaks === '') return [];
+  return (await import('./added-rules.js')).readAddedRules(context, rules, gitleaks);
+}
+
+/** Whether a human allowed exactly this text. The ledger is read where something was found, so hardly ever. */
+const isAllowed = (context: Context | undefined, value: string): boolean =>
+  context?.allowedMarks?.().some((mark) => isMarked(mark, value)) ?? false;
+
+/** LTM-13: from here on every write into `.forge/` is scanned. */
 export async function installGuard(context: Context): Promise<void> {
-  const guard = await loadGuard(context.world.env);
+  const guard = await loadGuard(context.world.env, context);
   context.disk.guard = (name, bytes, before) => {
     const found = guard.scanBytes(name, bytes).filter(notOwnFolder(context, name));
     if (found.length === 0) return;
@@ -75,22 +98,54 @@ export const notOwnFolder =
   ({ field, value }: Found): boolean =>
     field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
-/** What is in text that somebody gave: to be asked before anything is done with it. The gravest first. */
-export async function inspectInput(fields: readonly Field[], env: Env, writes: boolean): Promise<Found[]> {
+interface Given {
+  env: Env;
+  /** The folder in which the command works. */
+  dir: string;
+  /** More is refused of what is to be stored. */
+  writes: boolean;
+}
+
+/** What the guard finds in text that was given to forge. The gravest first. */
+export async function inspectInput(fields: readonly Field[], { env, dir, writes }: Given): Promise<Found[]> {
   const guard = await loadGuard(env);
-  const found = guard.scanFields(fields).filter((hit) => writes || CRITICAL.has(hit.class));
-  // Wrong input before anything that is only not to be kept; what halts before both.
-  const rank = ({ class: name }: Found): number => (CRITICAL.has(name) ? 0 : name === 'invisible' ? 1 : 2);
+  const found = guard.scanFields(fields).filter((hit) => writes || isGrave(hit.class));
+  if (writes) {
+    const { findForeignCode } = await import('./document.js');
+    for (const code of findForeignCode(fields))
+      if (!(await isOwnCode(code.value, dir, env))) found.push(code);
+  }
+  // Invalid input comes before what only must not be stored, and secrets come before both.
+  const rank = ({ class: name }: Found): number => (isGrave(name) ? 0 : name === 'invisible' ? 1 : 2);
   return found.sort((a, b) => rank(a) - rank(b));
 }
+
+/** Whether one file of the repository has the longest lines of the code. */
+async function isOwnCode(code: string, dir: string, env: Env): Promise<boolean> {
+  const repository = findRepository(dir);
+  if (!repository) return false;
+  const lines = code.split('\n').map((line) => line.replace(/^[\s+>-]+|\s+$/g, ''));
+  const longest = [...new Set(lines)].sort((a, b) => b.length - a.length).slice(0, 8);
+  const args = ['grep', '-qIF', '--untracked', '--all-match', ...longest.flatMap((line) => ['-e', line])];
+  return (await gitIn(repository.root, env)(args)).code === 0;
+}
+
+/** What of it no human has allowed. */
+export const withoutAllowed = (context: Context, found: readonly Found[]): Found[] =>
+  found.filter(({ value }) => !isAllowed(context, value));
 
 /** Exit 5 for what inspectInput found. */
 export const refuseInput = (context: Context, found: readonly Found[]): never =>
   refuseFound(context, '', found);
 
-/** Exit 5 for what was found in a file; `name` is shown. */
-export function refuseFound(context: Context, name: string, found: readonly Found[]): never {
-  throw refusal(context, name, found);
+/** Exit 5 for what was found in a file; `name` is shown. A live credential that is stored already halts. */
+export function refuseFound(
+  context: Context,
+  name: string,
+  found: readonly Found[],
+  isStored = false,
+): never {
+  throw refusal(context, name, found, isStored);
 }
 
 /** The same text with placeholders for what a program may leave out (`--redact`). */
@@ -101,7 +156,7 @@ export async function redactText(text: string): Promise<string> {
 
 /** Text that is shown, not stored: what may stand in no message is taken out. */
 export async function maskText(text: string): Promise<string> {
-  const hits = (await loadGuard({})).scanText(text).filter((hit) => CRITICAL.has(hit.class));
+  const hits = (await loadGuard({})).scanText(text).filter((hit) => isGrave(hit.class));
   return maskHits(text, hits, (hit) => `<${hit.rule}>`);
 }
 
@@ -130,13 +185,16 @@ export function newHits(found: readonly Found[], before: readonly Found[]): Foun
 
 export function toFinding(context: Context, file: string, hit: Found): GuardFinding {
   const { rule, class: name, what, field, line, value } = hit;
-  const fingerprint = createHmac('sha256', readSalt(context.disk)).update(value).digest('hex').slice(0, 16);
-  return { rule, class: name, what, file, line, field, fingerprint };
+  return { rule, class: name, what, file, line, field, fingerprint: fingerprintOf(context.disk, value) };
 }
 
 /** Exit 5 `guard.<class>`: names the first finding, carries all. */
-function refusal(context: Context, name: string, found: readonly Found[]): ForgeError {
-  const findings = found.map((hit) => toFinding(context, name, hit));
+function refusal(context: Context, name: string, found: readonly Found[], isStored = false): ForgeError {
+  const findings = found.map((hit) => ({
+    ...toFinding(context, name, hit),
+    ...(isStored && hit.isCertain && hit.class === 'secret' ? { live: true } : {}),
+  }));
+  remember(context, findings, found);
   const worst = findings.find((finding) => halts(context, finding)) ?? (findings[0] as GuardFinding);
   const more = findings.length > 1 ? ` and ${findings.length - 1} more` : '';
   const message = `${placeOf(worst)}: ${worst.what}${more} (rule ${worst.rule}); nothing was written.`;
@@ -148,25 +206,41 @@ function refusal(context: Context, name: string, found: readonly Found[]): Forge
   });
 }
 
+/** So that a human can allow it, and a session that tries again and again is paused. */
+function remember(context: Context, findings: readonly GuardFinding[], found: readonly Found[]): void {
+  if (context.disk.dryRun) return;
+  rememberFindings(
+    context.disk,
+    findings.map(({ fingerprint, rule, class: name }, i) => ({
+      fingerprint,
+      rule,
+      class: name,
+      mark: markOf(context.disk, found[i]?.value ?? ''),
+    })),
+  );
+  countRefusals(context, new Set(findings.map(({ fingerprint }) => fingerprint)));
+}
+
 const placeOf = ({ file, line, field }: GuardFinding): string => {
   const place = [file === '' ? '' : line > 1 ? `${file}:${line}` : file, field].filter(Boolean).join(' ');
   return place === '' ? 'The text' : place;
 };
 
-/** A project may ask for more than the critical classes, never for less. */
-export const halts = (context: Context, { class: name }: Pick<GuardFinding, 'class'>): boolean =>
-  isCritical(name) || isCritical(name, haltOn(context));
+/** Only a live credential in stored memory halts, unless the project asks for more. */
+export const halts = (context: Context, { live }: Pick<GuardFinding, 'live'>): boolean =>
+  live === true || haltOn(context) === 'all';
 
-/** While `init` is on its way there are no settings yet. */
-const haltOn = (context: Context): HaltOn =>
+/** While `init` runs there are no settings yet. */
+const haltOn = (context: Context): 'critical' | 'all' =>
   context.disk.exists(configFile(context.layout)) ? readConfig(context).guard.halt_on : 'critical';
 
-function adviceFor({ class: name, what }: GuardFinding, halting: boolean): string {
-  const placeholder = placeholderOf(name);
-  if (placeholder !== null) return `Write ${placeholder} instead, or add --redact`;
+function adviceFor({ class: name, what, fingerprint }: GuardFinding, halting: boolean): string {
   if (halting)
     return 'Leave it out. If it is real, revoke it. Memory is halted until a human runs: forge memory override acknowledge --reason "…"';
+  const falseAlarm = `A false alarm: a human runs forge guard allow ${fingerprint} --reason "…"`;
+  const placeholder = placeholderOf(name);
+  if (placeholder !== null) return `Write ${placeholder} instead, or add --redact. ${falseAlarm}`;
   return name === 'proprietary'
-    ? 'Name the file instead of quoting it. Whose code is yours, one owner a line, is in ~/.config/forge/owners'
-    : `Leave out ${what}`;
+    ? `Name the file instead of quoting it. Whose code is yours, one owner a line, is in ~/.config/forge/owners. ${falseAlarm}`
+    : `Leave out ${isGrave(name) ? 'the value; if it is real, revoke it' : what}. ${falseAlarm}`;
 }

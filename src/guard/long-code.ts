@@ -1,7 +1,7 @@
 import type { Hit } from './rule.js';
 
 /** A run of code this long in a note is a copy of a file, not a quotation. */
-export const MIN_LINES = 20;
+const MIN_LINES = 20;
 const MIN_CODE = 12;
 /** As many lines of other text in a row end a run. */
 const MAX_GAP = 3;
@@ -38,6 +38,10 @@ function kindOf(line: string): Kind {
   if (NO_CODE.test(text)) return 'other';
   return CODE.some((pattern) => pattern.test(text)) ? 'code' : 'other';
 }
+
+/** Lines of a text that can only be code. */
+export const countCode = (text: string): number =>
+  text.split('\n').filter((line) => kindOf(line) === 'code').length;
 
 interface Run {
   start: number;

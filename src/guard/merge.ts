@@ -67,6 +67,7 @@ export function mergeFindings(findings: readonly Finding[]): Hit[] {
     rule: rule.id,
     class: rule.class,
     what: rule.what,
+    isCertain: !rule.isLoose,
     start,
     end,
   }));

@@ -1,3 +1,4 @@
+import { countCode } from './long-code.js';
 import { lazyRule, type Rule } from './rule.js';
 import { HEADERS, OPEN_LICENCE } from './rules/notices.js';
 
@@ -20,7 +21,8 @@ function foreign(owners: readonly string[], id: string): Accept {
   const named = (text: string): boolean => ours.some((owner) => text.toLowerCase().includes(owner));
   return (text, match) => {
     const near = around(match);
-    if (id === 'copyright' && OPEN_LICENCE.test(near)) return false;
+    // A copyright line alone is a quotation. It needs code beside it, and no open licence.
+    if (id === 'copyright' && (OPEN_LICENCE.test(near) || countCode(near) < 3)) return false;
     if (ours.length === 0) return true;
     const rest = match.input.slice(match.index, match.index + text.length + 200).split('\n', 1);
     return !named(

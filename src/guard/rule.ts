@@ -1,3 +1,5 @@
+import type { Search } from '../core/pattern.js';
+
 /** What kind of thing a rule finds. The class decides what a hit means, not the rule (docs/guard.md). */
 export type GuardClass =
   | 'secret'
@@ -9,6 +11,16 @@ export type GuardClass =
   | 'ip'
   | 'proprietary'
   | 'invisible';
+
+/** What a program may write instead (`--redact`). Leaving out any other class is no decision for a program. */
+const PLACEHOLDERS: Partial<Record<GuardClass, string>> = { email: '<email>', phone: '<phone>', ip: '<ip>' };
+
+export const placeholderOf = (name: GuardClass): string | null => PLACEHOLDERS[name] ?? null;
+
+const GRAVE: readonly GuardClass[] = ['secret', 'card', 'iban', 'national-id'];
+
+/** Refused in any text, stored or not: no message or log may repeat it. */
+export const isGrave = (name: GuardClass): boolean => GRAVE.includes(name);
 
 /** One rule. Its pattern is tried near its anchors only: the keywords, and the matches of `anchor`. */
 export interface Rule {
@@ -30,7 +42,7 @@ export interface Rule {
    * whole text. Every repetition is bounded, so that it takes linear time. A group named `secret` is the part that must
    * not be kept; without one it is the whole match.
    */
-  pattern: RegExp;
+  pattern: RegExp | Search;
   /** A checksum, entropy, a placeholder: false if the match is not a hit. */
   accept?: (secret: string, match: RegExpExecArray) => boolean;
   /** Recognized only by the text beside it: not searched where separate words were joined. */
@@ -44,11 +56,13 @@ export interface Hit {
   what: string;
   start: number;
   end: number;
+  /** Known by its own form, not only by the text beside it. */
+  isCertain: boolean;
 }
 
 /** A rule that compiles its pattern on first use: most texts need few of them, and a start must be quick. */
-export function lazyRule(rule: Omit<Rule, 'pattern'>, make: () => RegExp): Rule {
-  let pattern: RegExp | undefined;
+export function lazyRule(rule: Omit<Rule, 'pattern'>, make: () => Rule['pattern']): Rule {
+  let pattern: Rule['pattern'] | undefined;
   return {
     ...rule,
     get pattern() {

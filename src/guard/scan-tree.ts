@@ -1,14 +1,18 @@
-import { usage } from '../core/error.js';
+import { readFileSync } from 'node:fs';
+import { ForgeError, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
+import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { type Added, readRange, readStaged } from '../git/added.js';
-import { type Git, gitIn, streamGit } from '../git/client.js';
+import { type Git, gitIn, isNoRange, streamGit } from '../git/client.js';
 import { findForge, findRepository } from '../git/repository.js';
 import { type Context, contextAt } from '../project/project.js';
+import { knowAllowed } from './allow.js';
 import type { Found } from './document.js';
-import { listFiles, nameOf, readText } from './files.js';
+import { isPassedOver, listFiles, nameOf, readText } from './files.js';
 import { type Guard, type GuardFinding, loadGuard, notOwnFolder, toFinding } from './guard.js';
-import { CRITICAL } from './policy.js';
+import { isGrave } from './rule.js';
+import { isMarked, markOf, rememberFindings } from './salt.js';
 
 export interface ScanInput {
   /** A file or folder, absolute; default: the whole project. */
@@ -17,8 +21,10 @@ export interface ScanInput {
   staged?: boolean;
   /** What the commits of `A..B` add; or ids of commits, those left out with `^` in front. */
   range?: string | readonly string[];
-  /** Every class in every file. Default: in files outside of `.forge/` only what would halt memory. */
+  /** Every class in every file. Default: secrets, cards and ids only, and no lock files, binaries and vendored folders. */
   all?: boolean;
+  /** A file with the JSON of an earlier scan: its findings are not reported again. */
+  baseline?: string;
   /** Do not create the fingerprint key if it is missing. */
   readOnly?: boolean;
 }
@@ -28,8 +34,13 @@ export interface ScanWatch {
   signal?: AbortSignal;
 }
 
+/** The mark names the text for a baseline: unlike the fingerprint, it means the same in every clone. */
+type ScanFinding = GuardFinding & { mark: string; commit?: string };
+
 export interface Scan {
-  findings: (GuardFinding & { commit?: string })[];
+  findings: ScanFinding[];
+  /** Findings that the baseline has already. */
+  known: number;
   /** Files, or places of a change. */
   scanned: number;
   /** Too large to be read. */
@@ -47,11 +58,40 @@ export async function scanTree(
     throw usage('scan.way', 'PATH, --staged and --range exclude each other.', {
       hint: 'forge guard scan --help',
     });
-  const place = { ...placeOf(from, world, input.readOnly ?? false), guard: await loadGuard(world.env) };
-  if (input.staged) return scanChange(place, input, (take) => readStaged(place.stream(), take));
-  const { range } = input;
-  if (range !== undefined) return scanChange(place, input, (take) => readRange(place.stream(), range, take));
-  return scanFiles(place, input, watch);
+  const place = await openPlace(from, world, input);
+  const scan: Scan = { findings: [], known: 0, scanned: 0, skipped: [] };
+  const keep = keeperOf(scan, place.context, input);
+  const { staged, range } = input;
+  if (staged) await scanChange(place, scan, keep, (take) => readStaged(place.stream(), take));
+  else if (range === undefined) await scanFiles(place, scan, keep, input, watch);
+  else
+    await scanChange(place, scan, keep, (take) =>
+      readRange(place.stream(), range, take).catch((error) => {
+        throw unknownRange(range, error);
+      }),
+    );
+  rememberFindings(
+    place.context.disk,
+    scan.findings.map(({ fingerprint, mark, rule, class: name }) => ({
+      fingerprint,
+      mark,
+      rule,
+      class: name,
+    })),
+  );
+  return scan;
+}
+
+/** Exit 2 as in `forge commit check`; anything else that git reports stays exit 6. */
+function unknownRange(range: string | readonly string[], error: unknown): unknown {
+  if (!(error instanceof ForgeError) || !isNoRange(error.message)) return error;
+  return usage(
+    'scan.range',
+    `${JSON.stringify(oneLine([range].flat().join(' '), 80))} names no commits here.`,
+    {
+      hint: 'git log --oneline A..B',
+    },
+  );
 }
 
 interface Place {
@@ -62,32 +102,36 @@ interface Place {
   stream(): ReturnType<typeof streamGit>;
 }
 
-function placeOf(from: string, world: World, readOnly: boolean): Omit<Place, 'guard'> {
+async function openPlace(from: string, world: World, { readOnly = false }: ScanInput): Promise<Place> {
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
   const root = repository?.root ?? found?.root ?? from;
-  // Where there is neither git nor forge nothing is kept, not even a key for the fingerprints.
+  // Where there is neither git nor forge nothing is stored, not even a key for the fingerprints.
   const context = contextAt(found?.root ?? root, repository, world, readOnly || (!found && !repository));
+  if (found) knowAllowed(context);
   const stream = (): ReturnType<typeof streamGit> => {
     if (repository) return streamGit(root, world.env);
     throw usage('scan.no_git', `${from} is in no git repository.`, { hint: 'forge guard scan PATH' });
   };
-  return { root, context, git: repository ? gitIn(root, world.env) : null, stream };
+  const git = repository ? gitIn(root, world.env) : null;
+  return { root, context, git, stream, guard: await loadGuard(world.env, found ? context : undefined) };
 }
 
 async function scanFiles(
   { root, context, git, guard }: Place,
-  input: ScanInput,
+  scan: Scan,
+  keep: Keep,
+  { path: named, all = false }: ScanInput,
   watch: ScanWatch,
-): Promise<Scan> {
-  const files = await listFiles(root, input.path ?? root, git);
-  const scan: Scan = { findings: [], scanned: 0, skipped: [] };
+): Promise<void> {
+  const files = await listFiles(root, named ?? root, git);
   for (const [i, path] of files.entries()) {
     watch.signal?.throwIfAborted();
     watch.onProgress?.(i, files.length);
     // Lets Ctrl-C and the progress bar in.
     if (i % 50 === 49) await new Promise((done) => setImmediate(done));
     const name = nameOf(root, path);
+    if (!all && path !== named && isPassedOver(name)) continue;
     const read = readText(path);
     if ('skipped' in read) {
       if (read.skipped === 'large') scan.skipped.push(name);
@@ -99,26 +143,25 @@ async function scanFiles(
           .scanBytes(name, Buffer.from(read.text))
           .filter(notOwnFolder(context, shown(context.layout, path)))
       : guard.scanFields([{ path: '', text: read.text }]);
-    keep(scan, context, { name, line: 1, all: input.all }, found);
+    keep({ name, line: 1 }, found);
   }
   watch.onProgress?.(files.length, files.length);
-  return scan;
 }
 
 async function scanChange(
-  { context, guard }: Place,
-  { all }: ScanInput,
+  { guard }: Place,
+  scan: Scan,
+  keep: Keep,
   read: (take: (added: Added) => void) => Promise<void>,
-): Promise<Scan> {
-  const scan: Scan = { findings: [], scanned: 0, skipped: [] };
+): Promise<void> {
   await read(({ file, line, text, commit }) => {
+    if (isPassedOver(file)) return;
     scan.scanned++;
     const found = file.endsWith('.jsonl')
       ? guard.scanBytes(file, Buffer.from(text))
       : guard.scanFields([{ path: '', text }]);
-    keep(scan, context, { name: file === '' ? 'commit message' : file, line, all, commit }, found);
+    keep({ name: file === '' ? 'commit message' : file, line, commit }, found);
   });
-  return scan;
 }
 
 const isForges = (name: string): boolean => /(^|\/)\.forge\//.test(name);
@@ -127,15 +170,49 @@ interface From {
   name: string;
   /** Of the text's first line. */
   line: number;
-  all?: boolean | undefined;
   commit?: string | null;
 }
 
-/** A repository's own files name people and addresses rightly; memory does not. */
-function keep(scan: Scan, context: Context, from: From, found: readonly Found[]): void {
-  for (const hit of found) {
-    if (!from.all && !isForges(from.name) && !CRITICAL.has(hit.class)) continue;
-    const finding = toFinding(context, from.name, { ...hit, line: hit.line + from.line - 1 });
-    scan.findings.push(from.commit ? { ...finding, commit: from.commit } : finding);
+type Keep = (from: From, found: readonly Found[]) => void;
+
+/** A repository's own files rightly name people and addresses. Memory does not. */
+function keeperOf(scan: Scan, context: Context, { all, baseline }: ScanInput): Keep {
+  const isKnown = baseline === undefined ? () => false : readBaseline(baseline);
+  return ({ name, line, commit }, found) => {
+    for (const hit of found) {
+      if (!all && !isForges(name) && !isGrave(hit.class)) continue;
+      if (isKnown(name, hit)) scan.known++;
+      else {
+        const finding = toFinding(context, name, { ...hit, line: hit.line + line - 1 });
+        scan.findings.push({
+          ...finding,
+          mark: markOf(context.disk, hit.value),
+          ...(commit ? { commit } : {}),
+        });
+      }
+    }
+  };
+}
+
+/** The findings of an earlier `forge guard scan --json`. Lines may move: the file, the rule and the text count. */
+function readBaseline(path: string): (file: string, hit: Found) => boolean {
+  const marks = new Map<string, string[]>();
+  try {
+    const { findings } = JSON.parse(readFileSync(path, 'utf8')) as { findings: Record<string, string>[] };
+    for (const { file = '', rule = '', mark = '' } of findings) {
+      const key = `${rule} ${file}`;
+      marks.set(key, [...(marks.get(key) ?? []), mark]);
+    }
+  } catch (error) {
+    throw usage(
+      'scan.baseline',
+      `${path} is not the JSON of a scan: ${oneLine((error as Error).message, 100)}.`,
+      {
+        file: path,
+        hint: 'forge guard scan --json >baseline.json',
+      },
+    );
   }
+  return (file, { rule, value }) =>
+    marks.get(`${rule} ${file}`)?.some((mark) => isMarked(mark, value)) ?? false;
 }

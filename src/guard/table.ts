@@ -16,8 +16,11 @@ export const personalRules = (): readonly Rule[] => [
 
 const tables = new Map<string, readonly Rule[]>();
 
-/** All rules (docs/guard.md). Copyright lines that name one of the owners are not foreign. */
-export function guardRules(owners: readonly string[] = []): readonly Rule[] {
+/**
+ * All rules (docs/guard.md). Copyright lines that name one of the owners are not foreign. Added rules come last, so they
+ * neither replace nor rename a finding of forge's own rules.
+ */
+export function guardRules(owners: readonly string[] = [], added: readonly Rule[] = []): readonly Rule[] {
   const key = owners.join('\n');
   const rules = tables.get(key) ?? [
     ...secretRules(),
@@ -26,5 +29,5 @@ export function guardRules(owners: readonly string[] = []): readonly Rule[] {
     ...invisibleRules(),
   ];
   tables.set(key, rules);
-  return rules;
+  return added.length === 0 ? rules : [...rules, ...added];
 }

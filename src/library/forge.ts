@@ -161,6 +161,9 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     guard: {
       /** LTM-13: refuses text before anything is done with it (exit 5), and records that. */
       refuseInput: bind(() => import('../guard/guard.js'), 'refuseInput', 'settles'),
+      /** What of some findings no human has allowed. */
+      withoutAllowed: bind(() => import('../guard/guard.js'), 'withoutAllowed', 'reads'),
+      allow: bind(() => import('../guard/allow.js'), 'allowText'),
     },
     config: {
       get: bind(() => import('../config/config.js'), 'getSetting', 'reads'),
@@ -219,6 +222,11 @@ function binder(context: Context) {
   ): Bound<M[N]> => {
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
+        if (how === 'writes' || how === 'settles' || name === 'withoutAllowed') {
+          const { knowAllowed, refusePaused } = await import('../guard/allow.js');
+          knowAllowed(context);
+          if (how === 'writes') refusePaused(context);
+        }
         // LTM-05: nothing is written while memory is halted, except by what settles it.
         if (how === 'writes' || how === 'guards') refuseHalted(context.disk);
         // LTM-13: nothing is written without the guard's rules either.

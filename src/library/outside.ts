@@ -91,6 +91,8 @@ export const textGuard = {
   inspect: later(() => import('../guard/guard.js'), 'inspectInput'),
   mask: later(() => import('../guard/guard.js'), 'maskText'),
   redact: later(() => import('../guard/guard.js'), 'redactText'),
+  clean: later(() => import('../guard/clean.js'), 'cleanText'),
+  fields: later(() => import('../guard/document.js'), 'fieldsOf'),
 };
 
 /** The questions of git's `commit-msg`, `prepare-commit-msg` and `pre-push` hooks. They change nothing of memory. */

@@ -27,6 +27,7 @@ export type { FeatureEdit, FeatureInput, FeatureList } from '../feature/feature.
 export type { Candidate, Selection } from '../feature/next.js';
 export type { Feature, FeatureStatus } from '../feature/rules.js';
 export type { FeatureResult, VerifyWatch } from '../feature/verify.js';
+export type { Allowed } from '../guard/allow.js';
 export type { GuardFinding } from '../guard/guard.js';
 export type { Scan, ScanInput } from '../guard/scan-tree.js';
 export type { HooksInput, HooksReport } from '../hooks/install.js';

@@ -3,7 +3,7 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import { version } from '../cli/version.js';
 import { toForgeError } from '../core/error.js';
 import { isBelowBuilder, isBuilder } from '../core/role.js';
-import { openForge, toolInputs } from '../index.js';
+import { openForge, textGuard, toolInputs } from '../index.js';
 import type { Host } from './host.js';
 
 /** Nobody at a terminal decides through an agent's server, whatever it was started from. */
@@ -21,7 +21,8 @@ async function hostOf(call: Call): Promise<Host> {
       inputs ??= toolInputs();
       return inputs;
     },
-    guard: (fields, writes) => refuseFields(fields, { env, writes, forge: open }),
+    guard: (fields, writes) => refuseFields(fields, { env, dir: cwd, writes, forge: open, records: writes }),
+    clean: async (text) => (await textGuard.clean(text)).text,
     isBuilder: isBuilder(env) || isBelowBuilder(world.rolesAbove()),
     mask: async (error) => (await maskError(toForgeError(error))).toJSON() as never,
   };

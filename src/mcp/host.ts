@@ -13,6 +13,8 @@ export interface Host {
   inputs(): Promise<Inputs>;
   /** LTM-13: refuses what holds a secret before anything is done with it, or said about it. */
   guard(fields: { path: string; text: string }[], writes: boolean): Promise<void>;
+  /** A text as it is stored: without terminal colours and the like. */
+  clean(text: string): Promise<string>;
   /** Whether what runs here is a builder: it sees no tool that LTM-12 denies it. */
   isBuilder: boolean;
   /** What may be told of an error. */

@@ -45,9 +45,10 @@ export class Calls {
     return answer;
   }
 
-  private async answer(name: ToolName, given: Record<string, unknown>, watch: Watch): Promise<object> {
+  private async answer(name: ToolName, raw: Record<string, unknown>, watch: Watch): Promise<object> {
     const { host } = this;
     const { run, text = jsonOf, shape = same, reads = false } = TOOLS[name];
+    const given = reads ? raw : ((await cleaned(raw, host)) as typeof raw);
     // Before anything is done with it; the form of what is refused here does not matter.
     const refusal = await this.refusal(given, reads);
     if (refusal) return refusal;
@@ -84,6 +85,15 @@ export class Calls {
       structuredContent: { error: told },
     };
   }
+}
+
+/** The values with cleaned texts. */
+async function cleaned(value: unknown, host: Host): Promise<unknown> {
+  if (typeof value === 'string') return host.clean(value);
+  if (Array.isArray(value)) return Promise.all(value.map((item) => cleaned(item, host)));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(async ([key, item]) => [key, await cleaned(item, host)] as const);
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 const jsonOf = (value: unknown): string => JSON.stringify(value);

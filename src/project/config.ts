@@ -18,7 +18,7 @@ export type { Config } from './settings.js';
 export const MAX_CONFIG_BYTES = 64 * 1024;
 
 /** Never read from a repository: anyone who can commit could approve themselves (docs/architecture.md, "Trust"). */
-const OUTSIDE_ONLY = /^(trust|role|override|supervisor|guard\.(off|enabled|disabled|rules))(\.|$)/;
+const OUTSIDE_ONLY = /^(trust|role|override|supervisor|guard\.(off|enabled|disabled))(\.|$)/;
 
 interface LoadedConfig {
   config: Config;

@@ -42,6 +42,8 @@ export interface Context {
   onProgress?: (read: number, total: number) => void;
   /** Stops a long reading. */
   signal?: AbortSignal;
+  /** Marks of the texts that a human allowed the guard to pass (`forge guard allow`). */
+  allowedMarks?: () => readonly string[];
   /** The latest archives, once they were read. */
   recent?: readonly ArchivedSession[];
 }

@@ -99,8 +99,12 @@ const TABLES = {
     deleted_files: z.int().check(z.gte(0), z.lte(1_000_000)),
   }),
   guard: () => ({
-    /** What halts besides being refused: secrets, cards, IBANs and national ids, or everything. Never less. */
+    /** What halts memory: a live credential in stored memory, or everything that is refused. */
     halt_on: z.enum(['critical', 'all']),
+    /** Rules that this repository adds, in the form of gitleaks: id, regex, keywords. */
+    rules: z.array(z.looseObject({})).check(z.maxLength(500)),
+    /** A file with rules of gitleaks, from the project's folder. */
+    gitleaks: z.string(),
   }),
 };
 export type TableName = keyof typeof TABLES;
@@ -134,7 +138,7 @@ export const DEFAULTS: Tables = {
   cycle: { commit: false, checkpoint: false },
   checkpoint: { verify: [] },
   recover: { files: 20, commits: 10, deleted_files: 5 },
-  guard: { halt_on: 'critical' },
+  guard: { halt_on: 'critical', rules: [], gitleaks: '' },
 };
 export const TABLE_NAMES = Object.keys(DEFAULTS) as TableName[];
 

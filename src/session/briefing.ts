@@ -7,6 +7,7 @@ import { believe } from '../feature/feature.js';
 import type { Unit } from '../feature/issue.js';
 import { FEATURES, type Feature } from '../feature/rules.js';
 import type { Commit } from '../git/read.js';
+import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/architecture.js';
@@ -83,9 +84,17 @@ export async function brief(context: Context, raw: BriefingInput = {}): Promise<
   const architecture = await readInvariants(context);
   return composeBriefing(
     context,
-    { ...state, architecture, commits: await log, focus },
+    { ...state, architecture, commits: await maskSubjects(await log), focus },
     { ...input, session },
   );
+}
+
+/** A commit that went past the hooks may have a secret in its subject. Masked before subjects are cut to a line. */
+export async function maskSubjects<T extends { subject: string }>(commits: readonly T[]): Promise<T[]> {
+  const all = commits.map(({ subject }) => subject).join('\n');
+  // One look at all of them, as there is hardly ever anything to find.
+  if ((await maskText(all)) === all) return [...commits];
+  return Promise.all(commits.map(async (commit) => ({ ...commit, subject: await maskText(commit.subject) })));
 }
 
 interface Options {

@@ -4,7 +4,7 @@ import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readBranch } from '../git/state.js';
-import { installGuard } from '../guard/guard.js';
+import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { closeInvestigations } from '../learning/investigation.js';
 import { warnPaused } from '../ledger/audit.js';
@@ -22,7 +22,7 @@ import {
   warnFileSystem,
 } from '../project/project.js';
 import { displayId } from './archive.js';
-import { composeBriefing, type Memory, readState } from './briefing.js';
+import { composeBriefing, type Memory, maskSubjects, readState } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { chooseFocus } from './create.js';
 import { finishIntent } from './end.js';
@@ -128,9 +128,10 @@ async function readMemory(context: Context, shownCommits: number): Promise<Known
   const verified = await verifyFirst(context);
   const known = readState(context);
   const { repository, git } = context;
-  const branch = repository && git ? await readBranch(repository, git) : null;
+  const named = repository && git ? await readBranch(repository, git) : null;
+  const branch = named === null ? null : await maskText(named);
   const architecture = await readInvariants(context);
-  return { memory: { ...known, architecture, commits: await log }, branch, ...verified };
+  return { memory: { ...known, architecture, commits: await maskSubjects(await log) }, branch, ...verified };
 }
 
 /** Those that went past the hooks are told of; its code is loaded where there are commits to look at. */

@@ -93,7 +93,7 @@ describe('config.toml', () => {
     ['role = "supervisor"', 'role'],
     ['override = true', 'override'],
     ['[guard]\noff = true', 'guard.off'],
-    ['[guard.rules]\naws = false', 'guard.rules'],
+    ['[guard.disabled]\naws = true', 'guard.disabled'],
     ['[supervisor]\nkey = "x"', 'supervisor.key'],
   ])('B-94 ignores and warns of what no repository may set: %j', (text, name) => {
     expect(decodeConfig(text, file).warnings).toEqual([

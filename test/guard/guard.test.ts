@@ -35,7 +35,7 @@ describe('personal data that does not halt', () => {
       const before = project.read(PROGRESS);
       const error = await forgeError(project, ['progress', 'add', text]);
       expect(error).toMatchObject({ exitCode: 5, kind: 'secret', code: `guard.${name}` });
-      expect(error.hint).toBe(`Write <${name}> instead, or add --redact`);
+      expect(error.hint).toContain(`Write <${name}> instead, or add --redact. `);
       expect(project.read(PROGRESS)).toBe(before);
       expect(project.has(HALT)).toBe(false);
       for (const how of [{ args: [text] }, { args: ['-'], stdin: text }]) {
@@ -63,7 +63,7 @@ describe('personal data that does not halt', () => {
 });
 
 describe('a secret that was refused', () => {
-  it('LTM-13 is recorded by rule, place and a fingerprint, and halts until a human has looked', async () => {
+  it('LTM-13 is recorded by rule, place and a fingerprint, and halts nothing', async () => {
     const project = await started();
     const [one, other] = [SAMPLES.secret(), SAMPLES.secret()];
     for (const text of [one, other, one]) {
@@ -75,7 +75,7 @@ describe('a secret that was refused', () => {
       });
     }
     const prints = (await breaches(project)).map(({ record: { critical, findings } }) => {
-      expect(critical).toBe(true);
+      expect(critical).toBe(false);
       const [finding, ...more] = findings as { fingerprint: string }[];
       expect(more).toEqual([]);
       expect(finding).toMatchObject({ rule: 'gitlab-pat', class: 'secret', field: 'argument 1' });
@@ -84,25 +84,35 @@ describe('a secret that was refused', () => {
     expect(prints).toEqual([prints[0], prints[1], prints[0]]);
     expect(prints[0]).toMatch(/^[0-9a-f]{16}$/);
     expect(prints[1]).not.toBe(prints[0]);
-    expect(await forgeError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 4 });
-    expect((await runForge(project, ['progress', 'show'])).exitCode).toBe(0);
-    // Whoever takes the halt away has nothing of it.
-    rmSync(project.path(HALT));
-    expect(await forgeError(project, ['memory', 'record', '--task', 'A', '--exit-code', '0'])).toMatchObject({
-      exitCode: 4,
-      code: 'memory.corrupted',
-    });
-    expect(project.has(HALT)).toBe(true);
-    expect(await forgeError(project, acknowledge)).toMatchObject({ exitCode: 3 });
-    await forgeJson(project, acknowledge, HUMAN);
-    await record(project);
+    expect(project.has(HALT)).toBe(false);
+    await forgeJson(project, ['progress', 'add', 'x']);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
-  it('LTM-13 halts every clone that its record reaches, until the acknowledgement does', async () => {
+  it('LTM-13 three times in one session pauses that session until a human looks', async () => {
+    const project = await started();
+    const secret = SAMPLES.secret();
+    for (let times = 0; times < 3; times++)
+      expect(await forgeError(project, ['note', 'add', secret])).toMatchObject({ exitCode: 5 });
+    const paused = await forgeError(project, ['progress', 'add', 'x']);
+    expect(paused).toMatchObject({ exitCode: 3, code: 'session.paused' });
+    expect((await runForge(project, ['progress', 'show'])).exitCode).toBe(0);
+    const { stderr, exitCode } = await runForge(project, ['progress', 'add', 'I looked'], HUMAN);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('refused the same text three times')]);
+    await forgeJson(project, ['progress', 'add', 'x']);
+  });
+
+  it('LTM-13 in stored memory halts every clone that its record reaches, until the acknowledgement does', async () => {
     const project = await makeForge();
     project.git('switch', '-qc', 'side');
-    await forgeError(project, ['note', 'add', SAMPLES.card()]);
+    await forgeJson(project, ['session', 'start']);
+    const progress = project.read(PROGRESS);
+    project.write(PROGRESS, `${progress}[10:00] ${SAMPLES.secret()}\n`);
+    expect((await forgeError(project, ['session', 'end'])).hint).toContain('Memory is halted');
+    expect(project.has(HALT)).toBe(true);
+    expect(await forgeError(project, ['progress', 'add', 'x'])).toMatchObject({ exitCode: 4 });
+    expect(await forgeError(project, acknowledge)).toMatchObject({ exitCode: 3 });
+    project.write(PROGRESS, progress);
     project.git('add', '-A');
     project.git('commit', '-qm', 'side');
     rmSync(project.path('.git/forge'), { recursive: true });
@@ -146,7 +156,6 @@ describe('what waits to be written', () => {
     await expect(forge.session.end({ learned: [`use ${secret}`] })).rejects.toMatchObject({ kind: 'secret' });
     expect(project.has(SESSION)).toBe(true);
     expect(run(project.dir, 'grep', ['-rlF', secret, '.']).stdout).toBe('');
-    await forgeJson(project, acknowledge, HUMAN);
     await forgeJson(project, ['session', 'end']);
   });
 });
@@ -177,7 +186,7 @@ describe('a secret in disguise', () => {
       exitCode: 5,
       code: 'guard.secret',
     });
-    expect(project.has(HALT)).toBe(true);
+    expect(project.read(PROGRESS)).not.toContain(text);
   });
 
   it('B-107 a pragma in the text allows no secret', async () => {
@@ -194,7 +203,6 @@ describe('a secret in disguise', () => {
       const stdin = JSON.stringify({ task_id: 'A', exit_code: 0, ...split });
       const error = await forgeError(project, ['memory', 'record', '-'], { stdin });
       expect(error).toMatchObject({ exitCode: 5, code: 'guard.secret' });
-      await forgeJson(project, acknowledge, HUMAN);
     }
   });
 
@@ -268,7 +276,9 @@ describe('what came by other hands', () => {
   it('LTM-13 code of others and long code are refused in text; whose code is ours is said outside the repository', async () => {
     const project = await started();
     const home = makeFolder();
-    const text = 'Copyright (c) 2024 Example Widgets Ltd. All rights reserved.';
+    const line = 'Copyright (c) 2024 Example Widgets Ltd. All rights reserved.';
+    await forgeJson(project, ['note', 'add', `From the log: ${line}`]);
+    const text = `// ${line}\nconst a = f(1);\nconst b = f(2);\nexport { a, b };\n`;
     const env = { XDG_CONFIG_HOME: home };
     expect(await forgeError(project, ['note', 'add', text], { env })).toMatchObject({
       code: 'guard.proprietary',
@@ -287,5 +297,8 @@ describe('what came by other hands', () => {
       (_, i) => `  const value${i} = compute(${i}, { deep: true });`,
     ).join('\n');
     expect(await forgeError(project, ['note', 'add', code])).toMatchObject({ code: 'guard.proprietary' });
+    // The project's own code is not foreign.
+    project.write('src/values.ts', `export function values() {\n${code}\n}\n`);
+    await forgeJson(project, ['note', 'add', code]);
   });
 });

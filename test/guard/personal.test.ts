@@ -295,7 +295,8 @@ describe('IP addresses', () => {
 describe('all of them', () => {
   it('LTM-13 have ids of their own, and patterns that match all and bounded', () => {
     expect(new Set(PERSONAL_RULES.map((rule) => rule.id)).size).toBe(PERSONAL_RULES.length);
-    for (const { id, pattern, keywords } of PERSONAL_RULES) {
+    for (const { id, pattern: any, keywords } of PERSONAL_RULES) {
+      const pattern = any as RegExp;
       expect(pattern.global || pattern.sticky, id).toBe(true);
       const outside = pattern.source.replace(/\\./g, '').replace(/\[[^\]]*\]/g, '');
       expect(/[*+]|\{\d+,\}/.test(outside), id).toBe(false);

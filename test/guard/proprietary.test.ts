@@ -38,11 +38,13 @@ describe('headers', () => {
     ['no-distribution', 'Do not distribute.'],
     ['no-distribution', 'DO NOT COPY OR DISTRIBUTE'],
   ])('LTM-13 finds %s in %j behind every comment mark, and in JSON', (id, header) => {
+    // A copyright line counts only beside code.
+    const code = id === 'copyright' ? '\nconst a = f(1);\nconst b = f(2);\nexport { a, b };\n' : '';
     const texts = [
-      ...MARKS.map((mark) => `${mark}${header}\n\nint x;\n`),
-      ...MARKS.map((mark) => `first line\n  ${mark}${header}\n`),
-      JSON.stringify({ text: header }),
-      JSON.stringify({ text: `a line\n// ${header}\nmore` }),
+      ...MARKS.map((mark) => `${mark}${header}\n\nint x;\n${code}`),
+      ...MARKS.map((mark) => `first line\n  ${mark}${header}\n${code}`),
+      JSON.stringify({ text: `${header}${code}` }),
+      JSON.stringify({ text: `a line\n// ${header}\nmore${code}` }),
     ];
     expect(texts.filter((text) => !found(text).includes(`proprietary-${id}`))).toEqual([]);
   });
@@ -91,7 +93,8 @@ describe('headers', () => {
 
   it('LTM-13 the owners in the settings are no foreigners, in any case', () => {
     const rules = proprietaryRules(['Acme', ' ']);
-    const hits = (text: string): string[] => findAll(rules, text).map((hit) => hit.rule);
+    const hits = (text: string): string[] =>
+      findAll(rules, `${text}\nconst a = f(1);\nconst b = f(2);\nexport { a, b };`).map((hit) => hit.rule);
     expect(hits('// Copyright (c) 2024 ACME Corp. All rights reserved')).toEqual([]);
     expect(hits('// CONFIDENTIAL\n// © 2024 acme')).toEqual([]);
     expect(hits('// Copyright (c) 2024 Globex Corp.')).toEqual(['proprietary-copyright']);

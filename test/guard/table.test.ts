@@ -64,7 +64,8 @@ describe('the keyword index', () => {
 
 describe('the table', () => {
   it('LTM-13 knows the owners: their copyright lines are not foreign', () => {
-    const line = 'Copyright (c) 2024 Acme Corp. All rights reserved';
+    const line =
+      'Copyright (c) 2024 Acme Corp. All rights reserved\nlet a = f(1);\nlet b = f(2);\nlet c = f(3);';
     expect(scanText(line, RULES).map(({ rule }) => rule)).toEqual(['proprietary-copyright']);
     expect(scanText(line, guardRules(['Acme Corp']))).toEqual([]);
   });

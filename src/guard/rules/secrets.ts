@@ -693,7 +693,7 @@ https://pipedrive.readme.io/docs/core-api-concepts-authentication
 pipedrive-token                     near    -           pipedrive  <hex>{40}  Pipedrive API token
 # Tokens of any vendor
 https://www.rfc-editor.org/rfc/rfc7519
-jwt                                 last    jwt         eyj,ewog  (?<![\w-])(?:eyJ|ewog)[\w-]{10,2000}\.[\w-]{8,8000}\.(?:[\w-]{16,2000}|[\w-]{0,200}\.[\w-]{8,400}\.[\w-]{4,8000}\.[\w-]{16,60})  JSON web token
+jwt                                 last    jwt         eyj,ewog  (?<!\w|\w-)(?:eyJ|ewog)[\w-]{10,2000}\.[\w-]{8,8000}\.(?:[\w-]{16,2000}|[\w-]{0,200}\.[\w-]{8,400}\.[\w-]{4,8000}\.[\w-]{16,60})  JSON web token
 
 # Places where a format keeps credentials
 https://www.rfc-editor.org/rfc/rfc3986#section-3.2.1

@@ -1,0 +1,70 @@
+import { refused, usage } from '../core/error.js';
+import { oneLine } from '../core/text.js';
+import { requireDecision } from '../ledger/human.js';
+import { type RecordRef, readRecords, requireMemory, storeAudit } from '../ledger/memory.js';
+import type { Context } from '../project/project.js';
+import type { GuardClass } from './rule.js';
+import { endPause, findPause, readKnown } from './salt.js';
+
+const ACTION = 'guard_allow';
+
+export interface Allowed {
+  audit: RecordRef;
+  fingerprint: string;
+  rule: string;
+  class: GuardClass;
+}
+
+/** LTM-14: a human allows one text. It passes from then on, in every clone that has the audit record. */
+export async function allowText(
+  context: Context,
+  input: { fingerprint: string; reason?: string },
+): Promise<Allowed> {
+  const decision = requireDecision(context, 'Allowing a text', input.reason);
+  const named = /^[0-9a-f]{6,16}$/.test(input.fingerprint)
+    ? readKnown(context.disk).filter(({ fingerprint }) => fingerprint.startsWith(input.fingerprint))
+    : [];
+  const [known] = named;
+  if (!known || named.length > 1)
+    throw usage(
+      'guard.fingerprint',
+      `${named.length} findings in this clone have the fingerprint ${JSON.stringify(oneLine(input.fingerprint, 40))}.`,
+      { hint: 'forge guard scan  (shows fingerprints); a fingerprint is known where the text was refused' },
+    );
+  requireMemory(context);
+  const { fingerprint, mark, rule, class: name } = known;
+  const about = { fingerprint, rule, class: name };
+  const audit = context.disk.withLock(() =>
+    storeAudit(context, { kind: 'override', action: ACTION, ...about, mark, ...decision }),
+  );
+  endPause(context);
+  return { audit, ...about };
+}
+
+/**
+ * Exit 3 for a session that was refused the same text three times: an agent that goes on trying needs a human. A human's
+ * own command ends the pause, since a human has looked then.
+ */
+export function refusePaused(context: Context): void {
+  const pause = findPause(context);
+  if (!pause) return;
+  const { rule, fingerprint } = pause;
+  const message = `The session is paused: the guard refused the same text three times (rule ${rule}, fingerprint ${fingerprint})`;
+  if (!context.world.terminal)
+    throw refused('session.paused', `${message}.`, {
+      hint: `A human looks at it, and runs at a terminal: forge guard allow ${fingerprint} --reason "…", or any command that writes`,
+    });
+  context.warnings.push(`${message}. It goes on now.`);
+  endPause(context);
+}
+
+/** Lets the guard pass what a human allowed. The audit ledger is read at the first finding. */
+export function knowAllowed(context: Context): void {
+  let marks: readonly string[] | undefined;
+  context.allowedMarks ??= () => {
+    marks ??= readRecords(context, 'audit')
+      .filter(({ record }) => record.kind === 'override' && record.action === ACTION)
+      .map(({ record }) => String(record.mark));
+    return marks;
+  };
+}

@@ -15,6 +15,8 @@ const keyOf = (secret: string): string => /^eyJ[\w-]+\.[\w-]+\.([\w-]{40,})$/.ex
 /** Whether a hit is a sample from documentation: it harms nobody, and people quote it. */
 export function isPublished(name: GuardClass, secret: string): boolean {
   if (name !== 'card' && name !== 'iban' && name !== 'secret') return false;
+  // Stripe's cards of all countries and cases.
+  if (name === 'card' && bare(secret).startsWith('400000')) return true;
   known ??= wordsOf(`${TEST_CARDS} ${EXAMPLE_IBANS} ${EXAMPLE_KEYS}`);
   return known.has(name === 'secret' ? digestOf(keyOf(secret)) : bare(secret));
 }

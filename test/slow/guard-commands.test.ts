@@ -50,7 +50,7 @@ function tracesOf(project: Project, texts: readonly string[]): string[] {
 describe('every command that takes text', () => {
   it.each(Object.entries(SAMPLES) as [GuardClass, () => string][])(
     'LTM-13 B-106 refuses %s wherever text can stand, and leaves no trace of it',
-    async (name, make) => {
+    async (_, make) => {
       const project = await makeForge();
       const slots = await textSlots();
       expect(slots.length).toBeGreaterThan(30);

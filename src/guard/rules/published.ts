@@ -64,9 +64,5 @@ b8e148545b13c78b 6c96130f130ab0d6 00cf4c781dc37003 ca7459e2b26776de
 # Mailgun
 9c846fdf0fa8955c
 # RFC 7519 and jwt.io: the signatures
-13d31e961a1ad8ec 051d093c4bdedbf2 08831f80b56414a9 0998bb2db31482a8 eaa5581c2e8d2f44
-# Terraform and Vault, development servers
-12b9377cbe7e5c94
-# Twilio test credentials and Google Maps samples
-ac9265e56c79b234 e4902a0b38812b15 0e536fcdaf45ed78
+13d31e961a1ad8ec 051d093c4bdedbf2 08831f80b56414a9 0998bb2db31482a8
 `;

@@ -25,6 +25,8 @@ export interface CiInput {
   range?: string;
   /** Run the tests of features that are said to pass. */
   run?: boolean;
+  /** The `--json` of an earlier `forge guard scan`, absolute: its findings are known. */
+  baseline?: string;
   /** Where the report is to be written as JUnit's XML, absolute. */
   junit?: string;
 }
@@ -84,7 +86,7 @@ function looksOf(
   return {
     commits: inRange((found) => lookAtCommits(context, found)),
     memory: () => lookAtMemory(context),
-    guard: inRange((found) => lookForSecrets(context, found)),
+    guard: inRange((found) => lookForSecrets(context, found, input.baseline)),
     features: () => lookAtFeatures(context, input.run ?? false, watch),
     checkpoints: () => lookAtCheckpoints(context),
   };

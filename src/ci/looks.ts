@@ -63,9 +63,14 @@ export async function lookAtMemory(context: Context): Promise<Looked> {
   return looked(plural(verdict.records, 'record'), findings, cause);
 }
 
-export async function lookForSecrets(context: Context, found: CiRange): Promise<Looked> {
+export async function lookForSecrets(
+  context: Context,
+  found: CiRange,
+  baseline: string | undefined,
+): Promise<Looked> {
   const { layout, world } = context;
-  const { findings, scanned } = await scanTree(layout.root, world, { range: found.range });
+  const known = baseline === undefined ? {} : { baseline };
+  const { findings, scanned } = await scanTree(layout.root, world, { range: found.range, ...known });
   const told = findings.map(
     ({ file, line, what, rule, commit }): CiFinding => ({
       // Where a message is meant there is no file of that name.

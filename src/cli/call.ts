@@ -154,6 +154,8 @@ function colourChoice(choice: unknown = 'auto'): string {
   });
 }
 
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
 /** Reads an argument: a text, a file, or stdin for `-`. stdin is read once. */
 function makeInput(
   io: Io,
@@ -165,8 +167,12 @@ function makeInput(
   const bytesOf = (argument: string, what: string): Promise<Buffer> | Buffer =>
     argument === '-' ? stdin(what) : readFileArgument(resolve(cwd, argument));
   const nameOf = (argument: string): string => (argument === '-' ? 'stdin' : argument);
-  const entered = async (argument: string, what: string): Promise<string> =>
-    enter(await decodeInput(await bytesOf(argument, what), nameOf(argument)), nameOf(argument), forge);
+  const entered = async (argument: string, what: string): Promise<string> => {
+    const bytes = await bytesOf(argument, what);
+    const mark = bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? '\ufeff' : '';
+    const text = await decodeInput(bytes.subarray(3 * mark.length), nameOf(argument));
+    return enter(mark + text, nameOf(argument), forge);
+  };
   // "-" after "--" is text like any other.
   const dashes = io.argv.indexOf('--');
   const literal = dashes >= 0 && !io.argv.slice(0, dashes).includes('-');

@@ -59,7 +59,9 @@ export function makeEntrance(given: Invocation, env: NodeJS.ProcessEnv, dir: str
     refuseWords: (forge) => refuseFields(inputFields(words), refusing(forge)),
     enter: async (text, name, forge) => {
       const entered = await clean(text);
-      await refuseFields(await textGuard.fields(entered, name), refusing(forge));
+      // What is hidden in it, its parser reports by place.
+      const fields = await textGuard.fields(entered, name);
+      await refuseFields(fields, { ...refusing(forge), passes: 'invisible' });
       return entered;
     },
     left: () => [...left],
@@ -75,14 +77,17 @@ interface Refusing {
   forge: () => Forge;
   /** Whether the refusal is recorded. */
   records: boolean;
+  /** A class that is not refused here. */
+  passes?: 'invisible';
 }
 
 export async function refuseFields(
   fields: readonly Field[],
-  { env, dir, writes, forge, records }: Refusing,
+  { env, dir, writes, forge, records, passes }: Refusing,
 ): Promise<void> {
   if (fields.length === 0) return;
-  const all = await textGuard.inspect(fields, { env, dir, writes });
+  const inspected = await textGuard.inspect(fields, { env, dir, writes });
+  const all = inspected.filter(({ class: name }) => name !== passes);
   if (all.length === 0) return;
   const opened = openQuietly(forge);
   const found = opened ? await opened.guard.withoutAllowed(all) : all;

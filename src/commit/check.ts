@@ -4,6 +4,7 @@ import type { World } from '../core/world.js';
 import { FEATURES } from '../feature/rules.js';
 import { gitIn, streamGit } from '../git/client.js';
 import { type Found, findForge, findRepository } from '../git/repository.js';
+import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { type CheckedMessage, checkMessage, type MessageState } from './check-rules.js';
@@ -52,17 +53,20 @@ export async function checkCommits(
     });
   const found = findForge(from);
   const repository = found ? found.repository : findRepository(from);
-  const rules = found ? rulesHere(contextAt(found.root, repository, world, true)) : makeRules();
+  const context = found ? contextAt(found.root, repository, world, true) : undefined;
+  const rules = context ? rulesHere(context) : makeRules();
+  if (context) knowAllowed(context);
+  const loading = loadGuard(world.env, context);
   const { range } = input;
   if (input.message !== undefined) {
     const state = repository ? await stateOf(repository, world, input.message, input.file) : {};
     const message = aboveScissors(input.message, state.comment);
-    return conclude([guarded(message, checkMessage(message, rules, state), await loadGuard(world.env))]);
+    return conclude([guarded(message, checkMessage(message, rules, state), await loading)]);
   }
   if (!repository)
     throw usage('commit.no_git', `${from} is in no git repository.`, { hint: 'forge commit check FILE' });
   const git = streamGit(repository.root, world.env);
-  return conclude(await checkRange(git, range as Range, rules, loadGuard(world.env)));
+  return conclude(await checkRange(git, range as Range, rules, loading));
 }
 
 const conclude = (commits: CheckedCommit[]): CommitCheck => ({

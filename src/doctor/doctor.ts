@@ -71,7 +71,7 @@ async function lookAtProject(context: Context): Promise<ProjectFacts> {
   const config = await attempt(() => rescued(context, configFile(context.layout), () => readConfig(context)));
   const halt = await attempt(() => readHalt(context.disk)?.reasons[0] ?? null);
   const tracking = await attempt(() => trackingOf(context));
-  const guard = await attempt(() => loadGuard(context.world.env));
+  const guard = await attempt(() => loadGuard(context.world.env, context));
   const isTold = !('problem' in config) || config.problem.code === 'file.conflict';
   return {
     config: isTold ? null : config.problem,

@@ -1,5 +1,6 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { corrupted } from '../core/error.js';
+import { readPlain } from '../core/files.js';
 import { configFile, shown } from '../core/paths.js';
 import { compileSearch, type Search } from '../core/pattern.js';
 import { decodeUtf8 } from '../core/schema.js';
@@ -32,6 +33,8 @@ const REACH = [120, 1000] as const;
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
 
 const tables = new Map<string, readonly Rule[]>();
+/** Patterns are compiled late: then the command that is running is warned. */
+let warn: Report = () => {};
 
 /**
  * The rules that a repository adds: `[[guard.rules]]`, and the file that `guard.gitleaks` names. A rule of the settings that
@@ -42,9 +45,10 @@ export function readAddedRules(
   own: readonly GitleaksRule[],
   gitleaks: string,
 ): readonly Rule[] {
-  const { layout, disk, warnings } = context;
+  const { layout, warnings } = context;
   const file = shown(layout, configFile(layout));
-  const bytes = gitleaks === '' ? null : disk.read(join(layout.root, gitleaks), MAX_FILE_BYTES);
+  const isInside = gitleaks !== '' && !relative(layout.root, join(layout.root, gitleaks)).startsWith('..');
+  const bytes = isInside ? readPlain(join(layout.root, gitleaks), MAX_FILE_BYTES) : null;
   const fail: Fail = (problem) => {
     throw corrupted('guard.rules', `${file}: ${problem}.`, { file });
   };
@@ -52,11 +56,12 @@ export function readAddedRules(
     return fail(`guard.gitleaks names ${oneLine(gitleaks, 100)}, which is missing`);
   const text = bytes ? decodeUtf8(bytes, gitleaks) : '';
   const key = JSON.stringify([own, text]);
+  warn = (problem) => {
+    if (!warnings.includes(problem)) warnings.push(problem);
+  };
   const rules = tables.get(key) ?? [
     ...own.flatMap((rule, i) => readRule(rule, [], (problem) => fail(`guard.rules[${i}] ${problem}`))),
-    ...readGitleaks(text, gitleaks, (problem) => {
-      if (!warnings.includes(problem)) warnings.push(problem);
-    }),
+    ...readGitleaks(text, gitleaks, (problem) => warn(problem)),
   ];
   tables.set(key, rules);
   // The few of the settings are compiled at once, so that a mistake is reported where it was made.

@@ -1,8 +1,8 @@
 /** What honest text brings along from a terminal, an editor, GitHub or git, and what is stored instead. */
 const PARTS: readonly [name: string, pattern: RegExp, put: string][] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one
-  ['terminal colours', /\u001b\[[0-?]*[ -/]*[@-~]/g, ''],
-  ['carriage returns', /\r+\n?/g, '\n'],
+  ['terminal colours', /\u001b\[(?:[\d;:]*m|K)/g, ''],
+  ['carriage returns', /\r+\n/g, '\n'],
   ['a byte order mark', /^\ufeff/, ''],
   // Dependabot writes it, so that nobody is notified.
   ['zero-width spaces', /(?<=[@#/])\u200b/g, ''],

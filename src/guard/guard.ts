@@ -69,9 +69,19 @@ export async function loadGuard(env: Env, context?: Context): Promise<Guard> {
 async function addedRules(context: Context): Promise<readonly Rule[]> {
   const { disk, layout } = context;
   if (!disk.exists(configFile(layout))) return [];
-  const { rules, gitleaks } = readConfig(context).guard;
-  if (rules.length === 0 && gitleaks === '') return [];
-  return (await import('./added-rules.js')).readAddedRules(context, rules, gitleaks);
+  const added = readAdded(context);
+  if (!added) return [];
+  return (await import('./added-rules.js')).readAddedRules(context, added.rules, added.gitleaks);
+}
+
+/** Settings that cannot be read hold nobody up who does not need them. */
+function readAdded(context: Context): { rules: Record<string, unknown>[]; gitleaks: string } | null {
+  try {
+    const { rules, gitleaks } = readConfig(context).guard;
+    return rules.length === 0 && gitleaks === '' ? null : { rules, gitleaks };
+  } catch {
+    return null;
+  }
 }
 
 /** Whether a human allowed exactly this text. The ledger is read where something was found, so hardly ever. */

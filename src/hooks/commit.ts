@@ -12,6 +12,7 @@ import { aboveScissors, protectHeadings } from '../commit/clean.js';
 import { makeRules } from '../commit/rules.js';
 import type { World } from '../core/world.js';
 import { findGuarded, type GitFile, readGitFile } from '../git/repository.js';
+import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt } from '../project/project.js';
 
@@ -37,11 +38,15 @@ export async function checkHookedMessage(
   const file = readGitFile(from, path);
   const context = contextAt(found.root, found.repository, world, true);
   const wanted = enforcementHere(context);
+  knowAllowed(context);
   // The guard is loaded while git reads its settings.
   const asked = found.repository
     ? stateOf(found.repository, world, file.bytes, file.path)
     : Promise.resolve({});
-  const [state, guard]: [MessageState, Guard] = await Promise.all([asked, loadGuard(world.env)]);
+  const [state, guard]: [MessageState, Guard] = await Promise.all([
+    asked,
+    loadGuard(world.env, wanted.unread === null ? context : undefined),
+  ]);
   // Without an editor, git writes no scissors line and stores one that is part of the text.
   const message = isEdited(world) ? aboveScissors(file.bytes, state.comment) : file.bytes;
   const checked = judge(context, message, state, wanted);

@@ -64,7 +64,7 @@ function decodeProse(bytes: Buffer, path: string): string {
 async function withoutSecrets(context: Context, read: Architecture, path: string): Promise<Architecture> {
   const { invariants } = read;
   if (invariants.length === 0) return read;
-  const guard = await loadGuard(context.world.env);
+  const guard = await loadGuard(context.world.env, context);
   // One look at all of them, as there is hardly ever anything to find.
   if (guard.scanCritical(invariants.map(({ text }) => text).join('\n')).length === 0) return read;
   const clean = invariants.filter(({ text, line }) => {

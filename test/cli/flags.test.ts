@@ -5,6 +5,7 @@ import { fixedClock, forgeError, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { containerOf, record, verify } from '../support/memory.js';
 import { makePlainProject, makeRepository, type Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
 
 /** Every command with arguments that work in `prepared()`. */
 const CALLS: string[][] = [
@@ -88,6 +89,7 @@ const SETTLING: { call: string[]; damage: (project: Project) => Promise<unknown>
   { call: ['memory', 'override', 'acknowledge', '--reason', 'text'], damage: halt },
   { call: ['memory', 'override', 'reset', 'note', '--reason', 'text'], damage: addNote },
   { call: ['memory', 'redact', 'RECORD', '--reason', 'text'], damage: addNote },
+  { call: ['guard', 'allow', 'RECORD', '--reason', 'text'], damage: refuseText },
 ];
 
 /** Returns what the file was. */
@@ -104,6 +106,12 @@ async function edit(project: Project): Promise<string> {
 async function addNote(project: Project): Promise<string> {
   const { stdout } = await runForge(project, ['note', 'add', 'known', '--json']);
   return (JSON.parse(stdout) as { id: string }).id;
+}
+
+/** The fingerprint of a text that was refused. */
+async function refuseText(project: Project): Promise<string> {
+  const { hint = '' } = await forgeError(project, ['note', 'add', SAMPLES.secret()]);
+  return /guard allow ([0-9a-f]{16})/.exec(hint)?.[1] ?? '';
 }
 
 async function halt(project: Project): Promise<void> {

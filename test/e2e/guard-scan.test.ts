@@ -109,7 +109,7 @@ describe('forge guard scan', () => {
       { file: 'commit message', line: 300_004, commit: first },
     ]);
     const bad = await runForge(project, ['guard', 'scan', '--range', 'nosuch..HEAD']);
-    expect([bad.exitCode, bad.stdout]).toEqual([6, '']);
+    expect([bad.exitCode, bad.stdout]).toEqual([2, '']);
     const both = await runForge(project, ['guard', 'scan', '--staged', '--range', 'HEAD~1..HEAD']);
     expect(both.exitCode).toBe(2);
   });

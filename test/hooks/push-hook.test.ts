@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commit } from '../support/ci.js';
-import { runForge } from '../support/forge.js';
+import { forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
 import { record } from '../support/memory.js';
 import type { Project } from '../support/project.js';
@@ -59,6 +59,7 @@ describe('the pre-push hook', () => {
 
   it('GIT-03 LTM-05 refuses halted memory where git cannot show what is pushed', async () => {
     const project = await makeForge();
+    await forgeJson(project, ['config', 'set', 'guard.halt_on', 'all']);
     await runForge(project, ['note', 'add', SAMPLES.secret()]);
     project.write('new.txt', 'new\n');
     commit(project);

@@ -69,7 +69,7 @@ describe('a patch that is no good', () => {
 
   it('B-13 B-06 bytes that are no UTF-8 and terminal control are refused', async () => {
     const project = await makeWorking();
-    for (const stdin of [Buffer.from('\ufeff{"operations":[]}'), Buffer.from([0x7b, 0xff, 0x7d])])
+    for (const stdin of [Buffer.from([0x7b, 0xff, 0x7d])])
       expect(await forgeError(project, ['kfr', 'patch', '-'], { stdin })).toMatchObject({
         exitCode: 2,
         code: 'input.encoding',

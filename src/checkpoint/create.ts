@@ -3,7 +3,8 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import { whyFailed } from '../core/process.js';
 import { checkInput } from '../core/schema.js';
-import { checkText, plural } from '../core/text.js';
+import { checkText, oneLine, plural } from '../core/text.js';
+import { userGit } from '../git/client.js';
 import { findRemote } from '../git/remote.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { type Context, requireSupervisor } from '../project/project.js';
@@ -12,8 +13,16 @@ import { finishCheckpoints, giveUpIntent } from './finish.js';
 import { beginIntent, endIntent } from './intent.js';
 import { keepManifest } from './manifest.js';
 import { chooseIssue, listed, type Place, requireClean, requirePlace, type Tested } from './place.js';
-import { type CheckEvidence, type Manifest, tagOf } from './rules.js';
-import { type CheckpointWatch, type Checks, chooseChecks, runChecks, toEvidence } from './run.js';
+import { type Manifest, tagOf } from './rules.js';
+import {
+  type CheckpointWatch,
+  type Checks,
+  chooseChecks,
+  type Proof,
+  proveFeatures,
+  runChecks,
+  toEvidence,
+} from './run.js';
 import { freeName, mark } from './tag.js';
 
 const CheckpointInput = z.strictObject({
@@ -23,6 +32,11 @@ const CheckpointInput = z.strictObject({
 });
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
+export interface CreateWatch extends CheckpointWatch {
+  /** The checkpoint is made: whether its tag is to be pushed. */
+  confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
+}
+
 export interface CreatedCheckpoint extends Partial<Manifest> {
   tag: string;
   verified_by: string[];
@@ -30,6 +44,8 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
   manifest_commit?: string | null;
   /** What gives it to others; absent where there is no remote, or nothing says which. */
   push?: string;
+  /** Whether it was pushed, where somebody was asked. */
+  pushed?: boolean;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
 }
@@ -42,7 +58,7 @@ export interface CreatedCheckpoint extends Partial<Manifest> {
 export async function createCheckpoint(
   context: Context,
   raw: CheckpointInput = {},
-  watch: CheckpointWatch = {},
+  watch: CreateWatch = {},
 ): Promise<CreatedCheckpoint> {
   const { message, verify = [], issue: said } = checkInput(CheckpointInput, raw);
   requireSupervisor(context, 'checkpoints');
@@ -56,17 +72,37 @@ export async function createCheckpoint(
   try {
     const tested = await requireClean(context, place, token);
     if (context.disk.dryRun) return await plan(context, place, issue, checks);
-    const evidence = await prove(context, checks, tested, watch);
-    const manifest = await mark(context, { place, issue, message, token, tested, evidence });
+    const proof = await prove(context, checks, tested, watch);
+    const manifest = await mark(context, { place, issue, message, token, tested, proof });
     const manifest_commit = await keep(context, manifest);
     endIntent(context, token);
     const remote = await findRemote(place.repository, place.git);
-    const push = remote === null ? {} : { push: formatArgv(['git', 'push', remote, manifest.tag]) };
-    return { ...manifest, manifest_commit, ...push };
+    if (remote === null) return { ...manifest, manifest_commit };
+    const push = ['push', remote, manifest.tag];
+    const made = { ...manifest, manifest_commit, push: formatArgv(['git', ...push]) };
+    const isWanted = await watch.confirmPush?.(made);
+    return isWanted === undefined
+      ? made
+      : { ...made, pushed: isWanted && (await pushTag(context, push, watch)) };
   } catch (error) {
     await giveUpIntent(context, token);
     throw error;
   }
+}
+
+/** With the person's own git: its credentials and hooks. The checkpoint stands, whatever becomes of this. */
+async function pushTag(
+  { warnings, repository, world }: Context,
+  args: readonly string[],
+  { onOutput, signal }: CheckpointWatch,
+): Promise<boolean> {
+  const git = userGit(repository?.root ?? '.', world.env);
+  const { code, stderr } = await git(args, {
+    ...(onOutput ? { onOutput } : {}),
+    ...(signal ? { signal } : {}),
+  });
+  if (code !== 0) warnings.push(`The tag was not pushed: ${oneLine(stderr.trim(), 300)}`);
+  return code === 0;
 }
 
 async function plan(
@@ -81,10 +117,10 @@ async function plan(
 /** Exit 1 where a command fails, or leaves other files than those it was to judge. */
 async function prove(
   context: Context,
-  { commands, areTyped }: Checks,
+  { commands, areTyped, claims }: Checks,
   tested: Tested,
   watch: CheckpointWatch,
-): Promise<CheckEvidence[]> {
+): Promise<Proof> {
   if (areTyped) approveTyped(context, commands);
   const runs = await runChecks(context, commands, watch);
   for (const [i, run] of runs.entries()) {
@@ -100,6 +136,7 @@ async function prove(
         },
       );
   }
+  const proof = await proveFeatures(context, claims, toEvidence(runs, commands, tested.tree), watch);
   const changed = await tested.changedSince();
   if (changed.length > 0)
     throw new ForgeError(
@@ -108,7 +145,7 @@ async function prove(
       `The tree changed while the commands ran (${plural(changed.length, 'file')}: ${listed(changed)}); no checkpoint was made.`,
       { hint: 'What the commands write should be in .gitignore.', data: { files: changed.slice(0, 100) } },
     );
-  return toEvidence(runs, commands, tested.tree);
+  return proof;
 }
 
 /** The manifest as a file and in a commit, and memory found intact on it, for the next start. */

@@ -10,7 +10,6 @@ import { readBranch } from '../git/state.js';
 import { hasTag } from '../git/tags.js';
 import { readTrees, type TreeReader, treeWithout } from '../git/tree.js';
 import type { Context } from '../project/project.js';
-import { recentArchives } from '../session/archive.js';
 import { showFocus } from '../session/focus.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
@@ -47,20 +46,20 @@ export async function requirePlace({ repository, git, layout, world }: Context):
 export const notNow = (reason: string, hint?: string): Error =>
   refused('checkpoint.place', `No checkpoint can be made: ${reason}.`, hint === undefined ? {} : { hint });
 
-/** What stands before `-vN`: what was said, else the focused issue, the focused feature, the session that runs or ran last. */
+/** The name before `-vN`: the one given, else the focus' issue, the focused feature, or the running session. */
 export function chooseIssue(context: Context, said: string | undefined): string {
   if (said !== undefined) return checkId(said, 'name for a checkpoint');
   const { linear_issue, task } = showFocus(context);
   const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
   const feature = features.find(({ id }) => task?.startsWith(`${id}:`))?.id;
-  const session = readRunning(context) ?? recentArchives(context).at(-1);
+  const session = readRunning(context);
   const name = linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);
   if (name !== undefined && isId(name)) return name;
   const why =
     name === undefined
-      ? 'there is no focus, and there was no session'
-      : `${oneLine(name, 80)} is no name for it`;
-  throw usage('checkpoint.issue', `Nothing says what the checkpoint is to be called: ${why}.`, {
+      ? 'there is no focus, and no session is running'
+      : `${oneLine(name, 80)} is not a valid name`;
+  throw usage('checkpoint.issue', `The checkpoint needs a name: ${why}.`, {
     hint: 'forge checkpoint create ISSUE',
   });
 }

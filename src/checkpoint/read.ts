@@ -45,12 +45,30 @@ export async function latestCheckpoint(context: Context): Promise<Checkpoint | n
   return good.find(({ name }) => here.has(name)) ?? good[0] ?? null;
 }
 
-/** The one that somebody names, with or without `checkpoint/`; exit 2 where there is none. */
+/**
+ * The newest checkpoint of this branch that is not what it was, if it is newer than `good` or if nobody can tell: its tag is
+ * gone, or its manifest is damaged. Of a branch are those whose manifest stands here.
+ */
+export async function brokenSince(context: Context, good: Checkpoint | null): Promise<Checkpoint | null> {
+  const since = good?.timestamp ?? '';
+  const broken = (await readCheckpoints(context)).filter(
+    ({ state, hasFile }) => good === null || (state !== 'ok' && hasFile),
+  );
+  return broken.find(({ timestamp }) => timestamp === null || timestamp > since) ?? null;
+}
+
+/** The one that somebody names, with or without `checkpoint/` and the word at its end; exit 2 without one. */
 export async function requireCheckpoint(context: Context, tag: string): Promise<Checkpoint> {
   const name = parseName(tag);
   const all = await readCheckpoints(context);
-  const found = all.find((checkpoint) => checkpoint.name === name);
+  const longer = all.filter((checkpoint) => checkpoint.name.startsWith(`${name}.`));
+  const found =
+    all.find((checkpoint) => checkpoint.name === name) ?? (longer.length === 1 ? longer[0] : null);
   if (found) return found;
+  if (longer.length > 1)
+    throw usage('checkpoint.several', `Several checkpoints are named ${tagOf(name)}.`, {
+      hint: longer.map((checkpoint) => checkpoint.name).join('  or  '),
+    });
   const twin = all.find((checkpoint) => checkpoint.name.toLowerCase() === name.toLowerCase());
   throw usage('checkpoint.unknown', `There is no checkpoint ${tagOf(name)}.`, {
     hint: twin ? `Did you mean ${twin.name}?` : 'forge checkpoint list',

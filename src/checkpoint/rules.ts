@@ -10,7 +10,8 @@ import { TIERS } from '../ledger/record.js';
 export { TAG_FOLDER, tagOf };
 
 const OBJECT_ID = /^[0-9a-f]{7,64}$/;
-const NAME = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})-v([1-9]\d{0,5})$/;
+/** ISSUE-vN; where there is a remote, a word of its own follows, since another clone may count to the same N. */
+const NAME = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})-v([1-9]\d{0,5})(?:\.[0-9a-f]{6})?$/;
 
 /** What a command showed, and on what: the git tree of everything but `.forge/`. */
 export const CheckEvidence = z.looseObject({
@@ -19,6 +20,8 @@ export const CheckEvidence = z.looseObject({
   duration_ms: z.number(),
   output_sha256: z.string(),
   tree: z.string(),
+  /** The features whose test it is. */
+  features: z.optional(z.array(z.string())),
 });
 export type CheckEvidence = z.infer<typeof CheckEvidence>;
 
@@ -27,7 +30,7 @@ const Heads = z.looseObject({ heads: z.array(z.string()), records: z.number() })
 /** RFC-9060 §5.2, `git/checkpoints/<ISSUE>-vN.json`. What the RFC does not have may be missing: others write it too. */
 export const Manifest = z.looseObject({
   schema_version: z.string(),
-  tag: z.string().check(z.refine((tag) => nameIn(tag) !== null, 'it is not checkpoint/NAME-vN')),
+  tag: z.string().check(z.refine((tag) => nameIn(tag) !== null, 'it is not checkpoint/ISSUE-vN')),
   commit: z.string().check(z.regex(OBJECT_ID)),
   timestamp: z.string(),
   verified_by: z.array(z.string()),

@@ -1,7 +1,7 @@
-import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
-import { usage } from '../core/error.js';
+import { formatArgv, splitCommand } from '../core/argv.js';
+import { ForgeError, usage } from '../core/error.js';
 import { featuresFile } from '../core/paths.js';
-import type { ProcessRun } from '../core/process.js';
+import { type ProcessRun, whyFailed } from '../core/process.js';
 import { checkText } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
 import { FEATURES, type Feature, isProven } from '../feature/rules.js';
@@ -15,32 +15,45 @@ export interface CheckpointWatch extends TestWatch {
   onStart?(command: string): void;
 }
 
+/** What has to pass. */
 export interface Checks {
   /** As POSIX quoting has them, each once. */
   commands: string[];
   /** They were typed just now, which approves them. */
   areTyped: boolean;
+  /** Features that claim to pass, each with the commands of its tests. */
+  claims: Claim[];
 }
 
-/** What has to pass: what was typed, else `[checkpoint] verify`, else the tests of the passing features. Exit 2 without any. */
+interface Claim {
+  id: string;
+  commands: string[];
+}
+
+/**
+ * What was typed, else `[checkpoint] verify`, else the tests of the passing features. Exit 2 without any. A feature's file
+ * is only a claim, so the tests of the others are run as well.
+ */
 export function chooseChecks(context: Context, typed: readonly string[]): Checks {
-  const { checkpoint, features } = readConfig(context);
   const areTyped = typed.length > 0;
   const set = areTyped
     ? typed.map((text) => checkText(text, { what: 'A verify command' }))
-    : checkpoint.verify;
-  const tests = set.length > 0 ? [] : listPassing(context).flatMap(({ tests: own = [] }) => own);
-  const argvs = [
-    ...set.map((command) => splitCommand(command)),
-    ...tests.map((test) => testArgv(test, features.test_command)),
-  ];
-  const commands = [...new Set(argvs.map(formatArgv))];
-  if (commands.length === 0)
+    : readConfig(context).checkpoint.verify;
+  const claims = listPassing(context).flatMap((feature): Claim[] => {
+    const commands = presentCommands(context, feature) ?? [];
+    return commands.length > 0 ? [{ id: feature.id, commands }] : [];
+  });
+  const chosen =
+    set.length > 0
+      ? set.map((command) => formatArgv(splitCommand(command)))
+      : claims.flatMap(({ commands }) => commands);
+  if (chosen.length === 0)
     throw usage('checkpoint.no_verify', 'No command says that this state works, so it is no checkpoint.', {
       hint: 'forge checkpoint create --verify "npm test"   or [checkpoint] verify = ["npm test"] in .forge/config.toml',
     });
+  const commands = [...new Set(chosen)];
   if (!areTyped) requireTrust(context, commands);
-  return { commands, areTyped };
+  return { commands, areTyped, claims };
 }
 
 /** Features that pass, with evidence of their tests as they stand. */
@@ -66,6 +79,69 @@ export async function runChecks(
     if (run.exit_code !== 0) break;
   }
   return runs;
+}
+
+/** What passed on a tree: the commands of a checkpoint, and the features whose tests were shown to pass on it. */
+export interface Proof {
+  verified_by: string[];
+  evidence: CheckEvidence[];
+  features_passing: string[];
+}
+
+/**
+ * Runs the tests of the features that the commands did not run, and lists those that pass. One that fails, or cannot be
+ * run, is left out with a warning.
+ */
+export async function proveFeatures(
+  context: Context,
+  claims: readonly Claim[],
+  evidence: readonly CheckEvidence[],
+  watch: CheckpointWatch,
+): Promise<Proof> {
+  const passed = new Set(evidence.map(({ command }) => command));
+  const failed = new Map<string, string>();
+  const more: CheckEvidence[] = [];
+  const tree = evidence[0]?.tree ?? '';
+  for (const command of new Set(claims.flatMap(({ commands }) => commands))) {
+    if (passed.has(command)) continue;
+    const why = await runClaim(context, command, watch, (run) =>
+      more.push(...toEvidence([run], [command], tree)),
+    );
+    if (why === null) passed.add(command);
+    else failed.set(command, why);
+  }
+  for (const { id, commands } of claims) {
+    const command = commands.find((one) => failed.has(one));
+    if (command !== undefined)
+      context.warnings.push(`${id} is not in the checkpoint. ${command}: ${failed.get(command)}`);
+  }
+  const proved = claims.filter(({ commands }) => commands.every((command) => passed.has(command)));
+  const all = [...evidence, ...more.filter(({ command }) => passed.has(command))];
+  return {
+    verified_by: evidence.map(({ command }) => command),
+    evidence: all.map((run) => {
+      const features = proved.filter(({ commands }) => commands.includes(run.command)).map(({ id }) => id);
+      return features.length > 0 ? { ...run, features } : run;
+    }),
+    features_passing: proved.map(({ id }) => id),
+  };
+}
+
+async function runClaim(
+  context: Context,
+  command: string,
+  watch: CheckpointWatch,
+  keep: (run: ProcessRun) => void,
+): Promise<string | null> {
+  try {
+    requireTrust(context, [command]);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
+    return 'not approved on this machine (forge trust)';
+  }
+  const [run] = await runChecks(context, [command], watch);
+  if (run) keep(run);
+  return run ? whyFailed(run) : null;
 }
 
 export const toEvidence = (

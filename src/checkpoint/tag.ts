@@ -1,6 +1,8 @@
 import { checkpointFile, featuresFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
+import { makeToken } from '../core/text.js';
 import { FEATURES } from '../feature/rules.js';
+import { must, PORCELAIN } from '../git/client.js';
 import { describeUnsigned } from '../git/signing.js';
 import { createTag, listTags } from '../git/tags.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
@@ -9,21 +11,13 @@ import { type CommittedState, commitState, type Proven } from './commit.js';
 import { writeIntent } from './intent.js';
 import { notNow, type Place } from './place.js';
 import { readManifests } from './read.js';
-import {
-  CHECKPOINT,
-  type CheckEvidence,
-  closedIssues,
-  type Manifest,
-  nextName,
-  tagMessage,
-  tagOf,
-} from './rules.js';
-import { listPassing } from './run.js';
+import { CHECKPOINT, closedIssues, type Manifest, nextName, tagMessage, tagOf } from './rules.js';
+import type { Proof } from './run.js';
 
 /** Everything that a checkpoint is made of. */
 interface Making extends Proven {
   token: string;
-  evidence: CheckEvidence[];
+  proof: Proof;
 }
 
 /** The commit that is marked, and the tag. Until the tag is there another one may take the name: git decides. */
@@ -48,13 +42,14 @@ export async function mark(context: Context, making: Making): Promise<Manifest> 
   throw notNow('others took every name that was tried');
 }
 
-/** Of tags and manifests: a tag may not have been fetched, a manifest be another branch's. */
+/**
+ * Free among tags and manifests: a tag may not have been fetched, a manifest may be another branch's. With a remote, two
+ * clones may make a checkpoint of one issue before either is pushed, so the name ends in a random word.
+ */
 export async function freeName(context: Context, { git }: Place, issue: string): Promise<string> {
-  const taken = [...(await listTags(git)), ...readManifests(context)];
-  return nextName(
-    issue,
-    taken.map(({ name }) => name),
-  );
+  const taken = [...(await listTags(git)), ...readManifests(context)].map(({ name }) => name);
+  const hasRemote = (await must(git, ['remote'], PORCELAIN)).trim() !== '';
+  return `${nextName(issue, taken)}${hasRemote ? `.${makeToken(6)}` : ''}`;
 }
 
 function describe(
@@ -64,21 +59,21 @@ function describe(
   { commit, tree, ledger }: CommittedState,
 ): Manifest {
   const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
-  const passing = listPassing(context).map(({ id }) => id);
+  const { verified_by, evidence, features_passing } = making.proof;
   return {
     schema_version: CHECKPOINT.version,
     tag: tagOf(name),
     commit,
     timestamp: timestamp(context),
-    verified_by: making.evidence.map(({ command }) => command),
-    features_passing: passing,
-    linear_issues_closed: closedIssues(features, new Set(passing)),
+    verified_by,
+    features_passing,
+    linear_issues_closed: closedIssues(features, new Set(features_passing)),
     can_rollback_to: true,
     ...(making.message === undefined ? {} : { message: making.message }),
     tree,
     branch: making.place.branch,
     session: readRunning(context)?.id ?? null,
     ledger,
-    evidence: making.evidence,
+    evidence,
   };
 }

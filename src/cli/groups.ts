@@ -85,7 +85,7 @@ export const GROUPS: readonly GroupEntry[] = [
   {
     name: 'recover',
     heading: 'Every day',
-    summary: 'Compare with the last checkpoint; go on, roll back, or stop',
+    summary: 'Run what the last checkpoint proved; go on, or roll back to it',
     load: () => import('../recover/command.js'),
   },
   {

@@ -54,8 +54,6 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     /** GIT-06: back to a verified state, and back from there. */
     recover: {
       plan: bind(() => import('../recover/plan.js'), 'planRecovery', 'reads'),
-      /** The same before something is done: refused while work is paused, or to a builder. */
-      propose: bind(() => import('../recover/recover.js'), 'proposeRecovery'),
       act: bind(() => import('../recover/recover.js'), 'recover'),
       undo: bind(() => import('../recover/recover.js'), 'undoRecovery'),
       inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),

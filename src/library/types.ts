@@ -52,6 +52,7 @@ export type { Repaired, RepairStep } from '../ledger/repair.js';
 export type { SignatureReport } from '../ledger/signatures.js';
 export type { Note } from '../note/note.js';
 export type { BackupList } from '../recover/backups.js';
+export type { RecoverWatch } from '../recover/checks.js';
 export type { InspectedCheckpoint } from '../recover/inspect.js';
 export type { RecoveryPlan } from '../recover/plan.js';
 export type { Recovered } from '../recover/recover.js';

@@ -3,7 +3,14 @@ import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js
 import { columns, harmless, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
-import type { BackupList, InspectedCheckpoint, Recovered, RecoveryPlan, Undone } from '../index.js';
+import type {
+  BackupList,
+  InspectedCheckpoint,
+  Recovered,
+  RecoverWatch,
+  RecoveryPlan,
+  Undone,
+} from '../index.js';
 import { lacksCheckpoint } from './rules.js';
 
 type RecoverAnswer = RecoveryPlan | Recovered | Undone | BackupList | InspectedCheckpoint;
@@ -16,14 +23,25 @@ function renderRecover(answer: RecoverAnswer, style: Style): string {
 }
 
 const WORDS = {
-  continue: 'go on, with fixes',
+  continue: 'nothing that the checkpoint proved is broken beyond a fix',
   rollback: 'roll back to the checkpoint',
-  alert: 'stop, and let a human look',
+  alert: 'a human has to look first; nothing is done',
 } as const;
 
-/** The table that decides, and what it says. */
-export function renderPlan({ checkpoint, divergence, decision, rules }: RecoveryPlan, style: Style): string {
-  const { insertions, deletions, behind, in_the_way, features_lost } = divergence;
+const MARKS = { passed: ['good', '✓'], failed: ['bad', '✗'], not_run: ['warn', '?'] } as const;
+
+/** What was run, the table that decides, and the sizes, which only inform. */
+export function renderPlan(plan: RecoveryPlan, style: Style): string {
+  const { checkpoint, checks, decision, rules } = plan;
+  const ran = checks.map(({ name, state, why }) => {
+    const [paint, mark] = MARKS[state];
+    return [
+      style[paint](mark),
+      oneLine(name, 200),
+      state.replace('_', ' '),
+      style.dim(oneLine(why ?? '', 200)),
+    ];
+  });
   const rows = rules.map(({ rule, value, limit, holds, otherwise }) => [
     holds ? style.good('✓') : style.bad('✗'),
     rule.replaceAll('_', ' '),
@@ -31,33 +49,35 @@ export function renderPlan({ checkpoint, divergence, decision, rules }: Recovery
     style.dim(typeof limit === 'number' ? `at most ${limit}` : limit),
     holds ? '' : `→ ${otherwise}`,
   ]);
-  const more = [
-    insertions === null
-      ? 'lines not counted: git has not got every file of the checkpoint'
-      : `${plural(insertions, 'line')} added, ${deletions} removed`,
-    ...(behind > 0 ? [`${plural(behind, 'commit')} of the checkpoint missing here`] : []),
-    ...(features_lost.length > 0 ? [`lost: ${features_lost.map((id) => oneLine(id, 60)).join(', ')}`] : []),
-    ...(in_the_way.length > 0
-      ? [
-          `ignored files in the way: ${in_the_way
-            .slice(0, 5)
-            .map((path) => oneLine(path, 100))
-            .join(', ')}`,
-        ]
-      : []),
-  ];
   const title = checkpoint
     ? `${style.strong(checkpoint.tag)}  ${style.dim(`${checkpoint.commit.slice(0, 12)}, ${style.time(checkpoint.timestamp)}`)}`
     : 'No checkpoint to compare with. While all works: forge checkpoint create';
   const verdict = lacksCheckpoint(rules)
     ? 'Without one, forge recover does nothing.'
     : `${style.strong(decision)}: ${WORDS[decision]}`;
-  return `${title}\n${columns(rows, '  ').replace(/ +$/gm, '')}\n  ${style.dim(more.join('; '))}\n${verdict}`;
+  const tables = [ran, rows].filter((table) => table.length > 0).map((table) => columns(table, '  '));
+  const text = [title, ...tables].join('\n').replace(/ +$/gm, '');
+  return `${text}\n  ${style.dim(describeSizes(plan))}\n${verdict}`;
+}
+
+function describeSizes({ divergence, checkpoint }: RecoveryPlan): string {
+  const { commits, files, untracked, insertions, deletions, behind, in_the_way } = divergence;
+  if (!checkpoint) return 'nothing was compared';
+  const lines =
+    insertions === null
+      ? 'lines not counted, because git lacks a file of the checkpoint'
+      : `+${insertions} -${deletions} lines`;
+  const ways = in_the_way.slice(0, 5).map((path) => oneLine(path, 100));
+  return [
+    `since then: ${plural(commits, 'commit')}, ${plural(files, 'changed file')} (${lines}), ${untracked} untracked`,
+    ...(behind > 0 ? [`${plural(behind, 'commit')} of the checkpoint missing here`] : []),
+    ...(ways.length > 0 ? [`ignored files in the way: ${ways.join(', ')}`] : []),
+  ].join('; ');
 }
 
 function renderDone({ decision, backup_ref, commit, next }: Recovered, style: Style): string {
   const todo = next.map((line) => `  ${oneLine(line, 400)}`);
-  if (decision === 'alert') return [style.warn('Paused.'), ...todo].join('\n');
+  if (decision === 'alert') return [style.warn('Nothing was done. To settle first:'), ...todo].join('\n');
   if (decision === 'continue') return ['Go on. To do:', ...todo].join('\n');
   if (backup_ref === undefined) return 'Nothing was done.';
   const what = commit ? `commit ${commit.slice(0, 12)}` : 'no commit was needed';
@@ -111,13 +131,18 @@ async function run(call: Call): Promise<RecoverAnswer> {
   const { recover } = call.forge();
   const to = flags.to === undefined ? {} : { to: flags.to };
   if (flags.list) return recover.list();
-  if (flags.plan) return recover.plan(to);
+  if (flags.plan) return recover.plan(to, watch(call));
   if (flags.worktree !== undefined) return recover.inspect({ ...to, dir: resolve(call.cwd, flags.worktree) });
   if (flags.undo !== undefined) return undo(call, flags.undo);
-  const plan = await recover.propose(to);
-  await confirmPlan(call, plan);
-  return recover.act({ ...to, agreed: { decision: plan.decision, head: plan.head } });
+  const asks = !call.flags.yes && !call.flags.dryRun;
+  return recover.act(to, { ...watch(call), ...(asks ? { confirm: (plan) => confirmPlan(call, plan) } : {}) });
 }
+
+const watch = (call: Call): RecoverWatch => ({
+  onStart: (line) => call.say(`Running: ${oneLine(line, 200)}`),
+  onOutput: call.stream,
+  signal: call.signal,
+});
 
 async function undo(call: Call, name: string | true): Promise<RecoverAnswer> {
   await confirmed(call, 'Bring back what the rollback took away?', 'forge recover --undo --yes');
@@ -127,12 +152,13 @@ async function undo(call: Call, name: string | true): Promise<RecoverAnswer> {
 const QUESTIONS = {
   continue: 'Go on from here?',
   rollback: 'Roll back? All that this changes goes into a backup first.',
-  alert: 'Pause the work until a human has looked?',
 } as const;
 
-async function confirmPlan(call: Call, plan: RecoveryPlan): Promise<void> {
-  if (call.interactive && !call.flags.yes) call.say(renderPlan(harmless(plan), call.style));
-  await confirmed(call, QUESTIONS[plan.decision], 'forge recover --plan  then  forge recover --yes');
+async function confirmPlan(call: Call, plan: RecoveryPlan): Promise<boolean> {
+  if (!call.interactive || plan.decision === 'alert') return false;
+  call.say(renderPlan(harmless(plan), call.style));
+  const { confirm } = await import('../cli/prompt.js');
+  return confirm(QUESTIONS[plan.decision]);
 }
 
 async function confirmed(call: Call, question: string, hint: string): Promise<void> {
@@ -141,19 +167,19 @@ async function confirmed(call: Call, question: string, hint: string): Promise<vo
     const { confirm } = await import('../cli/prompt.js');
     if (await confirm(question)) return;
   }
-  throw refused('recover.unconfirmed', 'Nothing was done: nobody agreed to it.', { hint });
+  throw refused('recover.unconfirmed', 'Nothing was changed. Confirm with --yes.', { hint });
 }
 
-/** A pause is an answer that stops the caller. */
-const isPaused = (answer: RecoverAnswer): boolean =>
-  'decision' in answer && answer.decision === 'alert' && 'audit' in answer;
+/** An alert is an answer that stops the caller, except where only the plan was asked for. */
+const isAlert = (answer: RecoverAnswer): boolean =>
+  'decision' in answer && answer.decision === 'alert' && 'next' in answer;
 
 const recover: CommandSpec<RecoverAnswer> = {
   name: 'recover',
-  summary: 'Compare with the last checkpoint; go on, roll back, or stop until a human has looked',
+  summary: 'Run what the last checkpoint proved; go on, or roll back to it',
   example: 'forge recover --plan',
   options: [
-    { flags: '--plan', help: 'only show what the rules say' },
+    { flags: '--plan', help: 'only run the checks and show what the rules say' },
     { flags: '--to <tag>', help: 'this checkpoint, not the last good one' },
     { flags: '--worktree <dir>', help: 'only put the checkpoint into a worktree of its own' },
     {
@@ -167,7 +193,7 @@ const recover: CommandSpec<RecoverAnswer> = {
   confirms: true,
   run,
   render: renderRecover,
-  exit: (answer) => (isPaused(answer) ? 3 : 0),
+  exit: (answer) => (isAlert(answer) ? 1 : 0),
 };
 
 export const group: Group = { commands: [command(recover)] };

@@ -1,18 +1,24 @@
+import { join } from 'node:path';
 import { toBytes, toText } from '../git/bytes.js';
 import { type Git, type GitResult, must } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
+import { isSameOutside, leadsTo, outsideOf } from '../git/outside.js';
+import { mergeBase } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { isShallow, operationInProgress } from '../git/state.js';
 import { WorkTree } from '../git/work-tree.js';
 import type { Divergence, Relation } from './rules.js';
 
-/** What git tells of it: all but what only forge knows. */
+/** What git knows of the divergence; the rest only forge knows. */
 interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
   isShallow: boolean;
+  isHeadSame: boolean;
+  /** Absolute paths of files of the checkpoint that are not on the disk. */
+  gone: ReadonlySet<string>;
 }
 
-/** Three calls that run side by side, and a fourth where history has forked. Writes nothing. */
+/** Reads side by side; writes nothing. */
 export async function measureDivergence(
   { repository, git: unsafe, folder }: { repository: Repository; git: Git; folder: string },
   commit: string | null,
@@ -20,58 +26,81 @@ export async function measureDivergence(
   const git = await withoutLocalFilters(unsafe);
   const [status, history, changes] = await Promise.all([
     readStatus(git, folder),
-    commit === null ? null : readHistory(git, commit),
+    commit === null ? null : readHistory(git, commit, folder),
     commit === null ? NO_CHANGES : readChanges(git, commit, folder),
   ]);
-  const branch = status.head === null ? 'unborn' : (history?.branch ?? 'missing');
   const files = new WorkTree(repository.root);
   const others = new Set(status.untracked);
   const blocking = files.blocking(changes.deleted.map(toBytes)).map(toText);
+  const gone = changes.deleted.filter((path) => !files.isThere(toBytes(path)));
   return {
     commits: history?.commits ?? 0,
     behind: history?.behind ?? 0,
     files: changes.files,
     insertions: changes.insertions,
     deletions: changes.deletions,
-    deleted_files: changes.deleted.filter((path) => !files.isThere(toBytes(path))).length,
+    deleted_files: gone.length - changes.renamed,
     untracked: status.untracked.length,
+    uncommitted: status.changed + status.untracked.length,
     in_the_way: blocking.filter((path) => !others.has(path) && !changes.paths.has(path)),
-    branch,
-    operation:
-      operationInProgress(repository) ?? (status.isUnmerged ? 'a conflict that is not resolved' : null),
+    branch: status.head === null ? 'unborn' : (history?.branch ?? 'missing'),
+    operation: operationInProgress(repository) ?? (status.isUnmerged ? 'an unresolved conflict' : null),
     head: status.head,
     isShallow: isShallow(repository),
+    isHeadSame: history?.isHeadSame ?? false,
+    gone: new Set(gone.map((path) => join(repository.root, path))),
   };
 }
 
-/** All but the folder, whatever characters its name has. */
-const outside = (folder: string): string[] => ['--', ':(top)', `:(top,exclude,literal)${folder}`];
+interface Status {
+  head: string | null;
+  changed: number;
+  untracked: string[];
+  isUnmerged: boolean;
+}
 
-async function readStatus(
-  git: Git,
-  folder: string,
-): Promise<{ head: string | null; untracked: string[]; isUnmerged: boolean }> {
+async function readStatus(git: Git, folder: string): Promise<Status> {
   const form = ['status', '--porcelain=v2', '--branch', '-z', '--no-renames', '--untracked-files=all'];
-  const lines = (await must(git, ['--no-literal-pathspecs', ...form, ...outside(folder)])).split('\0');
+  const lines = (await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)])).split('\0');
   const oid = lines.find((line) => line.startsWith('# branch.oid '))?.slice(13) ?? '(initial)';
   return {
     head: oid === '(initial)' ? null : oid,
+    changed: lines.filter((line) => /^[12u] /.test(line)).length,
     untracked: lines.flatMap((line) => (line.startsWith('? ') ? [line.slice(2)] : [])),
     isUnmerged: lines.some((line) => line.startsWith('u ')),
   };
 }
 
-type History = { commits: number; behind: number; branch: Relation };
+interface History {
+  commits: number;
+  behind: number;
+  branch: Relation;
+  isHeadSame: boolean;
+}
 
-async function readHistory(git: Git, commit: string): Promise<History> {
+async function readHistory(git: Git, commit: string, folder: string): Promise<History> {
   const args = ['rev-list', '--left-right', '--count', `${commit}...HEAD`, '--'];
   const { code, stdout } = await git(args);
-  if (code !== 0) return { commits: 0, behind: 0, branch: 'missing' };
-  const [behind = 0, commits = 0] = stdout.trim().split('\t').map(Number);
-  if (behind === 0) return { commits, behind, branch: 'descendant' };
-  if (commits === 0) return { commits, behind, branch: 'behind' };
-  const forked = (await git(['merge-base', commit, 'HEAD'])).code === 0;
-  return { commits, behind, branch: forked ? 'diverged' : 'unrelated' };
+  if (code !== 0) return { commits: 0, behind: 0, branch: 'missing', isHeadSame: false };
+  const [behind = 0, ahead = 0] = stdout.trim().split('\t').map(Number);
+  const branch = await relate(git, commit, folder, { behind, ahead });
+  const isHeadSame = await isSameOutside(git, commit, 'HEAD', folder);
+  const own = ['rev-list', '--count', '--first-parent', '--no-merges', `${commit}..HEAD`];
+  const commits = Number(await must(git, ['--no-literal-pathspecs', ...own, ...outsideOf(folder)]));
+  return { commits, behind: branch === 'descendant' ? 0 : behind, branch, isHeadSame };
+}
+
+async function relate(
+  git: Git,
+  commit: string,
+  folder: string,
+  { behind, ahead }: { behind: number; ahead: number },
+): Promise<Relation> {
+  if (behind === 0) return 'descendant';
+  if (ahead === 0) return 'behind';
+  const base = await mergeBase(git, commit, 'HEAD');
+  if (base === null) return 'unrelated';
+  return (await leadsTo(git, { base, commit, folder })) ? 'descendant' : 'diverged';
 }
 
 interface Changes {
@@ -80,41 +109,55 @@ interface Changes {
   deletions: number | null;
   /** Paths that the commit has and git does not know now. */
   deleted: string[];
+  /** How many of them have another name now. */
+  renamed: number;
   paths: ReadonlySet<string>;
 }
-const NO_CHANGES: Changes = { files: 0, insertions: 0, deletions: 0, deleted: [], paths: new Set() };
+const NO_CHANGES: Changes = {
+  files: 0,
+  insertions: 0,
+  deletions: 0,
+  deleted: [],
+  renamed: 0,
+  paths: new Set(),
+};
 
 async function readChanges(git: Git, commit: string, folder: string): Promise<Changes> {
   const diff = async (...counts: string[]): Promise<GitResult> => {
-    const form = ['diff', '--raw', ...counts, '-z', '--no-renames', '--no-ext-diff', '--no-textconv'];
+    const form = ['diff', '--raw', ...counts, '-z', '-M', '--no-ext-diff', '--no-textconv'];
     const plain = ['--no-color', '--no-relative', '--ignore-submodules=none', '-O/dev/null', commit];
-    return git(['--no-literal-pathspecs', ...form, ...plain, ...outside(folder)]);
+    return git(['--no-literal-pathspecs', ...form, ...plain, ...outsideOf(folder)]);
   };
-  const whole = await diff('--numstat');
-  if (whole.code === 0) return parseChanges(whole.stdout, true);
+  const { code, stdout } = await diff('--numstat');
+  if (code === 0) return parseChanges(stdout, true);
   if ((await git(['cat-file', '-e', `${commit}^{commit}`])).code !== 0) return NO_CHANGES;
-  // Lines cannot be counted in a file that git has not got; that it is another one is known all the same.
-  return parseChanges(await must(() => diff(), ['diff']), false);
+  // Lines cannot be counted in a file that git lacks. That the file differs is known all the same.
+  return parseChanges(await must(() => diff('--no-renames'), ['diff']), false);
 }
 
+/** First `:<modes> <oids> <status>` and a path, or two of a rename; then a line of counts for each. */
 function parseChanges(stdout: string, isCounted: boolean): Changes {
-  const words = stdout.split('\0').filter(Boolean);
-  const raw: { state: string | undefined; path: string }[] = [];
-  // Pairs of what changed and where; then a line of numbers for each.
-  for (let at = 0; words[at]?.startsWith(':'); at += 2)
-    raw.push({ state: words[at]?.at(-1), path: words[at + 1] ?? '' });
-  const counted = words.slice(raw.length * 2).map((word) => word.split('\t').map(Number));
+  const words = stdout.split('\0');
+  const raw: { state: string; from: string; to: string; isPure: boolean }[] = [];
+  let at = 0;
+  while (words[at]?.startsWith(':')) {
+    const status = words[at]?.split(' ').at(-1) ?? '';
+    const isRename = status.startsWith('R');
+    const from = words[at + 1] ?? '';
+    const to = isRename ? (words[at + 2] ?? '') : from;
+    raw.push({ state: status.slice(0, 1), from, to, isPure: status === 'R100' });
+    at += isRename ? 3 : 2;
+  }
+  const counts = words.slice(at).flatMap((word) => /^(\d+)\t(\d+)\t/.exec(word)?.slice(1).map(Number) ?? []);
   const sum = (column: number): number =>
-    counted.reduce(
-      (total, counts) => total + (Number.isNaN(counts[column] ?? 0) ? 0 : (counts[column] ?? 0)),
-      0,
-    );
-  const deleted = raw.filter(({ state }) => state === 'D').map(({ path }) => path);
+    counts.reduce((total, count, i) => (i % 2 === column ? total + count : total), 0);
+  const left = raw.filter(({ state }) => state === 'D' || state === 'R');
   return {
-    files: raw.length,
+    files: raw.filter(({ isPure }) => !isPure).length,
     insertions: isCounted ? sum(0) : null,
     deletions: isCounted ? sum(1) : null,
-    deleted,
-    paths: new Set(raw.filter(({ state }) => state !== 'D').map(({ path }) => path)),
+    deleted: left.map(({ from }) => from),
+    renamed: left.filter(({ state }) => state === 'R').length,
+    paths: new Set(raw.filter(({ state }) => state !== 'D').map(({ to }) => to)),
   };
 }

@@ -4,7 +4,7 @@ import { refused, usage } from '../core/error.js';
 import { type Git, must, PORCELAIN } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
 import type { Context } from '../project/project.js';
-import { type RecoveryPlan, requirePlace, type Target } from './plan.js';
+import { chooseTarget, requirePlace, type Target, targetOf } from './plan.js';
 
 /** A checkpoint in a folder of its own. */
 export interface InspectedCheckpoint {
@@ -13,19 +13,19 @@ export interface InspectedCheckpoint {
   worktree: string | null;
 }
 
-/** Only a worktree of the checkpoint: nothing else is touched. */
+/** Only a worktree of the checkpoint: nothing is compared, run or changed. */
 export async function addInspection(
   context: Context,
-  { checkpoint, divergence }: RecoveryPlan,
-  dir: string,
+  { to, dir }: { to?: string; dir: string },
 ): Promise<InspectedCheckpoint> {
   const { git } = requirePlace(context);
-  if (!checkpoint || divergence.branch === 'missing')
-    throw refused('recover.no_checkpoint', 'There is no checkpoint here to look at.', {
+  const { manifest, state } = await chooseTarget(context, to);
+  if (!manifest)
+    throw refused('recover.no_checkpoint', `There is no checkpoint here to look at (${state}).`, {
       hint: 'forge checkpoint list',
     });
-  const worktree = context.disk.dryRun ? null : await addWorktree(git, dir, checkpoint.commit);
-  return { checkpoint, worktree };
+  const worktree = context.disk.dryRun ? null : await addWorktree(git, dir, manifest.commit);
+  return { checkpoint: targetOf(manifest), worktree };
 }
 
 /** A worktree of a commit, on no branch, in a new or empty folder. No hook runs. */

@@ -1,15 +1,25 @@
-import { latestCheckpoint, readCheckpoints, requireCheckpoint } from '../checkpoint/read.js';
-import type { Checkpoint as FoundCheckpoint } from '../checkpoint/rules.js';
+import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/read.js';
+import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { refused } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
-import { listFeatures } from '../feature/feature.js';
 import type { Git } from '../git/client.js';
+import { isSameOutside } from '../git/outside.js';
 import type { Repository } from '../git/repository.js';
 import { glanceAtMemory } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
-import { type Context, readConfig } from '../project/project.js';
+import type { Context } from '../project/project.js';
+import { type RecoverWatch, runProved } from './checks.js';
 import { measureDivergence } from './diverge.js';
-import { type Decision, type Divergence, decide, judgeDivergence, NEVER, type Rule } from './rules.js';
+import {
+  type Decision,
+  type Divergence,
+  decide,
+  judgeDivergence,
+  judgePlace,
+  NEVER,
+  type ProvedCheck,
+  type Rule,
+} from './rules.js';
 
 /** A state to come back to, as far as recovery is concerned. */
 export interface Target {
@@ -25,6 +35,8 @@ export interface RecoveryPlan {
   /** The commit that was looked at. */
   head: string | null;
   divergence: Divergence;
+  /** What the checkpoint proved, as it is now. */
+  checks: ProvedCheck[];
   decision: Decision;
   rules: Rule[];
 }
@@ -44,36 +56,77 @@ export function requirePlace({ repository, git, layout }: Context): Place {
   return { repository, git, folder: shownFrom(repository.root, layout.dir) };
 }
 
-/** GIT-06: the last good checkpoint (or `to`), what lies between, and what follows. Writes nothing. */
-export async function planRecovery(context: Context, { to }: { to?: string } = {}): Promise<RecoveryPlan> {
+/**
+ * GIT-06: the last checkpoint (or `to`), what lies between, what its commands and features show now, and what follows. forge
+ * writes nothing. Nothing is run where the decision does not depend on it.
+ */
+export async function planRecovery(
+  context: Context,
+  { to }: { to?: string } = {},
+  watch: RecoverWatch = {},
+): Promise<RecoveryPlan> {
   const place = requirePlace(context);
-  const { recover } = readConfig(context);
-  const { target, state } = await chooseTarget(context, to);
+  const { manifest, state } = await chooseTarget(context, to);
   const [measured, ledger] = await Promise.all([
-    measureDivergence(place, target?.commit ?? null),
+    measureDivergence(place, manifest?.commit ?? null),
     ledgerState(context),
   ]);
-  const { head, isShallow, ...numbers } = measured;
-  const divergence: Divergence = { ...numbers, ledger, features_lost: lostFeatures(context, target) };
-  const rules = judgeDivergence({ divergence, checkpoint: state, isShallow }, recover);
-  return { checkpoint: target, head, divergence, decision: decide(rules), rules };
+  const { head, isShallow, isHeadSame, gone, ...numbers } = measured;
+  const divergence: Divergence = { ...numbers, ledger, features_lost: [] };
+  const facts = { divergence, checkpoint: state, isShallow, isHeadSame };
+  const isKnown = judgePlace(facts).every(({ holds }) => holds);
+  const checks = isKnown && manifest ? await runChecks(context, manifest, gone, watch) : [];
+  for (const { kind, state: shown, name } of checks)
+    if (kind === 'feature' && shown === 'failed') divergence.features_lost.push(name);
+  const rules = judgeDivergence({ ...facts, checks });
+  return {
+    checkpoint: manifest && targetOf(manifest),
+    head,
+    divergence,
+    checks,
+    decision: decide(rules),
+    rules,
+  };
 }
 
-/** One that cannot be relied on is no target: the table says why. */
-async function chooseTarget(
+/** With what is known of a broken feature at HEAD. */
+async function runChecks(
+  context: Context,
+  manifest: Manifest,
+  gone: ReadonlySet<string>,
+  watch: RecoverWatch,
+): Promise<ProvedCheck[]> {
+  const { git, folder } = requirePlace(context);
+  const checks = await runProved(context, manifest, gone, watch);
+  return Promise.all(
+    checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {
+      const { status, verified_commit: commit } = feature ?? {};
+      if (check.state !== 'failed' || status !== 'passing' || !commit) return check;
+      return (await isSameOutside(git, commit, 'HEAD', folder)) ? { ...check, passedAtHead: true } : check;
+    }),
+  );
+}
+
+export const targetOf = ({ tag, commit, timestamp, features_passing }: Manifest): Target => ({
+  tag,
+  commit,
+  timestamp,
+  features_passing,
+});
+
+/** One that cannot be relied on is no target, and a newer one that cannot be is no reason to take an older one in silence. */
+export async function chooseTarget(
   context: Context,
   to: string | undefined,
-): Promise<{ target: Target | null; state: string }> {
+): Promise<{ manifest: Manifest | null; state: string }> {
   const found = to === undefined ? await latestCheckpoint(context) : await requireCheckpoint(context, to);
-  if (!found) {
-    const [newest] = await readCheckpoints(context);
-    return { target: null, state: newest ? `none that is good (${describe(newest)})` : NEVER };
-  }
-  const { manifest, state, tag } = found;
-  if (state !== 'ok' || !manifest) return { target: null, state: describe(found) };
-  if (!manifest.can_rollback_to) return { target: null, state: `${tag} is not to be gone back to` };
-  const { commit, timestamp, features_passing } = manifest;
-  return { target: { tag, commit, timestamp, features_passing }, state: 'ok' };
+  const newer = to === undefined ? await brokenSince(context, found) : null;
+  if (newer) return { manifest: null, state: describe(newer) };
+  if (!found) return { manifest: null, state: NEVER };
+  const { manifest, state } = found;
+  return state === 'ok' && manifest?.can_rollback_to
+    ? { manifest, state: 'ok' }
+    : { manifest: null, state: describe(found) };
 }
 
 const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
@@ -83,11 +136,4 @@ const describe = ({ tag, state, why, manifest }: FoundCheckpoint): string =>
 async function ledgerState(context: Context): Promise<Divergence['ledger']> {
   if (readHalt(context.disk)) return 'halted';
   return (await glanceAtMemory(context)).state === 'corrupted' ? 'corrupted' : 'intact';
-}
-
-function lostFeatures(context: Context, target: Target | null): string[] {
-  if (!target || target.features_passing.length === 0) return [];
-  const { features } = listFeatures(context);
-  const passing = new Set(features.filter(({ status }) => status === 'passing').map(({ id }) => id));
-  return target.features_passing.filter((id) => !passing.has(id));
 }

@@ -11,13 +11,12 @@ import { type Bench, toBytes, toText } from '../git/bytes.js';
 import { whyNoCommit } from '../git/commit.js';
 import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
 import { commitTree, hasLeftOut, restoreTree } from '../git/restore.js';
-import { readBranch } from '../git/state.js';
+import { operationInProgress, readBranch } from '../git/state.js';
 import { type Context, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './move.js';
 import { type Place, type RecoveryPlan, requirePlace, type Target } from './plan.js';
-import { describeBroken } from './rules.js';
 
 /** What a rollback did. */
 interface RolledBack {
@@ -73,22 +72,30 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
 }
 
 /** What the audit ledger keeps of a decision. */
-export const about = ({ checkpoint, rules }: RecoveryPlan): Record<string, unknown> => ({
+export const about = ({ checkpoint, rules, checks }: RecoveryPlan): Record<string, unknown> => ({
   checkpoint: checkpoint?.tag ?? null,
   ...(checkpoint ? { checkpoint_commit: checkpoint.commit } : {}),
   rules: rules.map(({ rule, value, limit, holds }) => ({ rule, value, limit, holds })),
+  failed: checks.flatMap(({ name, state }) => (state === 'failed' ? [name] : [])),
 });
 
-/** B-39: git at rest, with somebody's name for a commit, and no cycle under way. */
-export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
-  const { world } = context;
-  requireNoCycle(context);
-  const reason = await whyNoCommit({ repository, git, outerIndex: world.env.GIT_INDEX_FILE });
-  if (reason)
-    throw refused('recover.place', `Nothing can be rolled back now: ${reason}.`, {
-      hint: 'finish or abort it first; or: forge recover --worktree DIR  (a look at the checkpoint, beside this folder)',
-    });
+/** B-39: exit 3 in the middle of a merge, rebase, pick, revert or bisect: its end, or its abort, comes first. */
+export function requireNoOperation({ repository }: Place): void {
+  const operation = operationInProgress(repository);
+  if (operation) throw notNow(`${operation} is in progress`);
 }
+
+/** Git at rest, with a name for the commit, and no cycle in progress. */
+export async function requireRest(context: Context, { repository, git }: Place): Promise<void> {
+  requireNoCycle(context);
+  const reason = await whyNoCommit({ repository, git, outerIndex: context.world.env.GIT_INDEX_FILE });
+  if (reason) throw notNow(reason);
+}
+
+const notNow = (reason: string): Error =>
+  refused('recover.place', `Nothing can be recovered now: ${reason}.`, {
+    hint: 'finish or abort it first; or: forge recover --worktree DIR  (the checkpoint, in a folder of its own)',
+  });
 
 async function makeRestoreCommit(
   context: Context,
@@ -111,7 +118,7 @@ function restoreMessage(context: Context, plan: RecoveryPlan): string {
   const [target, head] = [plan.checkpoint as Target, plan.head as string];
   const running = readRunning(context);
   const { files, commits } = plan.divergence;
-  const broken = describeBroken(plan.rules);
+  const failed = plan.checks.filter(({ state }) => state === 'failed');
   return formatCommitMessage({
     id: idHere(context, issueOf(nameIn(target.tag) ?? 'FORGE')),
     subject: `Roll back to ${target.tag}`,
@@ -119,7 +126,7 @@ function restoreMessage(context: Context, plan: RecoveryPlan): string {
       `Everything outside .forge/ as in ${target.commit.slice(0, 12)}`,
       `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
     ],
-    why: broken.length > 0 ? broken.map((line) => `- ${line}`).join('\n') : 'A human asked for it.',
+    why: failed.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
     learned: [],
     updated: [],
     backtrace: {

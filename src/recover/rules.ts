@@ -1,47 +1,54 @@
-/** How HEAD stands to the commit of a checkpoint; `missing` where the commit, `unborn` where HEAD has none. */
+/** How HEAD stands to the commit of a checkpoint. `missing`: the commit is not here. `unborn`: HEAD has no commit. */
 export type Relation = 'descendant' | 'behind' | 'diverged' | 'unrelated' | 'missing' | 'unborn';
 
-/** What lies between a checkpoint and the working tree; `.forge/` is left out of all numbers but commits. */
+/** What lies between a checkpoint and the working tree, outside `.forge/`. Sizes inform and decide nothing. */
 export interface Divergence {
-  /** Made since. */
+  /** Commits on this branch since. Merged ones, merges and commits of `.forge/` alone are not counted. */
   commits: number;
-  /** Of the checkpoint, that HEAD has not. */
+  /** Commits of the checkpoint that HEAD lacks. */
   behind: number;
-  /** Tracked files that differ. */
+  /** Tracked files that differ. A file that was only renamed is not counted. */
   files: number;
-  /** Lines; null where git has not got a file of the checkpoint, as in a partial clone. */
+  /** Lines; null where git lacks a file of the checkpoint, as in a partial clone. */
   insertions: number | null;
   deletions: number | null;
-  /** Files of the checkpoint that are gone. */
+  /** Files of the checkpoint that are gone, renamed ones aside. */
   deleted_files: number;
   untracked: number;
+  /** Files that are not as HEAD has them, untracked ones included. */
+  uncommitted: number;
   /** Ignored files where the checkpoint has one of its own. */
   in_the_way: string[];
-  /** Features that passed at the checkpoint, and of which no evidence says so now. */
+  /** Features that the checkpoint proved and whose tests fail now. */
   features_lost: string[];
   ledger: 'intact' | 'corrupted' | 'halted';
   branch: Relation;
-  /** What git is in the middle of. */
+  /** The git operation in progress. */
   operation: string | null;
 }
 
-/** `[recover]` of config.toml: up to these numbers it is worth going on. */
-export interface Limits {
-  files: number;
-  commits: number;
-  deleted_files: number;
-}
-
 export type Decision = 'continue' | 'rollback' | 'alert';
+
+/** A command or a feature that passed at the checkpoint, and what it shows now. */
+export interface ProvedCheck {
+  /** The feature's id, or the command. */
+  name: string;
+  kind: 'command' | 'feature';
+  state: 'passed' | 'failed' | 'not_run';
+  /** Why it failed, or was not run. */
+  why?: string;
+  /** Its tests passed at a commit with the same files as HEAD. */
+  passedAtHead?: true;
+}
 
 /** One row of the table that decides. */
 export interface Rule {
   rule: string;
   value: string | number;
-  /** What holds: a number at most, or this very word. */
+  /** What holds: at most this number, or exactly this word. */
   limit: string | number;
   holds: boolean;
-  /** What follows where it does not hold. */
+  /** What follows if it does not hold. */
   otherwise: Exclude<Decision, 'continue'>;
 }
 
@@ -50,6 +57,10 @@ export interface Facts {
   /** `ok`, or why there is none to go back to. */
   checkpoint: string;
   isShallow: boolean;
+  /** Empty where nothing could be run. */
+  checks: readonly ProvedCheck[];
+  /** HEAD has the checkpoint's files, so whatever broke is not committed. */
+  isHeadSame: boolean;
 }
 
 const word = (rule: string, value: string, limit: string): Rule => ({
@@ -60,38 +71,55 @@ const word = (rule: string, value: string, limit: string): Rule => ({
   otherwise: 'alert',
 });
 
-const most = (rule: string, value: number, limit: number): Rule => ({
+const atMost = (rule: string, value: number, limit: number, otherwise: Rule['otherwise']): Rule => ({
   rule,
   value,
   limit,
   holds: value <= limit,
-  otherwise: 'rollback',
+  otherwise,
 });
 
-/** RFC-9060 §5.3 as a table: first what has to be known at all, then how far the work has gone astray. */
-export function judgeDivergence({ divergence, checkpoint, isShallow }: Facts, limits: Limits): Rule[] {
-  const { branch, operation, ledger, files, untracked, commits } = divergence;
-  const known = [word('checkpoint', checkpoint, 'ok')];
-  // Without one there is nothing to compare with.
-  if (checkpoint === 'ok') {
-    const place = isShallow && branch !== 'descendant' ? `${branch}, in a shallow clone` : branch;
-    known.push(word('branch', place, 'descendant'));
-  }
-  known.push(word('operation', operation ?? 'none', 'none'), word('ledger', ledger, 'intact'));
-  if (checkpoint !== 'ok' || ['missing', 'unborn'].includes(branch)) return known;
+/** What has to be known before anything is run. */
+export function judgePlace({
+  divergence,
+  checkpoint,
+  isShallow,
+}: Omit<Facts, 'checks' | 'isHeadSame'>): Rule[] {
+  const { branch, operation, ledger } = divergence;
+  const place = isShallow && branch !== 'descendant' ? `${branch}, in a shallow clone` : branch;
   return [
-    ...known,
-    most('features_lost', divergence.features_lost.length, 0),
-    most('deleted_files', divergence.deleted_files, limits.deleted_files),
-    most('files', files + untracked, limits.files),
-    most('commits', commits, limits.commits),
+    word('checkpoint', checkpoint, 'ok'),
+    // Without a checkpoint there is nothing to compare with.
+    ...(checkpoint === 'ok' ? [word('branch', place, 'descendant')] : []),
+    word('operation', operation ?? 'none', 'none'),
+    word('ledger', ledger, 'intact'),
   ];
 }
 
-/** Of the row `checkpoint`: none was ever made. */
+/** GIT-06: what broke decides. One broken check that only uncommitted work can have broken is fixed, not rolled back. */
+export function judgeDivergence(facts: Facts): Rule[] {
+  const place = judgePlace(facts);
+  if (place.some(({ holds }) => !holds)) return place;
+  const { checks, divergence, isHeadSame } = facts;
+  const failed = checks.filter(({ state }) => state === 'failed');
+  const { files, untracked, uncommitted } = divergence;
+  const isFixable =
+    uncommitted > 0 && (isHeadSame || failed.every(({ passedAtHead }) => passedAtHead === true));
+  if (checks.length === 0) return [...place, word('checks', 'none', 'some')];
+  const rules = [
+    ...place,
+    atMost('not_tested', checks.filter(({ state }) => state === 'not_run').length, 0, 'alert'),
+    atMost('failing', failed.length, isFixable ? 1 : 0, 'rollback'),
+  ];
+  // The same files passed then: the reason is outside git, and no rollback removes it.
+  if (failed.length > 0 && files + untracked === 0) rules.push(word('changes', 'none', 'some'));
+  return rules;
+}
+
+/** The value of the row `checkpoint` where none was ever made. */
 export const NEVER = 'none';
 
-/** Then there is neither anything to judge by nor to go back to: no reason to stop the work. */
+/** Then there is nothing to judge by and nothing to go back to. */
 export const lacksCheckpoint = (rules: readonly Rule[]): boolean =>
   rules.some(({ rule, value }) => rule === 'checkpoint' && value === NEVER);
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Divergence, decide, describeBroken, judgeDivergence } from '../../src/recover/rules.js';
+import {
+  type Divergence,
+  decide,
+  describeBroken,
+  type Facts,
+  judgeDivergence,
+  type ProvedCheck,
+} from '../../src/recover/rules.js';
 
-const LIMITS = { files: 20, commits: 10, deleted_files: 5 };
 const NONE: Divergence = {
   commits: 0,
   behind: 0,
@@ -10,6 +16,7 @@ const NONE: Divergence = {
   deletions: 0,
   deleted_files: 0,
   untracked: 0,
+  uncommitted: 0,
   in_the_way: [],
   features_lost: [],
   ledger: 'intact',
@@ -17,36 +24,59 @@ const NONE: Divergence = {
   operation: null,
 };
 
-const judge = (change: Partial<Divergence>, checkpoint = 'ok', isShallow = false) =>
-  judgeDivergence({ divergence: { ...NONE, ...change }, checkpoint, isShallow }, LIMITS);
+const checksOf = (...states: (ProvedCheck['state'] | 'passed at HEAD')[]): ProvedCheck[] =>
+  states.map((state, i) => ({
+    name: `C${i}`,
+    kind: 'feature',
+    ...(state === 'passed at HEAD' ? { state: 'failed', passedAtHead: true } : { state }),
+  }));
+
+const judge = (change: Partial<Divergence>, facts: Partial<Facts> = {}) =>
+  judgeDivergence({
+    divergence: { ...NONE, ...change },
+    checkpoint: 'ok',
+    isShallow: false,
+    checks: checksOf('passed'),
+    isHeadSame: false,
+    ...facts,
+  });
 
 describe('the table that decides', () => {
-  it.each<[Partial<Divergence>, string, string]>([
-    [{}, 'continue', ''],
-    [{ files: 20, commits: 10, deleted_files: 5 }, 'continue', ''],
-    [{ files: 15, untracked: 6 }, 'rollback', 'files: 21, at most 20'],
-    [{ commits: 11 }, 'rollback', 'commits: 11, at most 10'],
-    [{ deleted_files: 6 }, 'rollback', 'deleted_files: 6, at most 5'],
-    [{ features_lost: ['A'] }, 'rollback', 'features_lost: 1, at most 0'],
-    [{ in_the_way: ['x'], insertions: 9999, deletions: 9999 }, 'continue', ''],
-    [{ branch: 'diverged' }, 'alert', 'branch: diverged, not descendant'],
-    [{ branch: 'behind', features_lost: ['A'] }, 'alert', 'branch: behind, not descendant'],
-    [{ branch: 'missing' }, 'alert', 'branch: missing, not descendant'],
-    [{ operation: 'a merge' }, 'alert', 'operation: a merge, not none'],
-    [{ ledger: 'corrupted' }, 'alert', 'ledger: corrupted, not intact'],
-  ])('GIT-06 %j: %s', (change, decision, said) => {
-    const rules = judge(change);
+  it.each<[Partial<Divergence>, Partial<Facts>, string, string]>([
+    [{}, {}, 'continue', ''],
+    [{ files: 9999, commits: 999, deleted_files: 99, untracked: 99 }, {}, 'continue', ''],
+    [{ files: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, at most 0'],
+    [{ files: 1, uncommitted: 1 }, { checks: checksOf('failed'), isHeadSame: true }, 'continue', ''],
+    [{ files: 1, uncommitted: 1 }, { checks: checksOf('passed at HEAD') }, 'continue', ''],
+    [{ files: 1, uncommitted: 1 }, { checks: checksOf('failed') }, 'rollback', 'failing: 1, at most 0'],
+    [
+      { files: 1, uncommitted: 1 },
+      { checks: checksOf('failed', 'failed'), isHeadSame: true },
+      'rollback',
+      'failing: 2, at most 1',
+    ],
+    [{}, { checks: checksOf('failed') }, 'alert', 'failing: 1, at most 0'],
+    [{ files: 1 }, { checks: checksOf('failed', 'not_run') }, 'alert', 'not_tested: 1, at most 0'],
+    [{}, { checks: [] }, 'alert', 'checks: none, not some'],
+    [{ branch: 'diverged' }, {}, 'alert', 'branch: diverged, not descendant'],
+    [{ branch: 'missing' }, {}, 'alert', 'branch: missing, not descendant'],
+    [{ operation: 'a merge' }, {}, 'alert', 'operation: a merge, not none'],
+    [{ ledger: 'corrupted' }, {}, 'alert', 'ledger: corrupted, not intact'],
+  ])('GIT-06 %j %j: %s', (change, facts, decision, said) => {
+    const rules = judge(change, facts);
     expect([decide(rules), describeBroken(rules)[0] ?? '']).toEqual([decision, said]);
   });
 
-  it('GIT-06 without a checkpoint nothing is compared, and what is known is said all the same', () => {
-    const rules = judge({ branch: 'missing', ledger: 'halted' }, 'none');
+  it('GIT-06 without a checkpoint nothing is compared, and what is known is shown all the same', () => {
+    const rules = judge({ branch: 'missing', ledger: 'halted' }, { checkpoint: 'none' });
     expect(decide(rules)).toBe('alert');
     expect(rules.map(({ rule }) => rule)).toEqual(['checkpoint', 'operation', 'ledger']);
   });
 
   it('GIT-06 a shallow clone is named where it may be why', () => {
-    expect(judge({ branch: 'unrelated' }, 'ok', true)[1]?.value).toBe('unrelated, in a shallow clone');
-    expect(decide(judge({}, 'ok', true))).toBe('continue');
+    expect(judge({ branch: 'unrelated' }, { isShallow: true })[1]?.value).toBe(
+      'unrelated, in a shallow clone',
+    );
+    expect(decide(judge({}, { isShallow: true }))).toBe('continue');
   });
 });

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { create, fileOf, list } from '../support/checkpoints.js';
+import { atTerminal } from '../support/e2e-terminal.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+
+/** A feature that passed, as its file says. */
+async function withFeature(): Promise<Project> {
+  const project = await makeForge();
+  project.write('app.txt', 'login\n');
+  await forgeJson(project, ['feature', 'add', 'LOGIN', 'Log in', '--test', 'grep -q login app.txt']);
+  await forgeJson(project, ['feature', 'verify', 'LOGIN']);
+  project.git('add', '.');
+  project.git('commit', '-qm', 'It works');
+  return project;
+}
+
+async function cloneOf(project: Project): Promise<Project> {
+  const clone = projectAt(join(makeFolder(), 'clone'));
+  project.git('clone', '-q', project.dir, clone.dir);
+  await forgeJson(clone, ['trust', '--yes'], { terminal: true });
+  return clone;
+}
+
+describe('what a checkpoint says', () => {
+  it('GIT-05 a feature counts as passing when its tests passed on exactly this tree', async () => {
+    const project = await withFeature();
+    const made = await create(project, 'A');
+    expect(made).toMatchObject({ verified_by: ['true'], features_passing: ['LOGIN'] });
+    expect(made.evidence).toMatchObject([
+      { command: 'true', exit_code: 0 },
+      { command: 'grep -q login app.txt', exit_code: 0, features: ['LOGIN'], tree: made.evidence?.[0]?.tree },
+    ]);
+  });
+
+  it('GIT-05 a feature that its file calls passing and whose tests fail is left out, and that is reported', async () => {
+    const project = await withFeature();
+    project.write('app.txt', 'broken\n');
+    project.git('commit', '-qam', 'Break it');
+    const { stderr } = await runForge(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
+    expect(await forgeJson(project, ['checkpoint', 'show', 'A-v1'])).toMatchObject({ features_passing: [] });
+    expect(stderr).toMatch(/LOGIN is not in the checkpoint\. grep -q login app\.txt: exit code 1/);
+    expect(await forgeError(project, ['checkpoint', 'create', 'B'])).toMatchObject({
+      exitCode: 1,
+      code: 'checkpoint.failed',
+    });
+  });
+
+  it('GIT-05 tests that were not approved here are not run, and their features not listed', async () => {
+    const project = await withFeature();
+    await forgeJson(project, ['trust', '--revoke'], { terminal: true });
+    const { stderr } = await runForge(project, ['checkpoint', 'create', 'A', '--verify', 'true']);
+    expect(await forgeJson(project, ['checkpoint', 'show', 'A-v1'])).toMatchObject({ features_passing: [] });
+    expect(stderr).toMatch(/LOGIN is not in the checkpoint\. .*not approved on this machine/);
+  });
+
+  it('GIT-05 without a name it takes the running session, and never one that has ended', async () => {
+    const project = await withFeature();
+    await forgeJson(project, ['session', 'start']);
+    expect((await forgeJson<{ tag: string }>(project, ['checkpoint', 'create'])).tag).toMatch(
+      /^checkpoint\/\d{4}-\d\d-\d\d.*-v1$/,
+    );
+    await forgeJson(project, ['session', 'end']);
+    expect(await forgeError(project, ['checkpoint', 'create'])).toMatchObject({
+      exitCode: 2,
+      code: 'checkpoint.issue',
+      message: 'The checkpoint needs a name: there is no focus, and no session is running.',
+    });
+  });
+});
+
+describe('checkpoints of several clones', () => {
+  it('GIT-05 names of two clones do not clash, and each is found without the word at its end', async () => {
+    const project = await withFeature();
+    project.git('config', 'receive.denyCurrentBranch', 'ignore');
+    const clones = [await cloneOf(project), await cloneOf(project)];
+    const tags: string[] = [];
+    for (const clone of clones) {
+      const { tag } = await create(clone, 'APP');
+      expect(tag).toMatch(/^checkpoint\/APP-v1\.[0-9a-f]{6}$/);
+      clone.git('push', '-q', 'origin', tag);
+      tags.push(tag);
+    }
+    const [first, second] = clones as [Project, Project];
+    expect(await forgeJson(first, ['checkpoint', 'show', 'APP-v1'])).toMatchObject({ tag: tags[0] });
+    second.git('pull', '-q', '--no-rebase', '--no-edit', first.dir, 'main');
+    second.git('fetch', '-q', '--tags', 'origin');
+    expect((await list(second)).map(({ tag, state }) => [tag, state]).sort()).toEqual(
+      tags.sort().map((tag) => [tag, 'ok']),
+    );
+    expect(await forgeError(second, ['checkpoint', 'show', 'APP-v1'])).toMatchObject({
+      exitCode: 2,
+      code: 'checkpoint.several',
+    });
+    expect((await create(second, 'APP')).tag).toMatch(/APP-v2\./);
+    expect(second.has(fileOf(String(tags[0]).replace('checkpoint/', '')))).toBe(true);
+  });
+
+  it('GIT-05 at a terminal it offers to push the tag, and pushes it after a yes alone', async () => {
+    const project = await withFeature();
+    const clone = await cloneOf(project);
+    const remoteTags = (): string => project.git('tag', '-l', 'checkpoint/*');
+    const no = await atTerminal(clone, ['checkpoint', 'create', 'A'], [['Push it now', 'n\r']]);
+    expect([no.exitCode, remoteTags()]).toEqual([0, '']);
+    expect(no.shown).toMatch(/others get it with: git push origin checkpoint\/A-v1\./);
+    const yes = await atTerminal(clone, ['checkpoint', 'create', 'B'], [['Push it now', 'y\r']]);
+    expect([yes.exitCode, remoteTags()]).toEqual([
+      0,
+      expect.stringMatching(/^checkpoint\/B-v1\.[0-9a-f]{6}$/),
+    ]);
+    const made = await create(clone, 'C');
+    expect([made, remoteTags().split('\n')]).toEqual([
+      expect.not.objectContaining({ pushed: expect.anything() }),
+      [expect.stringContaining('B-v1')],
+    ]);
+  });
+});

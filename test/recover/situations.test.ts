@@ -1,0 +1,347 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, makeForge } from '../support/forge-project.js';
+import { makeFolder, type Project, projectAt } from '../support/project.js';
+import { backups, files, plan } from '../support/recovery.js';
+
+const TAG = 'checkpoint/APP-v1';
+
+/** Two features, a suite and a command, all proved by a checkpoint. Made once, then copied. */
+let base: Promise<string> | undefined;
+afterAll(async () => {
+  if (base) rmSync(await base, { recursive: true, force: true });
+});
+
+async function makeBase(): Promise<string> {
+  const project = await makeForge();
+  project.write('src/app.js', 'exports.login = 1;\n');
+  project.write('src/search.js', 'exports.search = 1;\n');
+  project.write('lib/util.js', 'exports.util = 1;\n');
+  for (const name of 'abcdefg') project.write(`test/${name}.txt`, 'a test\n');
+  project.write('suite.sh', 'ls test/*.txt >/dev/null && node --check src/app.js\n');
+  await forgeJson(project, ['feature', 'add', 'LOGIN', 'Log in', '--test', 'grep -q login src/app.js']);
+  await forgeJson(project, ['feature', 'add', 'SEARCH', 'Search', '--test', 'grep -q search src/search.js']);
+  await forgeJson(project, ['feature', 'verify', '--all']);
+  project.write(CONFIG, project.read(CONFIG).replace('#verify = []', 'verify = ["sh suite.sh"]'));
+  await forgeJson(project, ['trust', '--yes'], { terminal: true });
+  commit(project, 'It works');
+  await forgeJson(project, ['checkpoint', 'create', 'APP']);
+  const kept = mkdtempSync(join(tmpdir(), 'forge-base-'));
+  execFileSync('cp', ['-a', `${project.dir}/.`, kept]);
+  return kept;
+}
+
+async function makeProject(): Promise<Project> {
+  base ??= makeBase();
+  const project = projectAt(makeFolder());
+  execFileSync('cp', ['-a', `${await base}/.`, project.dir]);
+  await forgeJson(project, ['trust', '--yes'], { terminal: true });
+  return project;
+}
+
+function commit(project: Project, subject: string): void {
+  project.git('add', '-A');
+  project.git('commit', '-q', '--allow-empty', '-m', subject);
+}
+
+const breakLogin = (project: Project): void => project.write('src/app.js', 'exports.logon = 1;\n');
+const breakSyntax = (project: Project): void => project.write('src/app.js', 'exports.login = ;\n');
+
+type Situation = [
+  name: string,
+  happen: (project: Project) => unknown,
+  decision: 'continue' | 'rollback' | 'alert',
+  /** What has to stand in the plan. */
+  seen: RegExp,
+];
+
+const SITUATIONS: Situation[] = [
+  ['nothing happened', () => {}, 'continue', /"failing","value":0/],
+  [
+    'eleven sessions without a changed line',
+    async (project) => {
+      for (let i = 0; i < 11; i++) {
+        await forgeJson(project, ['session', 'start']);
+        await forgeJson(project, ['progress', 'add', `Looked around ${i}`]);
+        await forgeJson(project, ['session', 'end']);
+      }
+    },
+    'continue',
+    /"commits":0/,
+  ],
+  [
+    'main was merged',
+    (project) => {
+      project.git('checkout', '-qb', 'theirs');
+      for (let i = 0; i < 12; i++) {
+        project.write(`theirs/${i}/a.js`, `${i}\n`);
+        project.write(`theirs/${i}/b.js`, `${i}\n`);
+        commit(project, `Theirs ${i}`);
+      }
+      project.git('checkout', '-q', 'main');
+      project.write('ours.js', 'ours\n');
+      commit(project, 'Ours');
+      project.git('merge', '-q', '--no-edit', 'theirs');
+    },
+    'continue',
+    /"commits":1,/,
+  ],
+  [
+    'a folder got another name',
+    (project) => {
+      for (let i = 0; i < 25; i++) project.write(`lib/${i}.js`, `${i}\n`);
+      commit(project, 'More of it');
+      project.git('mv', 'lib', 'src2');
+      commit(project, 'Rename lib');
+    },
+    'continue',
+    /"deleted_files":0/,
+  ],
+  [
+    'twelve healthy, verified commits',
+    async (project) => {
+      for (let i = 0; i < 12; i++) {
+        project.write('src/more.js', `${i}\n`);
+        commit(project, `Step ${i}`);
+      }
+      await forgeJson(project, ['feature', 'verify', '--all']);
+    },
+    'continue',
+    /"commits":12/,
+  ],
+  [
+    '21 new files',
+    (project) => {
+      for (let i = 0; i < 21; i++) project.write(`src/new-${i}.js`, 'new\n');
+    },
+    'continue',
+    /"untracked":21/,
+  ],
+  [
+    'six tests were deleted on purpose',
+    (project) => {
+      for (const name of 'abcdef') rmSync(project.path(`test/${name}.txt`));
+      commit(project, 'Delete tests of what is gone');
+    },
+    'continue',
+    /"deleted_files":6/,
+  ],
+  [
+    'a syntax error that nobody verified was committed',
+    (project) => {
+      breakSyntax(project);
+      commit(project, 'Refactor');
+    },
+    'rollback',
+    /sh suite\.sh: exit code 1/,
+  ],
+  ['an uncommitted slip breaks one feature', breakLogin, 'continue', /"features_lost":\["LOGIN"\]/],
+  [
+    'an uncommitted slip breaks one feature, on top of healthy commits',
+    async (project) => {
+      project.write('src/more.js', 'more\n');
+      commit(project, 'More');
+      await forgeJson(project, ['feature', 'verify', '--all']);
+      breakLogin(project);
+    },
+    'continue',
+    /"features_lost":\["LOGIN"\]/,
+  ],
+  [
+    'uncommitted work breaks both features',
+    (project) => {
+      breakLogin(project);
+      rmSync(project.path('src/search.js'));
+    },
+    'rollback',
+    /"features_lost":\["LOGIN","SEARCH"\]/,
+  ],
+  [
+    'a commit breaks one feature',
+    (project) => {
+      breakLogin(project);
+      commit(project, 'Rename login');
+    },
+    'rollback',
+    /"features_lost":\["LOGIN"\]/,
+  ],
+  [
+    'a commit breaks one feature, and something else is not committed',
+    (project) => {
+      breakLogin(project);
+      commit(project, 'Rename login');
+      project.write('notes.txt', 'unrelated\n');
+    },
+    'rollback',
+    /"uncommitted":1/,
+  ],
+  [
+    'a new test is red, as at the start of any work',
+    (project) => forgeJson(project, ['feature', 'add', 'NEW', 'Later', '--test', 'false']),
+    'continue',
+    /"features_lost":\[\]/,
+  ],
+  [
+    'a feature was removed on purpose',
+    async (project) => {
+      await forgeJson(project, ['feature', 'remove', 'SEARCH']);
+      rmSync(project.path('src/search.js'));
+      commit(project, 'No search any more');
+    },
+    'continue',
+    /"features_lost":\[\]/,
+  ],
+  [
+    'the script that a check runs was deleted',
+    (project) => {
+      rmSync(project.path('suite.sh'));
+      commit(project, 'Clean up');
+    },
+    'rollback',
+    /sh suite\.sh/,
+  ],
+  [
+    'a branch with the checkpoint was squashed into main, and main went on',
+    (project) => {
+      const tip = project.git('rev-parse', 'HEAD');
+      project.git('reset', '-q', '--hard', 'HEAD~3');
+      project.git('merge', '-q', '--squash', tip);
+      commit(project, 'Squashed (#1)');
+      project.write('src/more.js', 'more\n');
+      commit(project, 'Go on');
+    },
+    'continue',
+    /"branch":"descendant"/,
+  ],
+  [
+    'the same files fail: something outside git broke',
+    async (project) => {
+      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--test', 'test -e /nowhere/at/all']);
+    },
+    'alert',
+    /"changes","value":"none"/,
+  ],
+  [
+    'a tool is missing',
+    async (project) => {
+      await forgeJson(project, ['feature', 'edit', 'LOGIN', '--test', 'no-such-tool-here run']);
+    },
+    'alert',
+    /"state":"not_run","why":"no-such-tool-here run: no-such-tool-here: not found"/,
+  ],
+  [
+    'the tests were not approved here',
+    async (project) => {
+      await forgeJson(project, ['trust', '--revoke'], { terminal: true });
+    },
+    'alert',
+    /not approved on this machine/,
+  ],
+  [
+    'the tag was moved',
+    (project) => {
+      project.write('src/more.js', 'more\n');
+      commit(project, 'More');
+      project.git('tag', '-f', '-a', '-m', 'moved', TAG, 'HEAD');
+    },
+    'alert',
+    /APP-v1 is unverified/,
+  ],
+  [
+    'a newer checkpoint has lost its tag',
+    async (project) => {
+      project.write('src/more.js', 'more\n');
+      commit(project, 'More');
+      await forgeJson(project, ['checkpoint', 'create', 'APP', '--verify', 'true']);
+      project.git('tag', '-d', 'checkpoint/APP-v2');
+    },
+    'alert',
+    /checkpoint\/APP-v2 is missing/,
+  ],
+  [
+    'the manifest of a newer checkpoint is damaged',
+    async (project) => {
+      project.write('src/more.js', 'more\n');
+      commit(project, 'More');
+      await forgeJson(project, ['checkpoint', 'create', 'APP', '--verify', 'true']);
+      project.write('.forge/git/checkpoints/APP-v2.json', '{ "tag": ');
+    },
+    'alert',
+    /checkpoint\/APP-v2 is damaged/,
+  ],
+];
+
+describe('what forge recover decides', () => {
+  it.each(SITUATIONS)('GIT-06 %s', async (_name, happen, decision, seen) => {
+    const project = await makeProject();
+    await happen(project);
+    const before = files(project);
+    const planned = await plan(project);
+    expect([planned.decision, JSON.stringify(planned)]).toEqual([decision, expect.stringMatching(seen)]);
+    const { exitCode } = await runForge(project, ['recover', '--yes', '--json']);
+    expect(exitCode).toBe(decision === 'alert' ? 1 : 0);
+    expect((await backups(project)).backups).toHaveLength(decision === 'rollback' ? 1 : 0);
+    if (decision === 'rollback')
+      expect(project.git('diff', '--name-only', TAG, '--', '.', ':!.forge')).toBe('');
+    else expect(files(project)).toEqual(before);
+  });
+
+  it.each([
+    [
+      'a merge',
+      (project: Project) => project.write('.git/MERGE_HEAD', `${project.git('rev-parse', 'HEAD')}\n`),
+    ],
+    ['a bisect', (project: Project) => project.write('.git/BISECT_LOG', '')],
+    ['a rebase', (project: Project) => project.write('.git/rebase-merge/done', '')],
+  ])('B-39 GIT-06 %s in progress is refused, and nothing is paused or recorded', async (name, begin) => {
+    const project = await makeProject();
+    breakLogin(project);
+    const ledger = project.git('status', '--porcelain', '.forge');
+    begin(project);
+    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({
+      exitCode: 3,
+      code: 'recover.place',
+      message: `Nothing can be recovered now: ${name} is in progress.`,
+    });
+    expect((await plan(project)).rules.find(({ rule }) => rule === 'operation')?.value).toBe(name);
+    expect(project.git('status', '--porcelain', '.forge')).toBe(ledger);
+    rmSync(
+      project.path('.git', { 'a merge': 'MERGE_HEAD', 'a bisect': 'BISECT_LOG' }[name] ?? 'rebase-merge'),
+      {
+        recursive: true,
+      },
+    );
+    expect(await forgeJson(project, ['recover', '--yes'])).toMatchObject({ decision: 'continue' });
+  });
+
+  it('GIT-06 says what to do next: make a checkpoint, fix what is named, or settle what was not tested', async () => {
+    const project = await makeProject();
+    const nextOf = async (): Promise<string> => {
+      const { stdout } = await runForge(project, ['recover', '--yes', '--json']);
+      return (JSON.parse(stdout) as { next: string[] }).next.join('\n');
+    };
+    expect(await nextOf()).toBe('forge checkpoint create');
+    breakLogin(project);
+    expect(await nextOf()).toMatch(/^fix LOGIN: grep -q login src\/app\.js: exit code 1\ngit diff/);
+    await forgeJson(project, ['trust', '--revoke'], { terminal: true });
+    expect(await nextOf()).toMatch(/^sh suite\.sh was not tested: .*not approved on this machine/);
+    const shown = await runForge(project, ['recover', '--yes']);
+    expect(shown.stdout).toMatch(/\? {2}LOGIN +not run/);
+    expect(shown.stdout).toMatch(/alert: a human has to look first; nothing is done/);
+  });
+
+  it('GIT-06 a clone without the tags: the newest checkpoint is named, with how to get it', async () => {
+    const project = await makeProject();
+    const clone = projectAt(join(makeFolder(), 'clone'));
+    project.git('clone', '-q', '--no-tags', project.dir, clone.dir);
+    const planned = await plan(clone);
+    expect([planned.decision, planned.rules[0]?.value]).toEqual([
+      'alert',
+      'checkpoint/APP-v1 is missing: its tag is gone, or was not fetched',
+    ]);
+  });
+});

@@ -5,6 +5,7 @@ import { oneLine, plural } from '../core/text.js';
 import { FEATURES } from '../feature/rules.js';
 import type { Git } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
+import { findFiltered } from '../git/filtered.js';
 import type { Repository } from '../git/repository.js';
 import { readBranch } from '../git/state.js';
 import { hasTag } from '../git/tags.js';
@@ -79,6 +80,12 @@ export async function requireClean(context: Context, place: Place, token: string
   const at = checkpointTrees(context.layout, token);
   const reader = readTrees(repository, git, at);
   const dirty = await differing(reader, place, head);
+  const filtered = await findFiltered(git, dirty);
+  if (filtered)
+    throw refused('checkpoint.filter', `${filtered.what}, so it cannot compare them with HEAD.`, {
+      hint: filtered.hint,
+      data: { files: filtered.paths.slice(0, 100) },
+    });
   if (dirty.length > 0)
     throw refused(
       'checkpoint.dirty',

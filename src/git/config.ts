@@ -32,8 +32,8 @@ const isLocal = ({ scope }: Setting): boolean => scope === 'local' || scope === 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
 /**
- * Git without the filters that this repository's own config defines: they are programs that came with the folder, and
- * every command that reads or writes the index may run them.
+ * Git without the filters that only this repository's own config defines: they are programs that came with the folder, and
+ * every command that reads or writes the index may run them. Where the person's own config defines them, those run.
  */
 export async function withoutLocalFilters(git: Git, more: Pairs = []): Promise<Git> {
   const env = await withoutFilters(git, more);
@@ -42,8 +42,11 @@ export async function withoutLocalFilters(git: Git, more: Pairs = []): Promise<G
 
 /** The same as variables of git's environment: `-c` would split a filter's name at its first `=`. */
 export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record<string, string>> {
-  const filters = (await readSettings(git, '^filter\\.')).filter(isLocal);
-  const neutral = filters.map(({ key }) => [key, key.endsWith('.required') ? 'false' : ''] as const);
+  const all = await readSettings(git, '^filter\\.');
+  const own = new Map(all.filter((setting) => !isLocal(setting)).map(({ key, value }) => [key, value]));
+  const neutral = all
+    .filter(isLocal)
+    .map(({ key }) => [key, own.get(key) ?? (key.endsWith('.required') ? 'false' : '')] as const);
   // A file with CRLF is no reason to fail: it is stored as its attributes say.
   const settings: Pairs = [['core.safecrlf', 'false'], ...more, ...neutral];
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(settings.length) };
@@ -52,6 +55,15 @@ export async function withoutFilters(git: Git, more: Pairs = []): Promise<Record
     env[`GIT_CONFIG_VALUE_${i}`] = value;
   }
   return env;
+}
+
+/** The filters that only this repository's own config defines, so forge does not run them. */
+export async function filtersLeftOut(git: Git): Promise<Set<string>> {
+  const namesIn = (settings: Setting[]): string[] =>
+    settings.flatMap(({ key }) => /^filter\.(.+)\.(?:clean|smudge|process)$/s.exec(key)?.[1] ?? []);
+  const all = await readSettings(git, '^filter\\.');
+  const own = new Set(namesIn(all.filter((setting) => !isLocal(setting))));
+  return new Set(namesIn(all.filter(isLocal)).filter((name) => !own.has(name)));
 }
 
 const SIGNERS: Record<string, string> = {

@@ -6,15 +6,19 @@ import { type Bench, toBytes, words } from './bytes.js';
 export const hasLeftOut = async ({ git }: Bench): Promise<boolean> =>
   words(await git(['ls-files', '-v', '-z'])).some((line) => /^[Ss] /.test(line));
 
+/** An index with that tree, once it is made. */
+export const restoredIndex = ({ folder }: Bench): string => join(folder, 'restored');
+
 /**
  * The tree of a commit, but one folder as HEAD has it. Made in an index of its own, and compared with both (B-108) before
  * anybody builds on it.
  */
 export async function restoreTree(
-  { git, folder: bench }: Bench,
+  bench: Bench,
   { commit, head, folder }: { commit: string; head: string; folder: string },
 ): Promise<string> {
-  const env = { GIT_INDEX_FILE: join(bench, 'restored') };
+  const { git } = bench;
+  const env = { GIT_INDEX_FILE: restoredIndex(bench) };
   await git(['read-tree', commit], { env });
   const old = await git(['ls-files', '-z', '--full-name', '--', folder], { env });
   await git(['update-index', '--force-remove', '-z', '--stdin'], { env, input: old });

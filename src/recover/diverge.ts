@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { toBytes, toText } from '../git/bytes.js';
 import { type Git, type GitResult, must } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
+import { type Filtered, findFiltered } from '../git/filtered.js';
 import { isSameOutside, leadsTo, outsideOf } from '../git/outside.js';
 import { mergeBase } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
@@ -14,6 +15,8 @@ interface Measured extends Omit<Divergence, 'features_lost' | 'ledger'> {
   head: string | null;
   isShallow: boolean;
   isHeadSame: boolean;
+  /** Files that cannot be compared. */
+  filtered: Filtered | null;
   /** Absolute paths of files of the checkpoint that are not on the disk. */
   gone: ReadonlySet<string>;
 }
@@ -30,6 +33,7 @@ export async function measureDivergence(
     commit === null ? NO_CHANGES : readChanges(git, commit, folder),
   ]);
   const files = new WorkTree(repository.root);
+  const filtered = await findFiltered(unsafe, status.changed);
   const others = new Set(status.untracked);
   const blocking = files.blocking(changes.deleted.map(toBytes)).map(toText);
   const gone = changes.deleted.filter((path) => !files.isThere(toBytes(path)));
@@ -41,7 +45,8 @@ export async function measureDivergence(
     deletions: changes.deletions,
     deleted_files: gone.length - changes.renamed,
     untracked: status.untracked.length,
-    uncommitted: status.changed + status.untracked.length,
+    uncommitted: status.changed.length - (filtered?.paths.length ?? 0) + status.untracked.length,
+    filtered,
     in_the_way: blocking.filter((path) => !others.has(path) && !changes.paths.has(path)),
     branch: status.head === null ? 'unborn' : (history?.branch ?? 'missing'),
     operation: operationInProgress(repository) ?? (status.isUnmerged ? 'an unresolved conflict' : null),
@@ -54,7 +59,7 @@ export async function measureDivergence(
 
 interface Status {
   head: string | null;
-  changed: number;
+  changed: string[];
   untracked: string[];
   isUnmerged: boolean;
 }
@@ -65,7 +70,7 @@ async function readStatus(git: Git, folder: string): Promise<Status> {
   const oid = lines.find((line) => line.startsWith('# branch.oid '))?.slice(13) ?? '(initial)';
   return {
     head: oid === '(initial)' ? null : oid,
-    changed: lines.filter((line) => /^[12u] /.test(line)).length,
+    changed: lines.flatMap((line) => /^(?:1(?: \S+){7}|u(?: \S+){9}) (.*)$/s.exec(line)?.[1] ?? []),
     untracked: lines.flatMap((line) => (line.startsWith('? ') ? [line.slice(2)] : [])),
     isUnmerged: lines.some((line) => line.startsWith('u ')),
   };

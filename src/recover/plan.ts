@@ -71,7 +71,8 @@ export async function planRecovery(
     measureDivergence(place, manifest?.commit ?? null),
     ledgerState(context),
   ]);
-  const { head, isShallow, isHeadSame, gone, ...numbers } = measured;
+  const { head, isShallow, isHeadSame, gone, filtered, ...numbers } = measured;
+  if (filtered) context.warnings.push(`${filtered.what}, so it cannot compare them. ${filtered.hint}`);
   const divergence: Divergence = { ...numbers, ledger, features_lost: [] };
   const facts = { divergence, checkpoint: state, isShallow, isHeadSame };
   const isKnown = judgePlace(facts).every(({ holds }) => holds);

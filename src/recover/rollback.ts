@@ -9,8 +9,9 @@ import { unproved } from '../feature/rules.js';
 import { makeBackup } from '../git/backup.js';
 import { type Bench, toBytes, toText } from '../git/bytes.js';
 import { whyNoCommit } from '../git/commit.js';
+import { findFiltered } from '../git/filtered.js';
 import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
-import { commitTree, hasLeftOut, restoreTree } from '../git/restore.js';
+import { commitTree, hasLeftOut, restoredIndex, restoreTree } from '../git/restore.js';
 import { operationInProgress, readBranch } from '../git/state.js';
 import { type Context, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
@@ -38,6 +39,10 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
     const commit = await makeRestoreCommit(context, { bench, place, plan });
     const move = await planMove(bench, commit, toBytes(place.folder));
     if (isEmpty(move) && commit === head) return { backup_ref: null, commit: null };
+    await requireUnfiltered(place, [...move.write.keys()].map(toText), {
+      source: ['--cached'],
+      env: { GIT_INDEX_FILE: restoredIndex(bench) },
+    });
     await requireObjects(bench, move, { commit: target.commit.slice(0, 12) });
     tellLeft(context, move.left);
     const ref = nameBackup(context);
@@ -96,6 +101,19 @@ const notNow = (reason: string): Error =>
   refused('recover.place', `Nothing can be recovered now: ${reason}.`, {
     hint: 'finish or abort it first; or: forge recover --worktree DIR  (the checkpoint, in a folder of its own)',
   });
+
+/** Without its filter git would write a pointer, or encrypted bytes, where a file was. */
+export async function requireUnfiltered(
+  { git }: Place,
+  paths: readonly string[],
+  from?: Parameters<typeof findFiltered>[2],
+): Promise<void> {
+  const filtered = await findFiltered(git, paths, from);
+  if (!filtered) return;
+  throw refused('recover.filter', `${filtered.what}, so it cannot write them; nothing was changed.`, {
+    hint: filtered.hint,
+  });
+}
 
 async function makeRestoreCommit(
   context: Context,

@@ -3,7 +3,7 @@ import { refused } from '../core/error.js';
 import { makeToken } from '../core/text.js';
 import { makeBackup } from '../git/backup.js';
 import { backupRef } from '../git/backups.js';
-import { type Bench, toBytes } from '../git/bytes.js';
+import { type Bench, toBytes, toText } from '../git/bytes.js';
 import { must } from '../git/client.js';
 import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
 import { commitTree, restoreTree } from '../git/restore.js';
@@ -13,7 +13,7 @@ import { readRunning } from '../session/running.js';
 import { type Found, findBackup } from './backups.js';
 import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './move.js';
 import { type Place, requirePlace } from './plan.js';
-import { requireRest, tellDetached, tellLeft } from './rollback.js';
+import { requireRest, requireUnfiltered, tellDetached, tellLeft } from './rollback.js';
 
 /** What undoing a rollback did. */
 export interface Undone {
@@ -45,6 +45,9 @@ export async function undoRollback(
     const isNewer = move.inTheWay.length > 0 || (await hasNewerWork(bench, place, { found, head }));
     if (isNewer && !found.isNamed) throw newerWork(found.backup.ref);
     const done = { undone: found.backup.ref, files: found.note.files.length };
+    const kept = new Set(found.note.files.map(({ path }) => path));
+    const written = [...move.write.keys()].filter((path) => !kept.has(path));
+    await requireUnfiltered(place, written.map(toText));
     await requireObjects(bench, move, { more: found.note.files, commit: found.backup.ref });
     if (context.disk.dryRun) return { ...done, commit: null, backup_ref: null, planned: true as const };
     const commit = await makeUndoCommit(context, { bench, place, head, found });

@@ -64,7 +64,11 @@ describe('forge checkpoint create', () => {
       branch: 'main',
       session: expect.stringMatching(/^2026-03-01-session-001-/),
     });
-    expect(made.evidence).toMatchObject([{ exit_code: 0 }, { command: 'true', exit_code: 0 }]);
+    expect(made.evidence).toMatchObject([
+      { exit_code: 0 },
+      { command: 'true', exit_code: 0 },
+      { exit_code: 0, features: ['A'] },
+    ]);
 
     expect(project.git('cat-file', '-t', 'checkpoint/SX9-1-v1')).toBe('tag');
     expect(project.git('rev-parse', 'checkpoint/SX9-1-v1^{commit}')).toBe(made.commit);
@@ -88,11 +92,15 @@ describe('forge checkpoint create', () => {
       (await runForge(project, ['checkpoint', 'create', 'X', '--verify', 'true'])).stdout;
     expect(await said()).not.toContain('push');
     project.git('remote', 'add', "it's", 'https://example.com/x.git');
-    expect(await said()).toContain("  others get it with: git push 'it'\\''s' checkpoint/X-v2\n");
+    expect(await said()).toMatch(
+      / {2}others get it with: git push 'it'\\''s' checkpoint\/X-v2\.[0-9a-f]{6}\n/,
+    );
     project.git('remote', 'add', 'other', 'https://example.com/y.git');
     expect(await said()).not.toContain('push');
     project.git('remote', 'add', 'origin', 'https://example.com/z.git');
-    expect(await create(project, 'X')).toMatchObject({ push: 'git push origin checkpoint/X-v4' });
+    expect(await create(project, 'X')).toMatchObject({
+      push: expect.stringMatching(/^git push origin checkpoint\/X-v4\.[0-9a-f]{6}$/),
+    });
   });
 
   it('GIT-05 the tested tree is the commit’s without .forge/, by git’s own means', async () => {
@@ -117,8 +125,8 @@ describe('forge checkpoint create', () => {
     });
     await forgeJson(project, ['session', 'start'], world);
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v1');
-    await forgeJson(project, ['session', 'end'], world);
     expect((await make()).tag).toBe('checkpoint/2026-03-01-session-001-v2');
+    await forgeJson(project, ['session', 'end'], world);
     await forgeJson(project, ['feature', 'add', 'F-1', 'Login']);
     await forgeJson(project, ['focus', 'set', '--task', 'F-1: Login']);
     expect((await make()).tag).toBe('checkpoint/F-1-v1');

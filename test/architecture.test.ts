@@ -50,6 +50,7 @@ const ORDER = [
   'cycle',
   'recover',
   'session',
+  'undo',
   'agent',
   'init',
   'doctor/rescue.ts',

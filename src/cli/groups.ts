@@ -89,6 +89,12 @@ export const GROUPS: readonly GroupEntry[] = [
     load: () => import('../recover/command.js'),
   },
   {
+    name: 'undo',
+    heading: 'Every day',
+    summary: 'Take back the last recover, feature remove or session discard',
+    load: () => import('../undo/command.js'),
+  },
+  {
     name: 'cycle',
     heading: 'Every day',
     summary: 'Run a command as one governed cycle',

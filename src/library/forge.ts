@@ -29,7 +29,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       end: bind(() => import('../session/end.js'), 'endSession'),
       list: bind(() => import('../session/sessions.js'), 'listSessions', 'reads'),
       show: bind(() => import('../session/sessions.js'), 'showSession', 'reads'),
-      discard: bind(() => import('../session/sessions.js'), 'discardSession'),
+      discard: bind(() => import('../undo/undo.js'), 'discardSessionKept'),
     },
     progress: {
       add: bind(() => import('../session/progress.js'), 'addProgress'),
@@ -46,7 +46,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       show: bind(() => import('../feature/feature.js'), 'showFeature', 'reads'),
       add: bind(() => import('../feature/feature.js'), 'addFeature'),
       edit: bind(() => import('../feature/feature.js'), 'editFeature'),
-      remove: bind(() => import('../feature/feature.js'), 'removeFeature'),
+      remove: bind(() => import('../undo/undo.js'), 'removeFeatureKept'),
       import: bind(() => import('../feature/feature.js'), 'importFeatures'),
       verify: bind(() => import('../feature/verify.js'), 'verifyFeatures'),
       override: bind(() => import('../feature/feature.js'), 'overrideFeature'),
@@ -55,10 +55,12 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     recover: {
       plan: bind(() => import('../recover/plan.js'), 'planRecovery', 'reads'),
       act: bind(() => import('../recover/recover.js'), 'recover'),
-      undo: bind(() => import('../recover/recover.js'), 'undoRecovery'),
+      undo: bind(() => import('../undo/undo.js'), 'undoLast'),
       inspect: bind(() => import('../recover/recover.js'), 'inspectCheckpoint'),
       list: bind(() => import('../recover/backups.js'), 'listRecoveries', 'reads'),
     },
+    /** GIT-09: takes back the last change that forge made here. */
+    undo: bind(() => import('../undo/undo.js'), 'undoLast'),
     /** GOV-01, GOV-02: governed cycles around a command. */
     cycle: bind(() => import('../cycle/cycle.js'), 'runCycle'),
     loop: bind(() => import('../cycle/loop.js'), 'runLoop'),

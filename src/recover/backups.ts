@@ -1,7 +1,6 @@
 import { outside, refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { type Backup, type BackupNote, backupRef, listBackups, readNote } from '../git/backups.js';
-import { readRecords } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { type Place, requirePlace } from './plan.js';
 
@@ -17,7 +16,7 @@ export interface Found {
   isNamed: boolean;
 }
 
-/** Every state that a rollback put aside in this repository. */
+/** Every state that forge kept in this repository, newest first. */
 export async function listRecoveries(context: Context): Promise<BackupList> {
   const { git, repository } = requirePlace(context);
   const backups = await listBackups(git);
@@ -31,39 +30,35 @@ export async function listRecoveries(context: Context): Promise<BackupList> {
   };
 }
 
-/** The one that is named, else that of the last rollback here. Exit 2 where there is none. */
-export async function findBackup(context: Context, place: Place, name: string | undefined): Promise<Found> {
-  const all = await listBackups(place.git);
-  const wanted = name === undefined ? lastRollback(context, all) : named(all, name);
-  const note = wanted && (await readNote(place.git, wanted.ref));
-  if (!wanted)
-    throw usage('recover.no_backup', 'There is no rollback here to undo.', { hint: 'forge recover --list' });
-  if (!note || !Array.isArray(note.files))
-    throw outside('recover.backup', `${wanted.ref} is no backup that forge made, or not whole.`, {
-      hint: 'forge recover --list',
-    });
-  if (note.worktree !== place.repository.gitDir)
-    throw refused('recover.elsewhere', `${wanted.ref} was made in another worktree.`, {
-      hint: `git restore --source=${wanted.ref} -- FILE   or undo it there`,
-    });
-  return { backup: wanted, note, isNamed: name !== undefined };
-}
+/** Of an interrupted move: not a state that anybody chose. */
+export const HALF_WAY = 'half_way';
 
-/** The newest one that nobody has undone. */
-function lastRollback(context: Context, all: readonly Backup[]): Backup | undefined {
-  const records = readRecords(context, 'audit').filter(({ record }) => record.kind === 'recovery');
-  const undone = new Set(records.map(({ record }) => record.undone));
-  const refs = records.filter(({ record }) => record.action === 'rollback' && !undone.has(record.backup));
-  const here = refs.map(({ record }) => all.find(({ ref }) => ref === record.backup));
-  return here.filter((backup) => backup !== undefined).at(-1);
-}
-
-function named(all: readonly Backup[], name: string): Backup {
-  const found = all.find(
+/** The one that is named, else the last one of this worktree. Exit 2 where there is none. */
+export async function findBackup({ git, repository }: Place, name: string | undefined): Promise<Found> {
+  const all = await listBackups(git);
+  if (name === undefined) {
+    for (const backup of all) {
+      const note = await readNote(git, backup.ref);
+      if (note?.worktree === repository.gitDir && note.why !== HALF_WAY)
+        return { backup, note, isNamed: false };
+    }
+    throw noBackup('There is nothing here to undo.');
+  }
+  const backup = all.find(
     ({ ref }) => [ref, ref.slice('refs/'.length)].includes(name) || ref === backupRef(name),
   );
-  if (found) return found;
-  throw usage('recover.no_backup', `There is no backup ${JSON.stringify(oneLine(name, 80))}.`, {
-    hint: 'forge recover --list',
-  });
+  if (!backup) throw noBackup(`There is no backup ${JSON.stringify(oneLine(name, 80))}.`);
+  const note = await readNote(git, backup.ref);
+  if (!note || !Array.isArray(note.files))
+    throw outside('recover.backup', `${backup.ref} is not a backup that forge made, or is not whole.`, {
+      hint: 'forge recover --list',
+    });
+  if (note.worktree !== repository.gitDir)
+    throw refused('recover.elsewhere', `${backup.ref} was made in another worktree.`, {
+      hint: `git restore --source=${backup.ref} -- FILE   or undo it there`,
+    });
+  return { backup, note, isNamed: true };
 }
+
+const noBackup = (message: string): Error =>
+  usage('recover.no_backup', message, { hint: 'forge recover --list' });

@@ -85,11 +85,14 @@ function renderDone({ decision, backup_ref, commit, next }: Recovered, style: St
   return [`${style.good('✓')} Rolled back (${what}); ${kept}`, ...todo].join('\n');
 }
 
-function renderUndone({ undone, commit, files, backup_ref, planned }: Undone, style: Style): string {
-  const what = `${undone}: ${plural(files, 'file')} as ${files === 1 ? 'it was' : 'they were'}${commit && !planned ? `, commit ${commit.slice(0, 12)}` : ''}`;
+export function renderUndone(
+  { undone, action, ref, redo, commit, files, planned }: Undone,
+  style: Style,
+): string {
+  const made = commit && !planned ? `, commit ${commit.slice(0, 12)}` : '';
+  const what = `${plural(files, 'file')} as before the ${action} (${undone})${made}`;
   if (planned) return `would bring back ${what}`;
-  const newer = backup_ref === null ? '' : `\n  newer work is in ${backup_ref}`;
-  return `${style.good('✓')} Brought back ${what}${newer}`;
+  return `${style.good('✓')} Brought back ${what}\n  what stood until now is in ${ref}; bring it back with: ${redo}`;
 }
 
 function renderBackups({ backups }: BackupList, style: Style): string {

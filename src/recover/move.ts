@@ -18,6 +18,7 @@ import { installGuard } from '../guard/guard.js';
 import { readRecords, storeAudit } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery } from '../project/project.js';
+import { HALF_WAY } from './backups.js';
 import { type Place, requirePlace } from './plan.js';
 
 /**
@@ -95,14 +96,9 @@ function plainly(error: unknown, hint: string): unknown {
   return new ForgeError(kind, name, message, { ...details, hint });
 }
 
-/** Its name is the time, and a word of its own. */
+/** Its name is the time, to the millisecond so that names sort, and a random word. */
 export const nameBackup = (context: Context): string =>
-  backupRef(
-    `${context.world
-      .now()
-      .toISOString()
-      .replace(/[-:]|\.\d+/g, '')}-${makeToken(6)}`,
-  );
+  backupRef(`${context.world.now().toISOString().replace(/[-:.]/g, '')}-${makeToken(6)}`);
 
 export const noteOf = ({ repository }: Place, why: string): Record<string, unknown> => ({
   schema_version: '1.0',
@@ -221,7 +217,7 @@ export async function finishRecovery(context: Context): Promise<void> {
     const subject = `Half-way through a ${intent.op} that was cut off`;
     const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();
     if (move.touched.length > 0)
-      await makeBackup(bench, move, { ref, head, subject, note: noteOf(place, 'half_way') });
+      await makeBackup(bench, move, { ref, head, subject, note: noteOf(place, HALF_WAY) });
     await finishMove(context, { place, bench, move }, intent);
     context.warnings.push(
       `A ${intent.op} had been cut off; it is completed now. What was there before: ${intent.backup ?? 'HEAD'}; half-way: ${move.touched.length > 0 ? ref : 'nothing'}.`,

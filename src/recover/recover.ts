@@ -11,7 +11,6 @@ import { finishRecovery } from './move.js';
 import { planRecovery, type RecoveryPlan, requirePlace } from './plan.js';
 import { about, requireNoOperation, rollBack } from './rollback.js';
 import { lacksCheckpoint } from './rules.js';
-import { type Undone, undoRollback } from './undo.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()) });
 
@@ -32,7 +31,7 @@ export interface Recovered extends RecoveryPlan {
 }
 
 /** A builder may be told to go on; to move the work is a supervisor's. */
-const RESERVED = 'the state that work goes on from';
+export const RESERVED = 'the state that work goes on from';
 
 /** GIT-06: finds out what broke, then goes on or rolls back. What it cannot know it leaves to a human, and does nothing. */
 export async function recover(
@@ -97,13 +96,6 @@ const toFix = ({ checks }: RecoveryPlan): string[] => {
     failed.length > 0 ? 'git diff  (only uncommitted work can have broken it)' : 'forge checkpoint create',
   ];
 };
-
-export async function undoRecovery(context: Context, input: { backup?: string } = {}): Promise<Undone> {
-  requireSupervisor(context, RESERVED);
-  await finishRecovery(context);
-  await requireVerified(context);
-  return undoRollback(context, input);
-}
 
 export async function inspectCheckpoint(
   context: Context,

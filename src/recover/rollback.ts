@@ -47,7 +47,14 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
     tellLeft(context, move.left);
     const ref = nameBackup(context);
     const features = unproved(listFeatures(context).features, new Set(target.features_passing));
-    const note = { ...noteOf(place, 'rollback'), checkpoint: target.tag, restored: commit, features };
+    const vouched = target.features_passing;
+    const note = {
+      ...noteOf(place, 'rollback'),
+      checkpoint: target.tag,
+      restored: commit,
+      vouched,
+      features,
+    };
     const subject = `Before the rollback to ${target.tag}`;
     await makeBackup(bench, move, { ref, head, subject, note });
     requireUntouched(bench, move);
@@ -59,7 +66,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
       tree: commit,
       backup: ref,
       kept: null,
-      vouched: target.features_passing,
+      vouched,
       record: {
         move: makeToken(8),
         action: 'rollback',

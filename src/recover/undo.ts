@@ -1,72 +1,88 @@
 import { formatCommitMessage } from '../commit/message.js';
 import { refused } from '../core/error.js';
 import { makeToken } from '../core/text.js';
+import { listFeatures } from '../feature/feature.js';
+import { type Feature, unproved } from '../feature/rules.js';
 import { makeBackup } from '../git/backup.js';
 import { backupRef } from '../git/backups.js';
 import { type Bench, toBytes, toText } from '../git/bytes.js';
 import { must } from '../git/client.js';
 import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
 import { commitTree, restoreTree } from '../git/restore.js';
+import { requireMemory } from '../ledger/integrity.js';
 import { type Context, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
-import { type Found, findBackup } from './backups.js';
+import type { Found } from './backups.js';
 import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './move.js';
 import { type Place, requirePlace } from './plan.js';
 import { requireRest, requireUnfiltered, tellDetached, tellLeft } from './rollback.js';
 
-/** What undoing a rollback did. */
+/** What an undo did. */
 export interface Undone {
+  /** The backup whose state is back. */
   undone: string;
-  /** The commit that takes the rollback's back; null when HEAD had that tree already. */
+  /** What it had been made for: `rollback`, `undo`, `feature remove`, `session discard`. */
+  action: string;
+  /** Where that is which stood until now; null in a dry run. */
+  ref: string | null;
+  /** What takes this back. */
+  redo: string;
+  /** The commit that takes the rollback's back; null without one, or when HEAD had that tree already. */
   commit: string | null;
   /** Files that came back byte for byte. */
   files: number;
-  /** Where the work is that was newer; null when there was none. */
-  backup_ref: string | null;
   /** Only with --dry-run. */
   planned?: true;
 }
 
 /**
- * Files and index as they were before a rollback, byte for byte; history only grows. Without a name it is the last rollback
- * here, and only while nothing was done since; with one, newer work is put into a backup of its own first.
+ * Files and index as they were before a rollback, byte for byte; history only grows. Without a name it is refused once work
+ * was done since. All that stands until now is in a backup of its own first.
  */
-export async function undoRollback(
-  context: Context,
-  { backup: name }: { backup?: string } = {},
-): Promise<Undone> {
+export async function undoRollback(context: Context, found: Found): Promise<Undone> {
   const place = requirePlace(context);
+  await requireMemory(context);
   await requireRest(context, place);
-  const found = await findBackup(context, place, name);
   return benchAt(context, place, async (bench) => {
     const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();
-    const move = await planMove(bench, `${found.backup.commit}^{tree}`, toBytes(place.folder));
-    const isNewer = move.inTheWay.length > 0 || (await hasNewerWork(bench, place, { found, head }));
-    if (isNewer && !found.isNamed) throw newerWork(found.backup.ref);
-    const done = { undone: found.backup.ref, files: found.note.files.length };
-    const kept = new Set(found.note.files.map(({ path }) => path));
+    const { backup, note, isNamed } = found;
+    const move = await planMove(bench, `${backup.commit}^{tree}`, toBytes(place.folder));
+    if (!isNamed && note.why === 'rollback' && (await hasNewerWork(bench, place, { found, head, move })))
+      throw newerWork(backup.ref);
+    const done = {
+      undone: backup.ref,
+      action: String(note.why),
+      redo: 'forge undo',
+      files: note.files.length,
+    };
+    const kept = new Set(note.files.map(({ path }) => path));
     const written = [...move.write.keys()].filter((path) => !kept.has(path));
     await requireUnfiltered(place, written.map(toText));
-    await requireObjects(bench, move, { more: found.note.files, commit: found.backup.ref });
-    if (context.disk.dryRun) return { ...done, commit: null, backup_ref: null, planned: true as const };
+    await requireObjects(bench, move, { more: note.files, commit: backup.ref });
+    if (context.disk.dryRun) return { ...done, commit: null, ref: null, planned: true as const };
     const commit = await makeUndoCommit(context, { bench, place, head, found });
-    const ref = isNewer ? nameBackup(context) : null;
+    const ref = nameBackup(context);
     tellLeft(context, move.left);
     await undo(context, { place, bench, move }, { found, head, commit, ref });
     await tellDetached(context, place, commit);
-    return { ...done, commit: commit === head ? null : commit, backup_ref: ref };
+    return { ...done, commit: commit === head ? null : commit, ref };
   });
 }
 
 async function undo(
   context: Context,
   { place, bench, move }: { place: Place; bench: Bench; move: Move },
-  { found, head, commit, ref }: { found: Found; head: string; commit: string; ref: string | null },
+  { found, head, commit, ref }: { found: Found; head: string; commit: string; ref: string },
 ): Promise<void> {
-  const { backup } = found;
-  const subject = `Before undoing ${backup.ref}`;
-  if (ref !== null) await makeBackup(bench, move, { ref, head, subject, note: noteOf(place, 'undo') });
+  const { backup, note } = found;
+  // The features that the rollback vouched for: doing it again unproves the same ones.
+  const vouched = note.vouched as string[] | undefined;
+  const isRedo = note.isRolledBack === true;
+  const features: Feature[] =
+    isRedo && vouched ? unproved(listFeatures(context).features, new Set(vouched)) : [];
+  const more = { ...noteOf(place, 'undo'), isRolledBack: !isRedo, vouched, features };
+  await makeBackup(bench, move, { ref, head, subject: `Before undoing ${backup.ref}`, note: more });
   requireUntouched(bench, move);
   const intent = beginMove(context, {
     op: 'undo',
@@ -76,7 +92,7 @@ async function undo(
     tree: `${backup.commit}^{tree}`,
     backup: ref,
     kept: backup.ref,
-    vouched: null,
+    vouched: isRedo ? (vouched ?? null) : null,
     record: { move: makeToken(8), action: 'undo', undone: backup.ref, from: head, to: commit, backup: ref },
   });
   await finishMove(context, { place, bench, move }, intent);
@@ -87,19 +103,18 @@ const newerWork = (ref: string): Error =>
     'recover.newer',
     'Work was done since the rollback, in files or commits outside .forge/; nothing was changed.',
     {
-      hint: `forge recover --undo ${backupRefName(ref)}   (puts the newer work into a backup of its own first)`,
+      hint: `forge undo ${ref.slice(backupRef('').length)}   (puts the newer work into a backup of its own first)`,
     },
   );
-
-const backupRefName = (ref: string): string => ref.slice(backupRef('').length);
 
 /** Whether files, index or history outside `.forge/` are other than the rollback left them. */
 async function hasNewerWork(
   bench: Bench,
   { folder }: Place,
-  { found, head }: { found: Found; head: string },
+  { found, head, move }: { found: Found; head: string; move: Move },
 ): Promise<boolean> {
   const own = toBytes(folder);
+  if (move.inTheWay.length > 0) return true;
   if (!isEmpty(await planMove(bench, head, own, [found.backup.commit]))) return true;
   const checkpoint = found.note.restored as string | undefined;
   if (checkpoint === undefined) return true;
@@ -116,9 +131,10 @@ async function makeUndoCommit(
   const before = `${commit}^1`;
   const tree = await restoreTree(bench, { commit: before, head, folder: toBytes(place.folder) });
   const running = readRunning(context);
+  const of = found.note.checkpoint ? ` to ${found.note.checkpoint}` : '';
   const message = formatCommitMessage({
     id: 'FORGE',
-    subject: `Undo the rollback${found.note.checkpoint ? ` to ${found.note.checkpoint}` : ''}`,
+    subject: found.note.why === 'rollback' ? `Undo the rollback${of}` : 'Take back the last undo',
     what: [`Everything outside .forge/ as before: ${ref}`],
     why: 'The rollback was taken back.',
     learned: [],

@@ -9,7 +9,7 @@ describe('forge recover at a terminal', () => {
     const before = files(project);
     const refused = await atTerminal(project, ['recover'], [['Roll back?', 'n\r']]);
     expect([refused.exitCode, files(project)]).toEqual([3, before]);
-    expect(refused.shown).toContain('features lost');
+    expect(refused.shown).toContain('FORGE-001');
     const agreed = await atTerminal(project, ['recover'], [['Roll back?', 'y\r']]);
     expect([agreed.exitCode, differsFrom(project, 'checkpoint/APP-1-v1')]).toEqual([0, '']);
     const undone = await atTerminal(project, ['recover', '--undo'], [['Bring back', 'y\r']]);

@@ -3,7 +3,16 @@ import { chmodSync, rmSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, runForge } from '../support/forge.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
-import { differsFrom, files, plan, recover, staged, undo, withCheckpoint } from '../support/recovery.js';
+import {
+  differsFrom,
+  files,
+  plan,
+  recover,
+  staged,
+  undo,
+  withCheckpoint,
+  wreck,
+} from '../support/recovery.js';
 
 const CHECKPOINT = 'checkpoint/APP-1-v1';
 
@@ -64,6 +73,7 @@ describe('forge recover and what git ignores', () => {
     rmSync(project.path('lib'), { recursive: true });
     project.write('build/out.js', 'ignored before\n');
     project.write('a.log', 'ignored before\n');
+    wreck(project);
     for (let i = 0; i < 25; i++) project.write(`work-${i}.txt`, 'untracked\n');
     const before = stateOf(project);
     expect((await plan(project)).decision).toBe('rollback');
@@ -108,6 +118,7 @@ describe('what forge recover looks at before anything is changed', () => {
     const project = await withCheckpoint();
     project.git('rm', '-rq', 'lib');
     project.git('commit', '-qm', 'Move it out');
+    wreck(project);
     for (let i = 0; i < 25; i++) project.write(`work-${i}.txt`, 'untracked\n');
     project.write('lib/deep/one.js', 'of another repository\n');
     project.git('init', '-q', 'lib');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runBinary } from '../support/forge.js';
+import { forgeJson, runBinary } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { breakThings, differsFrom, files, staged, withCheckpoint } from '../support/recovery.js';
@@ -51,9 +51,11 @@ function places(calls: readonly string[]): number[] {
   return numbers.filter((n) => n >= moves - 1 || n % step === 0);
 }
 
-function copyOf(project: Project): Project {
+/** Approvals belong to a place. */
+async function copyOf(project: Project): Promise<Project> {
   const copy = projectAt(makeFolder());
   execFileSync('cp', ['-a', `${project.dir}/.`, copy.dir]);
+  await forgeJson(copy, ['trust', '--yes'], { terminal: true });
   return copy;
 }
 
@@ -80,13 +82,13 @@ describe('kills of a rollback', () => {
     await breakThings(broken);
     const before = { files: files(broken), staged: staged(broken) };
     const killer = makeKiller();
-    const whole = copyOf(broken);
+    const whole = await copyOf(broken);
     expect(runBinary(whole.dir, ['recover', '--yes'], { env: killer.env(0, 'after') }).exitCode).toBe(0);
     const calls = killer.calls();
     const seen = { begun: 0, 'not begun': 0 };
     for (const n of places(calls))
       for (const when of ['before', 'after'] as const) {
-        const project = copyOf(broken);
+        const project = await copyOf(broken);
         runBinary(project.dir, ['recover', '--yes'], { env: killer.env(n, when) });
         seen[expectWhole(project, before)]++;
       }
@@ -102,7 +104,7 @@ describe('kills of a rollback', () => {
     const rolled = { files: files(broken), staged: staged(broken) };
     const killer = makeKiller();
     const args = ['recover', '--undo', '--yes'];
-    expect(runBinary(copyOf(broken).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(3);
+    expect(runBinary((await copyOf(broken)).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(3);
     const place = broken.path('.git');
     // A copy is another worktree: it is done here, and the folder put back each time.
     const kept = makeFolder();

@@ -16,6 +16,7 @@ import {
   staged,
   undo,
   withCheckpoint,
+  wreck,
 } from '../support/recovery.js';
 
 /** A repository made so, with forge in it. */
@@ -169,8 +170,7 @@ describe('where forge recover rolls back', () => {
     elsewhere.write('other.txt', 'mine\n');
     rmSync(project.path('lib'), { recursive: true });
     symlinkSync(elsewhere.dir, project.path('lib'));
-    project.write('src/app.js', 'broken\n');
-    await runForge(project, ['feature', 'verify', 'FORGE-001']);
+    wreck(project);
     await thereAndBack(project);
     expect([elsewhere.read('deep/one.js'), elsewhere.read('other.txt')]).toEqual(['mine\n', 'mine\n']);
   });
@@ -179,8 +179,7 @@ describe('where forge recover rolls back', () => {
     const project = await withCheckpoint();
     rmSync(project.path('lib'), { recursive: true });
     symlinkSync('lib', project.path('lib'));
-    project.write('src/app.js', 'broken\n');
-    await runForge(project, ['feature', 'verify', 'FORGE-001']);
+    wreck(project);
     await thereAndBack(project);
   });
 
@@ -195,7 +194,7 @@ describe('where forge recover rolls back', () => {
     rmSync(project.path('.git/index.lock'));
     project.git('stash', '-uq');
     project.git('sparse-checkout', 'set', '.forge');
-    for (let i = 0; i < 30; i++) project.write(`junk/${i}`, 'x');
+    project.git('commit', '-qm', 'Gone', '--allow-empty');
     expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({
       exitCode: 3,
       code: 'recover.sparse',

@@ -13,6 +13,7 @@ import {
   staged,
   undo,
   withCheckpoint,
+  wreck,
 } from '../support/recovery.js';
 
 describe('forge recover --undo', () => {
@@ -31,9 +32,9 @@ describe('forge recover --undo', () => {
     const name = String(done.backup_ref).split('/').at(-1) as string;
     const back = await undo(project, name);
     expect([files(project), staged(project)]).toEqual(before);
-    expect(back.backup_ref).not.toBeNull();
+    expect(back.ref).not.toBeNull();
     expect(project.git('log', '--format=%s')).toContain('Newer');
-    expect(await undo(project, String(back.backup_ref))).toMatchObject({ undone: back.backup_ref });
+    expect(await undo(project, String(back.ref))).toMatchObject({ undone: back.ref });
     expect(files(project)).toEqual(newer);
   });
 
@@ -41,7 +42,7 @@ describe('forge recover --undo', () => {
     const project = await withCheckpoint();
     project.write('kept.log', 'before\n');
     project.git('add', '-f', 'kept.log');
-    for (let i = 0; i < 30; i++) project.write(`junk/${i}`, 'x');
+    wreck(project);
     const { backup_ref } = await recover(project);
     project.write('kept.log', 'since\n');
     expect(await forgeError(project, ['recover', '--undo', '--yes'])).toMatchObject({
@@ -49,7 +50,7 @@ describe('forge recover --undo', () => {
     });
     const back = await undo(project, String(backup_ref));
     expect(project.read('kept.log')).toBe('before\n');
-    expect(project.git('show', `${back.backup_ref}:kept.log`)).toBe('since');
+    expect(project.git('show', `${back.ref}:kept.log`)).toBe('since');
   });
 
   it('GIT-06 git fails in the middle: exit 6 with the way on, and the next session start completes it', async () => {
@@ -90,7 +91,7 @@ describe('forge recover --undo', () => {
     project.write('src/more.js', 'more\n');
     await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
     const features = project.read('.forge/memory/long-term/features.json');
-    for (let i = 0; i < 30; i++) project.write(`junk/${i}`, 'x');
+    wreck(project);
     expect(await recover(project)).toMatchObject({ decision: 'rollback' });
     const shown = await forgeJson<{ status: string }>(project, ['feature', 'show', 'FORGE-002']);
     expect(shown.status).toBe('in_progress');

@@ -5,7 +5,7 @@ import { forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { kills } from '../support/kills.js';
 import type { Project } from '../support/project.js';
-import { files, recover, staged, undo } from '../support/recovery.js';
+import { files, plan, recover, staged, undo } from '../support/recovery.js';
 import { randomOf } from '../support/walk.js';
 
 const CHECKPOINT = 'checkpoint/W-v1';
@@ -85,11 +85,18 @@ describe('a walk between checkpoint and rollback', () => {
       for (let i = roll(30); i > 0; i--) step(project, roll);
       project.git('add', '-A');
       project.git('commit', '-q', '--allow-empty', '-m', 'Whole');
-      await forgeJson(project, ['checkpoint', 'create', 'W', '--verify', 'true']);
-      for (const name of ['files', 'commits', 'deleted_files'])
-        await forgeJson(project, ['config', 'set', `recover.${name}`, '0']);
+      const checks = ['test ! -e .git/wreck', 'test ! -f .git/wreck'];
+      await forgeJson(project, [
+        'checkpoint',
+        'create',
+        'W',
+        ...checks.flatMap((check) => ['--verify', check]),
+      ]);
+      project.write('.git/wreck', '');
       for (let i = 1 + roll(30); i > 0; i--) step(project, roll);
       const before = { seed, files: files(project), staged: staged(project) };
+      const { files: changed, untracked } = (await plan(project)).divergence;
+      if (changed + untracked === 0) continue;
       const { decision, backup_ref } = await recover(project);
       expect([seed, decision, differs(project)]).toEqual([seed, 'rollback', '']);
       if (backup_ref) await undo(project);

@@ -1,7 +1,9 @@
 import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
-import { expect } from 'vitest';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
-import { forgeJson, runForge } from './forge.js';
+import { systemWorld } from '../../src/index.js';
+import { storeAudit, surroundings } from '../../src/ledger/append.js';
+import { openContext } from '../../src/project/project.js';
+import { forgeJson } from './forge.js';
 import { makeForge, snapshot } from './forge-project.js';
 import type { Project } from './project.js';
 
@@ -23,12 +25,16 @@ export async function withCheckpoint(project?: Project): Promise<Project> {
   return made;
 }
 
-/** Work that waits for a human: git was in the middle of something when somebody let forge decide. */
+/** Work that waits for a human, as the audit ledger says. */
 export async function pause(project: Project): Promise<void> {
-  project.write('.git/MERGE_HEAD', `${project.git('rev-parse', 'HEAD')}\n`);
-  const { stdout, exitCode } = await runForge(project, ['recover', '--yes', '--json']);
-  expect([exitCode, JSON.parse(stdout)]).toMatchObject([3, { decision: 'alert' }]);
-  rmSync(project.path('.git/MERGE_HEAD'));
+  const context = openContext(project.dir, systemWorld(process.env, false), false);
+  storeAudit(context, await surroundings(context), { kind: 'paused', reasons: ['operation: a merge'] });
+}
+
+/** A commit that breaks the feature: reason enough to roll back. */
+export function wreck(project: Project): void {
+  project.write('src/app.js', 'broken\n');
+  project.git('commit', '-qm', 'Wreck it', '--', 'src/app.js');
 }
 
 /** Commits, staged and unstaged changes, new files, a folder that is gone, a link, a mode, and what git ignores. */

@@ -1,0 +1,155 @@
+import { dirname, join, resolve } from 'node:path';
+import { refused } from '../core/error.js';
+import {
+  archiveFile,
+  archiveFolder,
+  featuresFile,
+  focusFile,
+  kfrFile,
+  openFile,
+  progressFile,
+  sessionFile,
+} from '../core/paths.js';
+import { findTwin } from '../core/schema.js';
+import { removeFeature } from '../feature/feature.js';
+import { FEATURES, type Feature, type Features } from '../feature/rules.js';
+import { type Context, requireSupervisor } from '../project/project.js';
+import { type Found, findBackup } from '../recover/backups.js';
+import { finishRecovery } from '../recover/move.js';
+import { requirePlace } from '../recover/plan.js';
+import { RESERVED } from '../recover/recover.js';
+import { type Undone, undoRollback } from '../recover/undo.js';
+import { archivedIds, requireArchive } from '../session/archive.js';
+import { readRunning } from '../session/running.js';
+import { discardSession } from '../session/sessions.js';
+import { keepFiles, readKept, readSnapshot, type Snapshot } from './snapshot.js';
+
+/** As `feature remove`, with the feature on a backup ref first. */
+export async function removeFeatureKept(
+  context: Context,
+  input: { id: string },
+): Promise<{ removed: Feature }> {
+  const { features } = readFeatures(context);
+  const at = features.findIndex(({ id }) => id === input.id);
+  if (at >= 0) {
+    const more = { feature: features[at], at };
+    await keepFiles(
+      context,
+      { why: 'feature remove', subject: `Before feature remove ${input.id}`, more },
+      [],
+    );
+  }
+  return removeFeature(context, input);
+}
+
+/** As `session discard`, with the session's files on a backup ref first. */
+export async function discardSessionKept(
+  context: Context,
+  input: { id?: string } = {},
+): Promise<ReturnType<typeof discardSession>> {
+  const id = idOf(context, input.id);
+  if (id !== undefined)
+    await keepFiles(
+      context,
+      { why: 'session discard', subject: `Before session discard ${id}` },
+      filesOf(context, id),
+    );
+  return discardSession(context, input);
+}
+
+function idOf(context: Context, wanted: string | undefined): string | undefined {
+  const running = readRunning(context);
+  if (running && (wanted === undefined || running.id === wanted || running.id.startsWith(`${wanted}-`)))
+    return running.id;
+  return wanted === undefined || archivedIds(context).length === 0
+    ? undefined
+    : requireArchive(context, wanted).id;
+}
+
+/** All that a discard may change. */
+function filesOf({ layout }: Context, id: string): string[] {
+  const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
+  const names = ['session.json', 'progress.txt', 'focus.json', 'kfr.json'];
+  return [...live, ...names.map((name) => archiveFile(layout, id, name))];
+}
+
+const readFeatures = ({ disk, layout }: Context): Features =>
+  disk.requireDocument(FEATURES, featuresFile(layout)).value;
+
+/**
+ * GIT-09: takes back the last change here, or the named one: a rollback, a removed feature, a discarded session. What stood
+ * before is on a backup ref of its own, so that doing it again takes this back.
+ */
+export async function undoLast(context: Context, { backup }: { backup?: string } = {}): Promise<Undone> {
+  requireSupervisor(context, RESERVED);
+  const place = requirePlace(context);
+  await finishRecovery(context);
+  const found = await findBackup(place, backup);
+  const snapshot = await readSnapshot(context, found.backup.ref);
+  return snapshot ? restoreSnapshot(context, found, snapshot) : undoRollback(context, found);
+}
+
+async function restoreSnapshot(context: Context, { backup }: Found, snapshot: Snapshot): Promise<Undone> {
+  const { feature, at, why } = snapshot as Snapshot & { feature?: Feature; at?: number };
+  const planned = context.disk.dryRun ? { planned: true as const } : {};
+  const done = { undone: backup.ref, action: why, redo: 'forge undo', commit: null, ...planned };
+  if (feature) {
+    const ref = await putFeature(context, feature, at ?? 0, why);
+    return { ...done, ref, files: 1 };
+  }
+  const ref = await putFiles(context, snapshot);
+  return { ...done, ref, files: snapshot.state.length };
+}
+
+/** Back in its place, or gone again where it had come back. */
+async function putFeature(
+  context: Context,
+  feature: Feature,
+  at: number,
+  why: string,
+): Promise<string | null> {
+  const isBack = why === 'feature remove';
+  const twin = findTwin(readFeatures(context).features, feature.id);
+  if (isBack && twin)
+    throw refused('undo.newer', `A feature ${twin.id} was added since; nothing was changed.`, {
+      hint: `forge feature remove ${twin.id}`,
+    });
+  const next = { why: isBack ? 'feature restore' : 'feature remove', subject: `Before the undo of ${why}` };
+  const ref = await keepFiles(context, { ...next, more: { feature, at } }, []);
+  if (!isBack) removeFeature(context, { id: feature.id });
+  else
+    context.disk.update<Features>(FEATURES, featuresFile(context.layout), (before) => ({
+      ...before,
+      features: before.features.toSpliced(at, 0, feature),
+    }));
+  return ref;
+}
+
+/** The session's files as they were. Another session that runs by now keeps its own. */
+async function putFiles(context: Context, snapshot: Snapshot): Promise<string | null> {
+  const { disk, layout } = context;
+  const kept = (await readKept(context, snapshot)).map(({ path, bytes }) => ({
+    path: resolve(layout.root, path),
+    bytes,
+  }));
+  const running = readRunning(context);
+  if (running && !kept.some(({ path }) => path.startsWith(`${archiveFolder(layout, running.id)}/`)))
+    throw refused('undo.newer', 'Another session was started since; nothing was changed.', {
+      hint: 'forge session end',
+    });
+  const subject = `Before the undo of ${snapshot.why}`;
+  const ref = await keepFiles(
+    context,
+    { why: 'session discard', subject },
+    kept.map(({ path }) => path),
+  );
+  disk.withLock(() => {
+    for (const { path, bytes } of kept) if (bytes) disk.replaceMoved(path, bytes);
+    for (const { path, bytes } of kept) if (!bytes) disk.remove(path);
+    for (const folder of new Set(kept.map(({ path }) => dirname(path))))
+      if (folder.startsWith(join(layout.dir, 'memory', 'sessions')) && disk.list(folder).length === 0)
+        disk.remove(folder);
+  });
+  delete context.recent;
+  return ref;
+}

@@ -6,8 +6,8 @@ import { readBlob } from '../git/read.js';
 import type { Found } from '../guard/document.js';
 import { readText } from '../guard/files.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
-import { journaledLines } from '../ledger/memory.js';
 import { isGrave } from '../guard/rule.js';
+import { journaledLines } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 
 /**

@@ -1,4 +1,3 @@
-import { initLedger } from '../ledger/memory.js';
 import { join } from 'node:path';
 import { usage } from '../core/error.js';
 import { configFile, FORGE_FOLDER, featuresFile, initScript, shown, templateTarget } from '../core/paths.js';
@@ -10,6 +9,7 @@ import { rootCommit } from '../git/memory.js';
 import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
 import { indexMayKnow } from '../git/state.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
+import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { readOwnJournal } from '../ledger/journal.js';
 import { ledgerOf } from '../ledger/memory.js';

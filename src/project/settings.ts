@@ -92,12 +92,6 @@ const TABLES = {
     /** Commands that have to pass before a state counts as verified; none: the tests of passing features. */
     verify: z.array(z.string().check(z.minLength(1))),
   }),
-  recover: () => ({
-    /** Up to these numbers since the checkpoint it is worth going on; above one of them, rolling back. */
-    files: z.int().check(z.gte(0), z.lte(1_000_000)),
-    commits: z.int().check(z.gte(0), z.lte(1_000_000)),
-    deleted_files: z.int().check(z.gte(0), z.lte(1_000_000)),
-  }),
   guard: () => ({
     /** What halts memory: a live credential in stored memory, or everything that is refused. */
     halt_on: z.enum(['critical', 'all']),
@@ -137,7 +131,6 @@ export const DEFAULTS: Tables = {
   features: { test_command: '', timeout_seconds: 600 },
   cycle: { commit: false, checkpoint: false },
   checkpoint: { verify: [] },
-  recover: { files: 20, commits: 10, deleted_files: 5 },
   guard: { halt_on: 'critical', rules: [], gitleaks: '' },
 };
 export const TABLE_NAMES = Object.keys(DEFAULTS) as TableName[];

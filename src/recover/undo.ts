@@ -9,7 +9,7 @@ import { type Bench, toBytes, toText } from '../git/bytes.js';
 import { must } from '../git/client.js';
 import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
 import { commitTree, restoreTree } from '../git/restore.js';
-import { requireMemory } from '../ledger/integrity.js';
+import { requireVerified } from '../ledger/integrity.js';
 import { type Context, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
@@ -42,7 +42,7 @@ export interface Undone {
  */
 export async function undoRollback(context: Context, found: Found): Promise<Undone> {
   const place = requirePlace(context);
-  await requireMemory(context);
+  await requireVerified(context);
   await requireRest(context, place);
   return benchAt(context, place, async (bench) => {
     const head = (await must(place.git, ['rev-parse', 'HEAD'])).trim();

@@ -104,7 +104,7 @@ describe('kills of a rollback', () => {
     const rolled = { files: files(broken), staged: staged(broken) };
     const killer = makeKiller();
     const args = ['recover', '--undo', '--yes'];
-    expect(runBinary((await copyOf(broken)).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(3);
+    expect(runBinary((await copyOf(broken)).dir, args, { env: killer.env(0, 'after') }).exitCode).toBe(2);
     const place = broken.path('.git');
     // A copy is another worktree: it is done here, and the folder put back each time.
     const kept = makeFolder();

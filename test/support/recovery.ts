@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
 import { systemWorld } from '../../src/index.js';
+import { installGuard } from '../../src/guard/guard.js';
 import { storeAudit, surroundings } from '../../src/ledger/append.js';
 import { openContext } from '../../src/project/project.js';
 import { forgeJson } from './forge.js';
@@ -28,6 +29,7 @@ export async function withCheckpoint(project?: Project): Promise<Project> {
 /** Work that waits for a human, as the audit ledger says. */
 export async function pause(project: Project): Promise<void> {
   const context = openContext(project.dir, systemWorld(process.env, false), false);
+  await installGuard(context);
   storeAudit(context, await surroundings(context), { kind: 'paused', reasons: ['operation: a merge'] });
 }
 

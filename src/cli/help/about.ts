@@ -70,9 +70,14 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'checkpoint create': { exits: { '1': 'a command failed, or changed files' } },
   'checkpoint verify': { exits: { '1': 'a checkpoint is not what it was' } },
   recover: {
-    text: 'It decides by rules that it shows, and does nothing before somebody agrees. Before anything is changed it goes into a backup, which --undo brings back.',
+    text: 'It runs what the checkpoint proved and decides by what broke. Nothing is done before somebody agrees, and what a rollback changes goes into a backup first.',
     see: ['recovery', 'checkpoints'],
-    exits: { '3': 'nobody agreed, or work is paused' },
+    exits: { '1': 'not everything could be tested; nothing was done', '3': 'nobody agreed, or git is busy' },
+  },
+  undo: {
+    text: 'What forge is about to change stands on a backup ref first. This brings the last one back, and keeps what stood until now, so that running it again takes it back.',
+    see: ['recovery'],
+    exits: { '3': 'work was done since; nothing was changed' },
   },
   cycle: {
     text: 'Memory is verified, the command is briefed and run as a builder, its work is judged by the tests that forge runs itself, and only then is the cycle recorded.',

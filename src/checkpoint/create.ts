@@ -9,11 +9,10 @@ import { findRemote } from '../git/remote.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { approveTyped } from '../trust/trust.js';
-import { finishCheckpoints, giveUpIntent } from './finish.js';
-import { beginIntent, endIntent } from './intent.js';
-import { keepManifest } from './manifest.js';
+import { finishCheckpoints, forgetTag, keepManifest } from './finish.js';
+import { freeName, mark } from './mark.js';
 import { chooseIssue, listed, type Place, requireClean, requirePlace, type Tested } from './place.js';
-import { type Manifest, tagOf } from './rules.js';
+import { type Manifest, nameIn, tagOf } from './rules.js';
 import {
   type CheckpointWatch,
   type Checks,
@@ -23,7 +22,6 @@ import {
   runChecks,
   toEvidence,
 } from './run.js';
-import { freeName, mark } from './tag.js';
 
 const CheckpointInput = z.strictObject({
   issue: z.optional(z.string()),
@@ -68,26 +66,26 @@ export async function createCheckpoint(
   const checks = chooseChecks(context, verify);
   await requireVerified(context);
   await finishCheckpoints(context);
-  const token = beginIntent(context);
-  try {
-    const tested = await requireClean(context, place, token);
-    if (context.disk.dryRun) return await plan(context, place, issue, checks);
-    const proof = await prove(context, checks, tested, watch);
-    const manifest = await mark(context, { place, issue, message, token, tested, proof });
-    const manifest_commit = await keep(context, manifest);
-    endIntent(context, token);
-    const remote = await findRemote(place.repository, place.git);
-    if (remote === null) return { ...manifest, manifest_commit };
-    const push = ['push', remote, manifest.tag];
-    const made = { ...manifest, manifest_commit, push: formatArgv(['git', ...push]) };
-    const isWanted = await watch.confirmPush?.(made);
-    return isWanted === undefined
-      ? made
-      : { ...made, pushed: isWanted && (await pushTag(context, push, watch)) };
-  } catch (error) {
-    await giveUpIntent(context, token);
-    throw error;
-  }
+  const tested = await requireClean(context, place);
+  if (context.disk.dryRun) return plan(context, place, issue, checks);
+  const proof = await prove(context, checks, tested, watch);
+  const manifest = await mark(context, { place, issue, message, tested, proof });
+  const manifest_commit = await keep(context, manifest);
+  const made = { ...manifest, manifest_commit };
+  const remote = await findRemote(place.repository, place.git);
+  return remote === null ? made : offerPush(context, made, ['push', remote, manifest.tag], watch);
+}
+
+async function offerPush(
+  context: Context,
+  made: CreatedCheckpoint,
+  args: readonly string[],
+  watch: CreateWatch,
+): Promise<CreatedCheckpoint> {
+  const offered = { ...made, push: formatArgv(['git', ...args]) };
+  const isWanted = await watch.confirmPush?.(offered);
+  if (isWanted === undefined) return offered;
+  return { ...offered, pushed: isWanted && (await pushTag(context, args, watch)) };
 }
 
 /** With the person's own git: its credentials and hooks. The checkpoint stands, whatever becomes of this. */
@@ -151,6 +149,7 @@ async function prove(
 /** The manifest as a file and in a commit, and memory found intact on it, for the next start. */
 async function keep(context: Context, manifest: Manifest): Promise<string | null> {
   const outcome = await keepManifest(context, manifest);
+  forgetTag(context, nameIn(manifest.tag) as string);
   if ('skipped' in outcome)
     context.warnings.push(
       `The manifest is not committed: ${outcome.skipped}. The next session end commits it.`,

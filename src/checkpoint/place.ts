@@ -1,7 +1,9 @@
+import { basename, join } from 'node:path';
 import { refused, usage } from '../core/error.js';
+import { writtenAt } from '../core/file-system.js';
 import { checkpointTrees, featuresFile, shownFrom, TAG_FOLDER } from '../core/paths.js';
 import { checkId, isId } from '../core/schema.js';
-import { oneLine, plural } from '../core/text.js';
+import { makeToken, oneLine, plural } from '../core/text.js';
 import { FEATURES } from '../feature/rules.js';
 import type { Git } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
@@ -75,9 +77,10 @@ export interface Tested {
 }
 
 /** What is about to be tested: exit 3 names the files outside `.forge/` that HEAD has otherwise. */
-export async function requireClean(context: Context, place: Place, token: string): Promise<Tested> {
+export async function requireClean(context: Context, place: Place): Promise<Tested> {
   const { repository, git, head } = place;
-  const at = checkpointTrees(context.layout, token);
+  const at = checkpointTrees(context.layout, makeToken(12));
+  dropOldTrees(context);
   const reader = readTrees(repository, git, at);
   const dirty = await differing(reader, place, head);
   const filtered = await findFiltered(git, dirty);
@@ -98,6 +101,16 @@ export async function requireClean(context: Context, place: Place, token: string
   const treeOf = (commit: string): Promise<string> =>
     treeWithout(repository, git, { commit, folder: place.folder, place: at });
   return { tree: await treeOf(head), changedSince: () => differing(reader, place, head), treeOf };
+}
+
+/** ms. What a kill left of a look at the working tree; a look in progress is younger. */
+const OLD = 60 * 60_000;
+
+function dropOldTrees({ disk, layout, world }: Context): void {
+  const start = basename(checkpointTrees(layout, ''));
+  for (const name of disk.list(layout.state).filter((each) => each.startsWith(start)))
+    if (world.now().getTime() - (writtenAt(join(layout.state, name)) ?? 0) > OLD)
+      disk.remove(join(layout.state, name));
 }
 
 /** Paths outside `.forge/` in which the working tree is not that commit. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isUnderWay, listIntents, readIntent } from '../checkpoint/intent.js';
+import { listCutOff } from '../checkpoint/finish.js';
 import { writtenAt } from '../core/file-system.js';
 import { lookAtLock } from '../core/lock.js';
 import {
@@ -30,7 +30,7 @@ export async function lookAtLeft(context: Context): Promise<LeftFacts> {
     indexLock: await valueOr(null, () => indexLock(context)),
     operation: repository && operationInProgress(repository),
     ending: await valueOr(false, () => disk.exists(intentFile(layout))),
-    checkpoints: (await valueOr([], () => cutOff(context))).length,
+    checkpoints: (await valueOr([], () => listCutOff(context))).length,
     pending: (await valueOr([], () => disk.list(pendingFolder(layout)))).filter((name) =>
       name.endsWith('.json'),
     ).length,
@@ -53,12 +53,6 @@ function indexLock({ repository, layout, world }: Context): string | null {
   const at = writtenAt(path);
   return at !== null && world.now().getTime() - at > LONG ? shown(layout, path) : null;
 }
-
-const cutOff = (context: Context): string[] =>
-  listIntents(context).filter((token) => {
-    const intent = readIntent(context, token);
-    return intent === null || !isUnderWay(context, token, intent);
-  });
 
 async function filesLeft(context: Context): Promise<Pick<LeftFacts, 'deleted' | 'uncommitted'>> {
   const { git, repository, layout } = context;

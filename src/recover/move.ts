@@ -96,9 +96,11 @@ function plainly(error: unknown, hint: string): unknown {
   return new ForgeError(kind, name, message, { ...details, hint });
 }
 
-/** Its name is the time, to the millisecond so that names sort, and a random word. */
-export const nameBackup = (context: Context): string =>
-  backupRef(`${context.world.now().toISOString().replace(/[-:.]/g, '')}-${makeToken(6)}`);
+/** Its name is the time; the word after it begins with the milliseconds, so that names sort, and is random. */
+export function nameBackup({ world }: Context): string {
+  const [seconds = '', rest = ''] = world.now().toISOString().replace(/[-:]/g, '').split('.');
+  return backupRef(`${seconds}Z-${rest.slice(0, 3)}${makeToken(6)}`);
+}
 
 export const noteOf = ({ repository }: Place, why: string): Record<string, unknown> => ({
   schema_version: '1.0',

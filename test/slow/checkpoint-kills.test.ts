@@ -28,11 +28,10 @@ function copyOf(project: Project): Project {
   return copy;
 }
 
-/** What waits to be completed, or was left. */
+/** What waits to be completed. */
 const left = (project: Project): string[] => {
-  const state = readdirSync(project.path('.git/forge')).filter((name) => name.startsWith('checkpoint-'));
   const folder = project.path('.git/forge/checkpoints');
-  return [...state, ...(existsSync(folder) ? readdirSync(folder) : [])];
+  return existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.json')) : [];
 };
 
 const hasTag = (project: Project): boolean => project.git('tag', '--list', 'checkpoint/X-v1') !== '';

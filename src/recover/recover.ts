@@ -1,14 +1,24 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { refused } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
+import { type Git, must, PORCELAIN } from '../git/client.js';
+import { withoutLocalFilters } from '../git/config.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import type { RecoverWatch } from './checks.js';
-import { addInspection, type InspectedCheckpoint } from './inspect.js';
 import { finishRecovery } from './move.js';
-import { planRecovery, type RecoveryPlan, requirePlace } from './plan.js';
+import {
+  chooseTarget,
+  planRecovery,
+  type RecoveryPlan,
+  requirePlace,
+  type Target,
+  targetOf,
+} from './plan.js';
 import { about, requireNoOperation, rollBack } from './rollback.js';
 import { lacksCheckpoint } from './rules.js';
 
@@ -97,10 +107,36 @@ const toFix = ({ checks }: RecoveryPlan): string[] => {
   ];
 };
 
+/** A checkpoint in a folder of its own. */
+export interface InspectedCheckpoint {
+  checkpoint: Target;
+  /** Null in a dry run. */
+  worktree: string | null;
+}
+
+/** Only a worktree of the checkpoint: nothing is compared, run or changed. */
 export async function inspectCheckpoint(
   context: Context,
-  input: { to?: string; dir: string },
+  { to, dir }: { to?: string; dir: string },
 ): Promise<InspectedCheckpoint> {
   requireSupervisor(context, RESERVED);
-  return addInspection(context, input);
+  const { git } = requirePlace(context);
+  const { manifest, state } = await chooseTarget(context, to);
+  if (!manifest)
+    throw refused('recover.no_checkpoint', `There is no checkpoint here to look at (${state}).`, {
+      hint: 'forge checkpoint list',
+    });
+  const worktree = context.disk.dryRun ? null : await addWorktree(git, dir, manifest.commit);
+  return { checkpoint: targetOf(manifest), worktree };
+}
+
+/** A worktree of a commit, on no branch, in a new or empty folder. No hook runs. */
+async function addWorktree(unsafe: Git, dir: string, commit: string): Promise<string> {
+  const folder = resolve(dir);
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw usage('recover.folder', `${folder} is there already, and not empty.`, { file: folder });
+  const git = await withoutLocalFilters(unsafe);
+  const args = ['worktree', 'add', '--quiet', '--detach', '--', folder, commit];
+  await must(git, args, { ...PORCELAIN, timeout: 600_000 });
+  return folder;
 }

@@ -36,7 +36,7 @@ export async function rollBack(context: Context, plan: RecoveryPlan): Promise<Ro
   await requireRest(context, place);
   const [target, head] = [plan.checkpoint as Target, plan.head as string];
   return benchAt(context, place, async (bench) => {
-    const commit = await makeRestoreCommit(context, { bench, place, plan });
+    const commit = await makeRestoreCommit(context, bench, plan);
     const move = await planMove(bench, commit, toBytes(place.folder));
     if (isEmpty(move) && commit === head) return { backup_ref: null, commit: null };
     await requireUnfiltered(place, [...move.write.keys()].map(toText), {
@@ -122,44 +122,62 @@ export async function requireUnfiltered(
   });
 }
 
-async function makeRestoreCommit(
+interface RestoreCommit {
+  head: string;
+  /** The commit whose files come back. */
+  of: string;
+  id: string;
+  subject: string;
+  what: string[];
+  why: string;
+  parentNote?: string;
+}
+
+/** A commit on HEAD with the files of another commit, and `.forge/` as HEAD has it. HEAD itself where nothing differs. */
+export async function commitRestored(
   context: Context,
-  { bench, place, plan }: { bench: Bench; place: Place; plan: RecoveryPlan },
+  bench: Bench,
+  { head, of, parentNote, ...said }: RestoreCommit,
 ): Promise<string> {
+  const folder = toBytes(requirePlace(context).folder);
+  const tree = await restoreTree(bench, { commit: of, head, folder });
+  const running = readRunning(context);
+  const message = formatCommitMessage({
+    ...said,
+    learned: [],
+    updated: [],
+    backtrace: {
+      parent: head.slice(0, 12),
+      ...(parentNote === undefined ? {} : { parentNote }),
+      linear: 'none',
+      session: running ? sessionName(running.id) : 'none',
+    },
+  });
+  return commitTree(bench, { tree, head, message });
+}
+
+async function makeRestoreCommit(context: Context, bench: Bench, plan: RecoveryPlan): Promise<string> {
   const [target, head] = [plan.checkpoint as Target, plan.head as string];
   if (await hasLeftOut(bench))
     throw refused(
       'recover.sparse',
       'This checkout leaves files out, so it cannot be made a whole checkpoint.',
-      {
-        hint: 'forge recover --worktree DIR   or   git sparse-checkout disable',
-      },
+      { hint: 'forge recover --worktree DIR   or   git sparse-checkout disable' },
     );
-  const tree = await restoreTree(bench, { commit: target.commit, head, folder: toBytes(place.folder) });
-  return commitTree(bench, { tree, head, message: restoreMessage(context, plan) });
-}
-
-function restoreMessage(context: Context, plan: RecoveryPlan): string {
-  const [target, head] = [plan.checkpoint as Target, plan.head as string];
-  const running = readRunning(context);
   const { files, commits } = plan.divergence;
   const failed = plan.checks.filter(({ state }) => state === 'failed');
-  return formatCommitMessage({
+  const short = target.commit.slice(0, 12);
+  return commitRestored(context, bench, {
+    head,
+    of: target.commit,
     id: idHere(context, issueOf(nameIn(target.tag) ?? 'FORGE')),
     subject: `Roll back to ${target.tag}`,
     what: [
-      `Everything outside .forge/ as in ${target.commit.slice(0, 12)}`,
+      `Everything outside .forge/ as in ${short}`,
       `Left behind: ${plural(commits, 'commit')}, ${plural(files, 'changed file')}`,
     ],
     why: failed.map(({ name, why }) => `- ${name}: ${why}`).join('\n'),
-    learned: [],
-    updated: [],
-    backtrace: {
-      parent: head.slice(0, 12),
-      parentNote: `the verified state is ${target.commit.slice(0, 12)}`,
-      linear: 'none',
-      session: running ? sessionName(running.id) : 'none',
-    },
+    parentNote: `the verified state is ${short}`,
   });
 }
 

@@ -1,4 +1,3 @@
-import { formatCommitMessage } from '../commit/message.js';
 import { refused } from '../core/error.js';
 import { makeToken } from '../core/text.js';
 import { listFeatures } from '../feature/feature.js';
@@ -8,15 +7,12 @@ import { backupRef } from '../git/backups.js';
 import { type Bench, toBytes, toText } from '../git/bytes.js';
 import { must } from '../git/client.js';
 import { isEmpty, type Move, planMove, requireObjects, requireUntouched } from '../git/move.js';
-import { commitTree, restoreTree } from '../git/restore.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, timestamp } from '../project/project.js';
-import { sessionName } from '../session/rules.js';
-import { readRunning } from '../session/running.js';
 import type { Found } from './backups.js';
 import { beginMove, benchAt, finishMove, nameBackup, noteOf } from './move.js';
 import { type Place, requirePlace } from './plan.js';
-import { requireRest, requireUnfiltered, tellDetached, tellLeft } from './rollback.js';
+import { commitRestored, requireRest, requireUnfiltered, tellDetached, tellLeft } from './rollback.js';
 
 /** What an undo did. */
 export interface Undone {
@@ -61,7 +57,7 @@ export async function undoRollback(context: Context, found: Found): Promise<Undo
     await requireUnfiltered(place, written.map(toText));
     await requireObjects(bench, move, { more: note.files, commit: backup.ref });
     if (context.disk.dryRun) return { ...done, commit: null, ref: null, planned: true as const };
-    const commit = await makeUndoCommit(context, { bench, place, head, found });
+    const commit = await makeUndoCommit(context, bench, { found, head });
     const ref = nameBackup(context);
     tellLeft(context, move.left);
     await undo(context, { place, bench, move }, { found, head, commit, ref });
@@ -123,27 +119,19 @@ async function hasNewerWork(
   return paths.some((path) => path !== own && !path.startsWith(`${own}/`));
 }
 
-async function makeUndoCommit(
+function makeUndoCommit(
   context: Context,
-  { bench, place, head, found }: { bench: Bench; place: Place; head: string; found: Found },
+  bench: Bench,
+  { found, head }: { found: Found; head: string },
 ): Promise<string> {
-  const { ref, commit } = found.backup;
-  const before = `${commit}^1`;
-  const tree = await restoreTree(bench, { commit: before, head, folder: toBytes(place.folder) });
-  const running = readRunning(context);
-  const of = found.note.checkpoint ? ` to ${found.note.checkpoint}` : '';
-  const message = formatCommitMessage({
+  const { note, backup } = found;
+  const of = note.checkpoint ? ` to ${note.checkpoint}` : '';
+  return commitRestored(context, bench, {
+    head,
+    of: `${backup.commit}^1`,
     id: 'FORGE',
-    subject: found.note.why === 'rollback' ? `Undo the rollback${of}` : 'Take back the last undo',
-    what: [`Everything outside .forge/ as before: ${ref}`],
-    why: 'The rollback was taken back.',
-    learned: [],
-    updated: [],
-    backtrace: {
-      parent: head.slice(0, 12),
-      linear: 'none',
-      session: running ? sessionName(running.id) : 'none',
-    },
+    subject: note.why === 'rollback' ? `Undo the rollback${of}` : 'Take back the last undo',
+    what: [`Everything outside .forge/ as before: ${backup.ref}`],
+    why: 'forge undo was run.',
   });
-  return commitTree(bench, { tree, head, message });
 }

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
 import { refused, usage } from '../core/error.js';
 import { writtenAt } from '../core/file-system.js';
-import { checkpointTrees, featuresFile, shownFrom, TAG_FOLDER } from '../core/paths.js';
+import { checkpointTrees, shownFrom, TAG_FOLDER } from '../core/paths.js';
 import { checkId, isId } from '../core/schema.js';
 import { makeToken, oneLine, plural } from '../core/text.js';
-import { FEATURES } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import type { Git } from '../git/client.js';
 import { whyNoCommit } from '../git/commit.js';
 import { findFiltered } from '../git/filtered.js';
@@ -53,7 +53,7 @@ export const notNow = (reason: string, hint?: string): Error =>
 export function chooseIssue(context: Context, said: string | undefined): string {
   if (said !== undefined) return checkId(said, 'name for a checkpoint');
   const { linear_issue, task } = showFocus(context);
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const features = readFeatures(context);
   const feature = features.find(({ id }) => task?.startsWith(`${id}:`))?.id;
   const session = readRunning(context);
   const name = linear_issue ?? feature ?? (session ? sessionName(session.id) : undefined);

@@ -1,10 +1,10 @@
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
-import { featuresFile } from '../core/paths.js';
 import { type ProcessRun, whyFailed } from '../core/process.js';
 import { checkText } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
-import { FEATURES, type Feature, isProven } from '../feature/rules.js';
+import { type Feature, isProven } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { runTest, type TestWatch } from '../feature/verify.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
@@ -58,7 +58,7 @@ export function chooseChecks(context: Context, typed: readonly string[]): Checks
 
 /** Features that pass, with evidence of their tests as they stand. */
 export function listPassing(context: Context): Feature[] {
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const features = readFeatures(context);
   return features.filter(
     (feature) => feature.status === 'passing' && isProven(feature, presentCommands(context, feature)),
   );

@@ -1,10 +1,11 @@
 import { formatArgv, splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
-import { featuresFile, shown } from '../core/paths.js';
+import { featureFile, shown } from '../core/paths.js';
 import type { ProcessRun } from '../core/process.js';
 import { plural } from '../core/text.js';
 import { presentCommands } from '../feature/feature.js';
-import { FEATURES, type Feature, isProven } from '../feature/rules.js';
+import { type Feature, isProven } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { runTests, type VerifyWatch, whyTestFailed } from '../feature/verify.js';
 import type { Context } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
@@ -16,26 +17,26 @@ import { type CiFinding, type Looked, looked } from './rules.js';
  * now. What is seen here is written nowhere: a pipeline judges what is there.
  */
 export async function lookAtFeatures(context: Context, run: boolean, watch: VerifyWatch): Promise<Looked> {
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const features = readFeatures(context);
   const passing = features.filter(({ status }) => status === 'passing');
-  const place = fromTop(context, shown(context.layout, featuresFile(context.layout)));
-  const claims = passing
-    .flatMap((feature) => claimOf(context, feature))
-    .map((claim) => ({ ...claim, ...place }));
+  const claims = passing.flatMap((feature) => claimOf(context, feature));
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
   if (!run) return looked(detail, claims);
   const runs = new TestRuns(context, watch);
   for (const feature of passing) await runs.add(feature);
-  const findings = [...claims, ...runs.findings.map((finding) => ({ ...finding, ...place }))];
+  const findings = [...claims, ...runs.findings];
   // Only where nothing else is wrong: who may not run it has shown nothing against it.
   const isRefused = claims.length === 0 && runs.findings.length === runs.refused;
   return looked(`${detail}, the tests of ${runs.shown} run`, findings, isRefused ? 'refused' : 'findings');
 }
 
+const placeOf = (context: Context, { id }: Feature): Pick<CiFinding, 'file' | 'line'> =>
+  fromTop(context, shown(context.layout, featureFile(context.layout, id)));
+
 function claimOf(context: Context, feature: Feature): CiFinding[] {
   if (isProven(feature, presentCommands(context, feature))) return [];
   const message = `${feature.id} is marked passing, but not by a run of its tests as they are`;
-  return [{ message, fix: `forge feature verify ${feature.id}` }];
+  return [{ message, fix: `forge feature verify ${feature.id}`, ...placeOf(context, feature) }];
 }
 
 /** Features that name the same tests share one run. */
@@ -54,7 +55,8 @@ class TestRuns {
     const commands = presentCommands(this.context, feature);
     if (commands?.length === 0) return;
     if (commands === null) {
-      this.findings.push({ message: `${feature.id}: a test of it is no command`, fix: fixFor(feature) });
+      const message = `${feature.id}: a test of it is no command`;
+      this.findings.push({ message, fix: fixFor(feature), ...placeOf(this.context, feature) });
       return;
     }
     if (!this.mayRun(feature, commands)) return;
@@ -66,10 +68,11 @@ class TestRuns {
       );
     this.shown++;
     const last = this.known.get(key);
-    if (last && last.exit_code !== 0) this.findings.push(failureOf(feature, last));
+    if (last && last.exit_code !== 0)
+      this.findings.push({ ...failureOf(feature, last), ...placeOf(this.context, feature) });
   }
 
-  private mayRun({ id }: Feature, commands: readonly string[]): boolean {
+  private mayRun(feature: Feature, commands: readonly string[]): boolean {
     try {
       requireTrust(this.context, commands);
       return true;
@@ -78,7 +81,8 @@ class TestRuns {
       this.refused++;
       const fix =
         'FORGE_TRUST=<the sha256 that "forge trust --show" prints>, kept where no commit can change it';
-      this.findings.push({ message: `${id} was not run: ${error.message}`, fix });
+      const message = `${feature.id} was not run: ${error.message}`;
+      this.findings.push({ message, fix, ...placeOf(this.context, feature) });
       return false;
     }
   }

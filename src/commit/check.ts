@@ -1,7 +1,6 @@
 import { toForgeError, usage } from '../core/error.js';
-import { featuresFile } from '../core/paths.js';
 import type { World } from '../core/world.js';
-import { FEATURES } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { gitIn, streamGit } from '../git/client.js';
 import { type Found, findForge, findRepository } from '../git/repository.js';
 import { knowAllowed } from '../guard/allow.js';
@@ -76,12 +75,9 @@ const conclude = (commits: CheckedCommit[]): CommitCheck => ({
 
 /** The rules of this `.forge/`; its features' ids may stand in a subject. */
 export function rulesHere(context: Context): CommitRules {
-  const { disk, layout } = context;
-  const none = { schema_version: '1.0', features: [] };
-  const { features } = disk.readDocument(FEATURES, featuresFile(layout), none).value;
   return makeRules(
     readConfig(context).commit,
-    features.map(({ id }) => id),
+    readFeatures(context).map(({ id }) => id),
   );
 }
 

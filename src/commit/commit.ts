@@ -1,16 +1,14 @@
 import * as z from 'zod/mini';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, outside, refused, usage } from '../core/error.js';
-import { knowledgeFile } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { type HeadCommit, readHead } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
-import { addLearning } from '../knowledge/knowledge.js';
-import { KNOWLEDGE } from '../knowledge/rules.js';
-import { type Context, isBuilding } from '../project/project.js';
+import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
+import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { composeMessage } from './compose.js';
 import { knownWork } from './facts.js';
@@ -72,7 +70,7 @@ export async function makeCommit(
   const draft = requireTexts(await draftCommit(context, input));
   const learned = input.learned ?? [];
   const keeps = learned.length > 0 && !isBuilding(context);
-  if (keeps) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
+  if (keeps) listKnowledge(context);
   const written = formatCommitMessage(draft);
   const message = input.edit && !context.disk.dryRun ? await editMessage(context, own, written) : written;
   await guardMessage(context, message);
@@ -158,7 +156,8 @@ function notMade(stderr: string, file: string): Error {
 function keepLearned(context: Context, learned: readonly string[]): void {
   try {
     const about = showFocus(context).task ?? 'any task';
-    for (const approach of learned) addLearning(context, { kind: 'success', context: about, approach });
+    const learnings = learned.map((approach) => ({ kind: 'success' as const, context: about, approach }));
+    keepLearnings(context, learnings, timestamp(context));
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
     context.warnings.push(`The commit is made; what was learned is not kept: ${error.message}`);

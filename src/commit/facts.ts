@@ -1,10 +1,11 @@
-import { featuresFile, knowledgeFile, memoryFolder, shownFrom } from '../core/paths.js';
+import { featureFile, memoryFolder, shownFrom } from '../core/paths.js';
 import { decodeDocument } from '../core/schema.js';
-import { FEATURES, type Feature } from '../feature/rules.js';
+import { FEATURE, type Feature } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { type Git, must } from '../git/client.js';
 import { type HeadCommit, readBlob, readHead } from '../git/read.js';
 import { type ChangedFile, holdsLedgers } from '../git/status.js';
-import { KNOWLEDGE, readLearnings } from '../knowledge/rules.js';
+import { listKnowledge } from '../knowledge/knowledge.js';
 import type { Context } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
@@ -23,11 +24,11 @@ export interface Place {
 
 /** What a commit made now can say of the work since the last one. */
 export async function knownWork(context: Context, place: Place): Promise<KnownWork> {
-  const { disk, layout } = context;
+  const { layout } = context;
   const running = readRunning(context);
   const head = await readHead(place.git);
   const since = head?.at ?? null;
-  const { features } = disk.requireDocument(FEATURES, featuresFile(layout)).value;
+  const features = readFeatures(context);
   const folder = shownFrom(place.root, memoryFolder(layout));
   return {
     focus: showFocus(context),
@@ -43,13 +44,11 @@ export async function knownWork(context: Context, place: Place): Promise<KnownWo
   };
 }
 
-function learnedSince({ disk, layout }: Context, since: string | null): string[] {
-  const { value } = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
+function learnedSince(context: Context, since: string | null): string[] {
   const from = since === null ? 0 : Date.parse(since);
-  return readLearnings(value).flatMap((entry) => {
-    if (entry.kind === 'invariant') return [];
-    const { learned_at: at } = entry as unknown as { learned_at: string };
-    return Date.parse(at) >= from ? [entry.kind === 'success' ? entry.approach : entry.issue] : [];
+  return listKnowledge(context).learnings.flatMap((entry) => {
+    if (entry.kind === 'invariant' || !(Date.parse(entry.learned_at) >= from)) return [];
+    return [entry.kind === 'success' ? entry.approach : entry.issue];
   });
 }
 
@@ -60,24 +59,24 @@ async function updatedFeatures(
   features: readonly Feature[],
   head: HeadCommit | null,
 ): Promise<string[]> {
-  const path = shownFrom(root, featuresFile(layout));
-  const isHeld = files.some((file) => file.path === path);
-  const before = isHeld && head ? statusesIn(await readBlob(git, head.hash, path), path) : null;
   const since = head ? Date.parse(head.at) : 0;
-  const changed = features.filter(({ id, status, verified_at }) => {
-    if (status === 'passing' && verified_at && Date.parse(verified_at) >= since) return true;
-    return before?.has(id) === true && before.get(id) !== status;
-  });
+  const changed: Feature[] = [];
+  for (const feature of features) {
+    const { id, status, verified_at } = feature;
+    const path = shownFrom(root, featureFile(layout, id));
+    const isHeld = head !== null && files.some((file) => file.path === path);
+    if (status === 'passing' && verified_at && Date.parse(verified_at) >= since) changed.push(feature);
+    else if (isHeld && isOther(await readBlob(git, head.hash, path), path, status)) changed.push(feature);
+  }
   return changed.map(({ id, status }) => `features.json (${id} now ${status.replaceAll('_', ' ')})`);
 }
 
 /** A damaged file of an old commit is no reason not to make a new one. */
-function statusesIn(blob: Buffer | null, path: string): Map<string, string> | null {
+function isOther(blob: Buffer | null, path: string, status: string): boolean {
   try {
-    const { features } = decodeDocument(FEATURES, blob as Buffer, path).value;
-    return new Map(features.map(({ id, status }) => [id, status]));
+    return blob !== null && decodeDocument(FEATURE, blob, path).value.status !== status;
   } catch {
-    return null;
+    return false;
   }
 }
 

@@ -1,10 +1,10 @@
 import { splitCommand } from '../core/argv.js';
 import { ForgeError, usage } from '../core/error.js';
-import { configFile, featuresFile, shown } from '../core/paths.js';
+import { configFile, shown } from '../core/paths.js';
 import { decodeUtf8 } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
-import { FEATURES } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../project/config.js';
 import { type Context, readConfig, requireSupervisor } from '../project/project.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
@@ -73,6 +73,6 @@ function trustedTests(context: Context): string[] {
     ({ state, kind }) => state === 'trusted' && kind === 'command',
   );
   const owners = new Set(trusted.map(({ name }) => name));
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const features = readFeatures(context);
   return features.filter(({ id }) => owners.has(`feature ${id}`)).flatMap(({ tests = [] }) => tests);
 }

@@ -55,8 +55,15 @@ export const templateTarget = (layout: Layout, path: string): string => join(lay
 
 export const configFile = within('config.toml');
 export const initScript = within('init.sh');
+/** A file for each feature and each learning; the two `.json` files beside them are views for people and tools. */
+export const featuresFolder = within('memory', 'long-term', 'features.d');
+export const featureFile = (layout: Layout, id: string): string => join(featuresFolder(layout), `${id}.json`);
+export const learnedFolder = within('memory', 'long-term', 'learned.d');
 export const knowledgeFile = within('memory', 'long-term', 'knowledge.json');
 export const featuresFile = within('memory', 'long-term', 'features.json');
+/** A view as forge wrote it last: what differs from it was edited by somebody else. */
+export const viewCopy = (layout: Layout, view: string): string =>
+  join(layout.state, 'views', view.slice(view.lastIndexOf(sep) + 1));
 export const architectureFile = within('memory', 'long-term', 'architecture.md');
 export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');

@@ -16,6 +16,8 @@ export interface Format<T> {
    * does not know, the schema decides.
    */
   isPlain?: (value: unknown) => boolean;
+  /** The value that the schema sees, made of the fields that the file has. */
+  prepare?: (fields: Record<string, unknown>) => Record<string, unknown>;
   /** From each older major version to the next one. */
   migrations?: Record<number, (old: Record<string, unknown>) => Record<string, unknown>>;
 }
@@ -111,14 +113,25 @@ function versionOf(raw: Record<string, unknown>): string {
 const majorOf = (version: string): number =>
   /^\d+(\.\d+)?$/.test(version) ? Number.parseInt(version, 10) : Number.NaN;
 
-function migrate<T>(format: Format<T>, raw: Record<string, unknown>, from: number, to: number): unknown {
+function migrate<T>(
+  format: Format<T>,
+  raw: Record<string, unknown>,
+  from: number,
+  to: number,
+): Record<string, unknown> {
   let value = raw;
   for (let major = from; major < to; major++) value = format.migrations?.[major]?.(value) ?? value;
   if (from < to) return { ...value, schema_version: format.version };
   return typeof raw.schema_version === 'string' ? raw : { ...raw, schema_version: versionOf(raw) };
 }
 
-function validate<T>({ schema, isPlain }: Format<T>, value: unknown, text: string, file: string): T {
+function validate<T>(
+  { schema, isPlain, prepare }: Format<T>,
+  fields: Record<string, unknown>,
+  text: string,
+  file: string,
+): T {
+  const value = prepare ? prepare(fields) : fields;
   if (isPlain?.(value)) return value as T;
   const result = schema.safeParse(value);
   // Formats check and change nothing; the value itself has its fields in the order of the file.

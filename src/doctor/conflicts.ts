@@ -6,10 +6,9 @@ import {
   checkpointsFolder,
   configFile,
   doneIssuesFolder,
-  featuresFile,
+  featuresFolder,
   focusFile,
   kfrFile,
-  knowledgeFile,
   memoryFolder,
   progressFile,
   sessionFile,
@@ -45,16 +44,7 @@ type Kind = StateName | 'progress' | 'ledger' | 'local' | 'other';
 /** All conflicts in `.forge/`. Reads only. A git that does not answer hides none that stand in the files of state. */
 export async function findConflicts(context: Context): Promise<Conflict[]> {
   const { layout, disk } = context;
-  const known = [
-    featuresFile,
-    knowledgeFile,
-    activeIssuesFile,
-    configFile,
-    progressFile,
-    focusFile,
-    kfrFile,
-    sessionFile,
-  ];
+  const known = [activeIssuesFile, configFile, progressFile, focusFile, kfrFile, sessionFile];
   const { unmerged, marked } = await askGit(context);
   const paths = new Set([...known.map((of) => of(layout)), ...marked, ...unmerged.keys()]);
   const found: Conflict[] = [];
@@ -92,7 +82,7 @@ async function askGit({
 function judgeTwice(context: Context, path: string, before: Buffer): Conflict | null {
   const file = shown(context.layout, path);
   const kind = kindOf(context, path);
-  const merged = kind === 'features' || kind === 'issues' ? mergeTwice(kind, before, file) : null;
+  const merged = kind === 'issues' ? mergeTwice(before, file) : null;
   if (!merged) return null;
   const notes = [`"ours" is the one further up`];
   const problem = oneLine(merged.ids.join(', '), 80);
@@ -162,8 +152,6 @@ async function weigh(context: Context, seen: Read): Promise<Conflict> {
 
 function kindOf({ layout }: Context, path: string): Kind {
   const kinds: [string, Kind][] = [
-    [featuresFile(layout), 'features'],
-    [knowledgeFile(layout), 'knowledge'],
     [activeIssuesFile(layout), 'issues'],
     [progressFile(layout), 'progress'],
     [focusFile(layout), 'local'],
@@ -172,6 +160,7 @@ function kindOf({ layout }: Context, path: string): Kind {
   ];
   const kind = kinds.find(([known]) => known === path)?.[1];
   if (kind) return kind;
+  if (path.startsWith(featuresFolder(layout))) return 'feature';
   const name = shown({ ...layout, root: sessionsFolder(layout) }, path);
   if (/^[^./][^/]*\/session\.json$/.test(name)) return 'session';
   if (/^[^./][^/]*\/progress\.txt$/.test(name)) return 'progress';

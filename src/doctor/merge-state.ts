@@ -1,11 +1,9 @@
 import type { Sides } from '../core/conflict-marks.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
-import { oneLine } from '../core/text.js';
 import { ACTIVE_ISSUES, UNIT } from '../feature/issue.js';
-import { FEATURES } from '../feature/rules.js';
-import { KNOWLEDGE, keyOfLearning, type NewLearning } from '../knowledge/rules.js';
+import { FEATURE, FEATURE_LIST, type Feature } from '../feature/rules.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
-import { featuresKind } from './merge-features.js';
+import { mergeFeature } from './merge-features.js';
 import {
   type Choice,
   EARLIEST,
@@ -17,40 +15,22 @@ import {
 } from './merge-fields.js';
 import { mergeRecords, type RecordKind, recordsBy } from './merge-records.js';
 
-/** A kind of state file that can be merged, and the lists of records in it, by their paths. */
+/** A kind of state file that can be merged. */
 interface StateKind {
   format: Format<unknown>;
-  lists: (isSure: boolean) => Readonly<Record<string, RecordKind>>;
+  /** Lists of records in it, by their paths. */
+  lists: Readonly<Record<string, RecordKind>>;
 }
 
-const learning = (kind: NewLearning['kind']): RecordKind => {
-  const read = (record: unknown): NewLearning =>
-    (typeof record === 'string' ? { kind, text: record } : { ...(record as object), kind }) as NewLearning;
-  return {
-    keyOf: (record) => keyOfLearning(read(record)),
-    nameOf: (record) => {
-      const entry = read(record);
-      return oneLine('text' in entry ? entry.text : entry.context, 60);
-    },
-    merge: (sides) => mergeFields(sides, { learned_at: EARLIEST }),
-  };
-};
-
-const none = () => ({});
-const kindOf = <T>(format: Format<T>, lists: StateKind['lists'] = none): StateKind => ({
+const kindOf = <T>(format: Format<T>, lists: StateKind['lists'] = {}): StateKind => ({
   format: format as Format<unknown>,
   lists,
 });
 
 /** Checkpoints are not here: what one of them proved is not what the other did. */
 export const STATE_KINDS = {
-  features: kindOf(FEATURES, (isSure) => ({ features: featuresKind(isSure) })),
-  knowledge: kindOf(KNOWLEDGE, () => ({
-    'patterns.successful': learning('success'),
-    'patterns.failed': learning('failure'),
-    invariants: learning('invariant'),
-  })),
-  issues: kindOf(ACTIVE_ISSUES, () => ({ issues: recordsBy('linear_id', { created_at: EARLIEST }) })),
+  feature: kindOf(FEATURE),
+  issues: kindOf(ACTIVE_ISSUES, { issues: recordsBy('linear_id', { created_at: EARLIEST }) }),
   issue: kindOf(UNIT),
   session: kindOf(ARCHIVED_SESSION),
 } as const;
@@ -63,8 +43,8 @@ const RULES = { schema_version: HIGHEST, created_at: EARLIEST, ended_at: LATEST 
 const MARK = '\0records';
 
 /**
- * The bytes that a state file gets, and what was chosen. Each side is read as the file would be; what comes out is as well,
- * so it is valid or nothing. Exit 4 names the side that cannot be read. `isSure`: see `featuresKind`.
+ * The bytes that a state file gets, and what was chosen. Each side is read as the file would be, and so is the result: it
+ * is valid or nothing. Exit 4 names the side that cannot be read. `isSure`: the base is the one that git merged from.
  */
 export function mergeState(
   name: StateName,
@@ -76,8 +56,13 @@ export function mergeState(
   const read = (bytes: Buffer, side: string): Fields =>
     decodeDocument(format, bytes, `${file} (${side})`).value as Fields;
   const [ours, theirs] = [read(sides.ours, 'ours'), read(sides.theirs, 'theirs')];
-  const merged = mergeDocument({ ours, theirs, base: tryRead(read, sides.base) }, lists(isSure));
-  const bytes = encodeDocument(merged.value);
+  const decoded = { ours, theirs, base: tryRead(read, sides.base) };
+  const merged =
+    name === 'feature'
+      ? mergeFeature(decoded as unknown as Sides<Feature>, isSure)
+      : mergeDocument(decoded, lists);
+  const bytes =
+    name === 'feature' ? FEATURE_LIST.encode(merged.value as Feature) : encodeDocument(merged.value);
   decodeDocument(format, bytes, `${file} (merged)`);
   return { bytes, choices: merged.choices };
 }

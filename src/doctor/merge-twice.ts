@@ -4,21 +4,17 @@ import { encodeDocument } from '../core/schema.js';
 import { type Choice, type Fields, isFields } from './merge-fields.js';
 import { mergeState, STATE_KINDS } from './merge-state.js';
 
-/** Kinds whose records have an id that somebody gave. */
-type TwiceName = 'features' | 'issues';
-
 /**
  * Without a conflict a merge by lines may leave an id twice: both sides added it, each in a place of its own. The file with
  * one record of each, the one further up for ours; nothing says what both came from, so nothing is taken out, and a proof
  * stands only if both have it. Null where no id stands twice, and for what cannot be read otherwise.
  */
 export function mergeTwice(
-  name: TwiceName,
   bytes: Buffer,
   file: string,
 ): { bytes: Buffer; choices: Choice[]; ids: string[] } | null {
   try {
-    const [path, kind] = Object.entries(STATE_KINDS[name].lists(false))[0] as [string, { keyOf: KeyOf }];
+    const [path, kind] = Object.entries(STATE_KINDS.issues.lists)[0] as [string, { keyOf: KeyOf }];
     const document = parseJson(bytes.toString('utf8'));
     const list = isFields(document) ? document[path] : null;
     if (!isFields(document) || !Array.isArray(list) || !list.every(isFields)) return null;
@@ -28,7 +24,7 @@ export function mergeTwice(
     const choices: Choice[] = [];
     const asFile = (records: Fields[]): Buffer => encodeDocument({ ...document, [path]: records });
     const merged = others.reduce((ours, layer) => {
-      const made = mergeState(name, { ours, theirs: asFile(layer), base: null }, file, false);
+      const made = mergeState('issues', { ours, theirs: asFile(layer), base: null }, file, false);
       choices.push(
         ...made.choices.filter(({ id, field }) => field !== null && id !== null && ids.includes(id)),
       );

@@ -3,9 +3,11 @@ import {
   activeIssuesFile,
   configFile,
   featuresFile,
+  featuresFolder,
   focusFile,
   kfrFile,
   knowledgeFile,
+  learnedFolder,
   progressFile,
   sessionFile,
   sessionsFolder,
@@ -13,13 +15,12 @@ import {
 } from '../core/paths.js';
 import { decodeDocument, decodeUtf8, type Format } from '../core/schema.js';
 import { ACTIVE_ISSUES } from '../feature/issue.js';
-import { FEATURES } from '../feature/rules.js';
+import { FEATURE } from '../feature/rules.js';
 import { commitsTouching, readBlob } from '../git/read.js';
-import { KNOWLEDGE } from '../knowledge/rules.js';
+import { LEARNED_LIST } from '../knowledge/rules.js';
 import { decodeConfig } from '../project/config.js';
 import type { Context } from '../project/project.js';
 import { ARCHIVED_SESSION } from '../session/rules.js';
-import { mergeTwice } from './merge-twice.js';
 
 /** How far back a good version is looked for. */
 const LOOK_BACK = 50;
@@ -28,21 +29,9 @@ const LOOK_BACK = 50;
 export async function withRescue(context: Context, error: unknown): Promise<unknown> {
   const file = error instanceof ForgeError && error.kind === 'corrupted' ? error.details.file : undefined;
   if (!(error instanceof ForgeError) || file === undefined || error.code === 'file.conflict') return error;
-  const hint =
-    twiceHint(context, file) ??
-    asideHint(context, file) ??
-    (await commitHint(context, file, error.code === 'file.missing'));
+  const hint = asideHint(context, file) ?? (await commitHint(context, file, error.code === 'file.missing'));
   if (hint === null) return error;
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
-}
-
-/** An older commit would lose what both branches added. */
-export const TWICE_HINT = 'forge doctor --fix  (makes one record of each id that stands twice)';
-
-function twiceHint({ disk, layout }: Context, file: string): string | null {
-  if (file !== shown(layout, featuresFile(layout))) return null;
-  const bytes = disk.read(featuresFile(layout));
-  return bytes && mergeTwice('features', bytes, file) ? TWICE_HINT : null;
 }
 
 /** Files of the running session are in no commit: put aside, they are started afresh. */
@@ -52,6 +41,8 @@ function asideHint({ layout }: Context, file: string): string | null {
     return `${aside} && forge session start   (its progress is kept as an interrupted session)`;
   if (file === shown(layout, kfrFile(layout)))
     return `${aside}   (working memory begins anew; what requires resolution stays)`;
+  if ([featuresFile, knowledgeFile].some((view) => shown(layout, view(layout)) === file))
+    return `fix what it says, or: ${aside}   (forge writes it again)`;
   const fresh = [focusFile(layout), progressFile(layout)].some((path) => shown(layout, path) === file);
   return fresh ? `${aside} && forge init   (puts an empty one there)` : null;
 }
@@ -78,8 +69,8 @@ async function newestGood(context: Context, file: string): Promise<string | null
 
 function checkFor({ layout }: Context, file: string): ((bytes: Buffer) => boolean) | null {
   const formats: [string, Format<unknown>][] = [
-    [featuresFile(layout), FEATURES as Format<unknown>],
-    [knowledgeFile(layout), KNOWLEDGE as Format<unknown>],
+    [featuresFolder(layout), FEATURE as Format<unknown>],
+    [learnedFolder(layout), LEARNED_LIST.entry as Format<unknown>],
     [activeIssuesFile(layout), ACTIVE_ISSUES as Format<unknown>],
   ];
   if (file === shown(layout, configFile(layout)))
@@ -87,7 +78,7 @@ function checkFor({ layout }: Context, file: string): ((bytes: Buffer) => boolea
   const archived =
     file.startsWith(`${shown(layout, sessionsFolder(layout))}/`) && file.endsWith('/session.json');
   if (archived) return works((bytes) => decodeDocument(ARCHIVED_SESSION, bytes, file));
-  const format = formats.find(([path]) => shown(layout, path) === file)?.[1];
+  const format = formats.find(([path]) => file.startsWith(shown(layout, path)))?.[1];
   return format ? works((bytes) => decodeDocument(format, bytes, file)) : null;
 }
 

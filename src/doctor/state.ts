@@ -2,11 +2,11 @@ import { formatArgv } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
 import {
   activeIssuesFile,
-  featuresFile,
+  featuresFolder,
   focusFile,
   kfrFile,
-  knowledgeFile,
   type Layout,
+  learnedFolder,
   progressFile,
   sessionFile,
   sessionsFolder,
@@ -14,20 +14,18 @@ import {
 } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
 import { ACTIVE_ISSUES } from '../feature/issue.js';
-import { FEATURES } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { KFR } from '../kfr/rules.js';
-import { KNOWLEDGE } from '../knowledge/rules.js';
+import { listKnowledge } from '../knowledge/knowledge.js';
 import type { Context } from '../project/project.js';
 import { readArchives } from '../session/archive.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
 import type { Problem } from '../status/symptom.js';
 import { attempt } from './attempt.js';
-import { TWICE_HINT, withRescue } from './rescue.js';
+import { withRescue } from './rescue.js';
 
 const FILES: readonly [file: (layout: Layout) => string, format: Format<unknown> | null][] = [
-  [featuresFile, FEATURES as Format<unknown>],
-  [knowledgeFile, KNOWLEDGE as Format<unknown>],
   [activeIssuesFile, ACTIVE_ISSUES as Format<unknown>],
   [focusFile, FOCUS as Format<unknown>],
   [kfrFile, KFR as Format<unknown>],
@@ -42,13 +40,15 @@ export async function findDamaged(context: Context): Promise<Problem[]> {
   const look = async (path: string, work: () => unknown): Promise<void> => {
     const looked = await attempt(() => rescued(context, path, work));
     if (!('problem' in looked)) return;
-    const { code, hint } = looked.problem;
-    if (code !== 'file.conflict' && hint !== TWICE_HINT) found.push(looked.problem);
+    const { code } = looked.problem;
+    if (code !== 'file.conflict') found.push(looked.problem);
   };
   for (const [file, format] of FILES)
     await look(file(layout), () =>
       format ? disk.readDocument(format, file(layout), null) : disk.read(file(layout)),
     );
+  await look(featuresFolder(layout), () => readFeatures(context));
+  await look(learnedFolder(layout), () => listKnowledge(context));
   // One that cannot be read stops whoever lists them.
   await look(sessionsFolder(layout), () => readArchives(context));
   return found;

@@ -1,12 +1,12 @@
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { usage } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import type { Feature, FeatureEdit, FeatureList, FeatureResult, Selection } from '../index.js';
-import { resultLine } from './result-line.js';
+import type { AddedFeature, Feature, FeatureEdit, FeatureList, FeatureResult, Selection } from '../index.js';
+import { describeStatus } from './rules.js';
 
 const CHANGE_OPTIONS: readonly OptionSpec[] = [
-  { flags: '--test <command>', help: 'a test that proves it; none clears', many: true },
+  { flags: '--test <command>', help: 'a test of this feature alone; none clears', many: true },
   {
     flags: '--blocked-by <id>',
     help: 'a feature that must pass first; none clears',
@@ -36,31 +36,46 @@ function changeOf({ options }: Call): Omit<FeatureEdit, 'id'> {
   return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 }
 
-function paint(status: string, style: Style): string {
+function paint(feature: Feature, style: Style): string {
   const colours: Record<string, (text: string) => string> = {
-    passing: style.good,
+    passing: feature.override ? style.warn : style.good,
     failing: style.bad,
     in_progress: style.warn,
   };
-  return (colours[status] ?? style.dim)(status.padEnd(15));
+  return (colours[feature.status] ?? style.dim)(describeStatus(feature).padEnd(15));
+}
+
+/** What running a feature's tests made of it, in one line. */
+export function resultLine(result: FeatureResult, style: Style): string {
+  const { id, status, before, duration_ms, failure, command, planned, not_run, unproven } = result;
+  if (planned) return `${style.dim('would run')} ${id}  ${oneLine(command, 300)}`;
+  const change = before === status ? status : `${before} → ${status}`;
+  if (not_run) return `${style.warn('-')} ${id}  ${change}  not run (${oneLine(not_run, 200)})`;
+  const mark = status === 'passing' ? style.good('✓') : style.bad('✗');
+  const why = failure ? `  ${oneLine(failure, 200)} (${oneLine(command, 100)})` : '';
+  const label = unproven
+    ? `  ${style.warn('unproven')}: never seen to fail; forge feature confirm ${id}`
+    : '';
+  return `${mark} ${id}  ${change}  ${(duration_ms / 1000).toFixed(1)} s${why}${label}`;
 }
 
 const row = (feature: Feature, style: Style): string[] => [
   feature.id,
-  paint(feature.status, style),
+  paint(feature, style),
   oneLine(feature.name, 100),
 ];
 
+const EXAMPLE = 'forge feature add LOGIN "Login works" --test "npm test -- login"';
+
 function renderList({ features }: FeatureList, style: Style): string {
-  if (features.length === 0)
-    return 'No features yet. Add one with: forge feature add LOGIN "Login works" --test "npm test"';
+  if (features.length === 0) return `No features yet. Add one with: ${EXAMPLE}`;
   return columns(features.map((feature) => row(feature, style)));
 }
 
 function renderFeature(feature: Feature, style: Style): string {
   const blockers = [feature.blocked_by ?? []].flat();
   const rows = [
-    ['status', feature.status],
+    ['status', describeStatus(feature)],
     ['tests', (feature.tests ?? []).join('\n') || 'none'],
     ['blocked by', blockers.join(', ')],
     ['priority', feature.priority === undefined ? '' : String(feature.priority)],
@@ -78,7 +93,7 @@ function renderFeature(feature: Feature, style: Style): string {
 const verify: CommandSpec<{ results: FeatureResult[] }> = {
   name: 'verify',
   args: ['[ids...]'],
-  summary: "Run features' tests; the only way to passing. Exit 1 when one fails",
+  summary: "Run features' tests; the only way to passing. Exit 1 when one fails, 6 when one cannot be run",
   example: 'forge feature verify FORGE-001',
   options: [{ flags: '--all', help: 'every feature that has tests' }],
   writes: true,
@@ -95,7 +110,12 @@ const verify: CommandSpec<{ results: FeatureResult[] }> = {
     results.length === 0
       ? 'No feature has tests yet.'
       : results.map((result) => resultLine(result, style)).join('\n'),
-  exit: ({ results }) => (results.every(({ status, planned }) => planned || status === 'passing') ? 0 : 1),
+  exit: ({ results }) => {
+    const failed = results.some(
+      ({ status, planned, not_run }) => !planned && !not_run && status !== 'passing',
+    );
+    return failed ? 1 : results.some(({ not_run }) => not_run) ? 6 : 0;
+  },
 };
 
 /** A human's word for `passing` is a record of its own, not one change among others. */
@@ -107,23 +127,58 @@ async function edit(call: Call, id: string): Promise<FeatureList> {
     throw usage('feature.override', '--reason goes with --status passing alone.', {
       hint: `forge feature edit ${id} --status passing --reason "…"`,
     });
+  await confirmOverride(call, id);
   return call.forge().feature.override({ id, reason });
+}
+
+async function confirmOverride(call: Call, id: string): Promise<void> {
+  if (call.flags.yes || call.flags.dryRun || !call.interactive) return;
+  const { confirm } = await import('../cli/prompt.js');
+  if (await confirm(`Mark ${id} as passing by hand? No test is run, and the reason is shown beside it.`))
+    return;
+  throw refused('feature.unconfirmed', 'Nothing was changed. Confirm with --yes.');
+}
+
+async function add(call: Call, first: string, second: string | undefined): Promise<AddedFeature> {
+  const { id, run } = call.options as { id?: string; run?: boolean };
+  if (second !== undefined && id !== undefined)
+    throw usage('feature.id', 'The id is given twice: as the first word and with --id.');
+  const given = second === undefined ? id : first;
+  const input = { ...changeOf(call), name: await call.text(second ?? first) };
+  return call
+    .forge()
+    .feature.add(
+      { ...input, ...(given === undefined ? {} : { id: given }), ...(run === false ? { run } : {}) },
+      { onStart: (name, line) => call.say(`${name}: ${oneLine(line, 200)}`), signal: call.signal },
+    );
+}
+
+function renderAdded({ features, first_run }: AddedFeature, style: Style): string {
+  const list = renderList({ features }, style);
+  const id = features[0]?.id ?? '';
+  if (!first_run) return list;
+  const { result, reason = '', command } = first_run;
+  const shown = oneLine(command, 100);
+  if (result === 'failed') return `${list}\n  its test fails for now, as it should (${shown})`;
+  if (result === 'not_run') return `${list}\n  ${style.warn('not run')} (${oneLine(reason, 200)})`;
+  return `${list}\n  ${style.warn('unproven')}: the test passes already (${shown}). Give it a test of its own:\n    ${style.command(`forge feature edit ${id} --test "npm test -- ${id.toLowerCase()}"`)}\n  or, for a person: ${style.command(`forge feature confirm ${id}`)}`;
 }
 
 export const group: Group = {
   commands: [
-    command<FeatureList>({
+    command<AddedFeature>({
       name: 'add',
-      args: ['<id>', '<name>'],
-      summary: 'Add a feature',
-      example: 'forge feature add FORGE-001 "Login works" --test "npm test"',
-      options: CHANGE_OPTIONS,
+      args: ['<name>', '[text]'],
+      summary: 'Add a feature: its name, or an id and its name. Its tests are run once, and should fail',
+      example: 'forge feature add FORGE-001 "Login works" --test "npm test -- login"',
+      options: [
+        { flags: '--id <id>', help: 'its id; otherwise forge makes one of the name' },
+        { flags: '--no-run', help: 'do not run its tests now' },
+        ...CHANGE_OPTIONS,
+      ],
       writes: true,
-      run: async (call, id, name) =>
-        call
-          .forge()
-          .feature.add({ ...changeOf(call), id: id as string, name: await call.text(name as string) }),
-      render: renderList,
+      run: (call, first, second) => add(call, first as string, second),
+      render: renderAdded,
     }),
     command<FeatureList>({
       name: 'list',
@@ -178,6 +233,18 @@ export const group: Group = {
       render: ({ features, known }) => `${features.length} imported, ${known.length} known already`,
     }),
     command(verify),
+    command<FeatureList>({
+      name: 'confirm',
+      args: ['[ids...]'],
+      summary: 'For a person: accept tests that were never seen to fail',
+      example: 'forge feature confirm FORGE-001',
+      options: [{ flags: '--all', help: 'every unproven feature' }],
+      writes: true,
+      run: (call, ...ids) =>
+        call.forge().feature.confirm({ ids, ...(call.options.all === true ? { all: true } : {}) }),
+      render: ({ features }, style) =>
+        features.length === 0 ? 'No feature is unproven.' : renderList({ features }, style),
+    }),
   ],
 };
 
@@ -187,7 +254,7 @@ const SHOWN = 10;
 function render({ task, reason, candidates }: Selection, style: Style): string {
   const head = task
     ? `${style.strong(`${task.id}: ${oneLine(task.title, 120)}`)}\n  why: ${reason}`
-    : `Nothing to do now: ${reason}.${candidates.length === 0 ? `\n  ${style.command('forge feature add LOGIN "Login works" --test "npm test"')}` : ''}`;
+    : `Nothing to do now: ${reason}.${candidates.length === 0 ? `\n  ${style.command(EXAMPLE)}` : ''}`;
   const others = candidates.filter((candidate) => candidate !== task).slice(0, SHOWN);
   if (others.length === 0) return head;
   const rows = columns(

@@ -1,8 +1,7 @@
 import * as z from 'zod/mini';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
 import { refused, usage } from '../core/error.js';
-import { featuresFile } from '../core/paths.js';
-import { checkId, checkInput, requireRecord } from '../core/schema.js';
+import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readIssues } from '../learning/investigation.js';
 import { requireDecision } from '../ledger/human.js';
@@ -12,11 +11,13 @@ import { approveTests } from '../trust/trust.js';
 import { planImport } from './import.js';
 import { type Selection, selectNext } from './next.js';
 import {
-  FEATURES,
+  asConfirmed,
+  blockersOf,
   type Feature,
   type FeatureChange,
-  type Features,
   isProven,
+  isUnprovenPass,
+  makeId,
   overridden,
   planEdit,
   planFeature,
@@ -24,6 +25,8 @@ import {
   STATUSES,
   testsDiffer,
 } from './rules.js';
+import { readFeatures, requireFeature, updateFeatures } from './store.js';
+import { type FirstRun, runFirst, type VerifyWatch } from './verify.js';
 
 const Change = {
   tests: z.optional(z.array(z.string())),
@@ -31,7 +34,13 @@ const Change = {
   priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
   linear_issue: z.optional(z.nullable(z.string())),
 };
-export const FeatureInput = z.strictObject({ id: z.string(), name: z.string(), ...Change });
+export const FeatureInput = z.strictObject({
+  id: z.optional(z.string()),
+  name: z.string(),
+  /** False: the tests are not run once to see them fail. */
+  run: z.optional(z.boolean()),
+  ...Change,
+});
 export const FeatureEdit = z.strictObject({
   id: z.string(),
   name: z.optional(z.string()),
@@ -45,10 +54,14 @@ export interface FeatureList {
   features: Feature[];
 }
 
-export function listFeatures(context: Context): FeatureList {
-  const { disk, layout } = context;
-  return { features: believe(context, disk.requireDocument(FEATURES, featuresFile(layout)).value.features) };
+export interface AddedFeature extends FeatureList {
+  /** What the first run of its tests showed; absent without tests. */
+  first_run?: FirstRun;
 }
+
+export const listFeatures = (context: Context): FeatureList => ({
+  features: believe(context, readFeatures(context)),
+});
 
 /** Those that only claim to pass. */
 export function claimsIn(context: Context, features: readonly Feature[]): Feature[] {
@@ -58,17 +71,23 @@ export function claimsIn(context: Context, features: readonly Feature[]): Featur
   return passing.filter((feature) => !isProven(feature, commandsOf(feature, test_command)));
 }
 
-/** Features as they may be counted: one that only claims to pass is in progress, and a warning says so. */
+/** Features as they may be counted: one that is not shown to pass is in progress, and a warning says so. */
 export function believe(context: Context, features: readonly Feature[]): Feature[] {
   const claims = claimsIn(context, features);
-  if (claims.length === 0) return [...features];
-  const named = claims.slice(0, 3).map(({ id }) => id);
-  const which = `${named.join(', ')}${claims.length > 3 ? ` and ${claims.length - 3} more` : ''}`;
-  const warning = `${which}: marked passing, but not by a run of the tests as they are; counted as in_progress. forge feature verify ${named[0]}`;
+  warnOf(context, claims, 'marked passing, but not by a run of the tests as they are', 'verify');
+  const unproven = features.filter((feature) => isUnprovenPass(feature) && !claims.includes(feature));
+  warnOf(context, unproven, 'the tests were never seen to fail', 'confirm');
+  const doubtful = new Set([...claims, ...unproven]);
+  if (doubtful.size === 0) return [...features];
+  return features.map((feature) => (doubtful.has(feature) ? { ...feature, status: 'in_progress' } : feature));
+}
+
+function warnOf(context: Context, features: readonly Feature[], why: string, verb: string): void {
+  if (features.length === 0) return;
+  const named = features.slice(0, 3).map(({ id }) => id);
+  const more = features.length > 3 ? ` and ${features.length - 3} more` : '';
+  const warning = `${named.join(', ')}${more}: ${why}; counted as in_progress. forge feature ${verb} ${named[0]}`;
   if (!context.warnings.includes(warning)) context.warnings.push(warning);
-  return features.map((feature) =>
-    claims.includes(feature) ? { ...feature, status: 'in_progress' } : feature,
-  );
 }
 
 /** The commands of a feature's tests as they stand; null when one cannot be run. */
@@ -83,22 +102,30 @@ function commandsOf({ tests = [] }: Feature, template: string): string[] | null 
   }
 }
 
-export function showFeature(context: Context, { id }: { id: string }): Feature {
-  return requireRecord(listFeatures(context).features, id, 'feature');
-}
+export const showFeature = (context: Context, { id }: { id: string }): Feature =>
+  requireFeature(listFeatures(context).features, id);
 
-/** FEA-01. A test given here is approved by being entered: whoever typed it could have run it. */
-export function addFeature(context: Context, raw: FeatureInput): FeatureList {
-  const { id, ...change } = checkInput(FeatureInput, raw);
+/** FEA-01. A test given here is approved by being entered: whoever typed it could have run it. FEA-05: it is run once. */
+export async function addFeature(
+  context: Context,
+  raw: FeatureInput,
+  watch: VerifyWatch = {},
+): Promise<AddedFeature> {
+  const { id, run = true, ...change } = checkInput(FeatureInput, raw);
   if (change.tests !== undefined) requireSupervisor(context, 'what features are judged by');
-  checkId(id, 'feature id');
+  if (id !== undefined) checkId(id, 'feature id');
   checkChange(context, change);
+  const { name } = change;
   const feature = changeFeatures(context, (features) => {
-    const added = planFeature(features, id, change, timestamp(context));
+    const added = planFeature(features, id ?? makeId(features, name), change, timestamp(context));
     return { features: [...features, added], result: added };
   });
-  approveTests(context, feature.tests ?? []);
-  return { features: [feature] };
+  warnUnknown(context, feature);
+  const { tests = [] } = feature;
+  approveTests(context, tests);
+  if (!run || tests.length === 0 || context.disk.dryRun) return { features: [feature] };
+  const first_run = await runFirst(context, feature, watch);
+  return { features: [requireFeature(readFeatures(context), feature.id)], first_run };
 }
 
 export function editFeature(context: Context, raw: FeatureEdit): FeatureList {
@@ -109,19 +136,31 @@ export function editFeature(context: Context, raw: FeatureEdit): FeatureList {
     throw usage('feature.nothing', 'Nothing to change.', { hint: `forge feature edit ${id} --help` });
   checkChange(context, change);
   const feature = changeFeatures(context, (features) => {
-    const edited = planEdit(features, id, change);
-    return { features: features.map((other) => (other.id === id ? edited : other)), result: edited };
+    const before = requireFeature(features, id);
+    const edited = planEdit(features, before.id, change);
+    return { features: features.map((other) => (other === before ? edited : other)), result: edited };
   });
+  if (change.blocked_by) warnUnknown(context, feature);
   if (change.tests) approveTests(context, change.tests);
   return { features: [feature] };
 }
 
+/** Not refused: another branch may bring it. */
+function warnUnknown(context: Context, feature: Feature): void {
+  const features = readFeatures(context);
+  for (const id of blockersOf(feature))
+    if (!features.some((other) => other.id === id))
+      context.warnings.push(
+        `There is no feature ${id} yet; ${feature.id} waits until there is, and it passes.`,
+      );
+}
+
 export function removeFeature(context: Context, { id }: { id: string }): { removed: Feature } {
   requireSupervisor(context, 'what features are judged by');
-  return changeFeatures(context, (features) => ({
-    features: planRemove(features, id),
-    result: { removed: requireRecord(features, id, 'feature') },
-  }));
+  return changeFeatures(context, (features) => {
+    const removed = requireFeature(features, id);
+    return { features: planRemove(features, removed.id), result: { removed } };
+  });
 }
 
 /** Hundreds at once, all or nothing. Tests from a file were not typed here: they need `forge trust`. */
@@ -139,6 +178,35 @@ export function importFeatures(
 /** SES-10: what to do next, and why. */
 export function nextTask(context: Context): Selection {
   return selectNext(listFeatures(context).features, readIssues(context).issues);
+}
+
+export const FeatureConfirmInput = z.strictObject({
+  ids: z.optional(z.array(z.string())),
+  all: z.optional(z.boolean()),
+});
+
+/** FEA-05: a person says that tests which were never seen to fail prove the feature all the same. */
+export async function confirmFeatures(
+  context: Context,
+  raw: z.infer<typeof FeatureConfirmInput>,
+): Promise<FeatureList> {
+  const { ids = [], all = false } = checkInput(FeatureConfirmInput, raw);
+  if (all === ids.length > 0)
+    throw usage('feature.which', `Name the features to confirm, or give --all${all ? ', not both' : ''}.`, {
+      hint: 'forge feature confirm --all',
+    });
+  const reason = 'the tests prove it, although they were never seen to fail';
+  const decision = requireDecision(context, 'Confirming a feature', reason);
+  const before = readFeatures(context);
+  const named = all ? before.filter(({ unproven }) => unproven) : ids.map((id) => requireFeature(before, id));
+  const confirmed = new Set(named.filter(({ unproven }) => unproven).map(({ id }) => id));
+  if (confirmed.size === 0) return { features: named };
+  requireMemory(context);
+  storeAudit(context, { kind: 'feature_confirmed', features: [...confirmed], ...decision });
+  const after = updateFeatures(context, (features) =>
+    features.map((feature) => (confirmed.has(feature.id) ? asConfirmed(feature) : feature)),
+  );
+  return { features: after.filter(({ id }) => confirmed.has(id)) };
 }
 
 function checkChange(
@@ -159,12 +227,11 @@ function changeFeatures<T>(
   context: Context,
   plan: (features: Feature[]) => { features: Feature[]; result: T },
 ): T {
-  const { disk, layout } = context;
   let result: T | undefined;
-  disk.update<Features>(FEATURES, featuresFile(layout), (before) => {
-    const planned = plan(before.features);
+  updateFeatures(context, (before) => {
+    const planned = plan(before);
     result = planned.result;
-    return { ...before, features: planned.features };
+    return planned.features;
   });
   return result as T;
 }
@@ -175,30 +242,28 @@ export async function overrideFeature(
   { id, reason }: { id: string; reason: string },
 ): Promise<FeatureList> {
   const decision = requireDecision(context, 'Marking a feature as passing without its tests', reason);
-  const file = featuresFile(context.layout);
-  const seen = requireRecord(context.disk.requireDocument(FEATURES, file).value.features, id, 'feature');
+  const seen = requireFeature(readFeatures(context), id);
   requireMemory(context);
-  let after: Feature = seen;
-  context.disk.update<Features>(FEATURES, file, (before) => {
-    const now = requireRecord(before.features, id, 'feature');
+  const feature = changeFeatures(context, (features) => {
+    const now = requireFeature(features, id);
     if (testsDiffer(now, seen))
-      throw refused('feature.changed', `The tests of ${id} were edited meanwhile; nothing was recorded.`, {
-        hint: `forge feature show ${id}`,
-      });
+      throw refused(
+        'feature.changed',
+        `The tests of ${now.id} were edited meanwhile; nothing was recorded.`,
+        {
+          hint: `forge feature show ${now.id}`,
+        },
+      );
     // The audit record first: a crash in between leaves a word without effect, never an effect without the word.
     const audit = storeAudit(context, {
       kind: 'feature_override',
-      feature: id,
+      feature: now.id,
       before: now.status,
       tests: now.tests ?? [],
       ...decision,
     });
-    after = overridden(now, {
-      audit: audit.id,
-      at: timestamp(context),
-      commands: presentCommands(context, now) ?? [],
-    });
-    return { ...before, features: before.features.map((feature) => (feature.id === id ? after : feature)) };
+    const after = overridden(now, { audit: audit.id, at: timestamp(context), reason: decision.reason });
+    return { features: features.map((other) => (other === now ? after : other)), result: after };
   });
-  return { features: [after] };
+  return { features: [feature] };
 }

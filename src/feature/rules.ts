@@ -1,6 +1,10 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { refused, usage } from '../core/error.js';
-import { checkId, type Format, findTwin, ID_PATTERN, requireRecord } from '../core/schema.js';
+import { type EntryList, encodeFields } from '../core/entries.js';
+import { corrupted, refused, usage } from '../core/error.js';
+import { featuresFile, featuresFolder } from '../core/paths.js';
+import { checkId, type Format, findTwin, ID_PATTERN, isId, requireRecord } from '../core/schema.js';
+import { compareIds, compareText, oneLine } from '../core/text.js';
 
 /** RFC-9060 §3.1, `long-term/features.json`. */
 export const STATUSES = ['not_implemented', 'in_progress', 'failing', 'passing', 'blocked'] as const;
@@ -19,16 +23,20 @@ export const Feature = z.looseObject({
   priority: z.optional(z.int().check(z.gte(1), z.lte(4))),
   linear_issue: z.optional(z.nullable(z.string())),
   created_at: z.optional(z.string()),
+  /** Its tests passed before any work was done, and were never seen to fail (FEA-05). */
+  unproven: z.optional(z.boolean()),
   /** The evidence of `passing`: when, at which commit, by which commands. Written by verify alone. */
   verified_at: z.optional(z.nullable(z.string())),
   verified_commit: z.optional(z.nullable(z.string())),
   verified_by: z.optional(z.array(z.string())),
-  /** The audit record of the human who said so instead of a test run. */
-  override: z.optional(z.string()),
+  /** A human's word instead of a test run: the audit record, and the tests it holds for. */
+  override: z.optional(
+    z.looseObject({ audit: z.string(), reason: z.string(), at: z.string(), tests: z.array(z.string()) }),
+  ),
 });
 export type Feature = z.infer<typeof Feature>;
 
-/** A merge or a hand may have left one id twice; then nobody knows which one is meant. */
+/** A merge or an edit may leave one id twice; then nobody knows which one is meant. */
 function firstTwice(features: readonly { id: string }[]): string | null {
   const seen = new Set<string>();
   for (const { id } of features) {
@@ -39,7 +47,7 @@ function firstTwice(features: readonly { id: string }[]): string | null {
   return null;
 }
 
-export const Features = z.looseObject({
+const Features = z.looseObject({
   schema_version: z.string(),
   features: z.array(Feature).check((list) => {
     const twice = firstTwice(list.value);
@@ -49,20 +57,135 @@ export const Features = z.looseObject({
 });
 export type Features = z.infer<typeof Features>;
 
-export const FEATURES: Format<Features> = {
-  name: 'features',
+/** `long-term/features.json`, a view in the shape of RFC-9060 §3.1. */
+export const FEATURES: Format<Features> = { name: 'features', version: '1.0', schema: Features };
+
+/** `long-term/features.d/<id>.json` */
+export const FEATURE: Format<Feature> = {
+  name: 'feature',
   version: '1.0',
-  schema: Features,
-  isPlain,
-  migrations: { 0: fromDraft },
+  schema: Feature,
+  isPlain: isPlainFeature,
+  prepare: fromFile,
+};
+
+/** The fields of an entry's file, in their order. All of them always stand there: an absent one is null. */
+const FIELDS = [
+  'id',
+  'name',
+  'status',
+  'tests',
+  'blocked_by',
+  'priority',
+  'linear_issue',
+  'unproven',
+  'override',
+  'verified_at',
+  'verified_commit',
+  'verified_by',
+  'created_at',
+] as const;
+
+function encodeFeature(feature: Feature): Buffer {
+  const known = Object.fromEntries(FIELDS.map((field) => [field, feature[field] ?? null]));
+  return encodeFields(feature.id, { schema_version: FEATURE.version, ...known, ...feature });
+}
+
+/** Known fields in their order, then those that somebody added. */
+function inOrder(feature: Feature): Feature {
+  const known = FIELDS.filter((field) => feature[field] !== undefined);
+  return { ...Object.fromEntries(known.map((field) => [field, feature[field]])), ...feature } as Feature;
+}
+
+function fromFile({ schema_version: _, ...fields }: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** By age, then by id. */
+function arrange(features: Feature[]): Feature[] {
+  const twice = firstTwice(features);
+  if (twice !== null) {
+    const files = features.filter(({ id }) => id.toLowerCase() === twice.toLowerCase());
+    throw corrupted('feature.twice', `${files.map(({ id }) => id).join(' and ')} differ in case alone.`, {
+      hint: `git rm .forge/memory/long-term/features.d/${twice}.json   (or give it another id)`,
+    });
+  }
+  const age = ({ created_at }: Feature): string => created_at ?? '~';
+  return [...features].sort((a, b) => compareText(age(a), age(b)) || compareIds(a.id, b.id));
+}
+
+/** Fields that a person may change in the view. The rest is evidence, which forge alone writes. */
+const isEditable = (field: string): boolean =>
+  !['id', 'created_at', 'unproven', 'override'].includes(field) && !field.startsWith('verified_');
+
+/** By id and field: what differs between `base` and `edited` is what the person changed. */
+function takeIn(
+  features: readonly Feature[],
+  base: Features,
+  edited: Features,
+): { entries: Feature[]; changes: string[] } {
+  const [was, now] = [byId(base.features), byId(edited.features)];
+  const changes: string[] = [];
+  const kept = features
+    .filter(({ id }) => !was.has(id) || now.has(id))
+    .map((feature) => {
+      const [old, wanted] = [was.get(feature.id), now.get(feature.id)];
+      return wanted ? edit(feature, old ?? feature, wanted, changes) : feature;
+    });
+  for (const { id } of features) if (was.has(id) && !now.has(id)) changes.push(`${id} removed`);
+  const known = new Set(features.map(({ id }) => id));
+  const added = edited.features.filter(({ id }) => !known.has(id) && !was.has(id));
+  for (const { id } of added) {
+    if (!isId(id)) throw corrupted('feature.id', `features.json: ${JSON.stringify(id)} is no feature id.`);
+    changes.push(`${id} added`);
+  }
+  return { entries: [...kept, ...added.map((feature) => unclaimed(withoutNulls(feature)))], changes };
+}
+
+function edit(feature: Feature, old: Feature, wanted: Feature, changes: string[]): Feature {
+  const fields = new Set([...Object.keys(old), ...Object.keys(wanted)]);
+  const changed = [...fields].filter(
+    (field) => isEditable(field) && !isSame(old[field] ?? null, wanted[field] ?? null),
+  );
+  // Only a run of the tests makes a feature pass.
+  const taken = changed.filter((field) => field !== 'status' || wanted.status !== 'passing');
+  if (changed.length > taken.length)
+    changes.push(`${feature.id} stays ${feature.status} until forge feature verify ${feature.id}`);
+  if (taken.every((field) => isSame(feature[field] ?? null, wanted[field] ?? null))) return feature;
+  changes.push(`${feature.id} (${taken.join(', ')})`);
+  const given = Object.fromEntries(taken.map((field) => [field, wanted[field]]));
+  const after = withoutNulls({ ...feature, ...given });
+  if (testsDiffer(feature, after) && after.status === 'passing') return asUnproved(after);
+  return after.status === feature.status ? after : withoutEvidence(after);
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const withoutNulls = (feature: Feature): Feature => fromFile(feature) as Feature;
+
+const unclaimed = (feature: Feature): Feature =>
+  withoutEvidence(feature.status === 'passing' ? { ...feature, status: 'in_progress' } : feature);
+
+const byId = (features: readonly Feature[]): Map<string, Feature> =>
+  new Map(features.map((feature) => [feature.id, feature]));
+
+export const FEATURE_LIST: EntryList<Feature, Features> = {
+  folder: featuresFolder,
+  entry: FEATURE,
+  nameOf: ({ id }) => id,
+  arrange,
+  encode: encodeFeature,
+  view: FEATURES,
+  viewFile: featuresFile,
+  toView: (features, standing) => ({
+    ...(standing ?? { schema_version: FEATURES.version }),
+    features: features.map(inOrder),
+  }),
+  takeIn,
 };
 
 type Fields = Record<string, unknown>;
 const isText = (value: unknown): boolean => typeof value === 'string';
-const isTextOr =
-  (other: null | undefined) =>
-  (value: unknown): boolean =>
-    value === other || isText(value);
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
 const PLAIN_FIELDS: Record<string, (value: unknown) => boolean> = {
@@ -70,43 +193,23 @@ const PLAIN_FIELDS: Record<string, (value: unknown) => boolean> = {
   name: isText,
   status: (value) => (STATUSES as readonly unknown[]).includes(value),
   tests: isTexts,
-  blocked_by: (value) => value === null || isText(value) || isTexts(value),
+  blocked_by: (value) => isText(value) || isTexts(value),
   priority: (value) => value === 1 || value === 2 || value === 3 || value === 4,
-  linear_issue: isTextOr(null),
+  linear_issue: isText,
   created_at: isText,
-  verified_at: isTextOr(null),
-  verified_commit: isTextOr(null),
+  unproven: (value) => typeof value === 'boolean',
+  verified_at: isText,
+  verified_commit: isText,
   verified_by: isTexts,
-  override: isText,
+  override: () => false,
 };
 
 /** Hundreds of features are read by every `next` and session start; see Format. Required: id, name, status. */
-function isPlain(value: unknown): boolean {
-  const { schema_version, features } = value as Fields;
-  if (!isText(schema_version) || !Array.isArray(features)) return false;
-  return features.every(isPlainFeature) && firstTwice(features) === null;
-}
-
 function isPlainFeature(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const feature = value as Fields;
   if (feature.id === undefined || feature.name === undefined || feature.status === undefined) return false;
   for (const field in feature) if (PLAIN_FIELDS[field]?.(feature[field]) === false) return false;
   return true;
-}
-
-/**
- * Version 0 kept a boolean `passes` per feature, as feature lists of agent harnesses do. A claim without evidence
- * does not become `passing`: the tests have to be run once.
- */
-function fromDraft(old: Record<string, unknown>): Record<string, unknown> {
-  if (!Array.isArray(old.features)) return old;
-  const features = old.features.map((feature: unknown) => {
-    if (typeof feature !== 'object' || feature === null) return feature;
-    const { passes, ...rest } = feature as Record<string, unknown>;
-    return { status: passes === true ? 'in_progress' : 'not_implemented', ...rest };
-  });
-  return { ...old, features };
 }
 
 export interface FeatureChange {
@@ -192,48 +295,82 @@ export const asUnproved = (feature: Feature): Feature =>
   withoutEvidence({ ...feature, status: 'in_progress' });
 
 function withoutEvidence(feature: Feature): Feature {
-  const after: Feature = { ...feature };
-  if (after.verified_at !== undefined) after.verified_at = null;
-  delete after.verified_commit;
-  delete after.verified_by;
-  delete after.override;
+  const { verified_at, verified_commit, verified_by, override, ...after } = feature;
   return after;
 }
 
-/** What a finished test run makes of a feature: the one way to `passing` (FEA-02). */
+/**
+ * What a finished test run makes of a feature: the one way to `passing` (FEA-02). Evidence of the same status for the same
+ * tests stays as it is, so that runs on two branches never conflict; each run is in the evaluation ledger.
+ */
 export function judged(
   feature: Feature,
   run: { ok: boolean; at: string; commit: string | null; commands: string[] },
 ): Feature {
-  if (!run.ok) return withoutEvidence({ ...feature, status: 'failing' });
+  if (!run.ok) {
+    if (feature.status === 'failing' && !feature.unproven) return feature;
+    const { unproven, ...seen } = withoutEvidence(feature);
+    return { ...seen, status: 'failing' };
+  }
+  if (feature.status === 'passing' && !feature.override && isProven(feature, run.commands)) return feature;
   return {
     ...withoutEvidence(feature),
     status: 'passing',
     verified_at: run.at,
-    verified_commit: run.commit,
+    ...(run.commit === null ? {} : { verified_commit: run.commit }),
     verified_by: run.commands,
   };
 }
 
+/** Its tests pass, and nobody knows whether they could fail: it counts as in progress (FEA-05). */
+export const isUnprovenPass = ({ status, unproven }: Feature): boolean =>
+  status === 'passing' && unproven === true;
+
+export function asConfirmed(feature: Feature): Feature {
+  const { unproven, ...confirmed } = feature;
+  return confirmed;
+}
+
+/** What the first run of a new feature's tests says about them; `ok`: they pass before any work is done. */
+export function firstSeen(feature: Feature, ok: boolean): Feature {
+  return ok ? { ...feature, unproven: true } : asConfirmed(feature);
+}
+
+/** How a feature's status is shown, with what a reader must not miss. */
+export function describeStatus({ status, override, unproven }: Feature): string {
+  if (status === 'passing' && override) return `passing (by hand: ${oneLine(override.reason, 60)})`;
+  return unproven ? `${status} (unproven)` : status;
+}
+
+/** An id made of the name, so that two branches hardly ever make the same one for different features. */
+export function makeId(features: readonly Feature[], name: string): string {
+  const words = name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replace(/^-+|-+$/g, '');
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8);
+  const base = isId(words) ? words : `f-${hash}`;
+  let id = base;
+  for (let n = 2; findTwin(features, id); n++) id = `${base}-${n}`;
+  return id;
+}
+
 /** A human's word instead of a test run; it holds for the tests as they stand (FEA-03). */
-export function overridden(
-  feature: Feature,
-  by: { audit: string; at: string; commands: readonly string[] },
-): Feature {
-  const claim = { verified_at: by.at, verified_by: [...by.commands], override: by.audit };
-  return { ...withoutEvidence(feature), status: 'passing', ...claim };
+export function overridden(feature: Feature, by: { audit: string; at: string; reason: string }): Feature {
+  const override = { ...by, tests: feature.tests ?? [] };
+  return { ...withoutEvidence(feature), status: 'passing', override };
 }
 
 /**
- * Whether a `passing` may be believed: it has a time, and where it names its commands they are those of the tests as
- * they stand. `commands` are the present tests' (null when one cannot be run). Whoever edits the file by hand can
- * still invent all of it; the ledger will tell that apart.
+ * Whether a `passing` may be believed: a human vouched for these tests, or verify ran the commands of the tests as they
+ * stand. `commands` are the present tests' (null when one cannot be run). Whoever edits the files can still invent all of it.
  */
 export function isProven(feature: Feature, commands: readonly string[] | null): boolean {
+  if (feature.override) return isSame(feature.override.tests, feature.tests ?? []);
   if (!feature.verified_at) return false;
-  return (
-    feature.verified_by === undefined || JSON.stringify(feature.verified_by) === JSON.stringify(commands)
-  );
+  return feature.verified_by === undefined || isSame(feature.verified_by, commands);
 }
 
 /** Only `from` has new blockers, so a new circle runs through it; the shortest one is named. */
@@ -270,6 +407,12 @@ export function planRemove(features: readonly Feature[], id: string): Feature[] 
     });
   return features.filter((feature) => feature.id !== id);
 }
+
+/** Features that count as passing because a person said so, with the reason. */
+export const byHand = (features: readonly Feature[]): string[] =>
+  features.flatMap((feature) =>
+    feature.status === 'passing' && feature.override ? [`${feature.id}: ${describeStatus(feature)}`] : [],
+  );
 
 /** How many features stand where. */
 export function countStatuses(features: readonly Feature[]): Record<FeatureStatus, number> {

@@ -2,14 +2,15 @@ import * as z from 'zod/mini';
 import { formatArgv, testArgv } from '../core/argv.js';
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError, refused, usage } from '../core/error.js';
-import { featuresFile } from '../core/paths.js';
 import { type ProcessOptions, type ProcessRun, runProcess, whyFailed } from '../core/process.js';
-import { checkInput, requireRecord } from '../core/schema.js';
+import { checkInput } from '../core/schema.js';
+import { oneLine } from '../core/text.js';
 import { readLog } from '../git/read.js';
 import { requireMemory, storeRecords } from '../ledger/memory.js';
-import { type Context, readConfig, timestamp } from '../project/project.js';
+import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
 import { requireTrust } from '../trust/trust.js';
-import { FEATURES, type Feature, type FeatureStatus, judged, testsDiffer } from './rules.js';
+import { type Feature, type FeatureStatus, firstSeen, judged, testsDiffer } from './rules.js';
+import { readFeatures, requireFeature, updateFeatures } from './store.js';
 
 export const FeatureVerifyInput = z.strictObject({
   ids: z.optional(z.array(z.string())),
@@ -45,6 +46,10 @@ export interface FeatureResult {
   command: string;
   /** Only with --dry-run: nothing was run. */
   planned?: true;
+  /** Why no test could show anything (`uv: command not found`); the status is what it was. */
+  not_run?: string;
+  /** It passes, and was never seen to fail. */
+  unproven?: true;
   /** Why it failed, and the end of its output. */
   failure?: string;
   output?: string;
@@ -74,6 +79,7 @@ export async function verifyFeatures(
     watch.onResult?.(result);
     results.push(result);
   }
+  await recordRepeated(context, results);
   return { results };
 }
 
@@ -87,12 +93,12 @@ function chooseFeatures(
   context: Context,
   { ids = [], all = false }: z.infer<typeof FeatureVerifyInput>,
 ): Feature[] {
-  const features = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value.features;
+  const features = readFeatures(context);
   if (all === ids.length > 0)
     throw usage('feature.which', `Name the features to verify, or give --all${all ? ', not both' : ''}.`, {
       hint: 'forge feature verify --all',
     });
-  const chosen = all ? features.filter(hasTests) : ids.map((id) => requireRecord(features, id, 'feature'));
+  const chosen = all ? features.filter(hasTests) : ids.map((id) => requireFeature(features, id));
   const untested = chosen.find((feature) => !hasTests(feature));
   if (untested)
     throw usage('feature.no_tests', `${untested.id} has no tests, so nothing can prove it.`, {
@@ -112,18 +118,25 @@ async function verifyOne(
   const runs = await runTests(context, feature, commands, watch);
   const last = runs.at(-1) as ProcessRun;
   const ok = last.exit_code === 0;
-  const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
-  const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
-  const regression =
-    !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
-  const status = recordResult(context, feature, evidence, regression);
-  return {
+  const shared = {
     id: feature.id,
-    status,
     before: feature.status,
     exit_code: last.exit_code,
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
     command: formatArgv(last.argv),
+  };
+  const not_run = whyNotRun(last);
+  if (not_run !== null)
+    return { ...shared, status: feature.status, not_run, output: last.output.tail.slice(-4096) };
+  const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
+  const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
+  const regression =
+    !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
+  const { status, unproven } = recordResult(context, feature, evidence, regression);
+  return {
+    ...shared,
+    status,
+    ...(unproven ? { unproven } : {}),
     ...(ok ? {} : { failure: whyTestFailed(last), output: last.output.tail.slice(-4096) }),
   };
 }
@@ -175,6 +188,59 @@ export function whyTestFailed(run: ProcessRun): string {
   return `${whyFailed(run)}${hint}`;
 }
 
+const NOT_FOUND = 127;
+const NOT_EXECUTABLE = 126;
+
+/** Why a command could show nothing: it, or what it calls, is not on this machine. Null when it ran. */
+export function whyNotRun({ argv, started, exit_code, ended, output }: ProcessRun): string | null {
+  if (!started) return `${argv[0]}: ${ended === 'not found' ? 'command not found' : ended}`;
+  if (exit_code !== NOT_FOUND && exit_code !== NOT_EXECUTABLE) return null;
+  const lines = output.tail.trimEnd().split('\n');
+  const told = lines.findLast((line) => /not found|permission denied|no such file/i.test(line));
+  return oneLine(told ?? `${argv[0]}: exit code ${exit_code}`, 120);
+}
+
+export interface FirstRun {
+  /** `failed` is as it should be: there is work to do, and the test sees it. */
+  result: 'failed' | 'passed' | 'not_run';
+  /** Why it failed or did not run. */
+  reason?: string;
+  command: string;
+}
+
+/** FEA-05: the tests of a new feature are run once. Those that pass already prove nothing about work to come. */
+export async function runFirst(context: Context, feature: Feature, watch: VerifyWatch): Promise<FirstRun> {
+  const template = readConfig(context).features.test_command;
+  const commands = (feature.tests ?? []).map((test) => testArgv(test, template));
+  requireTrust(context, commands.map(formatArgv));
+  const last = (await runTests(context, feature, commands, watch)).at(-1) as ProcessRun;
+  const command = formatArgv(last.argv);
+  const not_run = whyNotRun(last);
+  if (not_run !== null) return { result: 'not_run', reason: not_run, command };
+  const ok = last.exit_code === 0;
+  updateFeatures(context, (before) =>
+    before.map((now) => (now.id === feature.id && !testsDiffer(now, feature) ? firstSeen(now, ok) : now)),
+  );
+  return ok ? { result: 'passed', command } : { result: 'failed', reason: whyTestFailed(last), command };
+}
+
+/** A run that changed no status changes no feature either: the evaluation ledger remembers it. */
+async function recordRepeated(context: Context, results: readonly FeatureResult[]): Promise<void> {
+  const repeated = results.filter(
+    ({ status, before, not_run }) => not_run === undefined && status === before,
+  );
+  // What a builder runs is no evidence: the cycle runs it again.
+  if (repeated.length === 0 || isBuilding(context)) return;
+  requireMemory(context);
+  const runs = repeated.map(({ id, status, exit_code, command }) => ({
+    feature: id,
+    status,
+    exit_code,
+    command,
+  }));
+  storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', runs }]);
+}
+
 /** FEA-02: what passed and fails now is remembered in the evaluation ledger. Looked at before any lock is taken. */
 async function regressionOf(
   context: Context,
@@ -197,10 +263,10 @@ function recordResult(
   ran: Feature,
   evidence: Parameters<typeof judged>[1],
   storeRegression: (() => void) | null,
-): FeatureStatus {
-  let status: FeatureStatus = ran.status;
-  context.disk.update(FEATURES, featuresFile(context.layout), (before) => {
-    const now = requireRecord(before.features, ran.id, 'feature');
+): Feature {
+  let after = ran;
+  updateFeatures(context, (before) => {
+    const now = requireFeature(before, ran.id);
     if (testsDiffer(now, ran))
       throw refused(
         'feature.changed',
@@ -209,14 +275,10 @@ function recordResult(
           hint: `forge feature verify ${ran.id}`,
         },
       );
-    const after = judged(now, evidence);
+    after = judged(now, evidence);
     // First the ledger: a crash in between leaves a failure that is told twice, not one that is never told.
     storeRegression?.();
-    status = after.status;
-    return {
-      ...before,
-      features: before.features.map((feature) => (feature.id === ran.id ? after : feature)),
-    };
+    return before.map((feature) => (feature === now ? after : feature));
   });
-  return status;
+  return after;
 }

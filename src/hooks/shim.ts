@@ -115,9 +115,9 @@ forge_keep() {
 
 # What two branches changed, and git committed or checked out with the marks of it.
 forge_conflict() {
-  for forge_path in memory/long-term/features.json memory/long-term/knowledge.json linear/active.json; do
-    if [ -f ".forge/$forge_path" ] && grep -q '^<<<<<<< ' ".forge/$forge_path" 2>/dev/null; then
-      echo "forge: .forge/$forge_path has a merge conflict; to merge both sides: forge doctor --fix" >&2
+  for forge_file in .forge/memory/long-term/features.d/*.json .forge/linear/active.json; do
+    if [ -f "$forge_file" ] && grep -q '^<<<<<<< ' "$forge_file" 2>/dev/null; then
+      echo "forge: $forge_file has a merge conflict; to merge both sides: forge doctor --fix" >&2
       return
     fi
   done

@@ -1,14 +1,22 @@
 import { join } from 'node:path';
 import { usage } from '../core/error.js';
-import { configFile, FORGE_FOLDER, featuresFile, initScript, shown, templateTarget } from '../core/paths.js';
+import {
+  configFile,
+  FORGE_FOLDER,
+  featuresFile,
+  initScript,
+  knowledgeFile,
+  shown,
+  templateTarget,
+} from '../core/paths.js';
 import { checkText, makeToken, oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
 import { importFeatures } from '../feature/feature.js';
-import { planImport } from '../feature/import.js';
 import { rootCommit } from '../git/memory.js';
 import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
 import { indexMayKnow } from '../git/state.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
+import { refreshViews } from '../knowledge/views.js';
 import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { readOwnJournal } from '../ledger/journal.js';
@@ -160,6 +168,7 @@ function writeAll(context: Context, { input, found, ledgerRoot, name, script }: 
   checkPlaces(context, tree, script);
   bringLedger(context, ledgerRoot, fresh, result);
   bringTree(context, tree, fresh, result);
+  bringViews(context, fresh, result);
   bringScript(context, script, fresh, result);
   if (fresh) result.proposals = listProposals(found, script, input);
   if (fresh && input.test) approveTyped(context, [input.test]);
@@ -191,9 +200,7 @@ function bringScript(context: Context, script: ScriptPlan, fresh: boolean, resul
 
 /** Their ids. In a dry run there may be no list yet that they could be added to. */
 function takeFeatures(context: Context, text: string): string[] {
-  const isPlan = context.disk.dryRun && !context.disk.exists(featuresFile(context.layout));
-  const added = isPlan ? planImport([], text, '').added : importFeatures(context, { text }).features;
-  return added.map(({ id }) => id);
+  return importFeatures(context, { text }).features.map(({ id }) => id);
 }
 
 /** What the ledger's id is made of: the same in every clone, as far as there is a commit. */
@@ -234,6 +241,17 @@ function checkPlaces({ disk, layout }: Context, tree: readonly Template[], scrip
     disk.checkContent(target, bytes);
   }
   if (script.action !== 'kept') disk.checkContent(initScript(layout), Buffer.from(script.text));
+}
+
+function bringViews(context: Context, fresh: boolean, result: InitResult): void {
+  const { disk, layout } = context;
+  const views = [featuresFile(layout), knowledgeFile(layout)];
+  const missing = views.filter((path) => !disk.exists(path));
+  refreshViews(context);
+  for (const path of views) {
+    const names = !missing.includes(path) ? result.kept : fresh ? result.created : result.repaired;
+    names.push(shown(layout, path));
+  }
 }
 
 /** All that is missing, in one go: what is there is left as it is. */

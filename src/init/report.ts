@@ -1,7 +1,6 @@
 import { formatArgv } from '../core/argv.js';
-import { featuresFile } from '../core/paths.js';
 import { oneLine, plural } from '../core/text.js';
-import { FEATURES } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { findRepository, type Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import type { InitInput } from './choice.js';
@@ -112,12 +111,9 @@ export function nextSteps(
   ];
 }
 
-function hasFeatures({ disk, layout }: Context): boolean {
+function hasFeatures(context: Context): boolean {
   try {
-    return (
-      disk.readDocument(FEATURES, featuresFile(layout), { schema_version: '', features: [] }).value.features
-        .length > 0
-    );
+    return readFeatures(context).length > 0;
   } catch {
     // It is for the commands that need the list to say what is wrong with it.
     return true;

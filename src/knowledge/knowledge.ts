@@ -1,13 +1,12 @@
 import * as z from 'zod/mini';
+import { readEntries, updateEntries } from '../core/entries.js';
 import { usage } from '../core/error.js';
-import { knowledgeFile } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
 import {
   forget,
-  KNOWLEDGE,
-  type Learned,
+  LEARNED_LIST,
   type Learning,
   learn,
   listLearnings,
@@ -22,25 +21,39 @@ const LearningInput = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('invariant'), text: Text }),
 ]);
 
-/** KNO-01. The same thing learned twice stands once. */
+/** KNO-01. The same thing learned twice is stored once. */
 export function addLearning(context: Context, raw: NewLearning): { learning: Learning; duplicate: boolean } {
   requireSupervisor(context, 'knowledge');
   const entry = checkInput(LearningInput, raw);
   const { kind: _kind, ...texts } = entry;
   for (const [field, text] of Object.entries(texts))
     if (field !== 'resolution' || text !== '') checkText(text, { what: `The ${field}` });
-  let result: Learned | undefined;
-  context.disk.update(KNOWLEDGE, knowledgeFile(context.layout), (before) => {
-    result = learn(before, entry, timestamp(context));
-    return result.knowledge;
-  });
-  const { learning, duplicate } = result as Learned;
-  return { learning, duplicate };
+  return keepLearnings(context, [entry], timestamp(context))[0] as {
+    learning: Learning;
+    duplicate: boolean;
+  };
 }
 
-export function listKnowledge({ disk, layout }: Context): { learnings: Learning[] } {
-  return { learnings: listLearnings(disk.requireDocument(KNOWLEDGE, knowledgeFile(layout)).value) };
+/** Stores what is not known yet, in one step. */
+export function keepLearnings(
+  context: Context,
+  entries: readonly NewLearning[],
+  at: string,
+): { learning: Learning; duplicate: boolean }[] {
+  const kept: { learning: Learning; duplicate: boolean }[] = [];
+  updateEntries(context, LEARNED_LIST, (before) =>
+    entries.reduce((known, entry) => {
+      const { stored, ...result } = learn(known, entry, at);
+      kept.push(result);
+      return stored;
+    }, before),
+  );
+  return kept;
 }
+
+export const listKnowledge = ({ disk }: Pick<Context, 'disk'>): { learnings: Learning[] } => ({
+  learnings: listLearnings(readEntries(disk, LEARNED_LIST).entries),
+});
 
 export function searchKnowledge(context: Context, { query }: { query: string }): { learnings: Learning[] } {
   return {
@@ -51,7 +64,7 @@ export function searchKnowledge(context: Context, { query }: { query: string }):
 export function removeLearning(context: Context, { id }: { id: string }): { removed: Learning } {
   requireSupervisor(context, 'knowledge');
   let removed: Learning | undefined;
-  context.disk.update(KNOWLEDGE, knowledgeFile(context.layout), (before) => {
+  updateEntries(context, LEARNED_LIST, (before) => {
     removed = listLearnings(before).find((learning) => learning.id === id);
     if (!removed)
       throw usage('knowledge.unknown', `There is no knowledge ${JSON.stringify(oneLine(id, 40))}.`, {

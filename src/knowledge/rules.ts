@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
+import { type EntryList, encodeFields } from '../core/entries.js';
+import { knowledgeFile, learnedFolder } from '../core/paths.js';
 import type { Format } from '../core/schema.js';
+import { compareText, oneLine } from '../core/text.js';
 
-/** RFC-9060 §3.1, `long-term/knowledge.json`: what agents believe they learned. Ids are not stored, they follow from content. */
+/** RFC-9060 §3.1, `long-term/knowledge.json`: what agents believe they learned. A view of `learned.d`. */
 const Success = z.looseObject({ context: z.string(), approach: z.string(), learned_at: z.string() });
 const Failure = z.looseObject({
   context: z.string(),
@@ -11,14 +14,29 @@ const Failure = z.looseObject({
   learned_at: z.string(),
 });
 
-export const Knowledge = z.looseObject({
+const Knowledge = z.looseObject({
   schema_version: z.string(),
   patterns: z.looseObject({ successful: z.array(Success), failed: z.array(Failure) }),
   invariants: z.array(z.string()),
 });
-export type Knowledge = z.infer<typeof Knowledge>;
+type Knowledge = z.infer<typeof Knowledge>;
 
 export const KNOWLEDGE: Format<Knowledge> = { name: 'knowledge', version: '1.0', schema: Knowledge };
+
+const At = { learned_at: z.optional(z.string()) };
+const StoredLearning = z.discriminatedUnion('kind', [
+  z.looseObject({ kind: z.literal('success'), context: z.string(), approach: z.string(), ...At }),
+  z.looseObject({
+    kind: z.literal('failure'),
+    context: z.string(),
+    issue: z.string(),
+    resolution: z.string(),
+    ...At,
+  }),
+  z.looseObject({ kind: z.literal('invariant'), text: z.string(), ...At }),
+]);
+/** `long-term/learned.d/<hash>.json`. Never changed once written. */
+export type StoredLearning = z.infer<typeof StoredLearning>;
 
 /** One learned thing, as commands list it. */
 export type Learning =
@@ -35,87 +53,44 @@ export type NewLearning =
 const normalise = (text: string): string =>
   text.normalize('NFC').toLowerCase().replace(/\s+/g, ' ').trim().replace(/ ?\.$/, '');
 
-/** Same content, same id on every machine: 10 hex digits of SHA-256. */
-function learningId(kind: string, parts: readonly string[]): string {
-  const text = [kind, ...parts.map(normalise)].join('\u0000');
-  return createHash('sha256').update(text).digest('hex').slice(0, 10);
-}
-
 const partsOf = (learning: NewLearning): string[] => {
   if (learning.kind === 'success') return [learning.context, learning.approach];
   if (learning.kind === 'failure') return [learning.context, learning.issue, learning.resolution];
   return [learning.text];
 };
 
-/** What tells one piece of knowledge from another: the same for the same content, however it is written. */
-export const keyOfLearning = (learning: NewLearning): string => learningId(learning.kind, partsOf(learning));
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** All of it, in the file's order, without ids (which cost a hash each). */
-export function readLearnings(knowledge: Knowledge): NewLearning[] {
-  const { successful, failed } = knowledge.patterns;
-  return [
-    ...successful.map(({ context, approach, learned_at }) => ({
-      kind: 'success' as const,
-      context,
-      approach,
-      learned_at,
-    })),
-    ...failed.map(({ context, issue, resolution, learned_at }) => ({
-      kind: 'failure' as const,
-      context,
-      issue,
-      resolution,
-      learned_at,
-    })),
-    ...knowledge.invariants.map((text) => ({ kind: 'invariant' as const, text })),
-  ];
-}
+/** The id of a learning: the same content has the same one on every machine. */
+const idOf = (learning: NewLearning): string =>
+  digest([learning.kind, ...partsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
 
-/** All of it with its ids. */
-export function listLearnings(knowledge: Knowledge): Learning[] {
-  return readLearnings(knowledge).map(
-    (learning) => ({ ...learning, id: learningId(learning.kind, partsOf(learning)) }) as Learning,
-  );
-}
-
-export interface Learned {
-  knowledge: Knowledge;
-  learning: Learning;
-  /** True when it stood there already; then nothing changed. */
-  duplicate: boolean;
+/** The learnings of all files, each once: two branches may have stored the same one. */
+export function listLearnings(stored: readonly StoredLearning[]): Learning[] {
+  const known = new Map<string, Learning>();
+  for (const entry of stored) {
+    const id = idOf(entry);
+    if (!known.has(id)) known.set(id, { ...entry, id } as Learning);
+  }
+  return [...known.values()];
 }
 
 /** Adds one, unless it is there. */
-export function learn(knowledge: Knowledge, entry: NewLearning, now: string): Learned {
-  const id = learningId(entry.kind, partsOf(entry));
-  const twin = listLearnings(knowledge).find((learning) => learning.id === id);
-  if (twin) return { knowledge, learning: twin, duplicate: true };
-  const after = structuredClone(knowledge);
-  if (entry.kind === 'success')
-    after.patterns.successful.push({ context: entry.context, approach: entry.approach, learned_at: now });
-  else if (entry.kind === 'failure')
-    after.patterns.failed.push({
-      context: entry.context,
-      issue: entry.issue,
-      resolution: entry.resolution,
-      learned_at: now,
-    });
-  else after.invariants.push(entry.text);
-  const learning = listLearnings(after).find((candidate) => candidate.id === id) as Learning;
-  return { knowledge: after, learning, duplicate: false };
+export function learn(
+  stored: readonly StoredLearning[],
+  entry: NewLearning,
+  now: string,
+): { stored: StoredLearning[]; learning: Learning; duplicate: boolean } {
+  const id = idOf(entry);
+  const twin = listLearnings(stored).find((learning) => learning.id === id);
+  if (twin) return { stored: [...stored], learning: twin, duplicate: true };
+  const added = { ...entry, learned_at: now };
+  return { stored: [...stored, added], learning: { ...added, id } as Learning, duplicate: false };
 }
 
 /** Without the entries of that id. */
-export function forget(knowledge: Knowledge, id: string): Knowledge {
-  const after = structuredClone(knowledge);
-  const keeps = (learning: NewLearning): boolean => learningId(learning.kind, partsOf(learning)) !== id;
-  after.patterns.successful = after.patterns.successful.filter((entry) =>
-    keeps({ ...entry, kind: 'success' }),
-  );
-  after.patterns.failed = after.patterns.failed.filter((entry) => keeps({ ...entry, kind: 'failure' }));
-  after.invariants = after.invariants.filter((text) => keeps({ kind: 'invariant', text }));
-  return after;
-}
+export const forget = (stored: readonly StoredLearning[], id: string): StoredLearning[] =>
+  stored.filter((entry) => idOf(entry) !== id);
 
 /** Every word of the query somewhere in the entry, case aside. */
 export function searchLearnings(learnings: readonly Learning[], query: string): Learning[] {
@@ -125,3 +100,64 @@ export function searchLearnings(learnings: readonly Learning[], query: string): 
     return words.every((word) => text.includes(word));
   });
 }
+
+const LEARNED: Format<StoredLearning> = {
+  name: 'learned',
+  version: '1.0',
+  schema: StoredLearning,
+  prepare: ({ schema_version: _, ...fields }) => fields,
+};
+
+function toView(stored: readonly StoredLearning[], standing: Knowledge | null): Knowledge {
+  const once = listLearnings(stored).map(({ id: _, ...learning }) => learning);
+  const of = (wanted: string): object[] =>
+    once.flatMap(({ kind, ...rest }) => (kind === wanted ? [{ learned_at: '', ...rest }] : []));
+  return {
+    ...(standing ?? { schema_version: KNOWLEDGE.version }),
+    patterns: { ...standing?.patterns, successful: of('success'), failed: of('failure') },
+    invariants: once.flatMap((learning) => (learning.kind === 'invariant' ? [learning.text as string] : [])),
+  } as Knowledge;
+}
+
+function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {
+  const dated = <T extends { learned_at: string }>({ learned_at, ...rest }: T) =>
+    learned_at === '' ? rest : { ...rest, learned_at };
+  return [
+    ...patterns.successful.map((entry) => ({ ...dated(entry), kind: 'success' })),
+    ...patterns.failed.map((entry) => ({ ...dated(entry), kind: 'failure' })),
+    ...invariants.map((text) => ({ kind: 'invariant', text })),
+  ] as StoredLearning[];
+}
+
+function takeIn(
+  stored: readonly StoredLearning[],
+  base: Knowledge,
+  edited: Knowledge,
+): { entries: StoredLearning[]; changes: string[] } {
+  const [was, now] = [fromView(base), fromView(edited)];
+  const ids = (entries: readonly StoredLearning[]): Set<string> => new Set(entries.map(idOf));
+  const [wasIds, nowIds, known] = [ids(was), ids(now), ids(stored)];
+  const added = now.filter((entry) => !wasIds.has(idOf(entry)) && !known.has(idOf(entry)));
+  const gone = stored.filter((entry) => wasIds.has(idOf(entry)) && !nowIds.has(idOf(entry)));
+  const named = (verb: string, entries: readonly StoredLearning[]): string[] =>
+    entries.map((entry) => `${verb} "${oneLine(partsOf(entry).at(-1) ?? '', 60)}"`);
+  return {
+    entries: [...stored.filter((entry) => !gone.includes(entry)), ...added],
+    changes: [...named('added', added), ...named('removed', gone)],
+  };
+}
+
+export const LEARNED_LIST: EntryList<StoredLearning, Knowledge> = {
+  folder: learnedFolder,
+  entry: LEARNED,
+  nameOf: (entry) => digest(JSON.stringify(entry)).slice(0, 16),
+  arrange: (stored) =>
+    [...stored].sort(
+      (a, b) => compareText(a.learned_at ?? '', b.learned_at ?? '') || compareText(idOf(a), idOf(b)),
+    ),
+  encode: (entry) => encodeFields(JSON.stringify(entry), { schema_version: LEARNED.version, ...entry }),
+  view: KNOWLEDGE,
+  viewFile: knowledgeFile,
+  toView,
+  takeIn,
+};

@@ -15,7 +15,7 @@ import { readOwnJournal, rewriteJournal } from './journal.js';
 import { ledgerOf, storeAudit } from './memory.js';
 import { type Observation, observe } from './observe.js';
 import { collectLines, longestChain, putBack } from './put-back.js';
-import { containerBytes, isSameList, listContainers } from './read.js';
+import { isSameList, listContainers } from './read.js';
 import { verify } from './verify.js';
 
 export interface RepairAnswer {

@@ -49,6 +49,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       remove: bind(() => import('../undo/undo.js'), 'removeFeatureKept'),
       import: bind(() => import('../feature/feature.js'), 'importFeatures'),
       verify: bind(() => import('../feature/verify.js'), 'verifyFeatures'),
+      confirm: bind(() => import('../feature/feature.js'), 'confirmFeatures'),
       override: bind(() => import('../feature/feature.js'), 'overrideFeature'),
     },
     /** GIT-06: back to a verified state, and back from there. */

@@ -1,11 +1,11 @@
+import { join } from 'node:path';
 import { nameIn, TAG_FOLDER } from '../checkpoint/rules.js';
 import {
   activeIssuesFile,
   archiveFile,
   checkpointsFolder,
-  featuresFile,
+  featuresFolder,
   kfrFile,
-  knowledgeFile,
   sessionFile,
   skillsFolder,
 } from '../core/paths.js';
@@ -51,7 +51,14 @@ export async function liveValues(
 }
 
 const SOURCES = {
-  feature: (context) => listed(context, featuresFile, 'features', 'id', ({ name, status }) => [status, name]),
+  feature: ({ disk, layout }) =>
+    disk
+      .list(featuresFolder(layout))
+      .filter((name) => name.endsWith('.json') && isPlain(name))
+      .map((name) => {
+        const { id, status, name: title } = readLoose({ disk }, join(featuresFolder(layout), name));
+        return { value: String(id), note: noteOf([status, title]) };
+      }),
   issue: (context) => listed(context, activeIssuesFile, 'issues', 'linear_id', ({ title }) => [title]),
   kfr: entries,
   session: (context) => [...running(context), ...archived(context)],
@@ -86,7 +93,7 @@ function listed(
   );
 }
 
-function readLoose({ disk }: Context, path: string): Loose {
+function readLoose({ disk }: Pick<Context, 'disk'>, path: string): Loose {
   const value: unknown = JSON.parse(disk.read(path)?.toString('utf8') ?? '{}');
   return typeof value === 'object' && value !== null ? (value as Loose) : {};
 }
@@ -139,9 +146,8 @@ function checkpoint({ disk, layout, repository }: Context): LiveValue[] {
 }
 
 async function knowledge(context: Context): Promise<LiveValue[]> {
-  const { KNOWLEDGE, listLearnings } = await import('../knowledge/rules.js');
-  const { value } = context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
-  return listLearnings(value).map((learning) => ({
+  const { listKnowledge } = await import('../knowledge/knowledge.js');
+  return listKnowledge(context).learnings.map((learning) => ({
     value: learning.id,
     note: noteOf([
       learning.kind,

@@ -3,9 +3,9 @@ import { CHECKPOINT } from '../checkpoint/rules.js';
 import { usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import { ACTIVE_ISSUES } from '../feature/issue.js';
-import { FEATURES } from '../feature/rules.js';
+import { FEATURE, FEATURES } from '../feature/rules.js';
 import { KFR } from '../kfr/rules.js';
-import { KNOWLEDGE } from '../knowledge/rules.js';
+import { KNOWLEDGE, LEARNED_LIST } from '../knowledge/rules.js';
 import { CycleInput } from '../learning/evaluation.js';
 import { configSchema } from '../project/settings.js';
 import { FOCUS } from '../session/focus-rules.js';
@@ -13,7 +13,9 @@ import { ARCHIVED_SESSION, RUNNING_SESSION } from '../session/rules.js';
 
 const FORMATS = [
   FEATURES,
+  FEATURE,
   KNOWLEDGE,
+  LEARNED_LIST.entry,
   FOCUS,
   KFR,
   RUNNING_SESSION,

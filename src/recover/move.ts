@@ -3,10 +3,11 @@ import { readHint } from '../core/cache.js';
 import { ForgeError, refused, systemCode } from '../core/error.js';
 import { diskError } from '../core/files.js';
 import { ForgeProcess, sameProcess } from '../core/holder.js';
-import { featuresFile, recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
+import { recoverClaim, recoverFile, recoverFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
-import { asUnproved, FEATURES, type Feature, type Features, unproved } from '../feature/rules.js';
+import { asUnproved, type Feature, unproved } from '../feature/rules.js';
+import { updateFeatures } from '../feature/store.js';
 import { makeBackup } from '../git/backup.js';
 import { backupRef, readNote, writeKept, writeKeptIndex } from '../git/backups.js';
 import { type Bench, onBench, toBytes } from '../git/bytes.js';
@@ -180,16 +181,13 @@ async function moveHead({ git }: Place, { head, commit, record }: Intent): Promi
 }
 
 /** What only work that is gone has shown is in progress again; what was so for that reason is as it was. */
-function settleFeatures({ disk, layout }: Context, { vouched }: Intent, features: readonly Feature[]): void {
+function settleFeatures(context: Context, { vouched }: Intent, features: readonly Feature[]): void {
   const back = new Map(features.map((feature) => [JSON.stringify(asUnproved(feature)), feature]));
-  disk.update<Features>(FEATURES, featuresFile(layout), (before) => {
-    const lost = vouched === null ? [] : unproved(before.features, new Set(vouched));
-    const after = before.features.map((feature) =>
+  updateFeatures(context, (before) => {
+    const lost = vouched === null ? [] : unproved(before, new Set(vouched));
+    return before.map((feature) =>
       lost.includes(feature) ? asUnproved(feature) : (back.get(JSON.stringify(feature)) ?? feature),
     );
-    return after.some((feature, i) => feature !== before.features[i])
-      ? { ...before, features: after }
-      : before;
   });
 }
 

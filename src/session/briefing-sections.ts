@@ -1,8 +1,8 @@
 import { escapeControls, oneLine, plural, wordsOf } from '../core/text.js';
 import type { Unit } from '../feature/issue.js';
 import { type Candidate, selectNext } from '../feature/next.js';
-import { countStatuses, type Feature, STATUSES } from '../feature/rules.js';
-import { type Knowledge, type NewLearning, readLearnings } from '../knowledge/rules.js';
+import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
+import type { Learning } from '../knowledge/rules.js';
 import type { Proven } from '../learning/proven.js';
 import type { BriefingSection } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
@@ -21,7 +21,7 @@ export interface BriefingData {
   features: readonly Feature[];
   /** Passed until this start, and fail now. */
   regressed?: readonly { id: string; command: string; failure?: string }[] | undefined;
-  knowledge: Knowledge;
+  learnings: readonly Learning[];
   /** Invariants of architecture.md. */
   architecture?: readonly string[];
   /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
@@ -72,6 +72,7 @@ function featureItems({ features, issues }: BriefingData): string[] {
       : [];
   return [
     `${plural(features.length, 'feature')}: ${parts.join(', ')}`,
+    ...byHand(features),
     ...open.slice(0, SHOWN_FEATURES).map(candidateItem),
     ...more,
   ];
@@ -105,7 +106,7 @@ function provenItem({ pattern, scope, kind, record, status, evidence_cycles }: P
   return `${oneLine(pattern, 300)} (${scope}, ${by}${contested}) [knowledge ${record.slice(0, 12)}]`;
 }
 
-function learningItem(learning: NewLearning): string {
+function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
   if (learning.kind === 'success') return oneLine(`${learning.context} → ${learning.approach}`, 400);
   const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;
@@ -122,8 +123,8 @@ const issueItem = ({ linear_id, title, state }: Unit): string =>
 /** Learnings by kind, without repeated rules: the architecture's words come first. */
 interface Told extends BriefingData {
   architecture: readonly string[];
-  invariants: readonly NewLearning[];
-  patterns: readonly NewLearning[];
+  invariants: readonly Learning[];
+  patterns: readonly Learning[];
 }
 
 interface SectionSpec extends Omit<BriefingSection, 'title' | 'items'> {
@@ -228,7 +229,7 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
 function sayOnce(data: BriefingData): Told {
   const said = new Set<string>();
   const isNew = (text: string): boolean => !said.has(keyOf(text)) && said.add(keyOf(text)) !== undefined;
-  const learnings = readLearnings(data.knowledge);
+  const { learnings } = data;
   return {
     ...data,
     architecture: (data.architecture ?? []).filter(isNew),

@@ -1,17 +1,18 @@
 import * as z from 'zod/mini';
 import { recentCommits } from '../commit/recent.js';
-import { featuresFile, focusFile, knowledgeFile, shown } from '../core/paths.js';
+import { readEntries } from '../core/entries.js';
+import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
 import { believe } from '../feature/feature.js';
 import type { Unit } from '../feature/issue.js';
-import { FEATURES, type Feature } from '../feature/rules.js';
+import { FEATURE_LIST, type Feature } from '../feature/rules.js';
 import type { Commit } from '../git/read.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/architecture.js';
-import { KNOWLEDGE, type Knowledge } from '../knowledge/rules.js';
+import { LEARNED_LIST, type Learning, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/investigation.js';
 import { readKnowledge } from '../learning/knowledge.js';
 import type { Proven } from '../learning/proven.js';
@@ -33,7 +34,7 @@ export type BriefingInput = z.infer<typeof BriefingInput>;
 
 /** What an agent has to know, as the files and git say it. */
 export interface Memory {
-  knowledge: Knowledge;
+  learnings: Learning[];
   proven: Proven[];
   features: Feature[];
   issues: Unit[];
@@ -53,22 +54,22 @@ export interface Memory {
 /** The part that stands in files. */
 export function readState(context: Context): Omit<Memory, 'commits' | 'architecture'> {
   const { disk, layout } = context;
-  const knowledge = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout));
-  const features = disk.requireDocument(FEATURES, featuresFile(layout));
+  const learned = readEntries(disk, LEARNED_LIST);
+  const features = readEntries(disk, FEATURE_LIST);
   const issues = readIssues(context);
   const recent = recentArchives(context);
   const last = recent.at(-1) ?? null;
   return {
-    knowledge: knowledge.value,
+    learnings: listLearnings(learned.entries),
     proven: [...readKnowledge(context).values()],
-    features: believe(context, features.value.features),
+    features: believe(context, features.entries),
     issues: issues.issues,
     last,
     isLastForeign: last !== null && !isOwnSession(context, last.id),
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
-    checked: [knowledge, features, issues]
-      .filter(({ bytes }) => bytes !== null)
-      .map(({ path }) => shown(layout, path)),
+    checked: [...learned.checked, ...features.checked, ...(issues.bytes ? [issues.path] : [])].map((path) =>
+      shown(layout, path),
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
-import { resultLine } from '../feature/result-line.js';
+import { resultLine } from '../feature/command.js';
 import type {
   EndedSession,
   Reverified,

@@ -1,7 +1,7 @@
 import { type CommitMessage, formatCommitMessage } from '../commit/message.js';
 import { ForgeError } from '../core/error.js';
-import { archiveFile, featuresFile, shownFrom } from '../core/paths.js';
-import { FEATURES } from '../feature/rules.js';
+import { archiveFile, shownFrom } from '../core/paths.js';
+import { readFeatures } from '../feature/store.js';
 import type { Git } from '../git/client.js';
 import { type CommitOutcome, commitFolder } from '../git/commit.js';
 import type { Repository } from '../git/repository.js';
@@ -68,7 +68,7 @@ function whyNot(error: unknown): CommitOutcome {
 
 /** The id is the issue's, else the feature's, else FORGE. */
 function describeWork(context: Context, { running, focus, learned }: EndedWork): CommitMessage {
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const features = readFeatures(context);
   const feature = features.find(({ id }) => focus.task?.startsWith(`${id}:`));
   const verified = features.filter(({ verified_at }) => verified_at && verified_at >= running.started_at);
   const done = progressTexts(context, running.id);

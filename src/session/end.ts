@@ -3,12 +3,14 @@ import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { recentCommits, rememberCommits } from '../commit/recent.js';
 import { ForgeError } from '../core/error.js';
-import { archiveFolder, intentFile, knowledgeFile, shown } from '../core/paths.js';
+import { archiveFolder, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
-import { KNOWLEDGE, type Knowledge, type Learning, learn, type NewLearning } from '../knowledge/rules.js';
+import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
+import type { Learning, NewLearning } from '../knowledge/rules.js';
+import { refreshViews } from '../knowledge/views.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
@@ -70,7 +72,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const verified = await tellGit(context, () => requireVerified(context));
   const isVerified = verified !== null;
   // Found damaged now, or the session would be ended and its learnings not kept.
-  if (learnings.length > 0) context.disk.requireDocument(KNOWLEDGE, knowledgeFile(context.layout));
+  if (learnings.length > 0) listKnowledge(context);
   await tellGit(context, () => guardCommit(context));
   const { running, focus, intent, learned, expired } = context.disk.withLock(() => {
     finishIntent(context);
@@ -79,6 +81,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
     const plan = planEnd(session, input, present, timestamp(context));
+    refreshViews(context);
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     const done = completeEnd(context, plan);
     return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
@@ -145,7 +148,7 @@ export function finishIntent(context: Context): void {
 function completeEnd(context: Context, intent: EndIntent): Learning[] {
   const running = readRunning(context);
   if (running?.id === intent.id) archiveEnded(context, running, intent);
-  const learned = keepLearnings(context, intent);
+  const learned = storeLearnings(context, intent);
   if (running === null || running.id === intent.id) clearShortTerm(context);
   context.disk.remove(intentFile(context.layout));
   return learned;
@@ -166,20 +169,11 @@ function archiveEnded(context: Context, running: RunningSession, intent: EndInte
   writeArchive(context, session, shortTermFiles(context, text));
 }
 
-function keepLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {
-  const kept: Learning[] = [];
+function storeLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {
   const about = task ?? 'any task';
   const entries: NewLearning[] = [
     ...learned.map((approach) => ({ kind: 'success' as const, context: about, approach })),
     ...failed.map((issue) => ({ kind: 'failure' as const, context: about, issue, resolution: '' })),
   ];
-  if (entries.length === 0) return kept;
-  context.disk.update(KNOWLEDGE, knowledgeFile(context.layout), (before) =>
-    entries.reduce<Knowledge>((knowledge, entry) => {
-      const result = learn(knowledge, entry, at);
-      kept.push(result.learning);
-      return result.knowledge;
-    }, before),
-  );
-  return kept;
+  return keepLearnings(context, entries, at).map(({ learning }) => learning);
 }

@@ -6,6 +6,7 @@ import { checkText } from '../core/text.js';
 import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
+import { refreshViews } from '../knowledge/views.js';
 import { closeInvestigations } from '../learning/investigation.js';
 import { warnPaused } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
@@ -79,6 +80,7 @@ export async function startSession(
   const seen = context.recent;
   const { running, state } = context.disk.withLock(() => {
     finishIntent(context);
+    refreshViews(context);
     closeInvestigations(context);
     return openSession(context, input, { branch, head, memory });
   });

@@ -64,12 +64,17 @@ interface FeatureFacts {
   counts: Readonly<Record<FeatureStatus, number>>;
   /** Marked passing without the evidence, and counted as in progress. */
   claims: readonly string[];
+  /** Their tests pass, and were never seen to fail; counted as in progress. */
+  unproven?: readonly string[];
+  /** A person said so, without a run: `LOGIN: passing (by hand: …)`. */
+  byHand?: readonly string[];
   /** What to type about the next of them. */
   next: string;
 }
 
 /** Above 80 % is green, below 50 % red; both of these are yellow. Exact, in whole numbers. */
-export function judgeFeatures({ counts, claims, next }: FeatureFacts): Remark[] {
+export function judgeFeatures(facts: FeatureFacts): Remark[] {
+  const { counts, claims, unproven = [], byHand = [], next } = facts;
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   if (total === 0) return [green('there are no features yet')];
   const { passing } = counts;
@@ -79,11 +84,18 @@ export function judgeFeatures({ counts, claims, next }: FeatureFacts): Remark[] 
     passing * 100 > total * 80
       ? [green(reason)]
       : [passing * 100 >= total * 50 ? yellow(reason, next) : red(reason, next)];
-  const [first] = claims;
-  if (first === undefined) return remarks;
-  const named = `${claims.slice(0, 3).join(', ')}${claims.length > 3 ? ` and ${claims.length - 3} more` : ''}`;
-  const why = `${named}: marked passing, but not by a run of the tests as they are`;
-  return [...remarks, yellow(why, `forge feature verify ${first}`)];
+  const doubt = (ids: readonly string[], why: string, command: string): Remark[] => {
+    const [first] = ids;
+    const named = `${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ` and ${ids.length - 3} more` : ''}`;
+    const id = first?.split(':')[0];
+    return first === undefined ? [] : [yellow(`${named}${why}`, `forge feature ${command} ${id}`)];
+  };
+  return [
+    ...remarks,
+    ...doubt(claims, ': marked passing, but not by a run of the tests as they are', 'verify'),
+    ...doubt(unproven, ': the tests pass, and were never seen to fail', 'confirm'),
+    ...doubt(byHand, '', 'verify'),
+  ];
 }
 
 /** What shows that Linear is used here, and by which a commit is tied to it. */

@@ -2,23 +2,17 @@ import { basename } from 'node:path';
 import { recentCommits } from '../commit/recent.js';
 import { makeRules } from '../commit/rules.js';
 import { ForgeError } from '../core/error.js';
-import {
-  activeIssuesFile,
-  doneIssuesFolder,
-  featuresFile,
-  knowledgeFile,
-  progressFile,
-  shown,
-} from '../core/paths.js';
+import { activeIssuesFile, doneIssuesFolder, progressFile, shown } from '../core/paths.js';
 import { decodeUtf8, ID_PATTERN } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import { withRescue } from '../doctor/rescue.js';
 import { claimsIn } from '../feature/feature.js';
 import { ACTIVE_ISSUES } from '../feature/issue.js';
 import { selectNext } from '../feature/next.js';
-import { countStatuses, FEATURES, type Feature } from '../feature/rules.js';
+import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { readKfr } from '../kfr/kfr.js';
-import { KNOWLEDGE } from '../knowledge/rules.js';
+import { listKnowledge } from '../knowledge/knowledge.js';
 import { glanceAtMemory } from '../ledger/integrity.js';
 import { openHalts } from '../ledger/open.js';
 import { readHalt } from '../project/halt.js';
@@ -51,10 +45,10 @@ async function lookSafely(
   }
 }
 
-function lookAtKnowledge({ disk, layout, world }: Context): Remark[] {
-  const { patterns } = disk.requireDocument(KNOWLEDGE, knowledgeFile(layout)).value;
-  const learned = [...patterns.successful, ...patterns.failed].map(({ learned_at }) => learned_at);
-  return judgeKnowledge(learned, world.now());
+function lookAtKnowledge(context: Context): Remark[] {
+  const { learnings } = listKnowledge(context);
+  const learned = learnings.flatMap((entry) => (entry.kind === 'invariant' ? [] : [entry.learned_at]));
+  return judgeKnowledge(learned, context.world.now());
 }
 
 const VERIFY = 'forge memory verify';
@@ -91,17 +85,21 @@ function lookAtShortTerm(context: Context): Remark[] {
 }
 
 /** The features as stored. */
-const storedFeatures = ({ disk, layout }: Context): Feature[] =>
-  disk.requireDocument(FEATURES, featuresFile(layout)).value.features;
+const storedFeatures = (context: Context): Feature[] => readFeatures(context);
 
 export function lookAtFeatures(context: Context, features: readonly Feature[]): Remark[] {
   const claims = new Set(claimsIn(context, features));
+  const unproven = features.filter((feature) => isUnprovenPass(feature) && !claims.has(feature));
   const believed = features.map((feature) =>
-    claims.has(feature) ? { ...feature, status: 'in_progress' as const } : feature,
+    claims.has(feature) || unproven.includes(feature)
+      ? { ...feature, status: 'in_progress' as const }
+      : feature,
   );
   return judgeFeatures({
     counts: countStatuses(believed),
     claims: [...claims].map(({ id }) => id),
+    unproven: unproven.map(({ id }) => id),
+    byHand: byHand(believed),
     next: nextCommand(believed),
   });
 }

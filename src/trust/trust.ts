@@ -6,9 +6,9 @@ import { ForgeError, refused } from '../core/error.js';
 import { makeFolder, PRIVATE, readPlain, readTarget, removePath, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { type LockPolicy, withLock } from '../core/lock.js';
-import { featuresFile, initScript, shown, trustFile } from '../core/paths.js';
+import { initScript, shown, trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
-import { FEATURES } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { identityOf } from '../git/repository.js';
 import { type Context, lockPolicy, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import {
@@ -133,10 +133,10 @@ function commandsOf(context: Context, tests: readonly string[]): string[] {
 
 /** init.sh, every feature's tests, what verifies checkpoints, what cycles do by themselves, and the files in .forge/ that these name. */
 function listRunnables(context: Context): Runnable[] {
-  const { disk, layout } = context;
-  const { features } = disk.requireDocument(FEATURES, featuresFile(layout)).value;
+  const { layout } = context;
+  const listed = readFeatures(context);
   const { checkpoint, cycle, features: settings } = readConfig(context);
-  const tests = features.flatMap(({ id, tests = [] }) => tests.map((test) => ({ id, test })));
+  const tests = listed.flatMap(({ id, tests = [] }) => tests.map((test) => ({ id, test })));
   const all = [
     ...fileRunnable(context, initScript(layout)),
     ...tests.flatMap(({ id, test }) => testRunnables(context, `feature ${id}`, test, settings.test_command)),

@@ -97,9 +97,15 @@ export interface StoredFeature {
   [field: string]: unknown;
 }
 
-/** A feature as it stands in features.json. */
-export const storedFeature = (project: Project, id: string): StoredFeature | undefined =>
-  project.json<{ features: StoredFeature[] }>(FEATURES).features.find((feature) => feature.id === id);
+/** Where the file of a feature is. */
+export const featureFile = (id: string): string => `.forge/memory/long-term/features.d/${id}.json`;
+
+/** A feature as it stands in its file; fields that are null are left out. */
+export function storedFeature(project: Project, id: string): StoredFeature | undefined {
+  if (!project.has(featureFile(id))) return undefined;
+  const { schema_version: _, ...fields } = project.json<StoredFeature>(featureFile(id));
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as StoredFeature;
+}
 
 export const PASSING_FEATURE = {
   id: 'A',
@@ -111,7 +117,14 @@ export const PASSING_FEATURE = {
   verified_by: ['true'],
 };
 
-/** Writes features.json by hand. */
+/** Writes the features' files by hand, and nothing else stays there. */
 export function putFeatures(project: Project, features: object[], rest: object = {}): void {
-  project.write(FEATURES, `${JSON.stringify({ schema_version: '1.0', ...rest, features }, null, 2)}\n`);
+  const folder = '.forge/memory/long-term/features.d';
+  rmSync(project.path(folder), { recursive: true, force: true });
+  rmSync(project.path(FEATURES), { force: true });
+  for (const feature of features as StoredFeature[])
+    project.write(
+      featureFile(feature.id),
+      `${JSON.stringify({ schema_version: '1.0', ...rest, ...feature }, null, 2)}\n`,
+    );
 }

@@ -7,6 +7,7 @@ import { scanTree } from '../guard/scan-tree.js';
 import { glanceAtMemory, problemsOf } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
+import { findTracked } from '../project/tracked.js';
 import { type CiRange, describeRange } from './range.js';
 import { type CiCause, type CiFinding, type Looked, looked, skipped } from './rules.js';
 
@@ -58,6 +59,8 @@ export async function lookAtMemory(context: Context): Promise<Looked> {
       message: `memory is halted: ${halt.reasons[0] ?? 'it was found damaged'}`,
       fix: 'forge memory override acknowledge --reason "…"',
     });
+  const tracked = await findTracked(context);
+  if (tracked) findings.push(tracked);
   const isDamaged = halt !== null || verdict.state === 'corrupted';
   const cause: CiCause = isDamaged ? 'corrupted' : verdict.state === 'returned' ? 'secret' : 'findings';
   return looked(plural(verdict.records, 'record'), findings, cause);

@@ -28,6 +28,16 @@ export async function recentCommits({ git, repository, layout }: Context, count:
   return readLog(git, count);
 }
 
+/** Subjects of the commits that forge makes by itself; a repository's subject may have an id before it. */
+const OWN = /^(?:\[[^\]]*\] )?(?:Session end: |Checkpoint \S+$|Roll back to |Undo the rollback)/;
+
+/** Commits of people and agents: what forge commits by itself says nothing about the work. */
+export const withoutOwn = (commits: readonly Commit[]): Commit[] =>
+  commits.filter(({ subject }) => !OWN.test(subject));
+
+/** So many are read to show `count` that are not forge's. */
+export const lookBack = (count: number): number => count * 3;
+
 /** For the next one that asks. Who only reads leaves nothing behind, so this is for who writes anyway. */
 export function rememberCommits(
   { repository, layout, disk }: Context,

@@ -67,12 +67,20 @@ export const viewCopy = (layout: Layout, view: string): string =>
 export const architectureFile = within('memory', 'long-term', 'architecture.md');
 export const progressFile = within('memory', 'short-term', 'progress.txt');
 export const focusFile = within('memory', 'short-term', 'focus.json');
-export const kfrFile = within('memory', 'short-term', 'kfr.json');
+/** Working memory of the running session. No clone brings it: git ignores `local/`. */
+export const kfrFile = within('local', 'kfr.json');
+/** Working memory that an interrupted session left here. */
+export const leftKfrFolder = within('local', 'kfr');
+export const leftKfrFile = (layout: Layout, id: string): string => join(leftKfrFolder(layout), `${id}.json`);
 export const sessionFile = within('memory', 'short-term', 'session.json');
-/** What a clone or a commit brought as the running session. */
-export const foreignFolder = ({ dir }: Layout, id: string): string =>
-  join(dir, 'memory', 'short-term', `foreign-${id}`);
 export const sessionsFolder = within('memory', 'sessions');
+/** Machine-local files and views, which no commit should have. */
+export const localPaths = (layout: Layout): string[] => [
+  join(layout.dir, 'local'),
+  join(layout.dir, 'memory', 'short-term'),
+  featuresFile(layout),
+  knowledgeFile(layout),
+];
 export const activeIssuesFile = within('linear', 'active.json');
 
 /** Manifests of checkpoints. */
@@ -89,12 +97,8 @@ export const skillsFolder = within('skills');
 
 export const memoryFolder = within('memory');
 
-/** `memory/sessions/<id>/`, and the hidden folder it is built in. */
-export const archiveFolder = (layout: Layout, id: string): string => join(sessionsFolder(layout), id);
-export const archiveDraft = (layout: Layout, id: string, ...name: string[]): string =>
-  join(sessionsFolder(layout), `.${id}.tmp`, ...name);
-export const archiveFile = (layout: Layout, id: string, name = 'session.json'): string =>
-  join(archiveFolder(layout, id), name);
+/** `memory/sessions/<id>.json` */
+export const archiveFile = (layout: Layout, id: string): string => join(sessionsFolder(layout), `${id}.json`);
 
 export const lockFile = (layout: Layout): string => join(layout.state, 'lock');
 /** Files as they were when `forge doctor --fix` merged them. */
@@ -104,7 +108,7 @@ export const keptConflict = (layout: Layout, name: string): string => join(confl
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
 /** An entry of working memory that is becoming a note. */
 export const promotionFile = (layout: Layout): string => join(layout.state, 'promotion.json');
-/** What requires resolution in working memory, noted a second time. */
+/** The ids and texts of what requires resolution: named when the files of a session are lost. */
 export const openFile = (layout: Layout): string => join(layout.state, 'open.json');
 /** When forge was last used in this worktree. */
 export const activityFile = (layout: Layout): string => join(layout.state, 'activity');

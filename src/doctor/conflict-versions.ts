@@ -6,7 +6,6 @@ import { readObject } from '../git/read.js';
 import type { Stages } from '../git/status.js';
 import type { Context } from '../project/project.js';
 import type { Choice } from './merge-fields.js';
-import { mergeProgress } from './merge-progress.js';
 import { mergeState, type StateName } from './merge-state.js';
 
 /** What git has of each side; null for one that deleted the file. */
@@ -52,7 +51,7 @@ export function editNotes(before: Buffer | null, lines: object | null, versions:
 }
 
 export function mergeFile(
-  kind: StateName | 'progress',
+  kind: StateName,
   before: Buffer | null,
   versions: Versions | null,
   file: string,
@@ -60,8 +59,8 @@ export function mergeFile(
   const { ours, theirs, base } = versions ?? { ours: null, theirs: null, base: null };
   const survivor = ours ?? theirs;
   if (survivor && !(ours && theirs)) return keep(kind, before ?? survivor, file, ours ? 'theirs' : 'ours');
-  if (ours && theirs) return merge(kind, { ours, theirs, base }, file, true);
-  return merge(kind, marked(before, file), file, false);
+  if (ours && theirs) return mergeState(kind, { ours, theirs, base }, file, true);
+  return mergeState(kind, marked(before, file), file, false);
 }
 
 function marked(before: Buffer | null, file: string): Sides<Buffer> {
@@ -75,27 +74,14 @@ function marked(before: Buffer | null, file: string): Sides<Buffer> {
   };
 }
 
-function merge(
-  kind: StateName | 'progress',
-  sides: Sides<Buffer>,
-  file: string,
-  isSure: boolean,
-): { bytes: Buffer; choices: Choice[] } {
-  if (kind !== 'progress') return mergeState(kind, sides, file, isSure);
-  const [ours, theirs] = [decodeUtf8(sides.ours, file), decodeUtf8(sides.theirs, file)];
-  const merged = mergeProgress({ ours, theirs, base: null });
-  if (!merged) throw corrupted('file.progress', `${file}: not all of it is lines of progress.`, { file });
-  return { bytes: Buffer.from(merged.text), choices: merged.choices };
-}
-
 /** Deleted by one side, changed by the other: it stays, if it can be read. */
 function keep(
-  kind: StateName | 'progress',
+  kind: StateName,
   bytes: Buffer,
   file: string,
   deletedBy: 'ours' | 'theirs',
 ): { bytes: Buffer; choices: Choice[] } {
-  if (kind !== 'progress') mergeState(kind, { ours: bytes, theirs: bytes, base: null }, file, true);
+  mergeState(kind, { ours: bytes, theirs: bytes, base: null }, file, true);
   const [ours, theirs] = deletedBy === 'ours' ? [undefined, 'changed'] : ['changed', undefined];
   const why = `kept: deleted by ${deletedBy}, changed by ${deletedBy === 'ours' ? 'theirs' : 'ours'}`;
   return { bytes, choices: [{ id: null, field: null, ours, theirs, value: 'kept', why }] };

@@ -39,7 +39,7 @@ export interface Conflict extends ConflictFacts {
   notes: string[];
 }
 
-type Kind = StateName | 'progress' | 'ledger' | 'local' | 'other';
+type Kind = StateName | 'ledger' | 'local' | 'other';
 
 /** All conflicts in `.forge/`. Reads only. A git that does not answer hides none that stand in the files of state. */
 export async function findConflicts(context: Context): Promise<Conflict[]> {
@@ -123,7 +123,7 @@ async function judge(context: Context, seen: Seen): Promise<Conflict> {
 }
 
 interface Read extends Seen {
-  kind: StateName | 'progress' | 'other';
+  kind: StateName | 'other';
   conflict: Pick<Conflict, 'file' | 'path' | 'before' | 'lines' | 'unmerged'>;
   versions: Versions | null;
 }
@@ -153,7 +153,7 @@ async function weigh(context: Context, seen: Read): Promise<Conflict> {
 function kindOf({ layout }: Context, path: string): Kind {
   const kinds: [string, Kind][] = [
     [activeIssuesFile(layout), 'issues'],
-    [progressFile(layout), 'progress'],
+    [progressFile(layout), 'local'],
     [focusFile(layout), 'local'],
     [kfrFile(layout), 'local'],
     [sessionFile(layout), 'local'],
@@ -162,8 +162,7 @@ function kindOf({ layout }: Context, path: string): Kind {
   if (kind) return kind;
   if (path.startsWith(featuresFolder(layout))) return 'feature';
   const name = shown({ ...layout, root: sessionsFolder(layout) }, path);
-  if (/^[^./][^/]*\/session\.json$/.test(name)) return 'session';
-  if (/^[^./][^/]*\/progress\.txt$/.test(name)) return 'progress';
+  if (/^[^./][^/]*\.json$/.test(name)) return 'session';
   if (/^[^./][^/]*\.json$/.test(shown({ ...layout, root: doneIssuesFolder(layout) }, path))) return 'issue';
   return path.startsWith(memoryFolder(layout)) && path.endsWith('.jsonl') ? 'ledger' : 'other';
 }

@@ -15,6 +15,8 @@ export interface LeftFacts {
   pending: number;
   /** The history of this clone is cut off. */
   isShallow: boolean;
+  /** Machine-local files that git has, and the command that takes them out. */
+  tracked: { message: string; fix: string } | null;
   /** Files of `.forge/` that git has, and the working tree has not. */
   deleted: readonly string[];
   /** Files of the ledgers that no commit has, while no session runs that would commit them. */
@@ -101,10 +103,18 @@ function checkOperation({ operation, isShallow }: LeftFacts): Symptom[] {
   ];
 }
 
-function checkHistory({ deleted, uncommitted }: LeftFacts): Symptom[] {
+function checkHistory({ tracked, deleted, uncommitted }: LeftFacts): Symptom[] {
   const some = (files: readonly string[]): string =>
     `${files.slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}`;
   return [
+    ...(tracked === null
+      ? []
+      : degraded(
+          tracked.message,
+          'files that stay on one machine',
+          'each clone gets them, and they conflict; forge does not take them for its own',
+          tracked.fix,
+        )),
     ...(deleted.length === 0
       ? []
       : degraded(

@@ -15,6 +15,7 @@ import { changedFiles } from '../git/commit.js';
 import { indexMayKnow, isShallow, operationInProgress } from '../git/state.js';
 import { deletedFiles } from '../git/status.js';
 import { type Context, lockPolicy } from '../project/project.js';
+import { findTracked } from '../project/tracked.js';
 import { readRunning } from '../session/running.js';
 import { valueOr } from './attempt.js';
 import type { LeftFacts } from './left-rules.js';
@@ -35,6 +36,7 @@ export async function lookAtLeft(context: Context): Promise<LeftFacts> {
       name.endsWith('.json'),
     ).length,
     isShallow: repository !== null && isShallow(repository),
+    tracked: await valueOr(null, () => findTracked(context)),
     ...(await filesLeft(context)),
   };
 }

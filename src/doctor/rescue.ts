@@ -75,8 +75,7 @@ function checkFor({ layout }: Context, file: string): ((bytes: Buffer) => boolea
   ];
   if (file === shown(layout, configFile(layout)))
     return works((bytes) => decodeConfig(decodeUtf8(bytes, file), file));
-  const archived =
-    file.startsWith(`${shown(layout, sessionsFolder(layout))}/`) && file.endsWith('/session.json');
+  const archived = file.startsWith(`${shown(layout, sessionsFolder(layout))}/`);
   if (archived) return works((bytes) => decodeDocument(ARCHIVED_SESSION, bytes, file));
   const format = formats.find(([path]) => file.startsWith(shown(layout, path)))?.[1];
   return format ? works((bytes) => decodeDocument(format, bytes, file)) : null;

@@ -111,6 +111,12 @@ export async function holdsLedgers(git: Git, folder: string, all: boolean): Prom
     .every((record) => record.startsWith('1 ') && (all || record[3] === '.'));
 }
 
+/** Files below these paths that git tracks. */
+export async function trackedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
+  const { code, stdout } = await git(['ls-files', '-z', '--', ...paths], PORCELAIN);
+  return code === 0 ? stdout.split('\0').filter(Boolean) : [];
+}
+
 /** Tracked files below a folder that are not in the working tree. */
 export async function deletedFiles(git: Git, folder: string): Promise<string[]> {
   const { code, stdout } = await git(['ls-files', '--deleted', '-z', '--', folder], PORCELAIN);

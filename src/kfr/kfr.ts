@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { ForgeError, refused, usage } from '../core/error.js';
+import { refused, usage } from '../core/error.js';
 import type { Write } from '../core/files.js';
 import { JsonProblem, parseJson } from '../core/json.js';
 import { kfrFile, openFile } from '../core/paths.js';
@@ -7,7 +7,7 @@ import { checkInput, encodeDocument } from '../core/schema.js';
 import { checkText, lineAt, makeToken, plural } from '../core/text.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
-import { isOwnSession, readRunning, requireRunning } from '../session/running.js';
+import { isOwnSession, type OpenNote, readRunning, requireRunning, warnLost } from '../session/running.js';
 import { MAX_OPERATIONS, type Operation } from './operation.js';
 import { type Applied, applyPatch, type Refusal } from './patch.js';
 import {
@@ -19,13 +19,9 @@ import {
   KFR,
   type Kfr,
   NO_KFR,
-  NOTED_OPEN,
-  type NotedOpen,
-  noteOpen,
   type Outcome,
   openEntries,
   requireResolved,
-  withOpen,
 } from './rules.js';
 
 /** The KFR as it stands, and what it takes of a prompt (tokens, the header left out). */
@@ -46,35 +42,17 @@ export type KfrPatch = { operations: Operation[] };
 /** The entries of the running session; those of another one are not its (KFR-13). */
 export function readKfr(context: Context): Kfr {
   const session = readRunning(context)?.id ?? null;
-  return ofSession(session, readFile(context), readOpen(context));
+  return ofSession(session, readKfrFile(context));
 }
 
-/** Whosever they are. */
+/** As it is stored, without a running session too. It counts only with a session id that this git dir gave out (SES-13). */
 export function readKfrFile(context: Context): Kfr {
-  const kfr = readFile(context);
-  const noted = readOpen(context);
-  const session = readRunning(context)?.id ?? kfr.session ?? noted?.session;
-  return session !== undefined && session === noted?.session ? ofSession(session, kfr, noted) : kfr;
-}
-
-/** A file that a clone or a commit brought is no working memory. */
-function readFile(context: Context): Kfr {
   const kfr = context.disk.readDocument(KFR, kfrFile(context.layout), NO_KFR).value;
   return kfr.session !== null && isOwnSession(context, kfr.session) ? kfr : NO_KFR;
 }
 
-const ofSession = (session: string | null, kfr: Kfr, noted: NotedOpen | null): Kfr =>
-  withOpen(kfr.session === session ? kfr : { ...NO_KFR, session }, noted);
-
-/** Without it the KFR says alone what is open. */
-function readOpen({ disk, layout }: Context): NotedOpen | null {
-  try {
-    return disk.readDocument(NOTED_OPEN, openFile(layout), null).value;
-  } catch (error) {
-    if (error instanceof ForgeError && error.kind === 'corrupted') return null;
-    throw error;
-  }
-}
+const ofSession = (session: string | null, kfr: Kfr): Kfr =>
+  kfr.session === session ? kfr : { ...NO_KFR, session };
 
 export const listKfr = (context: Context): KfrList => summarise(readKfr(context));
 
@@ -143,17 +121,23 @@ function changeKfr<T>(context: Context, change: (kfr: Kfr) => { kfr: Kfr; answer
   const { disk, layout } = context;
   return disk.withLock(() => {
     const { id } = requireRunning(context);
+    warnLost(context);
     const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
-    const own = ofSession(id, before.value, readOpen(context));
+    const own = ofSession(id, before.value);
     const { kfr, answer } = change(own);
-    if (kfr === own) return answer;
-    disk.replace(kfrFile(layout), encodeDocument(kfr), before.bytes);
-    // Second: what was added and is not noted yet is open in the file, and what was settled is closed in it.
-    const noted = noteOpen(kfr);
-    if (noted) disk.replace(openFile(layout), encodeDocument(noted));
-    else disk.remove(openFile(layout));
+    if (kfr !== own) disk.replaceAll(writeKfr(context, kfr), before.bytes);
     return answer;
   });
+}
+
+/** Working memory, and beside it in the git dir what would be named if that file were lost. Caller holds the lock. */
+export function writeKfr({ layout }: Context, kfr: Kfr): Write[] {
+  const entries = openEntries(kfr).map(({ id, text }) => ({ id, text }));
+  const note: OpenNote = { schema_version: '1.0', session: kfr.session ?? '', entries };
+  return [
+    { path: kfrFile(layout), bytes: encodeDocument(kfr) },
+    { path: openFile(layout), bytes: encodeDocument(note) },
+  ];
 }
 
 export interface KfrCleared {
@@ -200,7 +184,7 @@ export function switchContext(context: Context, what: string): Write[] {
   context.warnings.push(
     `${plural(kfr.entries.length, 'KFR entry', 'KFR entries')} of the former task expired: ${kfr.entries.map(({ id }) => id).join(', ')}.`,
   );
-  return [{ path: kfrFile(context.layout), bytes: encodeDocument(expireAll(kfr, timestamp(context))) }];
+  return writeKfr(context, expireAll(kfr, timestamp(context)));
 }
 
 /** What a prompt gets: the header and the entries; null when there are none (KFR-04). */

@@ -14,8 +14,6 @@ export interface BriefingData {
   /** The running session's NEXT line. */
   next: string | null;
   last: ArchivedSession | null;
-  /** The last one was not started in this clone: it cannot be resumed. */
-  isLastForeign?: boolean;
   /** Whose NEXT counts, when that is not the last one's. */
   said?: ArchivedSession | null;
   features: readonly Feature[];
@@ -26,6 +24,8 @@ export interface BriefingData {
   architecture?: readonly string[];
   /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
   proven?: readonly Proven[];
+  /** Of the session that was resumed, and not in force here. */
+  offered?: readonly { kind: string; text: string }[];
   issues: readonly Unit[];
   commits: readonly { short: string; at: string; subject: string }[];
 }
@@ -46,13 +46,13 @@ function focusItems(focus: Focus): string[] {
   return items;
 }
 
-function nextItems({ next, last, isLastForeign, said: handover = last }: BriefingData): string[] {
+function nextItems({ next, last, said: handover = last }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
   if (!last) return [];
   const name = sessionName(last.id);
   const step = handover?.next ?? null;
   const said = step === null ? [] : [`${escapeControls(step)} (from ${sessionName(handover?.id ?? '')})`];
-  if (last.status !== 'interrupted' || last.resumed_by || isLastForeign) return said;
+  if (last.status !== 'interrupted' || last.resumed_by) return said;
   return [...said, `Session ${name} was interrupted: forge session start --resume ${name}`];
 }
 
@@ -146,6 +146,14 @@ const SECTIONS: readonly SectionSpec[] = [
     key: 'next',
     title: 'Next step',
     items: nextItems,
+    command: 'forge session list',
+    priority: 2,
+    source: 'asserted',
+  },
+  {
+    key: 'offered',
+    title: 'Left by the resumed session, not in force (forge kfr patch --add "KIND:TEXT" takes one over)',
+    items: ({ offered = [] }) => offered.map(({ kind, text }) => `${kind}: ${oneLine(text, 300)}`),
     command: 'forge session list',
     priority: 2,
     source: 'asserted',

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { recentCommits } from '../commit/recent.js';
+import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
 import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
@@ -10,21 +10,21 @@ import { FEATURE_LIST, type Feature } from '../feature/rules.js';
 import type { Commit } from '../git/read.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
-import { injection, NO_KFR } from '../kfr/rules.js';
+import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { LEARNED_LIST, type Learning, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/investigation.js';
 import { readKnowledge } from '../learning/knowledge.js';
 import type { Proven } from '../learning/proven.js';
 import { type Context, readConfig } from '../project/project.js';
-import { recentArchives } from './archive.js';
+import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections } from './briefing-sections.js';
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
 import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
-import { isOwnSession, readRunning } from './running.js';
+import { readRunning } from './running.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
@@ -40,7 +40,6 @@ export interface Memory {
   issues: Unit[];
   commits: Commit[];
   last: ArchivedSession | null;
-  isLastForeign: boolean;
   /** The last that said what comes next, or that ended without a word: one that was cut off takes nothing back. */
   said: ArchivedSession | null;
   /** What architecture.md says must hold. */
@@ -65,7 +64,6 @@ export function readState(context: Context): Omit<Memory, 'commits' | 'architect
     features: believe(context, features.entries),
     issues: issues.issues,
     last,
-    isLastForeign: last !== null && !isOwnSession(context, last.id),
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     checked: [...learned.checked, ...features.checked, ...(issues.bytes ? [issues.path] : [])].map((path) =>
       shown(layout, path),
@@ -77,7 +75,7 @@ export function readState(context: Context): Omit<Memory, 'commits' | 'architect
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const config = readConfig(context);
-  const log = recentCommits(context, config.briefing.commits);
+  const log = recentCommits(context, lookBack(config.briefing.commits));
   log.catch(() => undefined);
   const state = readState(context);
   const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
@@ -112,8 +110,13 @@ export function composeBriefing(
 ): Briefing {
   const config = readConfig(context);
   const progress = parseProgress(readProgressText(context));
-  const commits = config.briefing.commits === 0 ? [] : memory.commits;
-  const sections = briefingSections({ ...memory, commits, next: progress.next ?? null });
+  const commits = withoutOwn(memory.commits).slice(0, config.briefing.commits);
+  const sections = briefingSections({
+    ...memory,
+    commits,
+    next: progress.next ?? null,
+    offered: readOffered(context),
+  });
   const running = session === null ? 'no session is running' : sessionName(session);
   return cutBriefing(
     `FORGE briefing, ${running}`,
@@ -123,6 +126,18 @@ export function composeBriefing(
     makeToken(12),
     leadOf(context, session),
   );
+}
+
+/**
+ * Working memory of the session that was resumed, as its archive has it and where it is not in force: an archive comes with
+ * the repository, so each entry is for the agent to take over or leave (SES-13).
+ */
+function readOffered(context: Context): Entry[] {
+  const resumed = readRunning(context)?.resumed_from;
+  if (resumed === undefined || !archivedIds(context).includes(resumed)) return [];
+  const { entries, closed } = readKfr(context);
+  const known = new Set([...entries, ...closed].map(({ text }) => text));
+  return kfrIn(requireArchive(context, resumed)).entries.filter(({ text }) => !known.has(text));
 }
 
 function leadOf(context: Context, session: string | null): Lead | null {

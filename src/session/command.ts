@@ -106,7 +106,8 @@ function renderEnd(
   { session, archive, learned, expired, commit, commit_skipped }: EndedSession,
   style: Style,
 ): string {
-  const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`, `  archive  ${archive}`];
+  const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`];
+  if (archive !== null) rows.push(`  archive  ${archive}`);
   for (const learning of learned)
     if (learning.kind !== 'invariant')
       rows.push(

@@ -11,7 +11,7 @@ import { ledgerTrailer } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
 import type { Focus } from './focus-rules.js';
 import { parseProgress } from './progress-rules.js';
-import { type RunningSession, sessionName } from './rules.js';
+import { ARCHIVED_SESSION, type RunningSession, sessionName } from './rules.js';
 
 interface EndedWork {
   running: RunningSession;
@@ -91,7 +91,7 @@ function withoutId({ task, linear_issue }: Focus, feature: string | undefined): 
 
 /** What the session wrote itself: neither the start lines nor the last one. */
 function progressTexts({ disk, layout }: Context, id: string): string[] {
-  const archived = disk.read(archiveFile(layout, id, 'progress.txt'))?.toString('utf8') ?? '';
-  const { lines } = parseProgress(archived);
+  const archived = disk.readDocument(ARCHIVED_SESSION, archiveFile(layout, id), null).value;
+  const { lines } = parseProgress(archived?.progress?.join('\n') ?? '');
   return lines.slice(2, -1).map(({ text }) => text);
 }

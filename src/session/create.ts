@@ -1,14 +1,15 @@
 import type { Write } from '../core/files.js';
-import { archiveFile, focusFile, kfrFile, openFile, progressFile, sessionFile } from '../core/paths.js';
+import { archiveFile, focusFile, progressFile, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { selectNext, taskLine } from '../feature/next.js';
-import { noteOpen } from '../kfr/rules.js';
+import { writeKfr } from '../kfr/kfr.js';
 import { type Context, lockPolicy, timestamp } from '../project/project.js';
-import { archivedIds, readArchivedKfr, recentArchives, updateArchive } from './archive.js';
+import { archivedIds, focusIn, readLeftKfr, recentArchives, updateArchive } from './archive.js';
 import type { Memory } from './briefing.js';
 import { showFocus } from './focus.js';
-import { FOCUS, type Focus, NO_FOCUS, planFocus } from './focus-rules.js';
+import { type Focus, NO_FOCUS, planFocus } from './focus-rules.js';
 import { allocateSessionId } from './ids.js';
+import { forgetLeftKfr } from './interruption.js';
 import { addEntry, setNext, startProgress } from './progress-rules.js';
 import { type ArchivedSession, RUNNING_SESSION, type RunningSession, sessionName } from './rules.js';
 import { holderHere } from './running.js';
@@ -46,8 +47,6 @@ export function createSession(
     goal: goal ?? resumed?.goal ?? null,
     ...(resumed ? { resumed_from: resumed.id } : {}),
     holder: holderHere(context),
-    root: layout.root,
-    inode: disk.inode(layout.dir),
   };
   warnAboutClock(context, running);
   let progress = startProgress(
@@ -59,7 +58,7 @@ export function createSession(
     progress = addEntry(progress, world.now(), `Resumed ${sessionName(resumed.id)}`);
     if (resumed.next !== null) progress = setNext(progress, resumed.next);
   }
-  const focus = resumed ? archivedFocus(context, resumed) : chooseFocus(context, memory, goal);
+  const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal);
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
@@ -67,8 +66,10 @@ export function createSession(
     { path: sessionFile(layout), bytes: encodeDocument(running) },
   ]);
   // In a dry run that may only be about to be one.
-  if (resumed && disk.exists(archiveFile(layout, resumed.id)))
+  if (resumed && disk.exists(archiveFile(layout, resumed.id))) {
     updateArchive(context, resumed.id, (session) => ({ ...session, resumed_by: running.id }));
+    forgetLeftKfr(context, resumed.id);
+  }
   return running;
 }
 
@@ -86,18 +87,8 @@ export function chooseFocus(context: Context, memory: Memory, goal: string | und
 
 /** The working memory of the session that is resumed goes on in this one (KFR-13). */
 function takeAlong(context: Context, resumed: ArchivedSession, session: string): Write[] {
-  const kfr = readArchivedKfr(context, resumed.id);
-  if (kfr.entries.length === 0) return [];
-  const { layout } = context;
-  const noted = noteOpen({ ...kfr, session });
-  return [
-    { path: kfrFile(layout), bytes: encodeDocument({ ...kfr, session }) },
-    ...(noted ? [{ path: openFile(layout), bytes: encodeDocument(noted) }] : []),
-  ];
-}
-
-function archivedFocus({ disk, layout }: Context, { id }: ArchivedSession): Focus {
-  return disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value;
+  const kfr = readLeftKfr(context, resumed.id);
+  return kfr.entries.length === 0 ? [] : writeKfr(context, { ...kfr, session });
 }
 
 function warnAboutClock(context: Context, running: RunningSession): void {

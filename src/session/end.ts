@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
 import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
-import { recentCommits, rememberCommits } from '../commit/recent.js';
-import { ForgeError } from '../core/error.js';
-import { archiveFolder, intentFile, shown } from '../core/paths.js';
+import { lookBack, recentCommits, rememberCommits } from '../commit/recent.js';
+import { ForgeError, refused } from '../core/error.js';
+import { archiveFile, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -14,16 +14,16 @@ import { refreshViews } from '../knowledge/views.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
 import { rebuildViews } from '../ledger/view.js';
+import type { Config } from '../project/config.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { commitSession } from './commit.js';
 import { showFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
-import { shortTermFiles } from './interruption.js';
-import { readProgressText } from './progress.js';
+import { isWorth, shortTerm } from './interruption.js';
 import { addEntry, parseProgress, setNext } from './progress-rules.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
-import { readRunning, requireRunning } from './running.js';
+import { judgeRunning, readRunning, requireRunning } from './running.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -49,8 +49,8 @@ const INTENT: Format<EndIntent> = { name: 'intent', version: '1.0', schema: EndI
 
 export interface EndedSession {
   session: { id: string; ended_at: string };
-  /** Where the session is kept. */
-  archive: string;
+  /** Where the session is kept; null for one in which nothing happened. */
+  archive: string | null;
   learned: Learning[];
   /** KFR entries that were not promoted, and are gone with the session (KFR-14). */
   expired: Entry[];
@@ -77,6 +77,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const { running, focus, intent, learned, expired } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
+    refuseHeld(context, session, config);
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
@@ -90,13 +91,14 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
-  if (!('skipped' in outcome)) await rememberHead(context, config.briefing.commits);
+  if (!('skipped' in outcome)) await rememberHead(context, lookBack(config.briefing.commits));
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
   if (after && !context.disk.dryRun) rebuildViews(ledgerOf(context), after.snapshot);
+  const archive = archiveFile(context.layout, running.id);
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
-    archive: shown(context.layout, archiveFolder(context.layout, running.id)),
+    archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
     learned,
     expired,
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
@@ -118,6 +120,16 @@ async function tellGit<T>(context: Context, work: () => Promise<T>): Promise<T |
     context.warnings.push(`Memory was not verified: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
     return null;
   }
+}
+
+/** SES-09: an agent does not end what another agent is at work in. A person at a terminal may. */
+function refuseHeld(context: Context, running: RunningSession, config: Config): void {
+  const verdict = judgeRunning(context, running, config);
+  if (verdict.state !== 'held' || context.world.terminal) return;
+  const name = sessionName(running.id);
+  throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
+    hint: 'forge session start --join  (work in it too, then end it)',
+  });
 }
 
 function planEnd(running: RunningSession, input: SessionEndInput, focus: Focus, at: string): EndIntent {
@@ -147,26 +159,35 @@ export function finishIntent(context: Context): void {
 /** Every step can run again after a crash in any of them; the intent goes last. */
 function completeEnd(context: Context, intent: EndIntent): Learning[] {
   const running = readRunning(context);
-  if (running?.id === intent.id) archiveEnded(context, running, intent);
   const learned = storeLearnings(context, intent);
+  if (running?.id === intent.id) archiveEnded(context, running, intent, learned);
   if (running === null || running.id === intent.id) clearShortTerm(context);
   context.disk.remove(intentFile(context.layout));
   return learned;
 }
 
-function archiveEnded(context: Context, running: RunningSession, intent: EndIntent): void {
-  let text = addEntry(readProgressText(context), new Date(intent.at), 'Session ending');
+/** SES-14: an empty session has no archive. */
+function archiveEnded(
+  context: Context,
+  running: RunningSession,
+  intent: EndIntent,
+  learned: readonly Learning[],
+): void {
+  if (!isWorth(context) && learned.length === 0 && intent.next === null) return;
+  const files = shortTerm(context);
+  let text = addEntry(files.progress?.join('\n') ?? '', new Date(intent.at), 'Session ending');
   if (intent.next !== null) text = setNext(text, intent.next);
   // Asked after the end was cut off: to be taken along by --resume, not forgotten.
   const isOpen = openEntries(readKfr(context)).length > 0;
   const session = toArchive(running, {
+    ...files,
     status: isOpen ? 'interrupted' : 'ended',
     ended_at: isOpen ? null : intent.at,
-    learned: intent.learned,
-    failed: intent.failed,
+    learned: learned.map(({ id }) => id),
     next: parseProgress(text).next ?? null,
+    progress: text.split('\n'),
   });
-  writeArchive(context, session, shortTermFiles(context, text));
+  writeArchive(context, session);
 }
 
 function storeLearnings(context: Context, { learned, failed, task, at }: EndIntent): Learning[] {

@@ -1,20 +1,12 @@
-import { focusFile } from '../core/paths.js';
-import { encodeDocument } from '../core/schema.js';
+import { focusFile, leftKfrFile, leftKfrFolder } from '../core/paths.js';
 import { readKfrFile } from '../kfr/kfr.js';
-import { type Entry, type Kfr, openEntries, requireResolved } from '../kfr/rules.js';
+import { type Kfr, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
-import {
-  type ArchiveFiles,
-  clearShortTerm,
-  readArchivedKfr,
-  recentArchives,
-  writeArchive,
-} from './archive.js';
+import { archivedIds, clearShortTerm, readLeftKfr, requireArchive, writeArchive } from './archive.js';
 import { FOCUS, NO_FOCUS } from './focus-rules.js';
-import { lastGiven } from './ids.js';
 import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
-import { type ArchivedSession, type RunningSession, resumable, sessionName, toArchive } from './rules.js';
+import { type ArchivedSession, type RunningSession, sessionName, toArchive } from './rules.js';
 
 /** What `startProgress` writes by itself; a file with no more than that holds no work. */
 const START_LINES = 2;
@@ -24,32 +16,53 @@ export function holdsWork(progress: string): boolean {
   return date !== null && (lines.length > START_LINES || next !== undefined);
 }
 
+/** The files of the running session, as its archive has them. */
+export function shortTerm(context: Context): Pick<ArchivedSession, 'progress' | 'focus' | 'kfr' | 'next'> {
+  const { disk, layout } = context;
+  const text = readProgressText(context);
+  const kfr = readKfrFile(context);
+  return {
+    next: parseProgress(text).next ?? null,
+    progress: text.split('\n'),
+    focus: disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value,
+    ...(isUsed(kfr) ? { kfr } : {}),
+  };
+}
+
+const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;
+
+/** Whether a session leaves something that is worth an archive: a line of progress, or working memory. */
+export const isWorth = (context: Context): boolean =>
+  holdsWork(readProgressText(context)) || isUsed(readKfrFile(context));
+
 /** Archives a session that was left behind as `interrupted`; nothing of it is lost (SES-07). Caller holds the lock. */
 export function archiveInterrupted(context: Context, running: RunningSession): ArchivedSession {
-  const text = readProgressText(context);
-  const session = toArchive(running, {
-    status: 'interrupted',
-    ended_at: null,
-    learned: [],
-    failed: [],
-    next: parseProgress(text).next ?? null,
-  });
-  writeArchive(context, session, shortTermFiles(context, text));
+  const end = { status: 'interrupted' as const, ended_at: null, learned: [] };
+  const session = toArchive(running, { ...end, ...shortTerm(context) });
+  writeArchive(context, session);
   clearShortTerm(context);
   return session;
 }
 
 /**
- * Progress without a session record: a start was cut before the record was written, or someone removed it. When it
- * holds work, it is archived under the id given. Caller holds the lock.
+ * Progress without a session record of this clone: a start was cut before the record was written, or somebody removed it.
+ * When it holds work, it is archived under the id given; its open questions can only be taken along. Caller holds the lock.
  */
-function archiveOrphan(
+export function archiveLeft(
   context: Context,
+  resume: string | undefined,
   allocate: () => { id: string; seq: number },
 ): ArchivedSession | null {
+  const kfr = readKfrFile(context);
+  if (resume !== 'latest')
+    requireResolved(
+      kfr,
+      'Working memory of a session whose record is gone cannot be left',
+      'forge session start --resume latest  (takes it along)',
+    );
   const text = readProgressText(context);
-  if (!holdsWork(text) && readKfrFile(context).entries.length === 0) return null;
-  const { date, lines, next } = parseProgress(text);
+  if (!holdsWork(text) && kfr.entries.length === 0) return null;
+  const { date, lines } = parseProgress(text);
   const session: ArchivedSession = {
     schema_version: '1.0',
     ...allocate(),
@@ -59,10 +72,9 @@ function archiveOrphan(
     status: 'interrupted',
     ended_at: null,
     learned: [],
-    failed: [],
-    next: next ?? null,
+    ...shortTerm(context),
   };
-  writeArchive(context, session, shortTermFiles(context, text));
+  writeArchive(context, session);
   clearShortTerm(context);
   context.warnings.push(
     `Progress without a session was found; it is kept as ${session.id} (${timestamp(context)}).`,
@@ -70,61 +82,25 @@ function archiveOrphan(
   return session;
 }
 
-/** Work without a record, before a session starts: its open questions can only be taken along. */
-export function archiveLeft(
-  context: Context,
-  resume: string | undefined,
-  allocate: () => { id: string; seq: number },
-): ArchivedSession | null {
-  if (resume !== 'latest')
-    requireResolved(
-      readKfrFile(context),
-      'Working memory of a session whose record is gone cannot be left',
-      'forge session start --resume latest  (takes it along)',
-    );
-  return archiveOrphan(context, allocate);
-}
-
-/**
- * A session of this place was interrupted with questions open, and no later one knows them: a `--resume` was cut off
- * after the archiving. What other clones left is theirs.
- */
+/** Working memory of an interrupted session of this worktree has questions open, and no session took them along. */
 export function refuseToForget(context: Context): void {
-  const here = new Set(lastGiven(context.layout));
-  const recent = recentArchives(context).filter(({ id }) => here.has(id));
-  for (const left of resumable(recent)) {
-    const kfr = readArchivedKfr(context, left.id);
-    if (openEntries(kfr).length === 0) continue;
-    const known = new Set(
-      recent.filter(({ seq }) => seq > left.seq).flatMap(({ id }) => marksOf(context, id)),
-    );
-    const name = sessionName(left.id);
+  const { disk, layout } = context;
+  const known = new Set(archivedIds(context));
+  for (const file of disk.list(leftKfrFolder(layout))) {
+    const id = file.replace(/\.json$/, '');
+    const kfr = readLeftKfr(context, id);
+    if (!known.has(id) || openEntries(kfr).length === 0) continue;
+    const { status, resumed_by } = requireArchive(context, id);
+    if (status !== 'interrupted' || resumed_by !== undefined) continue;
+    const name = sessionName(id);
     requireResolved(
-      { ...kfr, entries: kfr.entries.filter((entry) => !known.has(markOf(entry))) },
+      kfr,
       `Session ${name} was interrupted and cannot be left`,
       `forge session start --resume ${name}  (takes them along)`,
     );
   }
 }
 
-/** An entry that was taken along keeps both. */
-const markOf = ({ id, created_at }: Pick<Entry, 'id' | 'created_at'>): string => `${id} ${created_at}`;
-
-function marksOf(context: Context, session: string): string[] {
-  const { entries, closed } = readArchivedKfr(context, session);
-  return [...entries, ...closed].map(markOf);
-}
-
-/** What a session's archive has beside its record, as it stands now. */
-export function shortTermFiles(context: Context, progress: string): ArchiveFiles {
-  const { disk, layout } = context;
-  const focus = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
-  const kfr = readKfrFile(context);
-  return {
-    'progress.txt': progress,
-    'focus.json': encodeDocument(focus).toString('utf8'),
-    ...(isUsed(kfr) ? { 'kfr.json': encodeDocument(kfr).toString('utf8') } : {}),
-  };
-}
-
-const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || closed.length > 0;
+/** Its working memory went on in another session, or was settled. */
+export const forgetLeftKfr = ({ disk, layout }: Context, id: string): void =>
+  disk.remove(leftKfrFile(layout, id));

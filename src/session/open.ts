@@ -6,12 +6,12 @@ import { plural } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
 import { requireResolved } from '../kfr/rules.js';
 import { type Context, readConfig } from '../project/project.js';
-import { clearShortTerm, keepForeign, requireResumable } from './archive.js';
+import { clearShortTerm, requireResumable } from './archive.js';
 import { type Around, allocate, createSession } from './create.js';
 import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
 import { readProgressText } from './progress.js';
 import { type ArchivedSession, type RunningSession, sessionName } from './rules.js';
-import { holderHere, isLeftBehind, judgeRunning, readRunning } from './running.js';
+import { holderHere, isLeftBehind, judgeRunning, readRunning, warnLost } from './running.js';
 
 /** What somebody who starts a session wants. */
 export interface Wanted {
@@ -37,11 +37,9 @@ export function openSession(
     if (typeof settled === 'string') return { running: takePlace(context, running, settled), state: settled };
     left = settled;
   } else {
-    const isKept = keepForeign(context);
+    warnLost(context);
     if (isLeftBehind(context)) clearShortTerm(context);
-    // A dry run has moved nothing.
-    else if (!(isKept && context.disk.dryRun))
-      left = archiveLeft(context, input.resume, () => allocate(context));
+    else left = archiveLeft(context, input.resume, () => allocate(context));
   }
   if (input.resume === undefined && !readRunning(context)) refuseToForget(context);
   const resumed = input.resume === undefined ? null : findResumed(context, input.resume, left);

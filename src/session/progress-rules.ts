@@ -98,20 +98,6 @@ export function parseProgress(file: string): Progress {
   return { date, lines, ...(next === undefined ? {} : { next }) };
 }
 
-/** A session's file of entries, `at` in minutes since 1970, with a line where another day begins. */
-export function writeProgress(entries: readonly { at: number; text: string }[], next?: string): string {
-  let body = '';
-  let last = '';
-  for (const { at, text } of entries) {
-    const date = new Date(at * 60_000);
-    if (last === '') body = sessionHeader(date);
-    else if (last !== dayOf(date)) body += dayHeader(date);
-    last = dayOf(date);
-    body += formatEntry(date, text);
-  }
-  return join(body, next);
-}
-
 interface Parts {
   body: string;
   next?: string;

@@ -25,25 +25,25 @@ const Core = {
 export const RunningSession = z.looseObject({
   ...Core,
   holder: Holder,
-  /** Where it runs; a copied folder is not this session. */
-  root: z.string(),
-  /** The folder's inode: the same folder seen under another path (a container's mount, a move) is no copy. */
-  inode: z.optional(z.int()),
   joined: z.optional(z.array(Holder)),
   /** Its agent is gone and said so: the next start offers it. */
   parked: z.optional(z.looseObject({ at: z.string(), agent: z.string() })),
 });
 export type RunningSession = z.infer<typeof RunningSession>;
 
-/** `memory/sessions/<id>/session.json`: what lasts of it. Committed, so nothing of the machine is in it. */
+/** `memory/sessions/<id>.json`: what lasts of it. Committed, so nothing of the machine is in it. */
 export const ArchivedSession = z.looseObject({
   ...Core,
   status: z.enum(SESSION_STATUSES),
   ended_at: z.nullable(z.string()),
+  /** The ids of what was learned. */
   learned: z.array(z.string()),
-  failed: z.array(z.string()),
   next: z.nullable(z.string()),
   resumed_by: z.optional(z.string()),
+  /** The lines of progress.txt, focus.json, and kfr.json where working memory was used. */
+  progress: z.optional(z.array(z.string())),
+  focus: z.optional(z.unknown()),
+  kfr: z.optional(z.unknown()),
 });
 export type ArchivedSession = z.infer<typeof ArchivedSession>;
 
@@ -120,8 +120,8 @@ export function resumable(sessions: readonly ArchivedSession[]): ArchivedSession
 /** The committed form of a running session. */
 export function toArchive(
   running: RunningSession,
-  end: Pick<ArchivedSession, 'status' | 'ended_at' | 'learned' | 'failed' | 'next'>,
+  end: Pick<ArchivedSession, 'status' | 'ended_at' | 'learned' | 'next' | 'progress' | 'focus' | 'kfr'>,
 ): ArchivedSession {
-  const { holder: _holder, root: _root, joined: _joined, parked: _parked, ...kept } = running;
+  const { holder: _holder, joined: _joined, parked: _parked, ...kept } = running;
   return { ...kept, ...end };
 }

@@ -1,6 +1,8 @@
+import * as z from 'zod/mini';
 import { refused } from '../core/error.js';
 import { type Holder, judgeHolder, type Verdict } from '../core/holder.js';
-import { archiveFolder, sessionFile } from '../core/paths.js';
+import { archiveFile, kfrFile, openFile, sessionFile } from '../core/paths.js';
+import type { Format } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import type { Config } from '../project/config.js';
 import { type Context, readConfig } from '../project/project.js';
@@ -26,12 +28,6 @@ export function ownSessions({ layout, repository }: Context): (id: string) => bo
 
 export const isOwnSession = (context: Context, id: string): boolean => ownSessions(context)(id);
 
-/** The session recorded as running here that another clone started, or null. */
-export function readForeign(context: Context): RunningSession | null {
-  const record = readRecord(context);
-  return record && !isOwnSession(context, record.id) ? record : null;
-}
-
 /** True when a crash between archiving and clearing left the short-term files of an archived session behind. */
 export function isLeftBehind(context: Context): boolean {
   const record = readRecord(context);
@@ -42,31 +38,52 @@ const readRecord = ({ disk, layout }: Context): RunningSession | null =>
   disk.readDocument(RUNNING_SESSION, sessionFile(layout), null).value;
 
 const isArchived = ({ disk, layout }: Context, { id }: RunningSession): boolean =>
-  disk.exists(archiveFolder(layout, id));
+  disk.exists(archiveFile(layout, id));
 
-/** For commands that write to it: not in a copy of its folder, which would end it under the same id. */
+/** For commands that write to it. */
 export function requireRunning(context: Context): RunningSession {
-  const hint = 'forge session start';
   const running = readRunning(context);
-  if (!running) {
-    const foreign = readForeign(context);
-    const why = foreign ? ` ${describeForeign(foreign)}.` : '';
-    throw refused('session.none', `No session is running.${why}`, { hint });
-  }
-  if (isHere(context, running)) return running;
-  throw refused(
-    'session.elsewhere',
-    `Session ${sessionName(running.id)} was started in another folder; this one is a copy, or was moved.`,
-    { hint },
-  );
+  if (running) return running;
+  const record = readRecord(context);
+  const isForeign = record !== null && !isOwnSession(context, record.id);
+  const why = isForeign ? ` Session ${sessionName(record.id)} was not started in this clone.` : '';
+  const lost = describeLost(context);
+  throw refused('session.none', `No session is running.${why}${lost === null ? '' : ` ${lost}`}`, {
+    hint: 'forge session start',
+  });
 }
 
-export const describeForeign = ({ id }: { id: string }): string =>
-  `Session ${sessionName(id)} was not started in this clone`;
+/** The open questions that forge noted beside a session, in the git dir. */
+const Lost = z.looseObject({
+  schema_version: z.string(),
+  session: z.string(),
+  entries: z.array(z.looseObject({ id: z.string(), text: z.string() })),
+});
+export type OpenNote = z.infer<typeof Lost>;
+const LOST: Format<OpenNote> = { name: 'open', version: '1.0', schema: Lost };
 
-/** Not in a copy of its folder. */
-const isHere = ({ layout, disk }: Context, { root, inode }: RunningSession): boolean =>
-  root === layout.root || inode === disk.inode(layout.dir);
+/** SES-13: names what was open where the files of a running session are gone (`git clean -fdx`). Null: nothing is lost. */
+export function describeLost(context: Context): string | null {
+  const { disk, layout } = context;
+  const note = disk.readDocument(LOST, openFile(layout), null).value;
+  if (
+    !note ||
+    note.entries.length === 0 ||
+    disk.exists(kfrFile(layout)) ||
+    disk.exists(archiveFile(layout, note.session))
+  )
+    return null;
+  const named = note.entries.map(({ id, text }) => `${id} "${oneLine(text, 120)}"`).join(', ');
+  return `The working memory of session ${sessionName(note.session)} is gone; open were: ${named}. Add again what still matters: forge kfr patch --add "OpenQuestion:…"`;
+}
+
+/** Says so once; the note goes with it. */
+export function warnLost(context: Context): void {
+  const lost = describeLost(context);
+  if (lost === null) return;
+  if (!context.warnings.includes(lost)) context.warnings.push(lost);
+  context.disk.remove(openFile(context.layout));
+}
 
 /**
  * Who would hold a session started now: the agent that a hook speaks for, or below which this process runs; else the
@@ -83,7 +100,6 @@ export function holderHere({ world, layout }: Context): Holder {
 /** Whether the running session is ours, someone else's, or was left behind. */
 export function judgeRunning(context: Context, running: RunningSession, config: Config): Verdict {
   const { world, lastActivity } = context;
-  if (!isHere(context, running)) return { state: 'interrupted', why: 'the folder was copied or moved' };
   const joined = running.joined ?? [];
   const me = holderHere(context);
   // The same process may have begun another conversation: it was told that the first one ended.
@@ -108,12 +124,8 @@ export function judgeRunning(context: Context, running: RunningSession, config: 
   return isOurs ? { state: 'same' } : verdict;
 }
 
-/**
- * Whether an agent can be asked to settle what is open in a session: not while somebody else is at work in it, and not in
- * a copy of its folder, where nothing of it can be written.
- */
+/** Whether an agent can be asked to settle what is open in a session: not while somebody else is at work in it. */
 export function isOursToSettle(context: Context, running: RunningSession): boolean {
-  if (!isHere(context, running)) return false;
   if (judgeRunning(context, running, readConfig(context)).state !== 'held') return true;
   return [running.holder, ...(running.joined ?? [])].every((id) => context.world.liveness(id) === 'gone');
 }

@@ -1,25 +1,28 @@
 import { refused } from '../core/error.js';
-import { archiveFile, focusFile, shown } from '../core/paths.js';
-import { decodeUtf8 } from '../core/schema.js';
+import { focusFile } from '../core/paths.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
+import { listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import {
   archivedIds,
   clearShortTerm,
   displayId,
-  readArchivedKfr,
+  focusIn,
+  kfrIn,
+  progressIn,
   readArchives,
+  readLeftKfr,
   requireArchive,
   updateArchive,
   writeArchive,
 } from './archive.js';
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
-import { shortTermFiles } from './interruption.js';
+import { forgetLeftKfr, isWorth, shortTerm } from './interruption.js';
 import { readProgressText } from './progress.js';
 import { type Progress, parseProgress } from './progress-rules.js';
 import { type ArchivedSession, type RunningSession, sessionName, shownId, toArchive } from './rules.js';
-import { isOwnSession, judgeRunning, readRunning } from './running.js';
+import { judgeRunning, readRunning } from './running.js';
 
 /** One row of `session list`. */
 export interface SessionRow {
@@ -79,7 +82,6 @@ function activeRow(context: Context, running: RunningSession, all: readonly stri
     status: 'running',
     ended_at: null,
     learned: [],
-    failed: [],
     next: null,
   });
   const next = parseProgress(readProgressText(context)).next ?? null;
@@ -102,21 +104,20 @@ export interface SessionDetail {
 
 /** One archived session, by its shown or stored id. */
 export function showSession(context: Context, input: { id: string }): SessionDetail {
-  const { disk, layout } = context;
   const session = requireArchive(context, input.id);
   const { id } = session;
-  const progressPath = archiveFile(layout, id, 'progress.txt');
-  const text = decodeUtf8(disk.read(progressPath) ?? Buffer.alloc(0), shown(layout, progressPath));
+  const known = new Map(listKnowledge(context).learnings.map((learning) => [learning.id, learning]));
+  const learned = session.learned.flatMap((learning) => known.get(learning) ?? []);
   return {
     session: {
       ...row(session, archivedIds(context)),
-      learned: session.learned,
-      failed: session.failed,
+      learned: learned.flatMap((entry) => (entry.kind === 'success' ? [entry.approach] : [])),
+      failed: learned.flatMap((entry) => (entry.kind === 'failure' ? [entry.issue] : [])),
       goal: session.goal ?? null,
     },
-    focus: disk.readDocument(FOCUS, archiveFile(layout, id, 'focus.json'), NO_FOCUS).value,
-    kfr: readArchivedKfr(context, id).entries,
-    progress: parseProgress(text),
+    focus: focusIn(session),
+    kfr: kfrIn(session).entries,
+    progress: parseProgress(progressIn(session)),
   };
 }
 
@@ -140,10 +141,8 @@ const isNamed = (running: RunningSession, id: string | undefined): boolean =>
 
 function discardRunning(context: Context, running: RunningSession): string {
   requireResolved(readKfr(context), 'The session cannot be discarded');
-  const text = readProgressText(context);
-  const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [], failed: [] };
-  const session = toArchive(running, { ...end, next: parseProgress(text).next ?? null });
-  writeArchive(context, session, shortTermFiles(context, text));
+  const end = { status: 'discarded' as const, ended_at: timestamp(context), learned: [] };
+  if (isWorth(context)) writeArchive(context, toArchive(running, { ...end, ...shortTerm(context) }));
   clearShortTerm(context);
   return running.id;
 }
@@ -158,14 +157,14 @@ function discardArchived(context: Context, wanted: string | undefined): string {
       `Session ${sessionName(found.id)} was ${found.status}; there is nothing to discard.`,
       { hint: 'forge session list' },
     );
-  // Once it was resumed, its working memory went on in another session, and was settled there. A session of another clone
-  // cannot be resumed, so its working memory cannot be settled here.
-  if (found.resumed_by === undefined && isOwnSession(context, found.id))
+  // Once it was resumed, its working memory went on in another session, and was settled there.
+  if (found.resumed_by === undefined)
     requireResolved(
-      readArchivedKfr(context, found.id),
+      readLeftKfr(context, found.id),
       `Session ${sessionName(found.id)} cannot be discarded`,
       `forge session start --resume ${sessionName(found.id)}  (brings them back; then resolve or dismiss them)`,
     );
   updateArchive(context, found.id, (session) => ({ ...session, status: 'discarded' }));
+  forgetLeftKfr(context, found.id);
   return found.id;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { readNoted, recentCommits, rememberCommits } from '../commit/recent.js';
+import { lookBack, readNoted, recentCommits, rememberCommits } from '../commit/recent.js';
 import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -70,7 +70,7 @@ export async function startSession(
 ): Promise<StartedSession> {
   const input = checkInput(SessionStartInput, raw);
   if (input.goal !== undefined) checkText(input.goal, { what: 'The goal', lines: false });
-  const shownCommits = readConfig(context).briefing.commits;
+  const shownCommits = lookBack(readConfig(context).briefing.commits);
   warnFileSystem(context);
   await finishCutOff(context);
   const { memory, branch, ledgers, notes } = await readMemory(context, shownCommits);

@@ -17,6 +17,7 @@ import { glanceAtMemory } from '../ledger/integrity.js';
 import { openHalts } from '../ledger/open.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
+import { findTracked } from '../project/tracked.js';
 import { showFocus } from '../session/focus.js';
 import { entryTimes } from '../session/progress-rules.js';
 import { sessionName } from '../session/rules.js';
@@ -73,7 +74,7 @@ async function lookAtLedger(context: Context): Promise<Remark[]> {
 }
 
 /** The other files of a session are read, too: one that is damaged keeps a session from going on. */
-function lookAtShortTerm(context: Context): Remark[] {
+async function lookAtShortTerm(context: Context, brief: boolean): Promise<Remark[]> {
   const { disk, layout, world } = context;
   showFocus(context);
   readKfr(context);
@@ -81,7 +82,11 @@ function lookAtShortTerm(context: Context): Remark[] {
   const running = readRunning(context);
   const bytes = disk.read(path);
   const entries = bytes && entryTimes(decodeUtf8(bytes, shown(layout, path)));
-  return judgeProgress({ session: running && sessionName(running.id), entries }, world.now());
+  const tracked = brief ? null : await findTracked(context);
+  return [
+    ...judgeProgress({ session: running && sessionName(running.id), entries }, world.now()),
+    ...(tracked ? [yellow(tracked.message, tracked.fix)] : []),
+  ];
 }
 
 /** The features as stored. */
@@ -130,7 +135,7 @@ export async function readStatus(context: Context, input: StatusInput = {}): Pro
   const [knowledge, ledgers, shortTerm, features, git, linear] = await Promise.all([
     safely(() => lookAtKnowledge(context)),
     safely(() => lookAtLedger(context)),
-    safely(() => lookAtShortTerm(context)),
+    safely(() => lookAtShortTerm(context, input.brief ?? false)),
     safely(() => lookAtFeatures(context, read())),
     asked,
     safely(() => lookAtLinear(context, read)),

@@ -1,18 +1,10 @@
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { refused } from '../core/error.js';
-import {
-  archiveFile,
-  archiveFolder,
-  featuresFile,
-  focusFile,
-  kfrFile,
-  openFile,
-  progressFile,
-  sessionFile,
-} from '../core/paths.js';
+import { archiveFile, focusFile, kfrFile, openFile, progressFile, sessionFile } from '../core/paths.js';
 import { findTwin } from '../core/schema.js';
 import { removeFeature } from '../feature/feature.js';
-import { FEATURES, type Feature, type Features } from '../feature/rules.js';
+import type { Feature } from '../feature/rules.js';
+import { readFeatures, updateFeatures } from '../feature/store.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import { type Found, findBackup } from '../recover/backups.js';
 import { finishRecovery } from '../recover/move.js';
@@ -29,7 +21,7 @@ export async function removeFeatureKept(
   context: Context,
   input: { id: string },
 ): Promise<{ removed: Feature }> {
-  const { features } = readFeatures(context);
+  const features = readFeatures(context);
   const at = features.findIndex(({ id }) => id === input.id);
   if (at >= 0) {
     const more = { feature: features[at], at };
@@ -69,12 +61,8 @@ function idOf(context: Context, wanted: string | undefined): string | undefined 
 /** All that a discard may change. */
 function filesOf({ layout }: Context, id: string): string[] {
   const live = [sessionFile, progressFile, focusFile, kfrFile, openFile].map((file) => file(layout));
-  const names = ['session.json', 'progress.txt', 'focus.json', 'kfr.json'];
-  return [...live, ...names.map((name) => archiveFile(layout, id, name))];
+  return [...live, archiveFile(layout, id)];
 }
-
-const readFeatures = ({ disk, layout }: Context): Features =>
-  disk.requireDocument(FEATURES, featuresFile(layout)).value;
 
 /**
  * GIT-09: takes back the last change here, or the named one: a rollback, a removed feature, a discarded session. What stood
@@ -109,7 +97,7 @@ async function putFeature(
   why: string,
 ): Promise<string | null> {
   const isBack = why === 'feature remove';
-  const twin = findTwin(readFeatures(context).features, feature.id);
+  const twin = findTwin(readFeatures(context), feature.id);
   if (isBack && twin)
     throw refused('undo.newer', `A feature ${twin.id} was added since; nothing was changed.`, {
       hint: `forge feature remove ${twin.id}`,
@@ -117,11 +105,7 @@ async function putFeature(
   const next = { why: isBack ? 'feature restore' : 'feature remove', subject: `Before the undo of ${why}` };
   const ref = await keepFiles(context, { ...next, more: { feature, at } }, []);
   if (!isBack) removeFeature(context, { id: feature.id });
-  else
-    context.disk.update<Features>(FEATURES, featuresFile(context.layout), (before) => ({
-      ...before,
-      features: before.features.toSpliced(at, 0, feature),
-    }));
+  else updateFeatures(context, (before) => before.toSpliced(at, 0, feature));
   return ref;
 }
 
@@ -133,7 +117,7 @@ async function putFiles(context: Context, snapshot: Snapshot): Promise<string | 
     bytes,
   }));
   const running = readRunning(context);
-  if (running && !kept.some(({ path }) => path.startsWith(`${archiveFolder(layout, running.id)}/`)))
+  if (running && !kept.some(({ path }) => path === archiveFile(layout, running.id)))
     throw refused('undo.newer', 'Another session was started since; nothing was changed.', {
       hint: 'forge session end',
     });
@@ -146,9 +130,6 @@ async function putFiles(context: Context, snapshot: Snapshot): Promise<string | 
   disk.withLock(() => {
     for (const { path, bytes } of kept) if (bytes) disk.replaceMoved(path, bytes);
     for (const { path, bytes } of kept) if (!bytes) disk.remove(path);
-    for (const folder of new Set(kept.map(({ path }) => dirname(path))))
-      if (folder.startsWith(join(layout.dir, 'memory', 'sessions')) && disk.list(folder).length === 0)
-        disk.remove(folder);
   });
   delete context.recent;
   return ref;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Feature, features, merge, one } from '../support/conflict-samples.js';
+import { type Feature, type Issue, issues, one } from '../support/conflict-samples.js';
 
 const feature = (change: Partial<Feature> = {}): Feature => ({
   id: 'A',
@@ -58,7 +58,7 @@ describe('the status of a feature that two branches changed', () => {
   });
 
   it('LAY-09 keeps the proof of one run together: the last one', () => {
-    const older = passing({ verified_at: '2026-01-01T00:00:00.000Z', verified_commit: 'old', override: 'x' });
+    const older = passing({ verified_at: '2026-01-01T00:00:00.000Z', verified_commit: 'old' });
     expect(one(older, passing())).toEqual(passing());
     expect(one(passing(), older)).toEqual(passing());
     expect(one(passing(), older, passing())).toEqual({ ...older });
@@ -98,39 +98,24 @@ describe('fields of a record', () => {
   });
 });
 
-describe('records', () => {
-  const [a, b, c] = ['A', 'B', 'C'].map((id) => feature({ id })) as [Feature, Feature, Feature];
-  const ids = (list: Feature[]): string[] => list.map(({ id }) => id);
+describe('records of a list', () => {
+  const [a, b, c] = ['A', 'B', 'C'].map((linear_id) => ({ linear_id, title: linear_id })) as [
+    Issue,
+    Issue,
+    Issue,
+  ];
+  const ids = (list: Issue[]): string[] => list.map(({ linear_id }) => linear_id);
 
   it('LAY-09 deleted by one side are gone only where the other left them as they were', () => {
-    expect(ids(features({ ours: [a], theirs: [a, b], base: [a, b] }))).toEqual(['A']);
-    const changed = { ...b, name: 'changed' };
-    expect(features({ ours: [a], theirs: [a, changed], base: [a, b] })).toEqual([a, changed]);
-    expect(ids(features({ ours: [a], theirs: [a, b], base: null }))).toEqual(['A', 'B']);
+    expect(ids(issues({ ours: [a], theirs: [a, b], base: [a, b] }))).toEqual(['A']);
+    const changed = { ...b, title: 'changed' };
+    expect(issues({ ours: [a], theirs: [a, changed], base: [a, b] })).toEqual([a, changed]);
+    expect(ids(issues({ ours: [a], theirs: [a, b], base: null }))).toEqual(['A', 'B']);
   });
 
   it('LAY-09 keep the order of ours; what theirs added follows what it follows there', () => {
-    expect(ids(features({ ours: [c, a], theirs: [a, b, c], base: [a, c] }))).toEqual(['C', 'A', 'B']);
-    expect(ids(features({ ours: [a, b], theirs: [a, c], base: [a] }))).toEqual(['A', 'B', 'C']);
-    expect(ids(features({ ours: [a], theirs: [b, a], base: [a] }))).toEqual(['B', 'A']);
-  });
-
-  it('LAY-09 ids that differ in case alone are refused, not mixed', () => {
-    expect(() => features({ ours: [a], theirs: [feature({ id: 'a' })], base: [] })).toThrow(/stands twice/);
-  });
-
-  it('LAY-09 knowledge is told apart by what it says, whatever its case', () => {
-    const file = (invariants: string[], at: string): object => ({
-      schema_version: '1.0',
-      patterns: { successful: [{ context: 'CI', approach: 'use port 0', learned_at: at }], failed: [] },
-      invariants,
-    });
-    const { value, choices } = merge('knowledge', {
-      ours: file(['Ids are stable.', 'mine'], '2026-02-01T00:00:00Z'),
-      theirs: file(['ids are  stable', 'yours'], '2026-01-01T00:00:00Z'),
-      base: null,
-    });
-    expect(value).toEqual(file(['Ids are stable.', 'mine', 'yours'], '2026-01-01T00:00:00Z'));
-    expect(choices.map(({ id, field }) => [id, field])).toContainEqual(['CI', 'learned_at']);
+    expect(ids(issues({ ours: [c, a], theirs: [a, b, c], base: [a, c] }))).toEqual(['C', 'A', 'B']);
+    expect(ids(issues({ ours: [a, b], theirs: [a, c], base: [a] }))).toEqual(['A', 'B', 'C']);
+    expect(ids(issues({ ours: [a], theirs: [b, a], base: [a] }))).toEqual(['B', 'A']);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../src/feature/rules.js';
+import type { Learning, NewLearning } from '../../src/knowledge/rules.js';
 import { cutBriefing } from '../../src/session/briefing-rules.js';
 import { type BriefingData, briefingSections } from '../../src/session/briefing-sections.js';
 import { NO_FOCUS } from '../../src/session/focus-rules.js';
@@ -11,7 +12,7 @@ const EMPTY: BriefingData = {
   next: null,
   last: null,
   features: [],
-  knowledge: { schema_version: '1.0', patterns: { successful: [], failed: [] }, invariants: [] },
+  learnings: [],
   issues: [],
   commits: [],
 };
@@ -33,6 +34,8 @@ const features = (count: number): Feature[] =>
 const times = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 
+const learned = (entry: NewLearning): Learning => ({ ...entry, id: 'x', learned_at: at }) as Learning;
+
 const RICH: BriefingData = {
   focus: {
     ...NO_FOCUS,
@@ -44,19 +47,11 @@ const RICH: BriefingData = {
   next: 'Go on\nwith two lines',
   last,
   features: features(300),
-  knowledge: {
-    schema_version: '1.0',
-    patterns: {
-      successful: times(80, (n) => ({ context: `Context ${n}`, approach: `Approach ${n}`, learned_at: at })),
-      failed: times(80, (n) => ({
-        context: `Context ${n}`,
-        issue: `Issue ${n}`,
-        resolution: '',
-        learned_at: at,
-      })),
-    },
-    invariants: times(40, (n) => `Invariant ${n}`),
-  },
+  learnings: [
+    ...times(80, (n) => learned({ kind: 'success', context: `Context ${n}`, approach: `Approach ${n}` })),
+    ...times(80, (n) => learned({ kind: 'failure', context: `Context ${n}`, issue: `Issue ${n}`, resolution: '' })),
+    ...times(40, (n) => learned({ kind: 'invariant', text: `Invariant ${n}` })),
+  ],
   architecture: times(40, (n) => `Rule ${n}: nothing else\n  - but this`),
   issues: times(20, (n) => ({ linear_id: `SX9-${n}`, title: `Issue ${n}`, state: 'started' })),
   commits: times(10, (n) => ({ short: `abc${n}`, at, subject: `Commit ${n}` })),
@@ -120,17 +115,16 @@ describe('the parts of the briefing', () => {
   });
 
   it('KNO-03 SES-03 say an invariant once, however it is written', () => {
-    const knowledge = {
-      ...EMPTY.knowledge,
-      invariants: ['nothing READS the `disk`.', 'Another one', 'another one', 'Third'],
-    };
+    const learnings = ['nothing READS the `disk`.', 'Another one', 'another one', 'Third'].map((text) =>
+      learned({ kind: 'invariant', text }),
+    );
     const architecture = ['Nothing reads the **disk**', 'Nothing reads the disk.', 'Second'];
-    expect(items({ knowledge, architecture }, 'architecture')).toEqual([
+    expect(items({ learnings, architecture }, 'architecture')).toEqual([
       'Nothing reads the **disk**',
       'Second',
     ]);
-    expect(items({ knowledge, architecture }, 'invariants')).toEqual(['Another one', 'Third']);
-    expect(items({ knowledge }, 'invariants')).toHaveLength(3);
+    expect(items({ learnings, architecture }, 'invariants')).toEqual(['Another one', 'Third']);
+    expect(items({ learnings }, 'invariants')).toHaveLength(3);
   });
 
   it('SES-03 say what to do when there is no task', () => {
@@ -224,14 +218,11 @@ describe('the parts of the briefing', () => {
       next: evil,
       last: { ...last, next: evil },
       features: [{ id: 'A', name: evil, status: 'failing', blocked_by: [evil] }],
-      knowledge: {
-        schema_version: '1.0',
-        patterns: {
-          successful: [{ context: evil, approach: evil, learned_at: evil }],
-          failed: [{ context: evil, issue: evil, resolution: evil, learned_at: evil }],
-        },
-        invariants: [evil],
-      },
+      learnings: [
+        learned({ kind: 'success', context: evil, approach: evil }),
+        learned({ kind: 'failure', context: evil, issue: evil, resolution: evil }),
+        learned({ kind: 'invariant', text: evil }),
+      ],
       issues: [{ linear_id: evil, title: evil, state: evil }],
       commits: [{ short: 'abc', at, subject: evil }],
     };

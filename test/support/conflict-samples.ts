@@ -23,16 +23,24 @@ export function merge<T>(name: StateName, sides: Sides<object>, isSure = true) {
   return { value: JSON.parse(merged.bytes.toString('utf8')) as T, choices: merged.choices };
 }
 
-export const features = (sides: Sides<Feature[]>, isSure = true): Feature[] => {
-  const file = (list: Feature[]): object => ({ schema_version: '1.0', features: list });
-  const { ours, theirs, base } = sides;
-  return merge<{ features: Feature[] }>(
-    'features',
-    { ours: file(ours), theirs: file(theirs), base: base && file(base) },
-    isSure,
-  ).value.features;
+/** Of one feature that all sides have; `null`: there is no base. */
+export const one = (ours: Feature, theirs: Feature, base: Feature | null = null, isSure = true): Feature => {
+  const { schema_version: _, ...fields } = merge<Feature>('feature', { ours, theirs, base }, isSure).value;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as Feature;
 };
 
-/** Of one feature that all sides have; `null`: there is no base. */
-export const one = (ours: Feature, theirs: Feature, base: Feature | null = null, isSure = true): Feature =>
-  features({ ours: [ours], theirs: [theirs], base: base && [base] }, isSure)[0] as Feature;
+export interface Issue {
+  linear_id: string;
+  title: string;
+}
+
+/** Of lists of issues. */
+export const issues = (sides: Sides<Issue[]>): Issue[] => {
+  const file = (list: Issue[]): object => ({ schema_version: '1.0', issues: list });
+  const { ours, theirs, base } = sides;
+  return merge<{ issues: Issue[] }>('issues', {
+    ours: file(ours),
+    theirs: file(theirs),
+    base: base && file(base),
+  }).value.issues;
+};

@@ -1,6 +1,7 @@
+import { readdirSync } from 'node:fs';
 import type { Diagnosis, Fixed } from '../../src/index.js';
 import { type RunOptions, runForge } from './forge.js';
-import { FEATURES, makeForge, putFeatures, type StoredFeature } from './forge-project.js';
+import { makeForge, putFeatures, type StoredFeature, storedFeature } from './forge-project.js';
 import { type Project, run } from './project.js';
 
 export type Answer = Diagnosis & Fixed;
@@ -55,6 +56,8 @@ export const THEIRS = [feature('A', { status: 'blocked' }), feature('D')];
 export const MERGED = [feature('A', { name: 'ours', status: 'blocked' }), feature('C'), feature('D')];
 
 export const stored = (project: Project): StoredFeature[] =>
-  project.json<{ features: StoredFeature[] }>(FEATURES).features;
+  readdirSync(project.path('.forge/memory/long-term/features.d')).map(
+    (name) => storedFeature(project, name.replace(/\.json$/, '')) as StoredFeature,
+  );
 
 export const unmerged = (project: Project): string => project.git('ls-files', '-u');

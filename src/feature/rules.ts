@@ -98,7 +98,9 @@ function inOrder(feature: Feature): Feature {
 }
 
 function fromFile({ schema_version: _, ...fields }: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const isAbsent = (field: string): boolean =>
+    fields[field] === null && (FIELDS as readonly string[]).includes(field);
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => !isAbsent(field)));
 }
 
 /** By age, then by id. */

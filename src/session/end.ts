@@ -82,7 +82,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
     const plan = planEnd(session, input, present, timestamp(context));
-    refreshViews(context);
+    refreshOrWarn(context);
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     const done = completeEnd(context, plan);
     return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
@@ -119,6 +119,16 @@ async function tellGit<T>(context: Context, work: () => Promise<T>): Promise<T |
     if (!(error instanceof ForgeError) || !error.code.startsWith('git.')) throw error;
     context.warnings.push(`Memory was not verified: ${error.message}${error.hint ? ` (${error.hint})` : ''}`);
     return null;
+  }
+}
+
+/** A view that cannot be read keeps no session from its end. */
+function refreshOrWarn(context: Context): void {
+  try {
+    refreshViews(context);
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
+    context.warnings.push(error.message);
   }
 }
 

@@ -2,7 +2,14 @@ import { focusFile, leftKfrFile, leftKfrFolder } from '../core/paths.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { type Kfr, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
-import { archivedIds, clearShortTerm, readLeftKfr, requireArchive, writeArchive } from './archive.js';
+import {
+  archivedIds,
+  clearShortTerm,
+  readLeftKfr,
+  recentArchives,
+  requireArchive,
+  writeArchive,
+} from './archive.js';
 import { FOCUS, NO_FOCUS } from './focus-rules.js';
 import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
@@ -86,10 +93,11 @@ export function archiveLeft(
 export function refuseToForget(context: Context): void {
   const { disk, layout } = context;
   const known = new Set(archivedIds(context));
+  const taken = new Set(recentArchives(context).map(({ resumed_from }) => resumed_from));
   for (const file of disk.list(leftKfrFolder(layout))) {
     const id = file.replace(/\.json$/, '');
     const kfr = readLeftKfr(context, id);
-    if (!known.has(id) || openEntries(kfr).length === 0) continue;
+    if (!known.has(id) || taken.has(id) || openEntries(kfr).length === 0) continue;
     const { status, resumed_by } = requireArchive(context, id);
     if (status !== 'interrupted' || resumed_by !== undefined) continue;
     const name = sessionName(id);

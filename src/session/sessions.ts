@@ -105,7 +105,6 @@ export interface SessionDetail {
 /** One archived session, by its shown or stored id. */
 export function showSession(context: Context, input: { id: string }): SessionDetail {
   const session = requireArchive(context, input.id);
-  const { id } = session;
   const known = new Map(listKnowledge(context).learnings.map((learning) => [learning.id, learning]));
   const learned = session.learned.flatMap((learning) => known.get(learning) ?? []);
   return {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { conflictLines, sidesOf } from '../../src/core/conflict-marks.js';
-import { mergeProgress } from '../../src/doctor/merge-progress.js';
 
 describe('conflict markers', () => {
   const text = (...hunks: string[]): string => `[\n${hunks.join('"x",\n')}]\n`;
@@ -33,110 +32,5 @@ describe('conflict markers', () => {
     expect(conflictLines('  <<<<<<< HEAD\n  >>>>>>> x\n')).toBeNull();
     expect(conflictLines('<<<<<<< HEAD\n>>>>>>>>> x\n')).toBeNull();
     expect(conflictLines(text(plain))).toEqual({ from: 2, to: 6 });
-  });
-});
-
-describe('progress of two sides', () => {
-  const log = (...lines: string[]): string => `=== FORGE Session 2026-03-01 ===\n\n${lines.join('\n')}\n`;
-
-  it('LAY-09 is every line once, by time, past midnight as well', () => {
-    const ours = log('[22:00] begun', '[23:50] late', '[00:10] ours', '', 'NEXT: go on');
-    const theirs = log(
-      '[22:00] begun',
-      '[23:55] theirs',
-      '        more of it',
-      '[00:20] end',
-      '',
-      'NEXT: stop',
-    );
-    expect(mergeProgress({ ours, theirs, base: null })?.text).toBe(
-      log(
-        '[22:00] begun',
-        '[23:50] late',
-        '[23:55] theirs',
-        '        more of it',
-        '',
-        '=== 2026-03-02 ===',
-        '',
-        '[00:10] ours',
-        '[00:20] end',
-        '',
-        'NEXT: stop',
-      ),
-    );
-  });
-
-  it('LAY-09 takes NEXT of whoever wrote last, past midnight and on another day as well', () => {
-    const early = log('[22:00] begun', '[23:55] early', '', 'NEXT: early');
-    const late = log('[22:00] begun', '', '=== 2026-03-02 ===', '', '[00:05] late', '', 'NEXT: late');
-    const merged = log(
-      ...['[22:00] begun', '[23:55] early', '', '=== 2026-03-02 ===', '', '[00:05] late', '', 'NEXT: late'],
-    );
-    expect(mergeProgress({ ours: early, theirs: late, base: null })?.text).toBe(merged);
-    expect(mergeProgress({ ours: late, theirs: early, base: null })?.text).toBe(merged);
-    const other = '=== FORGE Session 2026-03-02 ===\n\n[00:05] late\n\nNEXT: late\n';
-    expect(mergeProgress({ ours: other, theirs: early, base: null })?.text).toBe(merged);
-  });
-
-  it('LAY-09 is no line twice where the two sides have it in another order', () => {
-    const sides = [log('[10:00] p', '[10:00] q', '[10:01] z'), log('[10:00] q', '[10:00] p', '[10:01] z')];
-    for (const [ours, theirs] of [sides, sides.toReversed()] as [string, string][])
-      expect(mergeProgress({ ours, theirs, base: null })).toEqual({ text: ours, choices: [] });
-  });
-
-  it('LAY-09 is no line twice, none lost, and keeps what one line stood behind in the other', () => {
-    const ours = log('[10:00] a', '[10:05] x', '[10:05] x', '[10:10] b', '[10:11] ours');
-    const theirs = log('[10:00] a', '[10:03] theirs', '[10:05] x', '[10:10] b', '[10:12] end');
-    const merged = log(
-      ...[
-        '[10:00] a',
-        '[10:03] theirs',
-        '[10:05] x',
-        '[10:05] x',
-        '[10:10] b',
-        '[10:11] ours',
-        '[10:12] end',
-      ],
-    );
-    const lines = { id: null, field: 'lines', ours: 5, theirs: 5, value: 7, why: 'both: 2 more than ours' };
-    expect(mergeProgress({ ours, theirs, base: null })).toEqual({ text: merged, choices: [lines] });
-    expect(mergeProgress({ ours: theirs, theirs: ours, base: null })?.text).toBe(merged);
-    expect(mergeProgress({ ours, theirs: ours, base: null })).toEqual({ text: ours, choices: [] });
-  });
-
-  it('LAY-09 keeps the one NEXT that there is, and the one date', () => {
-    const [early, late] = [log('[10:00] a', '', 'NEXT: go on'), log('[10:00] a', '[10:05] b')];
-    for (const [ours, theirs] of [
-      [early, late],
-      [late, early],
-    ] as const)
-      expect(mergeProgress({ ours, theirs, base: null })).toMatchObject({
-        text: log('[10:00] a', '[10:05] b', '', 'NEXT: go on'),
-      });
-    const undated = '[10:05] b\n';
-    expect(mergeProgress({ ours: undated, theirs: early, base: null })?.text).toMatch(/2026-03-01/);
-    const other = log('[10:00] a', '', 'NEXT: stop');
-    expect(mergeProgress({ ours: early, theirs: other, base: null })).toEqual({
-      text: early,
-      choices: [
-        {
-          id: null,
-          field: 'next',
-          ours: 'go on',
-          theirs: 'stop',
-          value: 'go on',
-          why: 'of whoever wrote last',
-        },
-      ],
-    });
-  });
-
-  it('LAY-09 is left to a person where something else stands there', () => {
-    const whole = log('[10:00] x');
-    for (const strange of [log('a word'), log('[24:00] no time of a day'), log('', '=== 2026-03-02 ===')]) {
-      expect(mergeProgress({ ours: strange, theirs: whole, base: null })).toBeNull();
-      expect(mergeProgress({ ours: whole, theirs: strange, base: null })).toBeNull();
-    }
-    expect(mergeProgress({ ours: '[10:00] x\n', theirs: '[10:00] x\n', base: null })).toBeNull();
   });
 });

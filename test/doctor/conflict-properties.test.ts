@@ -26,8 +26,7 @@ const list = fc
   })
   .map((all) => all.map(([linear_id, title]): Issue => ({ linear_id, title })));
 
-const plain = (merged: Feature): string =>
-  keyText({ ...merged, name: '', tests: [...merged.tests].sort() });
+const plain = (merged: Feature): string => keyText({ ...merged, name: '', tests: [...merged.tests].sort() });
 const proof = (side: Feature | null): string =>
   keyText([side?.status, side?.verified_at, side?.verified_commit]);
 

@@ -3,6 +3,7 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
   FEATURES,
+  featureFile,
   makeForge,
   PASSING_FEATURE,
   putFeatures,
@@ -11,17 +12,19 @@ import {
   storedFeature,
 } from '../support/forge-project.js';
 
+const KEPT = { owner: { team: ['x'] }, näme: 1.5 };
+
 describe('the evidence of a feature', () => {
   it('FEA-03 nobody makes a feature passing by saying so', async () => {
     const project = await makeForge();
     putFeatures(project, [{ ...PASSING_FEATURE, status: 'failing' }]);
-    const before = project.read(FEATURES);
+    const before = project.read(featureFile('A'));
     expect(await forgeError(project, ['feature', 'edit', 'A', '--status', 'passing'])).toMatchObject({
       exitCode: 3,
       code: 'feature.unproven',
       hint: 'forge feature verify A  or, for a human: forge feature edit A --status passing --reason "…"',
     });
-    expect(project.read(FEATURES)).toBe(before);
+    expect(project.read(featureFile('A'))).toBe(before);
     const list =
       '[{"id":"B","name":"b","status":"passing","verified_at":"2026-01-01T00:00:00Z"},{"name":"c","passes":true}]';
     await forgeJson(project, ['feature', 'import', '-'], { stdin: list });
@@ -40,17 +43,16 @@ describe('the evidence of a feature', () => {
     await forgeJson(project, ['feature', 'edit', 'A', '--name', 'better', '--test', 'true']);
     expect(storedFeature(project, 'A')).toEqual({ ...PASSING_FEATURE, name: 'better' });
     await forgeJson(project, ['feature', 'edit', 'A', '--test', 'false']);
-    const { verified_commit: _c, verified_by: _b, ...rest } = PASSING_FEATURE;
+    const { verified_at: _a, verified_commit: _c, verified_by: _b, ...rest } = PASSING_FEATURE;
     expect(storedFeature(project, 'A')).toEqual({
       ...rest,
       name: 'better',
       status: 'in_progress',
       tests: ['false'],
-      verified_at: null,
     });
     putFeatures(project, [PASSING_FEATURE]);
     await forgeJson(project, ['feature', 'edit', 'A', '--status', 'failing']);
-    expect(storedFeature(project, 'A')).toEqual({ ...rest, status: 'failing', verified_at: null });
+    expect(storedFeature(project, 'A')).toEqual({ ...rest, status: 'failing' });
   });
 
   it('FEA-04 unknown fields survive every write, at every level', async () => {
@@ -60,18 +62,22 @@ describe('the evidence of a feature', () => {
       name: 'a',
       status: 'failing',
       tests: ['true'],
-      owner: { team: ['x'] },
-      näme: 1.5,
+      ...KEPT,
     };
     putFeatures(project, [extra, { ...extra, id: 'B' }], { team: { colour: 'blue' }, z: null });
+    const view = { schema_version: '1.0', list: 'mine', features: [] };
+    project.write(FEATURES, JSON.stringify(view));
     await forgeJson(project, ['feature', 'edit', 'A', '--status', 'in_progress', '--test', 'node -e 0']);
     await forgeJson(project, ['feature', 'add', 'C', 'c']);
     await forgeJson(project, ['feature', 'verify', 'A']);
     await forgeJson(project, ['feature', 'remove', 'C']);
     await forgeJson(project, ['feature', 'import', '-'], { stdin: '- d\n' });
-    expect(project.json(FEATURES)).toMatchObject({ team: { colour: 'blue' }, z: null });
+    expect(project.json(FEATURES)).toMatchObject({
+      list: 'mine',
+      features: [{ team: { colour: 'blue' } }, {}, {}],
+    });
     for (const id of ['A', 'B'])
-      expect(storedFeature(project, id)).toMatchObject({ owner: { team: ['x'] }, näme: 1.5 });
+      expect(project.json(featureFile(id))).toMatchObject({ ...KEPT, team: { colour: 'blue' }, z: null });
     expect(storedFeature(project, 'A')?.status).toBe('passing');
   });
 
@@ -81,18 +87,19 @@ describe('the evidence of a feature', () => {
       'edit.mjs',
       `import fs from 'node:fs';\nconst path = '${FEATURES}';\nconst all = JSON.parse(fs.readFileSync(path));\nall.features[0].tests = ['false'];\nfs.writeFileSync(path, JSON.stringify(all));\n`,
     );
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node edit.mjs']);
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node edit.mjs', '--no-run']);
     expect(await forgeError(project, ['feature', 'verify', 'A'])).toMatchObject({
       exitCode: 3,
       code: 'feature.changed',
     });
-    expect(storedFeature(project, 'A')).toMatchObject({ status: 'not_implemented', tests: ['false'] });
+    const shown = await forgeJson(project, ['feature', 'show', 'A']);
+    expect(shown).toMatchObject({ status: 'not_implemented', tests: ['false'] });
     expect(storedFeature(project, 'A')).not.toHaveProperty('verified_at');
   });
 
   it('FEA-02 --dry-run says what it would run, and runs nothing', async () => {
     const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'touch ran']);
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'touch ran', '--no-run']);
     const before = snapshot(project.dir);
     const { stdout, exitCode } = await runForge(project, ['feature', 'verify', '--all', '-n']);
     expect([exitCode, stdout]).toEqual([0, 'would run A  touch ran\n']);

@@ -1,7 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fixedClock, forgeError, forgeJson, runForge, startBinary } from '../support/forge.js';
-import { FEATURES, makeForge } from '../support/forge-project.js';
+import {
+  featureFile,
+  makeForge,
+  PASSING_FEATURE,
+  putFeatures,
+  storedFeature,
+} from '../support/forge-project.js';
+import { logOf } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
 interface Result {
@@ -11,20 +18,23 @@ interface Result {
   exit_code: number | null;
   duration_ms: number;
   command: string;
+  not_run?: string;
   failure?: string;
   output?: string;
 }
 
-interface Stored extends Record<string, unknown> {
-  id: string;
-}
-
-const stored = (project: Project, id: string): Stored | undefined =>
-  project.json<{ features: Stored[] }>(FEATURES).features.find((feature) => feature.id === id);
+const stored = storedFeature;
 
 /** A feature with tests that were typed here, and so may run. */
 async function add(project: Project, id: string, ...tests: string[]): Promise<void> {
-  await forgeJson(project, ['feature', 'add', id, `the ${id}`, ...tests.flatMap((test) => ['--test', test])]);
+  await forgeJson(project, [
+    'feature',
+    'add',
+    id,
+    `the ${id}`,
+    '--no-run',
+    ...tests.flatMap((test) => ['--test', test]),
+  ]);
 }
 
 describe('forge feature verify', () => {
@@ -64,7 +74,8 @@ describe('forge feature verify', () => {
     });
     // The first that fails ends it, and is the one named.
     expect(result?.command).toBe("test '!' -e broken");
-    expect(stored(project, 'A')).toMatchObject({ status: 'failing', verified_at: null });
+    expect(stored(project, 'A')).toMatchObject({ status: 'failing' });
+    expect(stored(project, 'A')).not.toHaveProperty('verified_at');
     expect(stored(project, 'A')).not.toHaveProperty('verified_commit');
     expect(stored(project, 'A')).not.toHaveProperty('verified_by');
     await add(
@@ -132,15 +143,40 @@ describe('forge feature verify', () => {
     expect(exitCode).toBe(1);
     const [a, b, c] = (JSON.parse(stdout) as { results: Result[] }).results;
     expect(a).toMatchObject({
-      status: 'failing',
+      status: 'not_implemented',
       exit_code: null,
-      failure: expect.stringMatching(/no-such-program: not found.*test_command/),
+      not_run: 'no-such-program: command not found',
     });
-    expect(b).toMatchObject({
-      status: 'failing',
-      failure: expect.stringMatching(/plain\.txt: not executable/),
-    });
+    expect(b).toMatchObject({ status: 'not_implemented', not_run: './plain.txt: not executable' });
     expect(c).toMatchObject({ status: 'failing', exit_code: null, failure: 'ended by a signal' });
+  });
+
+  it('FEA-05 a missing tool is not a failing feature: exit 6, and the status stays', async () => {
+    const project = await makeForge();
+    putFeatures(project, [
+      { ...PASSING_FEATURE, tests: ["sh -c 'uv run'"], verified_by: ["sh -c 'uv run'"] },
+    ]);
+    await runForge(project, ['trust', '--yes'], { terminal: true });
+    const { stdout, exitCode } = await runForge(project, ['feature', 'verify', 'A']);
+    expect([exitCode, stdout]).toEqual([
+      6,
+      expect.stringMatching(/^- A {2}passing {2}not run \(.*uv.*not found\)\n$/),
+    ]);
+    expect(stored(project, 'A')?.status).toBe('passing');
+  });
+
+  it('LAY-09 a run that changes no status changes no file of the feature, and the evaluation ledger has it', async () => {
+    const project = await makeForge();
+    await add(project, 'A', 'true');
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    const before = project.read(featureFile('A'));
+    project.git('commit', '-q', '--allow-empty', '-m', 'More');
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    expect(project.read(featureFile('A'))).toBe(before);
+    const records = await logOf(project, 'evaluation');
+    expect(records.map(({ record }) => record)).toMatchObject([
+      { kind: 'verification', runs: [{ feature: 'A', status: 'passing', exit_code: 0, command: 'true' }] },
+    ]);
   });
 
   it('FEA-02 stops at the time limit and takes the whole process group along', async () => {

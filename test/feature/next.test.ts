@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
-import { differences, FEATURES, ISSUES, makeForge, snapshot } from '../support/forge-project.js';
+import { differences, ISSUES, makeForge, putFeatures, snapshot } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
 
 interface Next {
@@ -19,7 +19,7 @@ const feature = (id: string, change: { status?: string; [field: string]: unknown
 });
 
 function setUp(project: Project, features: object[], issues: object[] = []): void {
-  project.write(FEATURES, JSON.stringify({ schema_version: '1.0', features }));
+  putFeatures(project, features);
   project.write(ISSUES, JSON.stringify({ schema_version: '1.0', issues }));
 }
 

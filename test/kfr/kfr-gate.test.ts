@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { EndedSession } from '../../src/index.js';
 import { ada, at, bob, type Started, start } from '../support/agents.js';
@@ -104,44 +104,28 @@ describe('the resolution gate', () => {
     expect((await list(project)).entries).toEqual([]);
   });
 
-  it('KFR-09 an interrupted session that is archived is not discarded either, until it was resumed', async () => {
-    const { project, id } = await makeInterrupted();
-    const resumed = await start(project, at(bob, 30, 'gone'), '--resume', id);
-    // The record of who took it over is lost, as by a crash just before it.
-    const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) => path.startsWith(id));
-    const record = `${SESSIONS}/${folder}/session.json`;
-    const { resumed_by, ...rest } = project.json(record);
-    expect(resumed_by).toContain(resumed.session.id);
-    project.write(record, JSON.stringify(rest));
-    expect(await forgeError(project, ['session', 'discard', id])).toMatchObject({
-      exitCode: 3,
-      code: 'kfr.gate',
-      message: expect.stringContaining(
-        `Session ${id} cannot be discarded: 1 entry requires resolution: kfr-1`,
-      ),
-      hint: expect.stringContaining(`forge session start --resume ${id}`),
-    });
-    project.write(record, JSON.stringify({ ...rest, resumed_by }));
-    expect((await runForge(project, ['session', 'discard', id])).exitCode).toBe(0);
-  });
-
-  it('KFR-09 SES-07 after a --resume that was cut off between archiving and starting, it still holds', async () => {
+  it('KFR-09 an interrupted session that is archived is neither discarded nor left, until it was resumed', async () => {
     const { project, id } = await makeInterrupted();
     await start(project, at(bob, 30, 'gone'), '--resume', id);
-    // As the crash would leave it: the archive stands, nobody runs.
+    const stored = project.json<{ id: string }>(SESSION);
+    // As a crash between archiving and starting would leave it: the archive is there, nobody runs.
+    const file = `${SESSIONS}/${readdirSync(project.path(SESSIONS)).find((name) => name.startsWith(id))}`;
+    const { resumed_by, ...rest } = project.json<{ resumed_by: string; id: string }>(file);
+    expect(resumed_by).toBe(stored.id);
+    project.write(file, JSON.stringify(rest));
+    const kfr = project.json(KFR);
+    project.write(`.forge/local/kfr/${rest.id}.json`, JSON.stringify({ ...kfr, session: rest.id }));
     for (const path of [SESSION, KFR, OPEN]) rmSync(project.path(path));
     project.write('.forge/memory/short-term/progress.txt', '');
-    const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) => path.startsWith(id));
-    const record = `${SESSIONS}/${folder}/session.json`;
-    const { resumed_by: _, ...rest } = project.json(record);
-    project.write(record, JSON.stringify(rest));
-    expect(await forgeError(project, ['session', 'start'], { world: at(bob, 31) })).toMatchObject({
-      exitCode: 3,
-      code: 'kfr.gate',
-      hint: expect.stringContaining(`--resume ${id}`),
-    });
+    for (const words of [['discard', id], ['start']])
+      expect(await forgeError(project, ['session', ...words], { world: at(bob, 31) })).toMatchObject({
+        exitCode: 3,
+        code: 'kfr.gate',
+        hint: expect.stringContaining(`--resume ${id}`),
+      });
     await start(project, at(bob, 31), '--resume', 'latest');
     expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?', 'kfr-2 logout works']);
+    expect((await runForge(project, ['session', 'discard', id])).exitCode).toBe(0);
   });
 
   it('KFR-09 B-12 a session whose record is gone leaves its questions to --resume latest', async () => {
@@ -213,7 +197,7 @@ describe('working memory and sessions', () => {
       expect((await list(project)).entries).toEqual([]);
       const { archive, expired } = await forgeJson<EndedSession>(project, ['session', 'end', '--no-commit']);
       expect(expired).toEqual([]);
-      expect(project.json(`${archive}/kfr.json`)).toMatchObject({
+      expect(project.json(archive as string).kfr).toMatchObject({
         entries: [],
         closed: [
           { id: 'kfr-1', text: 'g', outcome: 'expired' },
@@ -244,7 +228,7 @@ describe('working memory and sessions', () => {
     await forgeJson(project, ['note', 'promote', 'kfr-2']);
     const { session, archive, expired } = await forgeJson<EndedSession>(project, ['session', 'end']);
     expect(expired).toMatchObject([{ id: 'kfr-1', kind: 'Goal', text: 'g' }]);
-    expect(project.json(`${archive}/kfr.json`)).toMatchObject({
+    expect(project.json(archive as string).kfr).toMatchObject({
       entries: [{ id: 'kfr-1' }],
       closed: [
         { id: 'kfr-3', outcome: 'resolved', words: 'sid' },
@@ -264,8 +248,14 @@ describe('working memory and sessions', () => {
   it('KFR-13 a session that used none leaves no file behind', async () => {
     const project = await makeWorking();
     expect(project.has(KFR)).toBe(false);
-    const { archive } = await forgeJson<EndedSession>(project, ['session', 'end', '--no-commit']);
-    expect(project.has(`${archive}/kfr.json`)).toBe(false);
+    const { archive } = await forgeJson<EndedSession>(project, [
+      'session',
+      'end',
+      '--next',
+      'x',
+      '--no-commit',
+    ]);
+    expect(project.json(archive as string)).not.toHaveProperty('kfr');
   });
 
   it('KFR-13 SES-07 --resume takes all of it along, its closed entries and numbers too; nothing else does', async () => {
@@ -305,7 +295,6 @@ describe('working memory and sessions', () => {
   it('KFR-13 what lies there of another session is none of this one’s', async () => {
     const project = await makeWorking();
     await patch(project, [add('Goal', 'g'), add('OpenQuestion', 'a?')]);
-    rmSync(project.path(OPEN));
     project.write(
       KFR,
       project.read(KFR).replace(/"session": "[^"]+"/, '"session": "2020-01-01-session-001-abcdef"'),

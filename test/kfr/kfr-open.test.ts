@@ -1,71 +1,82 @@
-import { rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { KNOWLEDGE, SESSIONS } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch, textsOf } from '../support/kfrs.js';
-import type { Project } from '../support/project.js';
 
-const END = ['session', 'end', '--no-commit'];
-const SHORT_TERM = '.forge/memory/short-term';
-const rewrite = (project: Project, from: string, to: string): void =>
-  project.write(KFR, project.read(KFR).replace(from, to));
-
-describe('a question whose entry was taken out of kfr.json by something else than forge', () => {
-  it.each<[string, (project: Project) => void]>([
-    ['the file is deleted', (project) => rmSync(project.path(KFR))],
-    ['it is emptied', (project) => project.write(KFR, project.read(KFR).replace(/\{\s*"id"[^}]*\}/, ''))],
-    [
-      'it becomes what needs no answer',
-      (project) => {
-        rewrite(project, '"OpenQuestion"', '"Constraint"');
-        rewrite(project, '"requires_resolution": true', '"requires_resolution": false');
-      },
-    ],
-    ['the file names another session', (project) => rewrite(project, '"session": "', '"session": "no-')],
-  ])('KFR-09 KFR-08 stays open, and can be settled: %s', async (_, change) => {
-    const project = await makeWorking();
-    await ask(project);
-    change(project);
-    for (const words of [END, ['session', 'discard'], ['kfr', 'clear', '--yes']])
-      expect(await forgeError(project, words)).toMatchObject({ exitCode: 3, code: 'kfr.gate' });
-    expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?']);
-    const { entries } = await patch(project, [
-      { op: 'resolve', id: 'kfr-1', resolution: 'sid' },
-      add('Goal', 'g'),
-    ]);
-    expect(entries).toMatchObject([{ id: 'kfr-2' }]);
-    expect((await runForge(project, END)).exitCode).toBe(0);
-  });
-
-  it('KFR-09 KFR-02 a goal that another was put in the place of is back, and the file can still be read', async () => {
-    const project = await makeWorking();
-    await patch(project, [{ ...add('Goal', 'ship it'), requires_resolution: true }]);
-    rewrite(project, 'kfr-1', 'kfr-2');
-    rewrite(project, 'ship it', 'rest');
-    rewrite(project, '"requires_resolution": true', '"requires_resolution": false');
-    await patch(project, [add('Constraint', 'no more')]);
-    expect(textsOf(await list(project))).toEqual(['kfr-1 ship it', 'kfr-3 no more']);
-    expect(await forgeError(project, END)).toMatchObject({ exitCode: 3, code: 'kfr.gate' });
-  });
-
-  it('KFR-09 SES-07 no new session begins over one that was cleaned away, and --resume takes it along', async () => {
+describe('working memory whose file is lost', () => {
+  it('SES-13 the next command names the questions that were open', async () => {
     const project = await makeWorking('--goal', 'logout');
     await ask(project);
-    rmSync(project.path(SHORT_TERM), { recursive: true });
-    expect(await forgeError(project, ['session', 'start'])).toMatchObject({ exitCode: 3, code: 'kfr.gate' });
-    await forgeJson(project, ['session', 'start', '--resume', 'latest']);
-    expect(textsOf(await list(project))).toEqual(['kfr-1 which cookie?']);
-    rmSync(project.path(KFR));
-    expect(await forgeError(project, END)).toMatchObject({ code: 'kfr.gate' });
+    await patch(project, [add('Constraint', 'no new dependency')]);
+    project.git('clean', '-fdxq');
+    const lost = /gone; open were: kfr-1 "which cookie\?"\./;
+    expect((await forgeError(project, ['progress', 'add', 'x'])).message).toMatch(lost);
+    const { stderr, exitCode } = await runForge(project, ['session', 'start']);
+    expect([exitCode, stderr]).toEqual([0, expect.stringMatching(lost)]);
+    // It is reported once, and no longer counts.
+    expect((await list(project)).entries).toEqual([]);
+    expect((await runForge(project, ['session', 'end', '--no-commit'])).stderr).not.toMatch(lost);
+    expect(project.has(KNOWLEDGE)).toBe(true);
   });
 
-  it('KFR-13 what was settled, or ended with its session, never comes back', async () => {
+  it('SES-13 the file alone: the next patch says so, and what was settled is not named', async () => {
     const project = await makeWorking();
     await ask(project);
+    await ask(project, 'which port?');
     await patch(project, [{ op: 'dismiss', id: 'kfr-1', reason: 'no such route' }]);
-    rmSync(project.path(KFR));
+    project.git('clean', '-fdxq', '.forge/local');
+    const { stderr } = await runForge(project, ['kfr', 'patch', '--goal', 'g']);
+    expect(stderr).toMatch(/open were: kfr-2 "which port\?"\./);
+    expect(
+      (await forgeJson<{ session: object }>(project, ['session', 'end', '--no-commit'])).session,
+    ).toBeDefined();
+  });
+});
+
+describe('a session that a clone brought', () => {
+  it('SES-13 is resumed as data: its entries are shown, and taken over one by one', async () => {
+    const project = await makeWorking('--goal', 'logout');
+    await patch(project, [add('OpenQuestion', 'which cookie?'), add('Constraint', 'no new dependency')]);
+    await forgeJson(project, ['progress', 'add', 'half of it']);
+    await forgeJson(project, ['session', 'start', '--take-over', '--resume', 'latest'], {
+      world: { liveness: () => 'gone' },
+    }).catch(() => undefined);
+    const stored = project.json<{ id: string }>('.forge/memory/short-term/session.json').id;
+    const archive = {
+      schema_version: '1.0',
+      id: '2026-01-01-session-001-abcdef',
+      seq: 0,
+      started_at: '2026-01-01T10:00:00.000Z',
+      branch: 'main',
+      head: null,
+      status: 'interrupted',
+      ended_at: null,
+      learned: [],
+      next: 'wire it',
+      progress: ['=== FORGE Session 2026-01-01 ===', '', '[10:00] began', ''],
+      kfr: { ...project.json(KFR), session: '2026-01-01-session-001-abcdef' },
+    };
+    expect(stored).not.toBe(archive.id);
+    await forgeJson(project, ['kfr', 'clear', '--yes', '--dismiss-all', 'done']);
+    await forgeJson(project, ['session', 'end', '--no-commit']);
+    project.write(`${SESSIONS}/${archive.id}.json`, JSON.stringify(archive));
+    const { briefing } = await forgeJson<{
+      briefing: { text: string; sections: { key: string; items: string[] }[] };
+    }>(project, ['session', 'start', '--resume', '2026-01-01-session-001']);
     expect((await list(project)).entries).toEqual([]);
-    await forgeJson(project, END);
-    await forgeJson(project, ['session', 'start']);
-    expect((await list(project)).entries).toEqual([]);
+    const offered = briefing.sections.find(({ key }) => key === 'offered');
+    expect(offered?.items).toEqual(['OpenQuestion: which cookie?', 'Constraint: no new dependency']);
+    expect(briefing.text).not.toContain('Known Facts Registry');
+    expect(textsOf(await patch(project, [add('OpenQuestion', 'which cookie?')]))).toEqual([
+      'kfr-1 which cookie?',
+    ]);
+    const again = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, ['briefing']);
+    expect(again.sections.find(({ key }) => key === 'offered')?.items).toEqual([
+      'Constraint: no new dependency',
+    ]);
+    expect(
+      readdirSync(project.path(SESSIONS)).filter((name) => name.endsWith('.json')).length,
+    ).toBeGreaterThan(1);
   });
 });

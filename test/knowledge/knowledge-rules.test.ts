@@ -109,7 +109,11 @@ describe('forgetting', () => {
 
   it('KNO-01 takes out every spelling of it, as two branches may have stored them', () => {
     const texts = ['Never use Blake3', 'never use blake3.', 'Other'];
-    const stored = texts.map((text, n) => ({ kind: 'invariant' as const, text, learned_at: `2026-0${n + 1}` }));
+    const stored = texts.map((text, n) => ({
+      kind: 'invariant' as const,
+      text,
+      learned_at: `2026-0${n + 1}`,
+    }));
     expect(listLearnings(stored)).toHaveLength(2);
     expect(forget(stored, listLearnings(all)[2]?.id ?? '').map(({ text }) => text)).toEqual(['Other']);
   });

@@ -49,7 +49,9 @@ const RICH: BriefingData = {
   features: features(300),
   learnings: [
     ...times(80, (n) => learned({ kind: 'success', context: `Context ${n}`, approach: `Approach ${n}` })),
-    ...times(80, (n) => learned({ kind: 'failure', context: `Context ${n}`, issue: `Issue ${n}`, resolution: '' })),
+    ...times(80, (n) =>
+      learned({ kind: 'failure', context: `Context ${n}`, issue: `Issue ${n}`, resolution: '' }),
+    ),
     ...times(40, (n) => learned({ kind: 'invariant', text: `Invariant ${n}` })),
   ],
   architecture: times(40, (n) => `Rule ${n}: nothing else\n  - but this`),

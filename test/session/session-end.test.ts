@@ -23,8 +23,9 @@ interface Ended {
 
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
-  project.git('commit', '-qam', 'Plan');
+  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true', '--no-run']);
+  project.git('add', '.');
+  project.git('commit', '-qm', 'Plan');
   return project;
 }
 
@@ -44,21 +45,25 @@ describe('forge session end', () => {
     const ended = await forgeJson<Ended>(project, ['session', 'end', ...args], { world });
 
     expect(ended.session).toEqual({ id: '2026-03-01-session-001', ended_at: '2026-03-01T11:30:00.000Z' });
-    expect(ended.archive).toMatch(/^\.forge\/memory\/sessions\/2026-03-01-session-001-[0-9a-f]{6}$/);
-    expect(project.read(`${ended.archive}/progress.txt`)).toBe(
+    expect(ended.archive).toMatch(/^\.forge\/memory\/sessions\/2026-03-01-session-001-[0-9a-f]{6}\.json$/);
+    const archive = project.json<{ progress: string[]; learned: string[] }>(ended.archive);
+    expect(archive.progress.join('\n')).toBe(
       '=== FORGE Session 2026-03-01 ===\n\n[10:00] Started - branch: main\n[10:00] Active issues: 0\n[10:00] wired the form\n[11:30] Session ending\n\nNEXT: logout\n',
     );
-    expect(project.json(`${ended.archive}/session.json`)).toMatchObject({
+    expect(archive).toMatchObject({
       status: 'ended',
       started_at: '2026-03-01T10:00:00.000Z',
       ended_at: '2026-03-01T11:30:00.000Z',
       branch: 'main',
       head: parent,
-      learned: ['use a CSRF token'],
-      failed: ['the first try'],
       next: 'logout',
+      focus: { task: 'FORGE-001: Login works' },
     });
-    expect(project.json(`${ended.archive}/focus.json`)).toMatchObject({ task: 'FORGE-001: Login works' });
+    // A learning is stored once: the archive names it.
+    expect(archive.learned).toEqual([expect.stringMatching(/^[0-9a-f]{10}$/), expect.any(String)]);
+    expect(project.read(ended.archive)).not.toContain('CSRF');
+    const shown = await forgeJson(project, ['session', 'show', '2026-03-01-session-001']);
+    expect(shown).toMatchObject({ session: { learned: ['use a CSRF token'], failed: ['the first try'] } });
     expect(project.json(KNOWLEDGE)).toMatchObject({
       patterns: {
         successful: [{ context: 'FORGE-001: Login works', approach: 'use a CSRF token' }],
@@ -66,7 +71,7 @@ describe('forge session end', () => {
       },
     });
     // The machine is not in what is committed.
-    expect(project.read(`${ended.archive}/session.json`)).not.toMatch(/holder|"pid"|"root"/);
+    expect(project.read(ended.archive)).not.toMatch(/holder|"pid"|"root"/);
 
     expect(project.git('log', '-1', '--format=%H %P')).toBe(`${ended.commit?.hash} ${parent}`);
     expect(project.git('log', '-1', '--format=%B')).toBe(`[FORGE-001] Session end: Login works
@@ -102,10 +107,12 @@ FORGE-001: Login works
     const dry = await runForge(project, ['session', 'end', '-n', '--learned', 'x'], { world });
     expect([dry.exitCode, dry.stdout]).toEqual([0, expect.stringContaining('no commit: dry run')]);
     expect(dry.stderr).toMatch(/nothing was written/);
-    expect(dry.stderr).toMatch(/sessions\/2026-03-01-session-001-[0-9a-f]{6}\/session\.json/);
+    expect(dry.stderr).toMatch(/sessions\/2026-03-01-session-001-[0-9a-f]{6}\.json/);
     expect(dry.stderr).not.toMatch(/\.tmp|\.git/);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    const ended = await forgeJson<Ended>(project, ['session', 'end', '--no-commit'], { world });
+    const ended = await forgeJson<Ended>(project, ['session', 'end', '--no-commit', '--next', 'x'], {
+      world,
+    });
     expect([ended.commit, ended.commit_skipped]).toEqual([undefined, 'not asked for']);
     await forgeJson(project, ['config', 'set', 'session.commit', 'false']);
     await forgeJson(project, ['session', 'start'], { world });
@@ -139,9 +146,11 @@ describe('past sessions', () => {
       await forgeJson(project, ['session', 'start']);
       await forgeJson(project, ['session', 'end', '--no-commit', '--next', next]);
     }
-    const folders = readdirSync(project.path('.forge/memory/sessions'));
-    const [one = '', two = ''] = folders.filter((name) => !name.startsWith('.')).sort();
-    project.write(`.forge/memory/sessions/${two}/session.json`, 'no JSON');
+    const [one = '', two = ''] = readdirSync(project.path('.forge/memory/sessions'))
+      .filter((name) => !name.startsWith('.'))
+      .map((name) => name.replace(/\.json$/, ''))
+      .sort();
+    project.write(`.forge/memory/sessions/${two}.json`, 'no JSON');
     const shown = await forgeJson(project, ['session', 'show', one]);
     expect(shown).toMatchObject({ session: { next: 'one' } });
     expect(await forgeError(project, ['session', 'discard', one])).toMatchObject({
@@ -238,7 +247,7 @@ describe('past sessions', () => {
     const project = await makeForge();
     project.git('switch', '-q', '--detach');
     await forgeJson(project, ['session', 'start']);
-    const { stderr } = await runForge(project, ['session', 'end']);
+    const { stderr } = await runForge(project, ['session', 'end', '--next', 'x']);
     const short = project.git('rev-parse', '--short', 'HEAD');
     expect(stderr).toContain(`Keep it with: git branch NAME ${short}`);
   });
@@ -247,8 +256,50 @@ describe('past sessions', () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     project.write(FEATURES, '{');
-    const ended = await forgeJson<Ended>(project, ['session', 'end']);
+    const ended = await forgeJson<Ended>(project, ['session', 'end', '--next', 'x']);
     expect(ended.commit_skipped).toContain(FEATURES);
-    expect(project.has(`${ended.archive}/progress.txt`)).toBe(true);
+    expect(project.has(ended.archive)).toBe(true);
+  });
+
+  it('SES-14 SES-06 one in which nothing happened leaves no archive and no commit', async () => {
+    const project = await makeForge();
+    const head = project.git('rev-parse', 'HEAD');
+    await forgeJson(project, ['session', 'start']);
+    const ended = await forgeJson<Ended>(project, ['session', 'end']);
+    expect([ended.archive, ended.commit]).toEqual([null, undefined]);
+    await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['session', 'discard']);
+    expect(project.git('rev-parse', 'HEAD')).toBe(head);
+    expect(changedPaths(project)).toEqual([]);
+    expect((await forgeJson<{ sessions: object[] }>(project, ['session', 'list'])).sessions).toEqual([]);
+  });
+
+  it('SES-03 forge’s own commits are not among the last ones of the briefing', async () => {
+    const project = await makeForge();
+    for (let n = 1; n <= 4; n++) {
+      project.git('commit', '-q', '--allow-empty', '-m', `work ${n}`);
+      await forgeJson(project, ['session', 'start']);
+      await forgeJson(project, ['session', 'end', '--next', `step ${n}`]);
+    }
+    expect(project.git('log', '--format=%s')).toContain('Session end');
+    const { sections } = await forgeJson<{ sections: { key: string; items: string[] }[] }>(project, [
+      'briefing',
+    ]);
+    const commits = sections.find(({ key }) => key === 'commits')?.items.join('\n');
+    expect(commits).toMatch(/work 4\n.*work 3\n.*work 2\n.*work 1\n/);
+    expect(commits).not.toContain('Session end');
+  });
+
+  it('SES-09 an agent does not end what another agent is at work in; a person may', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['session', 'start'], {
+      world: { holder: agent('ada'), liveness: () => 'alive' },
+    });
+    const bob = { holder: agent('bob'), liveness: () => 'alive' as const };
+    expect(await forgeError(project, ['session', 'end'], { world: bob })).toMatchObject({
+      exitCode: 3,
+      code: 'session.held',
+    });
+    await forgeJson(project, ['session', 'end'], { world: bob, terminal: true });
   });
 });

@@ -173,18 +173,17 @@ describe('toArchive', () => {
     status: 'ended',
     ended_at: '2026-03-01T11:00:00.000Z',
     learned: ['x'],
-    failed: [],
     next: 'Sleep',
   } as const;
 
   it('LAY-07 leaves out what belongs to this machine alone', () => {
-    const archive = toArchive(running, { ...end, learned: ['x'], failed: [] });
+    const archive = toArchive(running, { ...end, learned: ['x'] });
     expect(JSON.stringify(archive)).not.toMatch(/laptop|\/home\/ada|pid/);
     expect(archive).toMatchObject({ id: A, goal: 'Ship', status: 'ended', next: 'Sleep' });
   });
 
   it('B-18 keeps fields of a later forge, and can be read again', () => {
-    const archive = toArchive(running, { ...end, learned: ['x'], failed: [] });
+    const archive = toArchive(running, { ...end, learned: ['x'] });
     expect(archive).toHaveProperty('later_field', 7);
     expect(decodeDocument(ARCHIVED_SESSION, encodeDocument(archive), 'session.json').value).toEqual(archive);
   });

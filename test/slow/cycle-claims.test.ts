@@ -77,7 +77,11 @@ describe('what a command says of features', () => {
   it('GOV-01 FEA-03 a human’s override stands: its tests are not run, before the command or while it runs', async () => {
     const project = await ready();
     const decide = (id: string): Promise<unknown> =>
-      runForge(project, ['feature', 'edit', id, '--status', 'passing', '--reason', 'seen by hand'], HUMAN);
+      runForge(
+        project,
+        ['feature', 'edit', id, '--status', 'passing', '--reason', 'seen by hand', '--yes'],
+        HUMAN,
+      );
     await forgeJson(project, ['feature', 'add', 'C', 'c', '--test', 'test -f never']);
     await forgeJson(project, ['feature', 'add', 'D', 'd', '--test', 'test -f never']);
     await decide('C');

@@ -79,7 +79,7 @@ describe('forge session start --reverify', () => {
     expect(stdout).toContain('Task: B: Feature B\n');
     expect(stderr).toContain('verifying again, 1 of 2 done: B: sh -c');
     expect(stderr).toContain('! Regressed: B passed until now, and the tests fail. forge feature verify B\n');
-    expect(storedFeature(project, 'B')).toMatchObject({ status: 'failing', verified_at: null });
+    expect(storedFeature(project, 'B')).toMatchObject({ status: 'failing' });
     expect(storedFeature(project, 'B')).not.toHaveProperty('verified_by');
     expect((await logOf(project, 'evaluation')).map(({ record }) => record)).toMatchObject([
       { kind: 'regression', feature: 'B', exit_code: 1 },
@@ -153,7 +153,7 @@ describe('forge session start --reverify', () => {
   it('SES-11 leaves out what a human vouches for, what has no tests, and what only claims to pass', async () => {
     const project = await passing('A', 'B');
     await forgeJson(project, ['feature', 'add', 'H', 'By word', '--test', script('H')]);
-    const word = ['feature', 'edit', 'H', '--status', 'passing', '--reason', 'needs the device'];
+    const word = ['feature', 'edit', 'H', '--status', 'passing', '--reason', 'needs the device', '--yes'];
     await runForge(project, word, { terminal: true });
     const file = project.json<{ features: object[] }>(FEATURES);
     file.features.push({

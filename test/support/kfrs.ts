@@ -3,8 +3,8 @@ import { type FailedForge, forgeError, forgeJson, type RunOptions } from './forg
 import { makeForge } from './forge-project.js';
 import type { Project } from './project.js';
 
-export const KFR = '.forge/memory/short-term/kfr.json';
-/** What requires resolution, noted a second time. */
+export const KFR = '.forge/local/kfr.json';
+/** What would be named if that file were lost. */
 export const OPEN = '.git/forge/open.json';
 type Place = Pick<Project, 'dir'>;
 

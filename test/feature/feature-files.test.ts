@@ -1,0 +1,263 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import {
+  differences,
+  FEATURES,
+  featureFile,
+  KNOWLEDGE,
+  makeForge,
+  PASSING_FEATURE,
+  putFeatures,
+  snapshot,
+  storedFeature,
+} from '../support/forge-project.js';
+import { changedPaths, type Project } from '../support/project.js';
+
+interface View {
+  schema_version: string;
+  features: { id: string; [field: string]: unknown }[];
+}
+
+const edit = (project: Project, change: (view: View) => unknown): void => {
+  const view = project.json<View>(FEATURES);
+  change(view);
+  project.write(FEATURES, JSON.stringify(view));
+};
+
+const added = async (...ids: string[]): Promise<Project> => {
+  const project = await makeForge();
+  for (const id of ids) await forgeJson(project, ['feature', 'add', id, `the ${id}`]);
+  return project;
+};
+
+describe('one file per entry', () => {
+  it('LAY-09 each feature and each learning is a file; the two .json files are views that git ignores', async () => {
+    const project = await added('A', 'B');
+    await forgeJson(project, ['knowledge', 'add', 'success', 'use port 0', '--context', 'CI']);
+    const [learned] = readdirSync(project.path('.forge/memory/long-term/learned.d'));
+    expect(changedPaths(project)).toEqual([
+      `?? ${featureFile('A')}`,
+      `?? ${featureFile('B')}`,
+      `?? .forge/memory/long-term/learned.d/${learned}`,
+    ]);
+    expect(project.json<View>(FEATURES)).toMatchObject({
+      schema_version: '1.0',
+      features: [
+        { id: 'A', name: 'the A', status: 'not_implemented' },
+        { id: 'B', name: 'the B', status: 'not_implemented' },
+      ],
+    });
+    expect(project.json(KNOWLEDGE)).toMatchObject({
+      schema_version: '1.0',
+      patterns: { successful: [{ context: 'CI', approach: 'use port 0' }], failed: [] },
+      invariants: [],
+    });
+  });
+
+  it('LAY-09 a view that is gone, or older than the entries, is written anew and loses nothing', async () => {
+    const project = await added('A', 'B');
+    for (const path of [FEATURES, KNOWLEDGE]) rmSync(project.path(path));
+    const { features } = await forgeJson<View>(project, ['feature', 'list']);
+    expect(features.map(({ id }) => id)).toEqual(['A', 'B']);
+    expect(project.has(FEATURES)).toBe(false);
+    await forgeJson(project, ['init']);
+    expect(project.json<View>(FEATURES).features).toHaveLength(2);
+    // As git brings it: an entry more, and one less.
+    project.write(featureFile('C'), project.read(featureFile('A')).replaceAll('"A"', '"C"'));
+    rmSync(project.path(featureFile('A')));
+    await forgeJson(project, ['session', 'start']);
+    expect(project.json<View>(FEATURES).features.map(({ id }) => id)).toEqual(['C', 'B']);
+    expect(project.has(featureFile('A'))).toBe(false);
+  });
+
+  it('LAY-09 what a person edits in features.json is taken in by id and field, and reported', async () => {
+    const project = await added('A', 'B', 'C');
+    edit(project, ({ features }) => {
+      Object.assign(features[0] as object, { name: 'by hand', tests: ['true'], note: 'mine' });
+      features.splice(1, 1);
+      features.push({ id: 'D', name: 'new', status: 'in_progress' });
+    });
+    const before = snapshot(project.dir);
+    const { features } = await forgeJson<View>(project, ['feature', 'list']);
+    expect(features.map(({ id, name }) => [id, name])).toEqual([
+      ['A', 'by hand'],
+      ['C', 'the C'],
+      ['D', 'new'],
+    ]);
+    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    // Meanwhile git brought another field of the same feature.
+    project.write(
+      featureFile('A'),
+      project.read(featureFile('A')).replace('"priority": null', '"priority": 1'),
+    );
+    const { stderr } = await runForge(project, ['feature', 'edit', 'C', '--priority', '2']);
+    expect(stderr).toContain(
+      'features.json was edited, and forge took it in: A (name, tests, note); B removed; D added.',
+    );
+    expect(storedFeature(project, 'A')).toMatchObject({
+      name: 'by hand',
+      tests: ['true'],
+      note: 'mine',
+      priority: 1,
+    });
+    expect([storedFeature(project, 'B'), storedFeature(project, 'D')?.status]).toEqual([
+      undefined,
+      'in_progress',
+    ]);
+    expect((await runForge(project, ['feature', 'edit', 'C', '--priority', '3'])).stderr).not.toContain(
+      'edited',
+    );
+  });
+
+  it('FEA-03 no edit of features.json makes a feature pass', async () => {
+    const project = await makeForge();
+    putFeatures(project, [PASSING_FEATURE, { id: 'B', name: 'b', status: 'failing', tests: ['true'] }]);
+    await forgeJson(project, ['session', 'start']);
+    edit(project, ({ features }) => {
+      for (const feature of features)
+        Object.assign(feature, {
+          status: 'passing',
+          verified_at: '2030-01-01T00:00:00.000Z',
+          tests: ['echo'],
+        });
+      features.push({ ...PASSING_FEATURE, id: 'C' });
+    });
+    const { stderr } = await runForge(project, ['session', 'end']);
+    expect(stderr).toContain('B stays failing until forge feature verify B');
+    expect(['A', 'B', 'C'].map((id) => storedFeature(project, id)?.status)).toEqual([
+      'in_progress',
+      'failing',
+      'in_progress',
+    ]);
+    for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('verified_at');
+  });
+
+  it('KNO-01 what a person edits in knowledge.json is taken in', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['knowledge', 'add', 'invariant', 'one']);
+    const view = project.json<{ invariants: string[] }>(KNOWLEDGE);
+    project.write(KNOWLEDGE, JSON.stringify({ ...view, invariants: ['two'] }));
+    const { stderr } = await runForge(project, ['session', 'start']);
+    expect(stderr).toContain('knowledge.json was edited, and forge took it in: added "two"; removed "one".');
+    expect(project.json(KNOWLEDGE)).toMatchObject({ invariants: ['two'] });
+    expect(readdirSync(project.path('.forge/memory/long-term/learned.d'))).toHaveLength(1);
+  });
+
+  it('B-12 an edit that is no JSON stops who needs it, and stays as it is', async () => {
+    const project = await added('A');
+    project.write(FEATURES, `${project.read(FEATURES)},`);
+    const text = project.read(FEATURES);
+    expect(await forgeError(project, ['feature', 'edit', 'A', '--priority', '1'])).toMatchObject({
+      exitCode: 4,
+      file: FEATURES,
+    });
+    expect(project.read(FEATURES)).toBe(text);
+  });
+});
+
+describe('a new feature', () => {
+  it('FEA-05 whose test passes already is unproven until it failed once; it counts as not passing', async () => {
+    const project = await makeForge();
+    const first = await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'test ! -e broken']);
+    expect([first.exitCode, first.stdout]).toEqual([0, expect.stringContaining('unproven')]);
+    expect((await runForge(project, ['feature', 'verify', 'A'])).stdout).toContain('passing');
+    const { stdout, stderr } = await runForge(project, ['feature', 'list']);
+    expect([stdout, stderr]).toEqual([
+      expect.stringMatching(/^A +in_progress \(unproven\) +a\n$/),
+      expect.stringContaining('forge feature confirm A'),
+    ]);
+    expect((await forgeJson<{ task: { id: string } }>(project, ['next'])).task.id).toBe('A');
+    project.write('broken', '');
+    await runForge(project, ['feature', 'verify', 'A']);
+    rmSync(project.path('broken'));
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
+  });
+
+  it('FEA-05 a person confirms it; an agent does not', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await forgeJson(project, ['feature', 'verify', 'A']);
+    expect(await forgeError(project, ['feature', 'confirm', 'A'])).toMatchObject({ exitCode: 3 });
+    await forgeJson(project, ['feature', 'confirm', '--all'], { terminal: true });
+    expect(storedFeature(project, 'A')).not.toHaveProperty('unproven');
+    expect((await runForge(project, ['feature', 'list'])).stdout).toMatch(/^A +passing +a\n$/);
+  });
+
+  it('FEA-05 whose test fails, or has no tool, is as it should be; --no-run and import run nothing', async () => {
+    const project = await makeForge();
+    const add = async (...args: string[]) =>
+      (
+        await forgeJson<{ first_run?: { result: string; reason?: string } }>(project, [
+          'feature',
+          'add',
+          ...args,
+        ])
+      ).first_run;
+    expect(await add('A', 'a', '--test', 'false')).toMatchObject({ result: 'failed' });
+    expect(await add('B', 'b', '--test', 'uv run')).toMatchObject({
+      result: 'not_run',
+      reason: 'uv: command not found',
+    });
+    expect(await add('C', 'c', '--test', 'touch ran', '--no-run')).toBeUndefined();
+    await forgeJson(project, ['feature', 'import', '-'], {
+      stdin: '[{"name":"d","tests":["touch ran"]}]',
+    });
+    expect(project.has('ran')).toBe(false);
+    for (const id of ['A', 'B', 'C']) expect(storedFeature(project, id)).not.toHaveProperty('unproven');
+  });
+
+  it('FEA-06 has an id made of its name when none is given; ids match without case', async () => {
+    const project = await makeForge();
+    const add = async (...args: string[]) =>
+      (await forgeJson<View>(project, ['feature', 'add', ...args])).features[0]?.id;
+    expect(await add('Login works!')).toBe('login-works');
+    expect(await add('Login works.')).toBe('login-works-2');
+    expect(await add('Logout', '--id', 'OUT')).toBe('OUT');
+    expect(await add('登录')).toMatch(/^f-[0-9a-f]{8}$/);
+    await forgeJson(project, ['feature', 'edit', 'out', '--priority', '1']);
+    expect(await forgeJson(project, ['feature', 'show', 'LOGIN-WORKS'])).toMatchObject({
+      name: 'Login works!',
+    });
+    expect(storedFeature(project, 'OUT')?.priority).toBe(1);
+  });
+
+  it('FEA-01 that waits for an id which nobody knows is kept, with a warning', async () => {
+    const project = await makeForge();
+    const { stderr, exitCode } = await runForge(project, [
+      'feature',
+      'add',
+      'A',
+      'a',
+      '--blocked-by',
+      'NOPE',
+    ]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('There is no feature NOPE yet')]);
+  });
+});
+
+describe('passing by hand', () => {
+  it('FEA-03 is shown as such everywhere, and never has verified_by', async () => {
+    const project = await added('A');
+    const words = [
+      'feature',
+      'edit',
+      'A',
+      '--status',
+      'passing',
+      '--reason',
+      'seen at the customer',
+      '--yes',
+    ];
+    await forgeJson(project, words, { terminal: true });
+    expect(storedFeature(project, 'A')).not.toHaveProperty('verified_by');
+    const says = 'passing (by hand: seen at the customer)';
+    for (const args of [['feature', 'list'], ['feature', 'show', 'A'], ['briefing'], ['status']])
+      expect((await runForge(project, args)).stdout).toContain(says);
+    const { components } = await forgeJson<{ components: { name: string; color: string }[] }>(project, [
+      'status',
+    ]);
+    expect(components.find(({ name }) => name === 'features')?.color).toBe('yellow');
+  });
+});

@@ -54,6 +54,9 @@ export function renderCycle(value: CycleResult, style: Style): string {
     `  memory ${report.memory_write_performed ? 'written' : 'NOT written'}, ${report.memory_integrity_status}`,
     ...report.governance_violations.map((text) => style.bad(`  violation: ${oneLine(text, 300)}`)),
     ...report.regression_flags.map((id) => style.bad(`  regression: ${oneLine(id, 100)}`)),
+    ...report.tests_changed.map((name) =>
+      style.warn(`  changed: ${oneLine(name, 200)}, which judges this work`),
+    ),
     ...(describeKept(report) === '' ? [] : [style.good(`  made: ${describeKept(report)}`)]),
     ...report.promoted.map(({ pattern }) => style.good(`  promoted: ${oneLine(pattern, 300)}`)),
     ...report.contested.map(({ pattern }) => style.warn(`  contested: ${oneLine(pattern, 300)}`)),

@@ -12,6 +12,7 @@ import { requireVerified } from '../ledger/integrity.js';
 import type { Context } from '../project/project.js';
 import type { RunWatch } from './execution.js';
 import { type CycleFacts, takeFacts } from './facts.js';
+import { changedTests } from './test-files.js';
 import { type Judge, judgeTests } from './tests.js';
 import { classify, type Findings, findViolations } from './verdict.js';
 
@@ -31,6 +32,8 @@ export interface Evaluation {
   classification: Classification;
   violations: string[];
   regressions: string[];
+  /** Files that look like tests, or that tests name, and that changed. */
+  tests_changed: string[];
   runs: BoundEvidence;
   /** Of features: all, and those that pass. */
   features: number;
@@ -67,7 +70,12 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   // The tests run what the command wrote.
   if (facts && end) violations.push(...findViolations(facts, end));
   return {
-    ...verdict(ran, end ?? ran.before, { violations, task, shown: judge.shown }),
+    ...verdict(ran, end ?? ran.before, {
+      violations,
+      task,
+      shown: judge.shown,
+      tests_changed: facts ? changedTests(ran.before.testFiles, facts.testFiles, changed?.files ?? []) : [],
+    }),
     runs: boundEvidence(judge.evidence),
     files_changed: changed?.files.length ?? null,
     tree,
@@ -75,10 +83,10 @@ export async function evaluate(context: Context, ran: Ran, watch: RunWatch): Pro
   };
 }
 
-type Outcome = Pick<Findings, 'task'> & Pick<Judge, 'shown'> & { violations: string[] };
+type Outcome = Pick<Findings, 'task' | 'tests_changed'> & Pick<Judge, 'shown'> & { violations: string[] };
 
 function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFacts, outcome: Outcome) {
-  const { violations, task, shown } = outcome;
+  const { violations, task, shown, tests_changed } = outcome;
   const regressions = findRegressions(before, after, shown);
   const improved = hasImproved(before, after, shown);
   const unproven = findClaims(before, after).filter(({ id }) => shown.get(id) !== 'passing');
@@ -86,11 +94,12 @@ function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFact
   const gained = after.features.filter(
     (feature) => isPassing(feature) && !passed.has(feature.id) && shown.get(feature.id) === 'passing',
   );
-  const findings = { violations, regressions, environment_valid, exit_code, task, improved };
+  const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };
   return {
     classification: classify(findings),
     violations: boundTexts(violations),
     regressions: boundTexts(regressions),
+    tests_changed: boundTexts(tests_changed),
     features: after.features.length,
     passing: after.features.filter(isPassing).length - unproven.length,
     passing_before: passed.size,

@@ -6,11 +6,14 @@ import type { Feature } from '../feature/rules.js';
 import { readRecords } from '../ledger/memory.js';
 import { type Context, contextAt } from '../project/project.js';
 import { showTrust } from '../trust/trust.js';
+import { readTestFiles, type TestFiles } from './test-files.js';
 import type { Guarded } from './verdict.js';
 
 /** What a cycle compares: as it stood before the command, and as it stands after it. */
 export interface CycleFacts extends Guarded {
   features: Feature[];
+  /** What the tests consist of. */
+  testFiles: TestFiles;
 }
 
 const digest = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex');
@@ -26,6 +29,7 @@ export function takeFacts(context: Context): CycleFacts {
     .map(({ name, content }) => [name, digest(content)]);
   return {
     features,
+    testFiles: readTestFiles(layout.root, features),
     files: {
       [shown(layout, configFile(layout))]: config && digest(config),
       [init]: null,

@@ -18,6 +18,8 @@ export interface CycleReport {
   environment_valid: boolean;
   governance_violations: string[];
   regression_flags: string[];
+  /** GOV-05: files that judge the work, and changed with it: the cycle is at most PARTIAL_SUCCESS. */
+  tests_changed: string[];
   evidence: Evidence[];
   evidence_left_out?: EvidenceLeftOut;
   features_passing: number;

@@ -57,6 +57,7 @@ function report(run: CycleRun, work: Work, { recorded, error }: StoredCycle): Cy
     environment_valid,
     governance_violations: evaluation.violations,
     regression_flags: evaluation.regressions,
+    tests_changed: evaluation.tests_changed,
     ...evaluation.runs,
     features_passing: evaluation.passing,
     features: evaluation.features,

@@ -13,15 +13,17 @@ export interface Findings {
   task: 'passing' | 'failing' | 'untested' | 'unknown';
   /** A feature that was there before came to pass, as forge's own run showed. */
   improved: boolean;
+  /** Files that judge the work changed with it. */
+  tests_changed: readonly string[];
 }
 
 /** The gravest that holds. Only what forge ran itself makes a SUCCESS. */
 export function classify(findings: Findings): Classification {
-  const { violations, regressions, environment_valid, exit_code, task, improved } = findings;
+  const { violations, regressions, environment_valid, exit_code, task, improved, tests_changed } = findings;
   if (violations.length > 0) return 'GOVERNANCE_VIOLATION';
   if (regressions.length > 0) return 'REGRESSION';
   if (!environment_valid || exit_code !== 0 || task === 'unknown') return 'FAILURE';
-  if (task === 'passing') return 'SUCCESS';
+  if (task === 'passing') return tests_changed.length === 0 ? 'SUCCESS' : 'PARTIAL_SUCCESS';
   return task === 'failing' && !improved ? 'FAILURE' : 'PARTIAL_SUCCESS';
 }
 

@@ -211,6 +211,7 @@ export const group: Group = {
         ...CHANGE_OPTIONS,
       ],
       writes: true,
+      confirms: true,
       run: (call, id) => edit(call, id as string),
       render: renderList,
     }),

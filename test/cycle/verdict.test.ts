@@ -8,11 +8,17 @@ const clean: Findings = {
   exit_code: 0,
   task: 'passing',
   improved: false,
+  tests_changed: [],
 };
 
 describe('classify', () => {
   it.each<[string, Partial<Findings>, string]>([
     ['exit 0 and the task passes', {}, 'SUCCESS'],
+    [
+      'GOV-05 the task passes by tests that changed with it',
+      { tests_changed: ['a.test.js'] },
+      'PARTIAL_SUCCESS',
+    ],
     ['nothing to judge by', { task: 'untested' }, 'PARTIAL_SUCCESS'],
     ['the task fails, but more passes than before', { task: 'failing', improved: true }, 'PARTIAL_SUCCESS'],
     ['the task fails and nothing improved', { task: 'failing' }, 'FAILURE'],

@@ -19,6 +19,13 @@ const PAGES = [
   'templates/forge/skills/README.md',
 ].filter((page) => existsSync(join(ROOT, page)));
 
+/** What `init` copies, and what agents read. */
+const SHIPPED = ['templates', 'agents'].flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(md|ya?ml|toml|txt)$/.test(name))
+    .map((name) => join(folder, name)),
+);
+
 /** What a page says of what is still to come counts for nothing. */
 const read = (page: string) =>
   readFileSync(join(ROOT, page), 'utf8').replace(/^\|.*\| planned \|$|^.*\(planned\).*$/gm, '');
@@ -94,7 +101,7 @@ const anchorsOf = (page: string) =>
 
 describe('what the pages name is there', () => {
   it('every forge command that is shown, with its flags', () => {
-    const wrong = PAGES.flatMap((page) => {
+    const wrong = [...new Set([...PAGES, ...SHIPPED])].flatMap((page) => {
       const typed = blocksOf(page).flatMap(([, kind, text = '']) =>
         kind === 'console'
           ? text.split('\n').filter((line) => /^[$>] /.test(line))

@@ -84,7 +84,7 @@ describe('forge briefing', () => {
       'c59 → approach 59',
       'Failed: c0: issue 0 → r',
       'Invariant 29',
-      'Session end: The task',
+      'Add forge',
       'SX9-19 Issue 19 [started]',
     ])
       expect(text).toContain(words);

@@ -1,8 +1,8 @@
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cloneOf } from '../support/ci.js';
-import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
-import { makeForge, makePlainForge, SESSION, SESSIONS } from '../support/forge-project.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makePlainForge, SESSION } from '../support/forge-project.js';
 import { add, ask, KFR, list, makeWorking, patch } from '../support/kfrs.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 

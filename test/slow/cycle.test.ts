@@ -67,6 +67,26 @@ describe('forge cycle', () => {
     });
   });
 
+  it('GOV-05 FEA-05 is at most PARTIAL_SUCCESS when what judges the work changed with it, and says so', async () => {
+    const project = await makeForge();
+    project.write('check.sh', 'test -f done\n');
+    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'sh check.sh']);
+    const cheated = await cycle(project, sh('echo "exit 0" >check.sh'));
+    expect(cheated).toMatchObject({
+      classification: 'PARTIAL_SUCCESS',
+      report: { tests_changed: ['check.sh'] },
+    });
+    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'test -f b']);
+    const honest = await cycle(project, ['--task', 'B', ...sh('touch b')]);
+    expect(honest).toMatchObject({ classification: 'SUCCESS', report: { tests_changed: [] } });
+    await forgeJson(project, ['feature', 'add', 'C', 'c', '--test', 'test -f c']);
+    const beside = await cycle(project, ['--task', 'C', ...sh('mkdir -p test; touch c test/c.js')]);
+    expect(beside).toMatchObject({
+      classification: 'PARTIAL_SUCCESS',
+      report: { tests_changed: ['test/c.js'] },
+    });
+  });
+
   it('GOV-01 works on what is asked for, else in focus, else what comes next, else on nothing', async () => {
     const project = await ready();
     await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'true']);

@@ -112,7 +112,7 @@ function arrange(features: Feature[]): Feature[] {
       hint: `git rm .forge/memory/long-term/features.d/${twice}.json   (or give it another id)`,
     });
   }
-  const age = ({ created_at }: Feature): string => created_at ?? '';
+  const age = ({ created_at }: Feature): string => created_at ?? '~';
   return [...features].sort((a, b) => compareText(age(a), age(b)) || compareIds(a.id, b.id));
 }
 

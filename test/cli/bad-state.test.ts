@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -6,9 +6,11 @@ import {
   CONFIG,
   FEATURES,
   FOCUS,
+  featureFile,
   KNOWLEDGE,
   makeForge,
   makePlainForge,
+  putFeatures,
   SESSION,
 } from '../support/forge-project.js';
 import { KFR } from '../support/kfrs.js';
@@ -69,14 +71,20 @@ describe('damaged state files', () => {
     await forgeJson(project, ['feature', 'add', 'KEPT', 'kept']);
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'kept']);
     await forgeJson(project, ['config', 'set', 'briefing.commits', '9']);
-    project.git('commit', '-qam', 'Whole');
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Whole');
     const whole = project.git('rev-parse', '--short=12', 'HEAD');
-    for (const path of [FEATURES, KNOWLEDGE, CONFIG]) {
+    const [learned] = readdirSync(project.path(`${dirname(KNOWLEDGE)}/learned.d`));
+    const entries = {
+      [featureFile('KEPT')]: FEATURES,
+      [`${dirname(KNOWLEDGE)}/learned.d/${learned}`]: KNOWLEDGE,
+    };
+    for (const [path, view] of Object.entries({ ...entries, [CONFIG]: CONFIG })) {
       const good = project.read(path);
       project.write(path, good.slice(0, -4).concat('\u0001'));
       project.git('commit', '-qam', 'Damaged');
       project.write(path, '');
-      const read = FILES.find((file) => file.path === path)?.read ?? [];
+      const read = FILES.find((file) => file.path === view)?.read ?? [];
       const { hint = '' } = await forgeError(project, read);
       expect(hint).toMatch(
         new RegExp(`^cp ${path} ${path}.damaged && git restore --source=${whole} -- ${path} `),
@@ -85,20 +93,6 @@ describe('damaged state files', () => {
       expect(project.read(path)).toBe(good);
       expect((await runForge(project, read)).exitCode).toBe(0);
       project.git('commit', '-qam', 'Mended');
-    }
-  });
-
-  it('B-12 names the commit that has what was deleted, its folder too, and that line mends it', async () => {
-    const project = await prepared();
-    const whole = [FEATURES, KNOWLEDGE].map((path) => ({ path, good: project.read(path) }));
-    rmSync(project.path(dirname(FEATURES)), { recursive: true });
-    for (const { path, good } of whole) {
-      const read = FILES.find((file) => file.path === path)?.read ?? [];
-      const { code, hint = '' } = await forgeError(project, read);
-      expect(code).toBe('file.missing');
-      expect(typeIt(project, hint)).toBe(0);
-      expect(project.read(path)).toBe(good);
-      expect((await runForge(project, read)).exitCode).toBe(0);
     }
   });
 
@@ -172,10 +166,11 @@ describe('damaged state files', () => {
 
   it('a merge conflict is named by its lines, and nothing is offered that drops a side', async () => {
     const project = await makeForge();
-    const before = project.read(FEATURES);
+    putFeatures(project, [{ id: 'A', name: 'a', status: 'failing' }]);
+    const text = project.read(featureFile('A'));
     project.write(
-      FEATURES,
-      before.replace('"features": []', '"features": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n]'),
+      featureFile('A'),
+      text.replace('"name"', '<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n"name"'),
     );
     const error = await forgeError(project, ['feature', 'list']);
     expect(error).toMatchObject({ exitCode: 4, code: 'file.conflict', line: 4 });

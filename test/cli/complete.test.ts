@@ -7,7 +7,7 @@ import type { CommandSpec } from '../../src/cli/spec.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
 import {
   differences,
-  FEATURES,
+  featureFile,
   KNOWLEDGE,
   makeForge,
   makePlainForge,
@@ -186,13 +186,13 @@ describe('forge complete --shell=…', () => {
 
   it('works in memory that is damaged, in a folder without one, and without git', async () => {
     const { project } = await used();
-    putFeatures(project, [{ id: 'A-9', status: 7 }, 3 as unknown as object, { name: 'no id' }]);
+    putFeatures(project, [{ id: 'A-9', status: 7 }]);
     expect(await valuesAt(project, 'feature show')).toEqual(['A-9']);
     project.write(KNOWLEDGE, '{ not json');
     project.write('.forge/config.toml', 'not toml [[');
     for (const line of ['knowledge remove', 'config set briefing.budget'])
       expect([line, await valuesAt(project, line)]).toEqual([line, []]);
-    project.write(FEATURES, 'x');
+    project.write(featureFile('A-9'), 'x');
     expect(await valuesAt(project, 'feature show')).toEqual([]);
     expect(await valuesAt(project, 'kfr patch --remove')).toEqual(['kfr-1', 'kfr-2']);
     project.write('.git/packed-refs', Buffer.from([0xff, 0, 0x0a]));

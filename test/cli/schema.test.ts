@@ -104,27 +104,6 @@ describe('formats', () => {
     }
   });
 
-  it('LAY-08 an older version is migrated when it is written, and the old file is kept', async () => {
-    const project = await makeForge();
-    const old =
-      '{"schema_version":"0.9","team":"blue","features":[{"id":"A","name":"a","passes":true},{"id":"B","name":"b"}]}';
-    project.write(FEATURES, old);
-    const { features } = await forgeJson<{ features: { id: string; status: string }[] }>(project, [
-      'feature',
-      'list',
-    ]);
-    // A claim without evidence is no proof.
-    expect(features.map(({ id, status }) => [id, status])).toEqual([
-      ['A', 'in_progress'],
-      ['B', 'not_implemented'],
-    ]);
-    expect(project.read(FEATURES)).toBe(old);
-    await forgeJson(project, ['feature', 'edit', 'B', '--priority', '1']);
-    expect(project.json(FEATURES)).toMatchObject({ schema_version: '1.0', team: 'blue' });
-    expect(project.read(`${FEATURES}.v0`)).toBe(old);
-    expect((await runForge(project, ['feature', 'show', 'B'])).stdout).toMatch(/priority\s+1/);
-  });
-
   it('LAY-08 a file without a version counts as version 1', async () => {
     const project = await makeForge();
     project.write(FEATURES, '{"features":[{"id":"A","name":"a","status":"failing"}]}');

@@ -4,7 +4,7 @@ import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
   differences,
-  FEATURES,
+  featureFile,
   KNOWLEDGE,
   makeForge,
   makePlainForge,
@@ -221,10 +221,10 @@ people sign in
   it('GIT-02 says every change of a status that it holds', async () => {
     const project = await working();
     await forgeJson(project, ['feature', 'edit', 'FORGE-001', '--status', 'in_progress']);
-    project.git('add', FEATURES);
+    project.git('add', featureFile('FORGE-001'));
     const { message } = await forgeJson<MadeCommit>(project, ['commit']);
     expect(message).toContain('- Updated: features.json (FORGE-001 now in progress)\n');
-    expect(message).toContain('## What\n- Change .forge/memory/long-term/features.json\n');
+    expect(message).toContain(`## What\n- Change ${featureFile('FORGE-001')}\n`);
   });
 
   it('GIT-02 a log over midnight: only lines since the last commit', async () => {

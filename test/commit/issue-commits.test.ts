@@ -15,7 +15,8 @@ interface Refs {
 function putIssues(project: Project, ...ids: string[]): void {
   const issues = ids.map((linear_id) => ({ linear_id, title: `Title of ${linear_id}` }));
   project.write(ISSUES, `${JSON.stringify({ schema_version: '1.0', issues }, null, 2)}\n`);
-  project.git('commit', '-qam', 'Plan');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'Plan');
 }
 
 const refsOf = (project: Project, id: string): Refs | undefined =>
@@ -98,7 +99,8 @@ describe('commits that name an issue', () => {
         ],
       }),
     );
-    project.git('commit', '-qam', 'From a clone');
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'From a clone');
     const base = project.git('rev-parse', 'HEAD');
     project.git('switch', '-qc', 'side');
     const side = commit(project, `${MESSAGE}side`);

@@ -118,9 +118,10 @@ describe('changing a file', () => {
   it('LAY-08 keeps the older form beside a file that it migrates, and migrates by writing only', () => {
     const old = '{"schema_version": "0", "features": [{"id": "B", "name": "b", "passes": true}]}';
     const { disk, path, root } = withFeatures(old);
-    expect(disk.requireDocument(FEATURES, path)).toMatchObject({ migratedFrom: '0' });
+    const older = { ...FEATURES, migrations: { 0: (fields: object) => ({ ...fields, features: [] }) } };
+    expect(disk.requireDocument(older, path)).toMatchObject({ migratedFrom: '0' });
     expect(readFileSync(path, 'utf8')).toBe(old);
-    disk.update(FEATURES, path, addA);
+    disk.update(older, path, addA);
     expect(readFileSync(`${path}.v0`, 'utf8')).toBe(old);
     expect(disk.requireDocument(FEATURES, path)).not.toHaveProperty('migratedFrom');
     expect(files(root)).toEqual([SHOWN, `${SHOWN}.v0`]);

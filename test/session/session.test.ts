@@ -23,7 +23,8 @@ interface Started {
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
-  project.git('commit', '-qam', 'Plan');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'Plan');
   return project;
 }
 

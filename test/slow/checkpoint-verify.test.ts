@@ -65,7 +65,8 @@ describe('forge checkpoint verify', () => {
     await record(project);
     const made = await create(project, 'X');
     project.write('src/app.js', 'export const answer = 43;\n');
-    project.git('commit', '-qam', 'More');
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'More');
     expect(await check(project)).toMatchObject({ exitCode: 0, codes: [], checkpoints: ['checkpoint/X-v1'] });
     damage(project, made);
     const found = await check(project);
@@ -82,7 +83,8 @@ describe('forge checkpoint verify', () => {
     const project = await makeForge();
     const made = await create(project, 'X');
     project.write('src/app.js', 'never tested\n');
-    project.git('commit', '-qam', 'Untested');
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Untested');
     const { manifest_commit: _, ...manifest } = made;
     const commit = project.git('rev-parse', 'HEAD');
     const forged = encodeDocument({ ...manifest, commit }).toString();

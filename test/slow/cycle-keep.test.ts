@@ -71,7 +71,8 @@ describe('[cycle] commit', () => {
     expect((await cycle(project, sh('touch done'))).report).toMatchObject({ commit: null, checkpoint: null });
     await set(project, 'commit');
     await set(project, 'checkpoint');
-    project.git('commit', '-qam', '[FORGE] Settings');
+    project.git('add', '-A');
+    project.git('commit', '-qm', '[FORGE] Settings');
     project.git('reset', '-q', '--soft', before);
     project.git('commit', '-qm', '[FORGE] All');
     const all = head(project);
@@ -160,7 +161,8 @@ describe('[cycle] commit', () => {
     const project = await ready();
     const text = project.read(CONFIG).replace('#commit = false', 'commit = true');
     project.write(CONFIG, text.replace('#checkpoint = false', 'checkpoint = true'));
-    project.git('commit', '-qam', '[FORGE] Settings');
+    project.git('add', '-A');
+    project.git('commit', '-qm', '[FORGE] Settings');
     const first = await cycle(project, sh('touch done'));
     expect(first.report).toMatchObject({ commit: null, checkpoint: null });
     expect(first.warnings.join('\n')).toMatch(

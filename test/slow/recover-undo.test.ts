@@ -24,7 +24,8 @@ describe('forge recover --undo', () => {
     const done = await recover(project);
     project.write('src/newer.js', 'newer\n');
     project.write('src/app.js', 'export const answer = 43;\n');
-    project.git('commit', '-qam', 'Newer');
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Newer');
     const newer = files(project);
     const error = await forgeError(project, ['recover', '--undo', '--yes']);
     expect(error).toMatchObject({ exitCode: 3, code: 'recover.newer' });

@@ -9,7 +9,8 @@ export const MESSAGE = '.git/forge/COMMIT_MSG';
 export async function working(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
-  project.git('commit', '-qam', 'Plan');
+  project.git('add', '-A');
+  project.git('commit', '-qm', 'Plan');
   await forgeJson(project, ['session', 'start', '--goal', 'people sign in']);
   await forgeJson(project, ['focus', 'set', '--task', 'FORGE-001: Wire the login form']);
   return project;

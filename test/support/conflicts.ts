@@ -9,7 +9,8 @@ export async function makeConflict(): Promise<Project> {
   const project = await makeForge();
   const commit = (...features: object[]): void => {
     putFeatures(project, features);
-    project.git('commit', '-qam', 'Features');
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Features');
   };
   commit(feature('A'));
   project.git('switch', '-qc', 'other');

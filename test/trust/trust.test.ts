@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
-import { differences, FEATURES, makeForge, snapshot } from '../support/forge-project.js';
+import { differences, featureFile, makeForge, snapshot } from '../support/forge-project.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 
 interface Trust {
@@ -13,8 +13,9 @@ interface Trust {
 /** A colleague's project, with a test that leaves a trace when it runs, as it arrives by clone. */
 async function cloned(test = 'touch ran'): Promise<Project> {
   const origin = await makeForge();
-  await forgeJson(origin, ['feature', 'add', 'A', 'a', '--test', test]);
-  origin.git('commit', '-qam', 'Feature');
+  await forgeJson(origin, ['feature', 'add', 'A', 'a', '--test', test, '--no-run']);
+  origin.git('add', '-A');
+  origin.git('commit', '-qm', 'Feature');
   const clone = projectAt(`${makeFolder()}/clone`);
   origin.git('clone', '-q', origin.dir, clone.dir);
   await runForge(clone, ['init']);
@@ -68,7 +69,7 @@ describe('forge trust', () => {
     await forgeJson(project, ['feature', 'edit', 'A', '--test', 'true', '--test', 'node -e 0']);
     expect((await forgeJson<Trust>(project, ['trust', '--show'])).trusted).toBe(true);
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
-    project.write(FEATURES, project.read(FEATURES).replace('node -e 0', 'touch ran'));
+    project.write(featureFile('A'), project.read(featureFile('A')).replace('node -e 0', 'touch ran'));
     await expectRefused(project);
   });
 
@@ -125,7 +126,7 @@ describe('forge trust', () => {
       (await runForge(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: digest } })).exitCode,
     ).toBe(0);
     project.git('clean', '-fdq', 'ran');
-    project.write(FEATURES, project.read(FEATURES).replace('touch ran', 'touch ran again'));
+    project.write(featureFile('A'), project.read(featureFile('A')).replace('touch ran', 'touch ran again'));
     expect(
       (await forgeError(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: digest } })).code,
     ).toBe('trust.needed');

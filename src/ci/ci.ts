@@ -3,9 +3,15 @@ import { ForgeError, outside, toForgeError, usage } from '../core/error.js';
 import { makeFolder, replaceFiles } from '../core/files.js';
 import { withRescue } from '../doctor/rescue.js';
 import type { Context } from '../project/project.js';
-import { lookAtFeatures } from './features.js';
-import { junit } from './junit.js';
-import { fromTop, lookAtCheckpoints, lookAtCommits, lookAtMemory, lookForSecrets } from './looks.js';
+import {
+  fromTop,
+  lookAtCheckpoints,
+  lookAtCommits,
+  lookAtFeatures,
+  lookAtMemory,
+  lookForSecrets,
+} from './checks.js';
+import { junit } from './log.js';
 import { type CiRange, findRange } from './range.js';
 import {
   CI_CAUSES,
@@ -81,14 +87,14 @@ function looksOf(
   const inRange = (look: (found: CiRange) => Promise<Looked>) => async (): Promise<Looked> => {
     if (range instanceof ForgeError) throw range;
     if (!range) return skipped(context.git ? 'there is no commit yet' : 'there is no git repository');
-    return range.commits === 0 ? skipped(`no commit is in ${range.shown} (${range.from})`) : look(range);
+    return range.ids.size === 0 ? skipped(`no commit is in ${range.shown} (${range.from})`) : look(range);
   };
   return {
     commits: inRange((found) => lookAtCommits(context, found)),
     memory: () => lookAtMemory(context),
     guard: inRange((found) => lookForSecrets(context, found, input.baseline)),
     features: () => lookAtFeatures(context, input.run ?? false, watch),
-    checkpoints: () => lookAtCheckpoints(context),
+    checkpoints: () => lookAtCheckpoints(context, range instanceof ForgeError ? null : range),
   };
 }
 

@@ -6,8 +6,88 @@ import { knownRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { readBoundary } from '../git/state.js';
 import type { Context } from '../project/project.js';
-import { defaultRefs, type NamedStart, namedStart } from './range-rules.js';
 import { ciFormat } from './rules.js';
+
+type Env = Record<string, string | undefined>;
+
+/** Where a pipeline says that its commits begin. All of it is data: a revision here can be no option of git's. */
+export interface NamedStart {
+  /** The variable. */
+  from: string;
+  /** A full ref, or an id. */
+  rev: string;
+  shown: string;
+  /** What a push replaced: after a forced one no clone may have it any more. */
+  isPushed: boolean;
+}
+
+/** By the variables that each system documents; null where it names nothing, as for a new branch. */
+export function namedStart(env: Env, event: unknown, remote: string): NamedStart | null {
+  switch (ciFormat(env)) {
+    case 'github':
+      if (env.GITHUB_BASE_REF) return branchStart('GITHUB_BASE_REF', env.GITHUB_BASE_REF, remote);
+      return (
+        // Of a merge queue: one pull request or several, on what the branch will be by then.
+        idStart('GITHUB_EVENT_PATH (base_sha)', fieldOf(fieldOf(event, 'merge_group'), 'base_sha'), false) ??
+        idStart('GITHUB_EVENT_PATH (before)', fieldOf(event, 'before'), true)
+      );
+    case 'gitlab':
+      return (
+        idStart('CI_MERGE_REQUEST_DIFF_BASE_SHA', env.CI_MERGE_REQUEST_DIFF_BASE_SHA, false) ??
+        idStart('CI_COMMIT_BEFORE_SHA', env.CI_COMMIT_BEFORE_SHA, true)
+      );
+    default:
+      return null;
+  }
+}
+
+/** Refs of the remote's default branch, the likeliest first. */
+export function defaultRefs(env: Env, event: unknown, remote: string): string[] {
+  const named = [env.CI_DEFAULT_BRANCH, fieldOf(fieldOf(event, 'repository'), 'default_branch')];
+  const names = [...named, 'main', 'master'].filter(isBranch);
+  return ['HEAD', ...names].map((name) => `refs/remotes/${remote}/${name}`);
+}
+
+const fieldOf = (value: unknown, field: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[field] : undefined;
+
+function branchStart(from: string, name: string, remote: string): NamedStart {
+  if (!isBranch(name)) throw noStart(from, 'branch');
+  return { from, rev: `refs/remotes/${remote}/${name}`, shown: `${remote}/${name}`, isPushed: false };
+}
+
+function idStart(from: string, id: unknown, isPushed: boolean): NamedStart | null {
+  if (id === undefined || id === null || id === '') return null;
+  if (typeof id !== 'string' || !/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)) throw noStart(from, 'commit');
+  return /^0+$/.test(id) ? null : { from, rev: id, shown: id.slice(0, 12), isPushed };
+}
+
+/** What stands there may be anybody's, so it is not shown. */
+const noStart = (from: string, what: string): Error =>
+  usage('ci.variable', `${from} holds no ${what}.`, { hint: 'forge ci --range A..B' });
+
+/** Git's rules for names (git check-ref-format), but for a part that ends in `.lock`, which no ref has either way. */
+function isBranch(name: unknown): name is string {
+  if (typeof name !== 'string' || name.length > 250) return false;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: no ref has one
+  return !/[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-./]|\/\.|[./]$|^@$/.test(name) && name !== '';
+}
+
+/** Whether this is a pull request of somebody who cannot write to this repository. */
+export function isFromFork(env: Env): boolean {
+  if (ciFormat(env) === 'gitlab') {
+    const { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: source, CI_MERGE_REQUEST_PROJECT_ID: target } = env;
+    return source !== undefined && target !== undefined && source !== target;
+  }
+  if (ciFormat(env) !== 'github') return false;
+  try {
+    const request = fieldOf(readEvent(env.GITHUB_EVENT_PATH), 'pull_request');
+    const nameAt = (side: string): unknown => fieldOf(fieldOf(fieldOf(request, side), 'repo'), 'full_name');
+    return nameAt('base') !== nameAt('head');
+  } catch {
+    return false;
+  }
+}
 
 /** The commits that a pipeline is about. */
 export interface CiRange {
@@ -16,10 +96,10 @@ export interface CiRange {
   shown: string;
   /** What said so. */
   from: string;
-  commits: number;
+  ids: ReadonlySet<string>;
 }
 
-type Chosen = Omit<CiRange, 'commits'>;
+type Chosen = Omit<CiRange, 'ids'>;
 type Git = NonNullable<Context['git']>;
 
 /**
@@ -41,7 +121,7 @@ export async function findRange(context: Context, typed: string | undefined): Pr
   if (boundary.size > 0 && (ids === null || ids.some((id) => boundary.has(id))))
     throw tooShallow(chosen.shown);
   if (ids === null) throw noRange(chosen.shown);
-  return { ...chosen, commits: ids.length };
+  return { ...chosen, ids: new Set(ids) };
 }
 
 function typedRange(typed: string): Chosen {
@@ -132,5 +212,5 @@ const notHere = ({ from, rev, shown, isPushed }: NamedStart, remote: string): Er
   });
 
 /** `12 commits in origin/main..HEAD (GITHUB_BASE_REF)`. */
-export const describeRange = ({ shown, from, commits }: CiRange): string =>
-  `${plural(commits, 'commit')} in ${shown} (${from})`;
+export const describeRange = ({ shown, from, ids }: CiRange): string =>
+  `${plural(ids.size, 'commit')} in ${shown} (${from})`;

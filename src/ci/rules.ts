@@ -7,6 +7,8 @@ export type CiCheckName = (typeof CI_CHECKS)[number];
 /** Something that is wrong, where it is, and what to do. */
 export interface CiFinding {
   message: string;
+  /** It is reported, and fails nothing. */
+  warning?: true;
   fix?: string;
   /** From the top of the repository. */
   file?: string;
@@ -24,7 +26,8 @@ export type CiCause = (typeof CI_CAUSES)[number];
 
 export interface CiCheck {
   name: CiCheckName;
-  state: 'ok' | 'failed' | 'skipped';
+  /** `warned`: its findings are all warnings. */
+  state: 'ok' | 'warned' | 'failed' | 'skipped';
   /** Of a failed one. */
   cause?: CiCause;
   /** What was looked at: `12 commits`; or why it was skipped. */
@@ -43,13 +46,12 @@ export interface CiReport {
   notes: string[];
 }
 
-/** A check that looked: failed with findings, else ok. */
+/** A check that looked: failed with findings that are no warnings. */
 export type Looked = Omit<CiCheck, 'name'>;
-export const looked = (detail: string, findings: CiFinding[] = [], cause: CiCause = 'findings'): Looked => ({
-  ...(findings.length === 0 ? { state: 'ok' } : { state: 'failed', cause }),
-  detail,
-  findings,
-});
+export function looked(detail: string, findings: CiFinding[] = [], cause: CiCause = 'findings'): Looked {
+  if (findings.some(({ warning }) => !warning)) return { state: 'failed', cause, detail, findings };
+  return { state: findings.length > 0 ? 'warned' : 'ok', detail, findings };
+}
 export const skipped = (detail: string): Looked => ({ state: 'skipped', detail, findings: [] });
 
 /** By cause, the gravest (docs/ci.md). */

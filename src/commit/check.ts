@@ -1,14 +1,15 @@
 import { toForgeError, usage } from '../core/error.js';
 import type { World } from '../core/world.js';
 import { readFeatures } from '../feature/store.js';
-import { gitIn, streamGit } from '../git/client.js';
-import { type Found, findForge, findRepository } from '../git/repository.js';
+import { type Git, gitIn, streamGit } from '../git/client.js';
+import { findForge, findRepository, type Repository } from '../git/repository.js';
+import { readTip } from '../git/state.js';
 import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
-import { type CheckedMessage, checkMessage, type MessageState } from './check-rules.js';
+import { type CheckedMessage, checkMessage, type MessageState } from './check-message.js';
 import { aboveScissors, cleanupOf, markOf } from './clean.js';
-import type { Exemption } from './exempt.js';
+import type { Exemption, Mark, People } from './exempt.js';
 import { operationOf, type Range, readMessageSettings, readMessages } from './git-messages.js';
 import {
   type CommitRules,
@@ -40,7 +41,7 @@ export interface CommitCheck {
   commits: CheckedCommit[];
 }
 
-/** GIT-01: what the protocol has against messages. Needs no `.forge/`; without one the defaults hold. */
+/** GIT-01: what a message has to say otherwise. Needs no `.forge/`: without one the defaults hold. */
 export async function checkCommits(
   from: string,
   world: World,
@@ -55,25 +56,28 @@ export async function checkCommits(
   const context = found ? contextAt(found.root, repository, world, true) : undefined;
   const rules = context ? rulesHere(context) : makeRules();
   if (context) knowAllowed(context);
-  const loading = loadGuard(world.env, context);
-  const { range } = input;
   if (input.message !== undefined) {
     const state = repository ? await stateOf(repository, world, input.message, input.file) : {};
     const message = aboveScissors(input.message, state.comment);
-    return conclude([guarded(message, checkMessage(message, rules, state), await loading)]);
+    const checked = checkMessage(message, rules, state);
+    return conclude([withoutSecrets(message, checked, await loadGuard(world.env, context))]);
   }
   if (!repository)
     throw usage('commit.no_git', `${from} is in no git repository.`, { hint: 'forge commit check FILE' });
-  const git = streamGit(repository.root, world.env);
-  return conclude(await checkRange(git, range as Range, rules, loading));
+  return conclude(await checkRange(repository, world, input.range as Range, rules, context));
 }
 
-const conclude = (commits: CheckedCommit[]): CommitCheck => ({
+const conclude = (commits: readonly CheckedCommit[]): CommitCheck => ({
   ok: commits.every(({ problems }) => problems.length === 0),
-  commits,
+  commits: commits.map(({ sha, subject, exempt, problems }) => ({
+    ...(sha === undefined ? {} : { sha }),
+    subject,
+    ...(exempt ? { exempt } : {}),
+    problems,
+  })),
 });
 
-/** The rules of this `.forge/`; its features' ids may stand in a subject. */
+/** The rules of this `.forge/`. The ids of its features may stand in a subject. */
 export function rulesHere(context: Context): CommitRules {
   return makeRules(
     readConfig(context).commit,
@@ -81,15 +85,15 @@ export function rulesHere(context: Context): CommitRules {
   );
 }
 
-/** What the settings want of git's hooks. */
+/** What the settings ask of git's hooks. */
 export interface Enforcement {
   enforce: 'block' | 'warn' | 'off';
   settings: CommitSettings;
-  /** Why only secrets are looked for, which no setting switches off; null where all is. */
+  /** Why only secrets are looked for, which no setting turns off; null where everything is. */
   unread: string | null;
 }
 
-/** Settings that cannot be read hold nobody up. */
+/** Unreadable settings refuse nobody's commit. */
 export function enforcementHere(context: Context): Enforcement {
   try {
     const { enforce, ...settings } = readConfig(context).commit;
@@ -101,95 +105,124 @@ export function enforcementHere(context: Context): Enforcement {
 
 export const whyUnread = (error: unknown): string => toForgeError(error).message;
 
-/** An id that a commit of forge's own may bear: a checkpoint may be called otherwise. */
+/** An id that a commit of forge's own may have: a checkpoint may have another name. */
 export const idHere = (context: Context, id: string): string => (rulesHere(context).isId(id) ? id : NO_ISSUE);
 
 export async function stateOf(
-  repository: NonNullable<Found['repository']>,
+  repository: Repository,
   world: World,
   message: Buffer,
   file = '',
 ): Promise<MessageState> {
-  const settings = await readMessageSettings(gitIn(repository.root, world.env), world.env);
+  const git = gitIn(repository.root, world.env);
+  const text = message.toString('latin1');
+  const [settings, parents] = await Promise.all([
+    readMessageSettings(git, world.env),
+    parentsOf(repository, git, text),
+  ]);
   const isGits = file.startsWith(`${repository.gitDir}/`);
   return {
     // Resolve "auto" in the whole file: git's own lines may stand only below the scissors line.
-    comment: markOf(message.toString('latin1'), settings.comment),
+    comment: markOf(text, settings.comment),
     cleanup: cleanupOf(settings.cleanup),
     encoding: settings.encoding,
     operation: isGits ? operationOf(repository) : undefined,
+    ...parents,
   };
 }
 
-/** As many as the guard looks at in one go: a look costs the same for a line and for a page. */
+const PARENT = /^[ \t]*[-*+] Parent:[ \t]*([0-9a-f]{7,64})(?![^ \t\r\n])/gm;
+
+/** Git is asked only about a parent that is not the commit of HEAD. */
+async function parentsOf(
+  repository: Repository,
+  git: Git,
+  text: string,
+): Promise<Pick<MessageState, 'parent' | 'unknownParent'>> {
+  const parent = readTip(repository) ?? undefined;
+  const named = [...text.matchAll(PARENT)].at(-1)?.[1];
+  if (named === undefined || parent?.startsWith(named)) return { parent };
+  const { code } = await git(['cat-file', '-e', `${named}^{commit}`]);
+  return code === 0 ? { parent } : { parent, unknownParent: named };
+}
+
+/** As many as the guard scans in one go: a scan costs the same for a line and for a page. */
 const PAGE = 256;
 
-/** Git writes, and the guard is loaded, while messages are checked. */
-async function checkRange(
-  git: ReturnType<typeof streamGit>,
+/** A commit of a range, and whose it is. */
+export interface RangeCommit extends CheckedCommit {
+  sha: string;
+  mark: Mark;
+  people: People;
+}
+
+/** The commits of a range. Git writes, and the guard is loaded, while messages are checked. */
+export async function checkRange(
+  { root }: Repository,
+  { env }: World,
   range: Range,
   rules: CommitRules,
-  loading: Promise<Guard>,
-): Promise<CheckedCommit[]> {
-  const commits: CheckedCommit[] = [];
-  /** The texts of the last ones, which the guard has not seen. */
+  context?: Context,
+): Promise<RangeCommit[]> {
+  const commits: RangeCommit[] = [];
+  /** The last ones, which the guard has not seen. */
   let page: Buffer[] = [];
   let guard: Guard | null = null;
-  const look = (by: Guard): void => {
-    guardPage(commits, page, by);
+  const scan = (by: Guard): void => {
+    scanPage(commits, page, by);
     page = [];
   };
-  const reading = readMessages(git, range, ({ hash, parents, message }) => {
-    const { subject, exempt, problems } = checkMessage(message, rules, { stored: true, parents });
-    commits.push(exempt ? { sha: hash, subject, exempt, problems } : { sha: hash, subject, problems });
+  const reading = readMessages(streamGit(root, env), range, ({ hash, parents, people, message }) => {
+    const state = { stored: true, parents: parents.length, parent: parents[0] ?? null, people };
+    const { subject, exempt, problems, mark } = checkMessage(message, rules, state);
+    commits.push({ sha: hash, subject, ...(exempt ? { exempt } : {}), problems, mark, people });
     page.push(message);
-    if (guard && page.length >= PAGE) look(guard);
+    if (guard && page.length >= PAGE) scan(guard);
   });
-  const keep = loading.then((loaded) => {
+  const loading = loadGuard(env, context).then((loaded) => {
     guard = loaded;
+    return loaded;
   });
-  await Promise.all([reading, keep]);
-  look(await loading);
+  const [loaded] = await Promise.all([loading, reading]);
+  scan(loaded);
   return commits;
 }
 
-/** Only where the page has something each message is looked at. */
-function guardPage(commits: CheckedCommit[], page: readonly Buffer[], guard: Guard): void {
+/** Looks at each message only where the page has a secret. */
+function scanPage(commits: RangeCommit[], page: readonly Buffer[], guard: Guard): void {
   const text = Buffer.concat(page.flatMap((message) => [message, BETWEEN])).toString('utf8');
   if (guard.scanCritical(text.replace(FORM, '\n')).length === 0) return;
   const first = commits.length - page.length;
   for (const [i, message] of page.entries())
-    commits[first + i] = guarded(message, commits[first + i] as CheckedCommit, guard);
+    commits[first + i] = withoutSecrets(message, commits[first + i] as RangeCommit, guard);
 }
 
 /**
- * Lines of the protocol that can hold nothing else, and the short hash in front of what is said of a parent: digits alone
- * could be somebody's number, and stay. All else keeps its neighbours.
+ * Lines of the protocol that can hold nothing else, and the short hash of a parent with a note. Digits alone could be
+ * somebody's number, and stay.
  */
 const FORM =
   /^(?:(?:## \w{3,9}|- (?:Parent: [0-9a-f]{7,64} \(previous working state\)|Linear: [A-Z][A-Z0-9]{0,9}-\d{1,9}|Session: [\d-]{10}-session-\d{3,6})|Forge-Ledger: \w{1,12} \d{1,9} [0-9a-f]{64})?\n|- Parent: (?=\d{0,11}[a-f])[0-9a-f]{7,12}(?= \())/gm;
 
 const BETWEEN = Buffer.from('\n\n');
 
-/** What is secret is named, never shown: neither in the subject nor in what another rule would quote. */
-export function guarded(
+/** A secret is named, never shown: neither in the subject nor in what another rule would quote. */
+export function withoutSecrets<T extends CheckedCommit | CheckedMessage>(
   message: Buffer,
-  checked: CheckedCommit | CheckedMessage,
+  checked: T,
   guard: Guard,
-): CheckedCommit {
+): T {
   const text = message.toString('utf8');
   const hits = guard.scanCritical(text);
-  const { subject, exempt, problems } = checked;
-  const sha = 'sha' in checked ? checked.sha : undefined;
-  const shown = { ...(sha === undefined ? {} : { sha }), subject, ...(exempt ? { exempt } : {}), problems };
-  if (hits.length === 0) return shown;
-  const secrets = hits.slice(0, 20).map(
+  if (hits.length === 0) return checked;
+  const fix = 'sha' in checked ? 'The same without it; if it is real, revoke it.' : 'The same without it.';
+  const problems = hits.slice(0, 20).map(
     ({ rule, what, start }): Problem => ({
       rule: 'secret',
       line: text.slice(0, start).split('\n').length,
       message: `${what} (rule ${rule}).`,
-      fix: sha === undefined ? 'The same without it.' : 'The same without it; if it is real, revoke it.',
+      fix,
     }),
   );
-  return { ...shown, subject: '…', problems: secrets };
+  return { ...checked, subject: '…', problems };
 }

@@ -32,21 +32,26 @@ function renderProblems({ sha, problems }: CheckedCommit, style: Style): string[
 /** Blanks in front are what some fixes are about. */
 const shown = (line: string): string => `${/^ */.exec(line)?.[0] ?? ''}${oneLine(line, 120)}`;
 
+/** A range may have thousands. */
+const MAX_SHOWN = 20;
+
 function renderCheck({ ok, commits }: CommitCheck, style: Style): string {
   if (!ok) {
     const bad = commits.filter(({ problems }) => problems.length > 0);
-    const rows = bad.flatMap((commit) => renderProblems(commit, style));
-    const many =
-      commits.length > 1
+    const more = bad.length - MAX_SHOWN;
+    return [
+      ...bad.slice(0, MAX_SHOWN).flatMap((commit) => renderProblems(commit, style)),
+      ...(more > 0 ? [style.dim(`… ${plural(more, 'more commit')}: --json has all`)] : []),
+      ...(commits.length > 1
         ? [`${bad.length} of ${plural(commits.length, 'commit')} to be written otherwise`]
-        : [];
-    return [...rows, ...many].join('\n');
+        : []),
+    ].join('\n');
   }
   const exempt = commits.filter((commit) => commit.exempt !== undefined).length;
   const rest = exempt > 0 ? style.dim(`  ${exempt} exempt`) : '';
-  return commits.some(({ sha }) => sha !== undefined) || commits.length === 0
-    ? `${style.good('✓')} ${plural(commits.length, 'commit')} in the protocol${rest}`
-    : `${style.good('✓')} the message is in the protocol${rest}`;
+  const isRange = commits.length === 0 || commits.some(({ sha }) => sha !== undefined);
+  const what = isRange ? plural(commits.length, 'commit') : 'the message is';
+  return `${style.good('✓')} ${what} in the protocol${rest}`;
 }
 
 const exit = ({ ok, commits }: CommitCheck): number => {
@@ -74,13 +79,14 @@ interface Options {
   learned?: string[];
   issue?: string;
   all?: boolean;
+  amend?: boolean;
   edit?: boolean;
 }
 
 async function run(call: Call): Promise<MadeCommit> {
   const { message, ...options } = call.options as Options;
-  const { why, what, learned, issue, all, edit } = options;
-  const given = { title: message, why, what, learned, issue, all, edit };
+  const { why, what, learned, issue, all, amend, edit } = options;
+  const given = { title: message, why, what, learned, issue, all, amend, edit };
   const input = Object.fromEntries(
     Object.entries(given).filter(([, value]) => value !== undefined),
   ) as CommitInput;
@@ -92,7 +98,7 @@ async function run(call: Call): Promise<MadeCommit> {
 
 /** What an editor would ask, unless one is opened. */
 async function askWhy(call: Call, input: CommitInput): Promise<string | undefined> {
-  if (!call.interactive || input.edit) return undefined;
+  if (!call.interactive || input.edit || input.amend) return undefined;
   const draft = await call.forge().commit.draft(input);
   const { line } = await import('../cli/prompt.js');
   return (await line('Why?', oneLine(draft.why, 500))).trim() || undefined;
@@ -121,6 +127,10 @@ const commit: CommandSpec<MadeCommit> = {
       values: { live: ['issue', 'feature'] },
     },
     { flags: '-a, --all', help: 'what git knows and has changed, staged or not' },
+    {
+      flags: '--amend',
+      help: 'replace the last commit; what its message says is kept where nothing is given',
+    },
     { flags: '--edit', help: "open git's editor on the message first" },
   ],
   writes: true,

@@ -1,20 +1,27 @@
 import * as z from 'zod/mini';
 import { formatArgv } from '../core/argv.js';
 import { ForgeError, outside, refused, usage } from '../core/error.js';
+import { commitMessageFile } from '../core/paths.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
-import { type HeadCommit, readHead } from '../git/read.js';
+import { openEditor } from '../git/editor.js';
+import { commitAt, type HeadCommit, readHead } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
+import { loadGuard, refuseFound } from '../guard/guard.js';
+import { isGrave } from '../guard/rule.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
-import { type Context, isBuilding, timestamp } from '../project/project.js';
+import { type Context, hasHooks, isBuilding, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
-import { composeMessage } from './compose.js';
-import { knownWork } from './facts.js';
+import { rulesHere } from './check.js';
+import { checkMessage } from './check-message.js';
+import { cleanMessage, textOf } from './clean.js';
+import { amendMessage, composeMessage } from './compose.js';
 import { operationOf } from './git-messages.js';
+import { keepGitState } from './git-state.js';
 import { type CommitMessage, formatCommitMessage } from './message.js';
-import { editMessage, guardMessage, removeMessage, requireProtocol, saveMessage } from './text.js';
+import { knownWork, type Place } from './work.js';
 
 const CommitInput = z.strictObject({
   title: z.optional(z.string()),
@@ -26,6 +33,8 @@ const CommitInput = z.strictObject({
   issue: z.optional(z.string()),
   /** As `git commit -a`. */
   all: z.optional(z.boolean()),
+  /** As `git commit --amend`: what the last message says is kept where nothing else is given. */
+  amend: z.optional(z.boolean()),
   /** In the editor that git would open; a terminal is needed. */
   edit: z.optional(z.boolean()),
 });
@@ -48,10 +57,25 @@ export interface MadeCommit {
 export async function draftCommit(context: Context, raw: CommitInput = {}): Promise<CommitMessage> {
   const input = checkCommitInput(raw);
   const { repository, git } = requireRepository(context);
-  const all = input.all ?? false;
+  const { all = false, amend = false } = input;
+  const place = { root: repository.root, git, all };
+  if (amend) return draftAmended(context, input, place);
   const files = await readStagedFiles(git, all);
   if (files.length === 0) throw nothingStaged(all);
-  return composeMessage(input, await knownWork(context, { root: repository.root, git, files, all }));
+  return composeMessage(input, await knownWork(context, { ...place, files }));
+}
+
+async function draftAmended(
+  context: Context,
+  input: CommitInput,
+  place: Omit<Place, 'files'>,
+): Promise<CommitMessage> {
+  const last = await readHead(place.git);
+  if (!last) throw usage('commit.nothing', 'There is no commit to amend.', { hint: 'forge commit' });
+  const parent = 'HEAD^1';
+  const isRoot = (await commitAt(place.git, parent)) === null;
+  const files = await readStagedFiles(place.git, place.all, isRoot ? 'HEAD' : parent);
+  return amendMessage(input, await knownWork(context, { ...place, files, parent }), last.message);
 }
 
 /**
@@ -65,7 +89,7 @@ export async function makeCommit(
 ): Promise<MadeCommit> {
   const input = checkCommitInput(raw);
   const { repository, git } = requireRepository(context);
-  requireNoOperation(repository);
+  requireNoOperation(repository, input.amend ?? false);
   const own = userGit(repository.root, context.world.env);
   const draft = requireTexts(await draftCommit(context, input));
   const learned = input.learned ?? [];
@@ -76,8 +100,9 @@ export async function makeCommit(
   await guardMessage(context, message);
   requireProtocol(context, message);
   if (context.disk.dryRun) return { message };
-  const head = await commitIndex(context, { git, own, message, all: input.all ?? false, watch });
+  const head = await commitIndex(context, { git, own, message, input, watch });
   if (keeps) keepLearned(context, learned);
+  if (!hasHooks(context)) await keepGitState(context, git);
   const { hash, short, subject } = head;
   return { commit: { hash, short, subject }, message: head.message };
 }
@@ -98,10 +123,10 @@ function requireRepository({ repository, git, layout }: Context): { repository: 
   throw usage('commit.no_git', `${layout.root} is in no git repository.`, { hint: 'git init' });
 }
 
-/** Git has the message and the parents of that commit already. */
-function requireNoOperation(repository: Repository): void {
+/** Git has the message and the parents of that commit already. A rebase stops for commits to be amended. */
+function requireNoOperation(repository: Repository, amend: boolean): void {
   const operation = operationOf(repository);
-  if (!operation) return;
+  if (!operation || (amend && operation === 'rebase')) return;
   throw refused('commit.operation', `A ${operation} is in progress; git itself completes it.`, {
     hint: `git ${operation} --continue`,
   });
@@ -128,26 +153,28 @@ interface Job {
   git: Git;
   own: UserGit;
   message: string;
-  all: boolean;
+  input: CommitInput;
   watch: CommitWatch;
 }
 
-async function commitIndex(context: Context, { git, own, message, all, watch }: Job): Promise<HeadCommit> {
+async function commitIndex(context: Context, { git, own, message, input, watch }: Job): Promise<HeadCommit> {
   const file = saveMessage(context, message);
   const args = ['-c', 'i18n.commitEncoding=UTF-8', 'commit', '-q', '-F', '-', '--cleanup=verbatim'];
-  const { code, stderr } = await own([...args, ...(all ? ['-a'] : [])], { input: message, ...watch });
-  if (code !== 0) throw notMade(stderr, file);
+  const flags = [...(input.all ? ['-a'] : []), ...(input.amend ? ['--amend'] : [])];
+  const { code, stderr } = await own([...args, ...flags], { input: message, ...watch });
+  if (code !== 0) throw notMade(stderr, file, input.amend ?? false);
   removeMessage(context);
   return (await readHead(git)) as HeadCommit;
 }
 
-function notMade(stderr: string, file: string): Error {
+function notMade(stderr: string, file: string, amend: boolean): Error {
+  const again = ['git', 'commit', ...(amend ? ['--amend'] : []), '--cleanup=verbatim', '-F', file];
   const lines = stderr.trim().split('\n');
   const said = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines.at(-1) ?? '';
   const lock = /'([^']+\.lock)': File exists/.exec(said)?.[1];
   const first = lock ? `Wait for the other git, or remove ${lock} if none runs. ` : '';
   return outside('commit.failed', `git made no commit: ${said || 'a hook refused it'}`, {
-    hint: `${first}The message is kept; once that is settled: ${formatArgv(['git', 'commit', '--cleanup=verbatim', '-F', file])}`,
+    hint: `${first}The message is kept; once that is settled: ${formatArgv(again)}`,
     data: { file },
   });
 }
@@ -162,4 +189,51 @@ function keepLearned(context: Context, learned: readonly string[]): void {
     if (!(error instanceof ForgeError) || error.kind === 'secret') throw error;
     context.warnings.push(`The commit is made; what was learned is not kept: ${error.message}`);
   }
+}
+
+/** As git does it: a file, an editor on it, and what is left there. */
+async function editMessage(context: Context, own: UserGit, text: string): Promise<string> {
+  if (!context.world.terminal)
+    throw usage('commit.edit', '--edit opens an editor; here is no terminal.', {
+      hint: 'forge commit --dry-run',
+    });
+  saveMessage(context, text);
+  const file = commitMessageFile(context.layout);
+  const byHand = formatArgv(['git', 'commit', '-e', '--cleanup=verbatim', '-F', file]);
+  const hint = `What was written is kept: ${byHand}   Another editor: git config core.editor …`;
+  await openEditor(own, file, context.world.env, hint);
+  const left = context.disk.read(file)?.toString('utf8') ?? '';
+  const message = cleanMessage(left, 'whitespace');
+  if (message.lines.length === 0) throw usage('commit.empty', 'The message is empty; nothing was committed.');
+  return textOf(message);
+}
+
+async function guardMessage(context: Context, message: string): Promise<void> {
+  const found = (await loadGuard(context.world.env, context))
+    .scanFields([{ path: '', text: message }])
+    .filter(({ class: name }) => isGrave(name));
+  if (found.length > 0) refuseFound(context, 'commit message', found);
+}
+
+function requireProtocol(context: Context, message: string): void {
+  const { problems } = checkMessage(Buffer.from(message), rulesHere(context), { stored: true });
+  const [first] = problems;
+  if (!first) return;
+  const file = saveMessage(context, message);
+  const more = problems.length > 1 ? ` and ${problems.length - 1} more` : '';
+  throw new ForgeError('findings', 'commit.protocol', `line ${first.line}: ${first.message}${more}`, {
+    hint: `The message is kept in ${file}. Write: ${first.fix}`,
+    data: { problems, file },
+  });
+}
+
+/** It may name people, as commits do: what may be in no message was looked for already. */
+function saveMessage({ disk, layout }: Context, message: string): string {
+  const file = commitMessageFile(layout);
+  disk.withLock(() => disk.replaceMoved(file, Buffer.from(message)));
+  return file;
+}
+
+function removeMessage({ disk, layout }: Context): void {
+  disk.withLock(() => disk.remove(commitMessageFile(layout)));
 }

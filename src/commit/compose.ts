@@ -1,6 +1,6 @@
 import { oneLine, plural } from '../core/text.js';
 import type { Focus } from '../session/focus-rules.js';
-import { type CommitMessage, parseCommitMessage } from './message.js';
+import { type CommitMessage, parseAnyMessage, parseCommitMessage } from './message.js';
 import { NO_ISSUE } from './rules.js';
 
 /** What a commit is to say, as far as somebody said so. */
@@ -25,8 +25,12 @@ export interface KnownWork {
   learned: readonly string[];
   updated: readonly string[];
   files: readonly { status: string; path: string }[];
-  parent: { short: string; subject: string; message: string } | null;
+  parent: { short: string; subject: string } | null;
+  /** What the last commit says, and those of the same minute: the log has no seconds. */
+  earlier: readonly CommitMessage[];
   ledger: readonly string[];
+  /** The rule for subjects is off: another convention decides what they look like. */
+  isBare: boolean;
 }
 
 const PREFIX = /^\[([^[\] ]{1,100})\] +(.+)$/;
@@ -35,27 +39,37 @@ const MAX_FILES = 8;
 
 /** GIT-02. Subject and Why are empty where nothing is known. */
 export function composeMessage(given: GivenTexts, known: KnownWork): CommitMessage {
-  const { focus, parent } = known;
+  const { focus, parent, earlier } = known;
   const typed = PREFIX.exec(given.title ?? '');
   const feature = known.features.find((id) => focus.task?.startsWith(`${id}: `));
   const isFeature = (id: string | undefined): boolean => id !== undefined && known.features.includes(id);
   const typedId = typed?.[1] === NO_ISSUE ? undefined : typed?.[1];
   const issue = given.issue ?? typedId ?? focus.linear_issue ?? undefined;
-  const id = given.issue ?? typed?.[1] ?? focus.linear_issue ?? feature ?? NO_ISSUE;
-  const before = parseCommitMessage(parent?.message ?? '');
-  const fresh = (texts: readonly string[], old: readonly string[] = []): string[] =>
+  const knownId = given.issue ?? focus.linear_issue ?? feature ?? NO_ISSUE;
+  const id = given.issue ?? typed?.[1] ?? (known.isBare ? '' : knownId);
+  // What an earlier message said is no news, though it was written a moment after that commit.
+  const fresh = (texts: readonly string[], old: readonly string[]): string[] =>
     [...new Set(texts.map((text) => oneLine(text, 500)))]
       .filter((text) => !old.includes(text))
       .slice(-MAX_ITEMS);
-  const done = fresh([...known.done, ...(given.done ?? [])], before?.what);
+  const told = (pick: (message: CommitMessage) => readonly string[]): string[] => earlier.flatMap(pick);
+  const done = fresh(
+    [...known.done, ...(given.done ?? [])],
+    told(({ what }) => what),
+  );
   return {
     id,
     subject: typed?.[2] ?? given.title ?? withoutId(focus.task, [id, feature, focus.linear_issue]) ?? '',
     what: given.what?.length ? [...given.what] : describeWork(done, known.files),
     why: given.why ?? known.session?.goal ?? focus.task ?? '',
-    // What the last message said is no news, though it was written a moment after that commit.
-    learned: fresh([...known.learned, ...(given.learned ?? [])], before?.learned),
-    updated: fresh(known.updated, before?.updated),
+    learned: fresh(
+      [...known.learned, ...(given.learned ?? [])],
+      told(({ learned }) => learned),
+    ),
+    updated: fresh(
+      known.updated,
+      told(({ updated }) => updated),
+    ),
     backtrace: {
       parent: parent?.short ?? 'none',
       ...(parent ? { parentNote: oneLine(parent.subject, 60) } : {}),
@@ -63,6 +77,35 @@ export function composeMessage(given: GivenTexts, known: KnownWork): CommitMessa
       session: known.session?.name ?? 'none',
     },
     ledger: [...known.ledger],
+  };
+}
+
+/** `forge commit --amend`: what the last message says, with what was given, and what the protocol misses in it. */
+export function amendMessage(given: GivenTexts, known: KnownWork, last: string): CommitMessage {
+  const old = parseAnyMessage(last);
+  const isIssue = old.id !== '' && old.id !== NO_ISSUE;
+  const title = given.title ?? old.subject;
+  const draft = composeMessage(
+    {
+      ...given,
+      title: PREFIX.test(title) || old.id === '' ? title : `[${old.id}] ${title}`,
+      why: given.why ?? (old.why || undefined),
+      what: given.what?.length ? given.what : old.what,
+      learned: [...old.learned, ...(given.learned ?? [])],
+    },
+    known,
+  );
+  const { linear, session } = old.backtrace;
+  const isKept = given.issue === undefined && linear !== '' && (isIssue || linear === 'none');
+  return {
+    ...draft,
+    updated: [...new Set([...old.updated, ...draft.updated])],
+    backtrace: {
+      ...draft.backtrace,
+      ...(isKept ? { linear } : {}),
+      ...(session === '' ? {} : { session }),
+    },
+    trailers: old.trailers ?? [],
   };
 }
 
@@ -105,4 +148,34 @@ export function linesSince(
     const at = day + Date.parse(`1970-01-01T${time}:00Z`);
     return i >= 2 && at >= from ? [text] : [];
   });
+}
+
+/**
+ * A pull request says what its commits said, in the form of one: squashed with this text it is in the protocol. `draft` is
+ * what is not committed yet.
+ */
+export function gatherMessages(draft: CommitMessage, texts: readonly string[]): CommitMessage {
+  const commits = texts.flatMap((text) => parseCommitMessage(text) ?? []);
+  const last = commits.at(-1);
+  if (!last) return draft;
+  const all = (pick: (message: CommitMessage) => readonly string[]): string[] => [
+    ...new Set([...commits, draft].flatMap(pick)),
+  ];
+  const reasons = [...new Set(commits.map(({ why }) => why).filter((why) => why !== ''))];
+  const alone = commits.length === 1;
+  return {
+    id: last.id,
+    subject: draft.subject !== '' && !alone ? draft.subject : last.subject,
+    what: all(({ what }) => what),
+    why: reasons.join('\n\n') || draft.why,
+    learned: all(({ learned }) => learned),
+    updated: all(({ updated }) => updated),
+    backtrace: {
+      ...draft.backtrace,
+      // Where the branch began, as its first commit knew it.
+      parent: commits[0]?.backtrace.parent || 'none',
+      parentNote: commits[0]?.backtrace.parentNote ?? 'where this branch began',
+      linear: last.backtrace.linear || draft.backtrace.linear,
+    },
+  };
 }

@@ -6,19 +6,21 @@ import { Cutter } from '../git/blobs.js';
 import { type Git, type GitStream, gitError, isNoRange } from '../git/client.js';
 import type { Repository } from '../git/repository.js';
 import { MESSAGE_SETTINGS } from './clean.js';
-import { type Circumstances, STATE_FILES } from './exempt.js';
+import { type Circumstances, type People, STATE_FILES } from './exempt.js';
 
 /** A commit of a range, as it is stored. */
 interface StoredMessage {
   hash: string;
-  parents: number;
+  parents: string[];
+  people: People;
   message: Buffer;
 }
 
-const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', '--format=%H %P%n%B'];
+/** Five lines, then the message. */
+const FORMAT = '--format=%H %P%n%an%n%ae%n%ce%n%ct%n%B';
+const LOG = ['log', '-z', '--no-show-signature', '--no-notes', '--encoding=UTF-8', FORMAT];
 const MAX_MESSAGE = 16 * 1024 * 1024;
 const LF = 0x0a;
-const BLANK = 0x20;
 
 /** Commits as people name them, `A..B`; or as forge found them: ids, those left out with `^` in front. */
 export type Range = string | readonly string[];
@@ -46,14 +48,15 @@ const noRange = (range: string, why: string): Error =>
     hint: 'A..B, as for git log. In a shallow clone: git fetch --unshallow',
   });
 
-/** `<hash> <parents>`, LF, the message. All hashes are of one length. */
 function parseMessage(bytes: Buffer): StoredMessage {
-  const [end, length] = [bytes.indexOf(LF), bytes.indexOf(BLANK)];
-  return {
-    hash: bytes.toString('latin1', 0, length),
-    parents: Math.floor((end - length) / (length + 1)),
-    message: bytes.subarray(end + 1),
-  };
+  let end = -1;
+  for (let i = 0; i < 5; i++) end = bytes.indexOf(LF, end + 1);
+  const [ids = '', author = '', authorEmail = '', committerEmail = '', at = ''] = bytes
+    .toString('utf8', 0, end)
+    .split('\n');
+  const [hash = '', ...parents] = ids.split(' ').filter(Boolean);
+  const people = { author, authorEmail, committerEmail, at: Number(at) };
+  return { hash, parents, people, message: bytes.subarray(end + 1) };
 }
 
 /** How git reads the message files of this repository. */

@@ -2,11 +2,11 @@ import { ForgeError } from '../core/error.js';
 import { activeIssuesFile, doneIssueFile, doneIssuesFolder } from '../core/paths.js';
 import { encodeDocument, type Format } from '../core/schema.js';
 import { ACTIVE_ISSUES, Unit } from '../feature/issue.js';
-import type { Git } from '../git/client.js';
+import { type Git, must } from '../git/client.js';
 import { changeActive } from '../learning/investigation.js';
 import type { Context } from '../project/project.js';
-import { commitsByIssue, commitsOf, withCommits } from './issues.js';
-import { readMessagesOfHead, unreachableOf } from './linked.js';
+import { cleanMessage } from './clean.js';
+import { fieldOf, readMessage } from './protocol.js';
 
 /** How far back commits are looked at: more are not made between two ends of a session. */
 const RECENT = 1000;
@@ -50,4 +50,69 @@ async function link(context: Context, git: Git): Promise<void> {
       if (unit !== value) disk.replace(path, encodeDocument(unit), bytes);
     }
   });
+}
+
+/** A commit, and its whole message. */
+interface Told {
+  hash: string;
+  message: string;
+}
+
+const WORD = /[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?/g;
+/** Nobody names an issue further behind. */
+const MAX_SUBJECT = 1000;
+
+/** The known issues that a message names: as a whole word of its subject, or as `Linear` of its Backtrace. */
+function issuesNamed(message: string, known: ReadonlySet<string>): string[] {
+  const reading = readMessage(cleanMessage(message, 'verbatim'));
+  const words = reading.subject.text.slice(0, MAX_SUBJECT).match(WORD) ?? [];
+  const issue = fieldOf(reading, 'Backtrace', 'Linear');
+  return [...new Set([...words, ...(issue ? [issue.text] : [])])].filter((word) => known.has(word));
+}
+
+/** Of each known issue the commits that name it, in the order given. */
+function commitsByIssue(commits: readonly Told[], known: ReadonlySet<string>): Map<string, string[]> {
+  const named = new Map<string, string[]>();
+  for (const { hash, message } of commits)
+    for (const id of issuesNamed(message, known)) named.set(id, [...(named.get(id) ?? []), hash]);
+  return named;
+}
+
+/** LIN-04: a unit whose `git_refs` has these commits too, and those that are gone no more; itself where nothing changes. */
+function withCommits<T extends Unit>(unit: T, named: readonly string[], gone: ReadonlySet<string>): T {
+  const before = commitsOf(unit);
+  const kept = before.filter((hash) => !gone.has(hash));
+  const fresh = named.filter((hash) => !before.includes(hash));
+  if (kept.length === before.length && fresh.length === 0) return unit;
+  return { ...unit, git_refs: { branch: null, ...unit.git_refs, commits: [...kept, ...fresh] } };
+}
+
+const commitsOf = ({ git_refs }: Unit): string[] => git_refs?.commits ?? [];
+
+/** The last commits of HEAD that are no merges, oldest first; none on an unborn branch. */
+async function readMessagesOfHead(git: Git, count: number): Promise<Told[]> {
+  if ((await git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'])).code !== 0) return [];
+  const format = ['--no-show-signature', '--no-notes', '--encoding=UTF-8', '--format=%H%n%B'];
+  const out = await must(git, ['log', '-z', `-${count}`, '--no-merges', ...format, 'HEAD', '--']);
+  return out
+    .split('\0')
+    .filter(Boolean)
+    .map((record) => ({
+      hash: record.slice(0, record.indexOf('\n')),
+      message: record.slice(record.indexOf('\n') + 1),
+    }))
+    .reverse();
+}
+
+const FULL = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+/** No branch of anybody's: what they lead to was given up. */
+const ASIDE = ['--exclude=refs/stash', '--exclude=refs/forge/*', '--exclude=refs/notes/*'];
+
+/** Those that are here, and to which neither HEAD nor any branch or tag leads. What another clone has is not known here. */
+async function unreachableOf(git: Git, hashes: readonly string[]): Promise<Set<string>> {
+  const asked = hashes.filter((hash) => FULL.test(hash));
+  if (asked.length === 0) return new Set();
+  const args = ['rev-list', '--ignore-missing', '--stdin', '--not', ...ASIDE, '--all', 'HEAD'];
+  const found = new Set((await must(git, args, { input: `${asked.join('\n')}\n` })).split('\n'));
+  return new Set(asked.filter((hash) => found.has(hash)));
 }

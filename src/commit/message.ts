@@ -2,7 +2,7 @@ import { oneLine } from '../core/text.js';
 
 /** The commit protocol of RFC-9060 §5.1. */
 export interface CommitMessage {
-  /** An issue's or feature's id; `FORGE` without one. */
+  /** An issue's or feature's id; `FORGE` without one. Empty: the subject has no brackets. */
   id: string;
   subject: string;
   what: string[];
@@ -16,6 +16,8 @@ export interface CommitMessage {
     linear: string;
     session: string;
   };
+  /** `Signed-off-by: …` and the like. */
+  trailers?: string[];
   /** Heads of the ledgers as they are in the commit: `execution 12 <id>`. Verification looks for them. */
   ledger?: string[];
 }
@@ -38,13 +40,17 @@ export function formatCommitMessage(message: CommitMessage): string {
     ...message.updated.map((text) => `- Updated: ${item(text)}`),
   ];
   const note = backtrace.parentNote ? ` (${item(backtrace.parentNote)})` : '';
+  const trailers = [
+    ...(message.trailers ?? []),
+    ...(message.ledger ?? []).map((head) => `Forge-Ledger: ${head}`),
+  ];
   return `${[
-    oneLine(`[${message.id}] ${message.subject}`, 72),
+    oneLine(message.id === '' ? message.subject : `[${message.id}] ${message.subject}`, 72),
     `## What\n${message.what.map((text) => `- ${item(text)}`).join('\n')}`,
     `## Why\n${prose(message.why)}`,
     `## Memory\n${memory.length > 0 ? memory.join('\n') : '- Learned: none'}`,
     `## Backtrace\n- Parent: ${backtrace.parent}${note}\n- Linear: ${backtrace.linear}\n- Session: ${backtrace.session}`,
-    ...(message.ledger?.length ? [message.ledger.map((head) => `Forge-Ledger: ${head}`).join('\n')] : []),
+    ...(trailers.length > 0 ? [trailers.join('\n')] : []),
   ].join('\n\n')}\n`;
 }
 
@@ -52,20 +58,57 @@ const SUBJECT = /^\[([A-Za-z0-9][A-Za-z0-9._-]*)\] (.+)$/;
 // Git strips lines that begin with "#" when an editor was used, so an indented heading counts as one.
 const HEADING = /^ {0,3}## +(What|Why|Memory|Backtrace) *$/;
 
-/** What a message holds, as far as it follows the protocol; null when not even its first line does. */
+/** What a message says, as far as it follows the protocol; null when not even its first line does. */
 export function parseCommitMessage(text: string): CommitMessage | null {
   const lines = text.replaceAll('\r\n', '\n').split('\n');
   const subject = SUBJECT.exec(lines[0] ?? '');
   if (!subject) return null;
   const sections = readSections(lines.slice(1));
-  const memory = bullets(sections.get('Memory'));
-  const trace = new Map(bullets(sections.get('Backtrace')).map((line) => splitField(line)));
-  const [parent, parentNote] = splitNote(trace.get('Parent') ?? '');
   return {
     id: subject[1] ?? '',
     subject: subject[2] ?? '',
     what: bullets(sections.get('What')),
-    why: (sections.get('Why') ?? []).join('\n').trim(),
+    why: textOf(sections.get('Why')),
+    ...readFields(bullets(sections.get('Memory')), bullets(sections.get('Backtrace'))),
+  };
+}
+
+/** What a message of any form says. Git may have dropped its headings: then its items and fields tell what they are. */
+export function parseAnyMessage(text: string): CommitMessage {
+  const [first = '', ...all] = text.trim().replaceAll('\r\n', '\n').split('\n');
+  const { lines, trailers } = splitTrailers(all);
+  const strict = parseCommitMessage([first, ...lines].join('\n'));
+  if (strict && strict.what.length > 0) return { ...strict, trailers };
+  const items = bullets(lines);
+  const own = lines.filter((line) => !HEADING.test(line) && !ITEM.test(line));
+  return {
+    id: strict?.id ?? '',
+    subject: strict?.subject ?? first.trim(),
+    what: items.filter((item) => !FIELD.test(item)),
+    why: textOf(own),
+    ...readFields(items, items),
+    trailers,
+  };
+}
+
+const FIELD = /^(?:Learned|Updated|Parent|Linear|Session):/;
+const TRAILER = /^[A-Za-z][\w-]*: \S/;
+
+/** The last paragraph, where each of its lines is a trailer. The ledgers' heads are left out: they are of that commit. */
+function splitTrailers(lines: readonly string[]): { lines: string[]; trailers: string[] } {
+  const start = lines.lastIndexOf('') + 1;
+  const last = lines.slice(start);
+  if (start === 0 || !last.every((line) => TRAILER.test(line))) return { lines: [...lines], trailers: [] };
+  return { lines: lines.slice(0, start), trailers: last.filter((line) => !line.startsWith('Forge-Ledger:')) };
+}
+
+function readFields(
+  memory: readonly string[],
+  backtrace: readonly string[],
+): Pick<CommitMessage, 'learned' | 'updated' | 'backtrace'> {
+  const trace = new Map(backtrace.map((line) => splitField(line)));
+  const [parent, parentNote] = splitNote(trace.get('Parent') ?? '');
+  return {
     learned: fieldValues(memory, 'Learned').filter((value) => value !== 'none'),
     updated: fieldValues(memory, 'Updated'),
     backtrace: {
@@ -82,16 +125,22 @@ function readSections(lines: readonly string[]): Map<string, string[]> {
   let current: string[] = [];
   for (const line of lines) {
     const heading = HEADING.exec(line)?.[1];
-    if (heading) {
-      current = [];
+    if (heading === undefined) current.push(line);
+    else {
+      // A squash may leave several sections with one name.
+      current = sections.get(heading) ?? [];
       sections.set(heading, current);
-    } else current.push(line);
+    }
   }
   return sections;
 }
 
+const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+/;
+
+const textOf = (lines: readonly string[] = []): string => lines.join('\n').trim();
+
 const bullets = (lines: readonly string[] = []): string[] =>
-  lines.filter((line) => /^\s*[-*] /.test(line)).map((line) => line.replace(/^\s*[-*] +/, '').trim());
+  lines.filter((line) => ITEM.test(line)).map((line) => line.replace(ITEM, '').trim());
 
 function splitField(line: string): [string, string] {
   const colon = line.indexOf(':');

@@ -17,11 +17,16 @@ export const RULES = [
   'memory',
   'backtrace',
 ] as const;
-/** The last three hold whatever the settings say. */
-export type RuleName = (typeof RULES)[number] | 'encoding' | 'nul' | 'secret';
+/** The last four hold whatever the settings say. */
+export type RuleName = (typeof RULES)[number] | 'encoding' | 'nul' | 'invisible' | 'secret';
+
+/** GIT-08: whose commits follow the protocol. `mine`: those made in this clone, by its user and agents. */
+export const WHO = ['mine', 'agents', 'all'] as const;
+export type Who = (typeof WHO)[number];
 
 /** `[commit]` in config.toml. */
 export interface CommitSettings {
+  who: Who;
   id_pattern: string;
   subject_length: number;
   sections: readonly string[];
@@ -30,6 +35,7 @@ export interface CommitSettings {
 }
 
 export const DEFAULT_SETTINGS: CommitSettings = {
+  who: 'mine',
   id_pattern: '[A-Z][A-Z0-9]*-\\d+',
   subject_length: 72,
   sections: SECTIONS,

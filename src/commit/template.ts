@@ -4,10 +4,9 @@ import { knownRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
 import { type Context, mainBranch } from '../project/project.js';
-import { composeMessage } from './compose.js';
-import { branchMessages, knownWork } from './facts.js';
-import { gatherMessages } from './gather.js';
+import { composeMessage, gatherMessages } from './compose.js';
 import { formatCommitMessage } from './message.js';
+import { branchMessages, knownWork } from './work.js';
 
 export interface CommitTemplate {
   text: string;

@@ -38,11 +38,11 @@ export interface HeadCommit {
   message: string;
 }
 
-/** Null on an unborn branch. */
-export async function readHead(git: Git): Promise<HeadCommit | null> {
-  if ((await git(['rev-parse', '-q', '--verify', 'HEAD'])).code !== 0) return null;
+/** Null on an unborn branch. `rev`: of forge's own making, as `HEAD^1`. */
+export async function readHead(git: Git, rev = 'HEAD'): Promise<HeadCommit | null> {
+  if ((await git(['rev-parse', '-q', '--verify', `${rev}^{commit}`])).code !== 0) return null;
   const format = '--format=%H%x00%h%x00%cI%x00%s%x00%B';
-  const out = await must(git, ['log', '-1', '--no-notes', '--encoding=UTF-8', format, 'HEAD', '--']);
+  const out = await must(git, ['log', '-1', '--no-notes', '--encoding=UTF-8', format, rev, '--']);
   const [hash = '', short = '', at = '', subject = '', ...message] = out.split('\0');
   return { hash, short, at, subject, message: `${message.join('\0').trimEnd()}\n` };
 }

@@ -62,30 +62,27 @@ export function parsePushed(text: string): Pushed[] {
   });
 }
 
-/** Whose commits count as known: those of every remote, or of the one with that name. */
-const knownTo = (remote: string | null): string[] => {
-  if (remote === null) return ['--remotes'];
-  // A remote that is only an address has no refs here.
-  return /^[\w./-]+$/.test(remote) && !remote.startsWith('-') ? [`--remotes=${remote}`] : [];
-};
+/** Commits for git: the tips to push, and with `^` in front the last commits that are left out. */
+interface NewCommits {
+  range: string[];
+  /** How many older commits the limit left out. */
+  leftOut: number;
+}
 
-/**
- * The commits that a remote (null: every one) lacks, as ids for git: the tips to push, and with `^` in front the last
- * commits that it has. Empty when it has them all.
- */
-export async function newCommits(
-  git: Git,
-  remote: string | null,
-  pushed: readonly Pushed[],
-): Promise<string[]> {
+/** What no remote-tracking ref has of the commits to push: the newest ones, at most `limit`. */
+export async function newCommits(git: Git, pushed: readonly Pushed[], limit: number): Promise<NewCommits> {
   const tips = pushed.map(({ id }) => id);
-  if (tips.length === 0) return [];
-  const input = [...tips, ...pushed.flatMap(({ remoteId }) => (remoteId ? [`^${remoteId}`] : []))];
+  const input = [...tips, ...pushed.flatMap(({ remoteId }) => (remoteId ? [`^${remoteId}`] : []))].join('\n');
   // This clone may lack commits of the other side.
-  const args = ['rev-list', '--boundary', '--ignore-missing', '--stdin', '--not', ...knownTo(remote)];
-  const listed = (await must(git, args, { input: `${input.join('\n')}\n` })).split('\n').filter(Boolean);
+  const known = ['--ignore-missing', '--stdin', '--not', '--remotes'];
+  const list = async (...args: string[]): Promise<string[]> =>
+    (await must(git, ['rev-list', ...args, ...known], { input: `${input}\n` })).split('\n').filter(Boolean);
+  if (tips.length === 0) return { range: [], leftOut: 0 };
+  const listed = await list('--boundary', `--max-count=${limit}`);
   const borders = listed.filter((line) => line.startsWith('-')).map((line) => `^${line.slice(1)}`);
-  return listed.some((line) => !line.startsWith('-')) ? [...tips, ...borders] : [];
+  const count = listed.length - borders.length;
+  const all = count < limit ? count : Number((await list('--count'))[0]);
+  return { range: count > 0 ? [...tips, ...borders] : [], leftOut: all - count };
 }
 
 /** The commits whose first parent already had that file. */

@@ -70,9 +70,9 @@ export interface ChangedFile {
 const DIFF = ['diff', '--name-status', '-z', '-M', '-l200', '--no-ext-diff', '--no-relative', '--cached'];
 const STATUS = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=no'];
 
-/** The files that `git commit` would take, and with `all` those of `git commit -a`. */
-export async function readStagedFiles(unsafe: Git, all: boolean): Promise<ChangedFile[]> {
-  const staged = parseNames(await must(unsafe, DIFF));
+/** The files that `git commit` would take, and with `all` those of `git commit -a`; as changes since `base`. */
+export async function readStagedFiles(unsafe: Git, all: boolean, base = 'HEAD'): Promise<ChangedFile[]> {
+  const staged = parseNames(await must(unsafe, base === 'HEAD' ? DIFF : [...DIFF, base, '--']));
   if (!all) return staged;
   const git = await withoutLocalFilters(unsafe);
   const known = new Set(staged.map(({ path }) => path));

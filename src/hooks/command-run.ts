@@ -12,7 +12,7 @@ import {
 } from '../index.js';
 import { type GitHook, isGitHook, PREPARE, quoted, SHIM_EXITS } from './shim.js';
 
-/** ms. Whoever waits longer curses; then nothing is checked, and that is said. */
+/** ms. After that the commit goes on unchecked, and one line reports it. A push is bounded by its commits instead. */
 const DEADLINE = 10_000;
 
 interface Verdict {
@@ -29,7 +29,8 @@ const FINE: Verdict = { lines: [], refusal: null };
 export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]): Promise<number> {
   if (!isGitHook(word)) return 0;
   const nothing = `nothing was ${word === PREPARE ? 'filled in' : 'checked'}`;
-  io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; ${nothing}\n`);
+  if (word !== 'pre-push')
+    io.deadline?.(DEADLINE, `forge: ${word} took longer than ${DEADLINE / 1000} s; ${nothing}\n`);
   try {
     const { lines, refusal } = await look(io, word, args);
     if (lines.length > 0) io.stderr.write(`${lines.join('\n')}\n`);
@@ -45,7 +46,7 @@ export async function runGitHook(io: Io, [word = '', ...args]: readonly string[]
 
 function look(io: Io, hook: GitHook, args: readonly string[]): Promise<Verdict> {
   if (hook === 'commit-msg') return judgeMessage(io, args[0] ?? '');
-  if (hook === 'pre-push') return judgePush(io, args[0] ?? '');
+  if (hook === 'pre-push') return judgePush(io);
   if (hook === PREPARE) return preparedMessage(io.cwd(), world(io), args[0] ?? '').then(() => FINE);
   // The shell keeps what follows a commit, a switch or a merge.
   return Promise.resolve(FINE);
@@ -88,31 +89,36 @@ function pathFor({ env, cwd }: Io, file: string): string {
 /** No more of them in the log of a push. */
 const MAX_SHOWN = 10;
 
-async function judgePush(io: Io, remote: string): Promise<Verdict> {
+async function judgePush(io: Io): Promise<Verdict> {
   const refs = (await io.stdin.read()).toString('utf8');
-  const found = await hookedPush(io.cwd(), world(io), { remote, refs });
+  const found = await hookedPush(io.cwd(), world(io), { refs });
   if (!found) return FINE;
-  const { commits, secrets, memory, enforce, failed } = found;
+  const { commits, secrets, memory, enforce, failed, leftOut } = found;
   const isWrong = commits.length > 0 && enforce === 'block';
   const refusal = secrets.length > 0 ? 'secret' : isWrong || memory !== null ? 'problems' : null;
+  const notes = await Promise.all(failed.map(failedLine));
+  if (leftOut > 0)
+    notes.push(
+      `forge: ${plural(leftOut, 'older commit')} not checked; to look for secrets in all: forge guard scan --range HEAD`,
+    );
   const held = [
     ...shortened(secrets, 'secret', ({ file, line, what, commit }) => [
       `  ${commit?.slice(0, 10) ?? ''} ${oneLine(file, 200)}:${line}: ${what}`,
     ]),
     ...shortened(commits, 'commit', commitLines),
   ];
-  const said = await Promise.all(failed.map(failedLine));
-  if (held.length === 0 && memory === null) return { lines: said, refusal: null };
-  const what =
-    held.length > 0 ? 'what the commits hold has to be put right' : 'memory has to be settled first';
+  if (held.length === 0 && memory === null) return { lines: notes, refusal: null };
   const lines = [
-    ...said,
-    `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: ${what}`,
+    ...notes,
+    `forge: ${refusal ? 'nothing was pushed' : 'pushed, although'}: ${held.length > 0 ? 'the commits have to be fixed' : 'memory has to be settled first'}`,
     ...held,
+    ...(commits.length > 0
+      ? ['    → the last commit: forge commit --amend; older ones: git rebase -i, reword']
+      : []),
     ...(memory === null ? [] : memoryLines(memory)),
     ...(refusal
       ? [
-          `  ${held.length > 0 ? 'More: forge commit check --range …   or past' : 'Past'} all hooks: --no-verify`,
+          `  ${commits.length > 0 ? 'More: forge commit check --range …   or past' : 'Past'} all hooks: --no-verify`,
         ]
       : []),
   ];

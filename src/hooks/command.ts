@@ -1,6 +1,7 @@
 import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
-import { ForgeError } from '../core/error.js';
+import { WHO, type Who } from '../commit/rules.js';
+import { ForgeError, usage } from '../core/error.js';
 import { escapeControls, oneLine } from '../core/text.js';
 import type { HooksReport } from '../index.js';
 import { LEFTHOOK_LOCAL } from './place.js';
@@ -17,7 +18,26 @@ const WORDS: Record<HookState, string> = {
   removed: 'removed',
 };
 
-function render({ hooks, gone, beside, comment_char, asleep }: HooksReport, style: Style): string {
+const WHOSE = {
+  mine: 'of your commits and your agents’ in this clone',
+  agents: 'of commits that agents make',
+  all: 'of all commits',
+};
+
+/** What git refuses from now on, and how to change that. */
+function describeBinding({ hooks, enforce, who }: HooksReport, style: Style): string {
+  if (!hooks.some(({ state }) => state === 'new' || state === 'added')) return '';
+  const what = `messages ${WHOSE[who]} that do not follow the protocol`;
+  const refuses = enforce === 'block' ? `${what}, and anybody’s secrets` : 'secrets';
+  const reports = enforce === 'warn' ? `. It reports ${what}` : '';
+  const others = WHO.filter((one) => one !== who).join('|');
+  return `\n\nFrom now on git refuses ${refuses} (docs/hooks.md)${reports}.\n${style.dim(
+    `Whose: forge config set commit.who ${others}   Report only: forge config set commit.enforce warn   Once: git commit --no-verify`,
+  )}`;
+}
+
+function render(report: HooksReport, style: Style): string {
+  const { hooks, gone, beside, comment_char, asleep } = report;
   const mark = (state: HookState): string =>
     state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
   const rows = hooks.map(({ name, state, path, why }) => [
@@ -49,13 +69,14 @@ function render({ hooks, gone, beside, comment_char, asleep }: HooksReport, styl
       : '';
   const isOff = hooks.every(({ state }) => state === 'absent');
   const next = isOff ? `\n\n${style.command('forge hooks install')}` : '';
-  return `${columns(rows)}${lost.join('')}${others.join('')}${shared}${later}${advice}${next}`;
+  return `${columns(rows)}${lost.join('')}${others.join('')}${describeBinding(report, style)}${shared}${later}${advice}${next}`;
 }
 
 interface InstallFlags {
   into?: Owner[];
   commentChar?: boolean;
   prepare?: boolean;
+  who?: Who;
 }
 
 const install: CommandSpec<HooksReport> = {
@@ -73,17 +94,25 @@ const install: CommandSpec<HooksReport> = {
       flags: '--prepare',
       help: 'prepare-commit-msg too: fill in the message when git opens an editor',
     },
+    {
+      flags: '--who <whose>',
+      help: 'whose commits follow the protocol: mine, agents or all ([commit] who)',
+      values: { words: WHO },
+    },
     { flags: '--comment-char', help: 'set core.commentChar to ";" here, so that git keeps headings' },
   ],
   writes: true,
   confirms: true,
   run: async (call) => {
-    const { commentChar, ...wanted } = call.options as InstallFlags;
-    const { prepare = false } = wanted;
-    const into = await agreedOwners(call, { into: wanted.into ?? [], prepare });
+    const { commentChar, prepare = false, into: wanted = [], who: given } = call.options as InstallFlags;
+    if (given !== undefined && !WHO.includes(given))
+      throw usage('hooks.who', `--who: allowed: ${WHO.join(' | ')}.`, { field: 'who' });
+    const into = await agreedOwners(call, { into: wanted, prepare });
+    const who = given ?? (await chosenWho(call));
     return call.forge().hooks.install({
       into,
       prepare,
+      ...(who === undefined ? {} : { who }),
       commentChar: commentChar ?? (await wantsCommentChar(call)),
     });
   },
@@ -112,6 +141,19 @@ async function agreed(call: Call, error: unknown): Promise<Owner[]> {
   const { confirm } = await import('../cli/prompt.js');
   call.say(escapeControls(error.message.replace('Nothing was installed: ', '')));
   return (await confirm('Add forge’s marked block to them?')) ? owners : [];
+}
+
+/** Asked once, where nobody chose: people are bound only when they agree. */
+async function chosenWho(call: Call): Promise<Who | undefined> {
+  if (!call.interactive || call.flags.yes) return undefined;
+  const { hooks, enforce, who } = await call.forge().hooks.status();
+  const isInstalled = hooks.some(({ state }) => state !== 'absent' && state !== 'refused');
+  if (isInstalled || enforce === 'off' || who !== 'mine') return undefined;
+  const { choose } = await import('../cli/prompt.js');
+  const answers = ['your commits too', 'only agents’'] as const;
+  const question =
+    'git will refuse commits whose message does not follow the protocol: your commits too, or only agents’?';
+  return (await choose(question, answers, answers[0])) === answers[0] ? undefined : 'agents';
 }
 
 async function wantsCommentChar(call: Call): Promise<boolean> {

@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { enforcementHere } from '../commit/check.js';
+import { WHO, type Who } from '../commit/rules.js';
+import { setSetting } from '../config/config.js';
 import { refused } from '../core/error.js';
 import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
 import { type ProjectFile, replaceProjectFiles, requireWritable } from '../core/project-file.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
 import { type ScopedSetting, setCommentChar } from '../git/config.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { type Context, requireSupervisor, timestamp } from '../project/project.js';
 import { bytesOf, isWithin, lookAtHooks, realCommonDir, type Scene, textOf } from './look.js';
 import {
   type HookPlan,
@@ -29,6 +32,8 @@ export const HooksInput = z.strictObject({
   commentChar: z.optional(z.boolean()),
   /** `prepare-commit-msg` too: messages written in an editor are filled in. */
   prepare: z.optional(z.boolean()),
+  /** GIT-08: whose commits follow the protocol (`[commit] who`). */
+  who: z.optional(z.enum(WHO)),
 });
 export type HooksInput = z.infer<typeof HooksInput>;
 
@@ -38,6 +43,9 @@ export interface HooksReport {
   gone: string[];
   /** Hooks of git's settings at the same events. Git 2.54 and newer run them, too; forge leaves them alone. */
   beside: { name: string; scope: string; events: GitHook[]; runs_forge: boolean }[];
+  /** `[commit]` in config.toml: what git does with messages from now on, and whose (GIT-08). */
+  enforce: 'block' | 'warn' | 'off';
+  who: Who;
   /** The character with which git's remarks begin in messages; `#` takes away headings when an editor is used. */
   comment_char: string;
   /** Whose hooks the repository brings, though git does not run them yet. Once they are set up, git looks there alone. */
@@ -49,8 +57,9 @@ const USUAL = '#';
 /** Nothing of the protocol begins with it, and every git takes it. */
 const OURS = ';';
 
-const reportOf = ({ settings, asleep }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
+const reportOf = ({ context, settings, asleep }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
   hooks,
+  ...bindingOf(context),
   ...(asleep ? { asleep } : {}),
   gone: [],
   beside: settings.beside.flatMap(({ command, events, ...hook }) => {
@@ -60,6 +69,11 @@ const reportOf = ({ settings, asleep }: Scene, hooks: HooksReport['hooks']): Hoo
   }),
   comment_char: settings.commentChar?.value ?? USUAL,
 });
+
+function bindingOf(context: Context): Pick<HooksReport, 'enforce' | 'who'> {
+  const { enforce, settings } = enforcementHere(context);
+  return { enforce, who: settings.who };
+}
 
 const row = ({ hook, state, path, why }: HookPlan): HooksReport['hooks'][number] => ({
   name: hook,
@@ -79,10 +93,13 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   const wanted = input.commentChar === true && isFree(scene.settings.commentChar);
   writeHooks(scene, changes, {
     ...scene.record,
+    installed_at: scene.record.installed_at ?? timestamp(context),
     made: [...new Set([...scene.record.made, ...made])],
     ...(wanted ? { comment_char: { before: scene.settings.commentChar?.value ?? null } } : {}),
   });
   if (wanted && context.git && !context.disk.dryRun) await setCommentChar(context.git, OURS);
+  if (input.who !== undefined && input.who !== bindingOf(context).who)
+    setSetting(context, { name: 'commit.who', value: input.who });
   const report = reportOf(scene, plans.map(row));
   return wanted ? { ...report, comment_char: OURS } : report;
 }

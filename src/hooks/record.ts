@@ -4,6 +4,8 @@ import type { Format } from '../core/schema.js';
 /** What `forge hooks install` did in a repository, so that uninstall leaves no trace. Machine-local. */
 export const HooksRecord = z.looseObject({
   schema_version: z.string(),
+  /** When the hooks were installed first. */
+  installed_at: z.optional(z.string()),
   /** Files that were not there before, from the top folder of the repository, or from its git dir. */
   made: z.array(z.string()),
   /** Set by forge; what stood there before, or null. Absent: forge did not touch it. */

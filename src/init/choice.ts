@@ -6,6 +6,7 @@ import { checkText, isBranchName, oneLine } from '../core/text.js';
 import { addTomlItem, setTomlValue } from '../core/toml.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import type { Findings } from './look.js';
+import type { Convention } from './proposal.js';
 import { STACKS, type Stack } from './stack.js';
 import type { Template } from './templates.js';
 
@@ -59,19 +60,30 @@ export interface Settings {
   test: string;
   idPattern: string;
   branch: string;
+  convention: Convention | null;
 }
 
 export function chooseSettings({ test, idPattern, branch }: InitInput, found: Findings): Settings {
   const unsure = found.branch && !found.branch.known ? found.branch.name : '';
-  return { test: test ?? '', idPattern: idPattern ?? found.idPattern ?? '', branch: branch ?? unsure };
+  return {
+    test: test ?? '',
+    idPattern: idPattern ?? found.idPattern ?? '',
+    branch: branch ?? unsure,
+    convention: found.convention,
+  };
 }
 
 /** config.toml as it is written for the first time. */
-export function withSettings(template: Template, { test, idPattern, branch }: Settings): Template {
+export function withSettings(
+  template: Template,
+  { test, idPattern, branch, convention }: Settings,
+): Template {
   if (template.path !== 'config.toml') return template;
   let text = template.bytes.toString('utf8');
   if (idPattern !== '' && idPattern !== DEFAULT_SETTINGS.id_pattern)
     text = setTomlValue(text, 'commit', 'id_pattern', idPattern);
+  if (convention) text = setTomlValue(text, 'commit', 'who', 'agents');
+  if (convention?.name === 'commitlint') text = addTomlItem(text, 'commit', 'rules_off', 'subject');
   if (branch !== '') text = setTomlValue(text, 'git', 'default_branch', branch);
   if (test !== '') text = addTomlItem(text, 'checkpoint', 'verify', test);
   return { ...template, bytes: Buffer.from(text) };

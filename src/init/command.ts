@@ -77,6 +77,7 @@ const NAMES = {
   test: 'tests',
   id_pattern: 'issue ids',
   branch: 'branch',
+  commits: 'commits',
   features: 'features',
 } as const;
 

@@ -7,7 +7,15 @@ import { readBranch } from '../git/state.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import type { Context } from '../project/project.js';
 import { readHintFile, readPythonTests, surveyFolders } from './project-folders.js';
-import { findTasks, MAX_TASKS, proposeIdPattern, proposeTest, type TestFacts } from './proposal.js';
+import {
+  type Convention,
+  findConvention,
+  findTasks,
+  MAX_TASKS,
+  proposeIdPattern,
+  proposeTest,
+  type TestFacts,
+} from './proposal.js';
 import { detectParts, type Part, type Stack, stackOf } from './stack.js';
 
 /** What `init` sees in a repository. All of it comes from there: data, of which nothing has been run. */
@@ -18,6 +26,8 @@ export interface Findings {
   idPattern: string | null;
   /** `known`: git tells it everywhere; else it is only the branch that is checked out. */
   branch: { name: string; known: boolean } | null;
+  /** Another convention for commits: `pull requests` squashed with their number, or commitlint. */
+  convention: Convention | null;
   features: FoundFeatures | null;
 }
 
@@ -43,16 +53,19 @@ export async function lookAround(context: Context, whole: boolean): Promise<Find
   const files = folders[0]?.files ?? new Set<string>();
   const parts = detectParts(folders);
   const found = { parts, stack: stackOf(parts), test: findTest(root, files, parts) };
-  if (!whole) return { ...found, idPattern: null, branch: null, features: null };
-  const asked = Promise.all([proposedPattern(context), proposedBranch(context)]);
+  if (!whole) return { ...found, idPattern: null, branch: null, convention: null, features: null };
+  const asked = Promise.all([recentSubjects(context), proposedBranch(context)]);
   const guard = await loadGuard(context.world.env);
-  const [idPattern, branch] = await asked;
-  return { ...found, idPattern, branch, features: findFeatures(root, files, guard) };
+  const [subjects, branch] = await asked;
+  const packageJson = files.has('package.json') ? readHintFile(root, 'package.json') : '';
+  const convention = findConvention(subjects, files, packageJson);
+  const features = findFeatures(root, files, guard);
+  return { ...found, idPattern: proposeIdPattern(subjects), branch, convention, features };
 }
 
-async function proposedPattern({ git }: Context): Promise<string | null> {
+async function recentSubjects({ git }: Context): Promise<string[]> {
   const commits = git ? await readLog(git, COMMITS) : [];
-  return proposeIdPattern(commits.filter(({ parents }) => parents < 2).map(({ subject }) => subject));
+  return commits.filter(({ parents }) => parents < 2).map(({ subject }) => subject);
 }
 
 async function proposedBranch({ git, repository }: Context): Promise<Findings['branch']> {

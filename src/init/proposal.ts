@@ -43,6 +43,26 @@ export function proposeIdPattern(subjects: readonly string[]): string | null {
   return `${prefixes.length === 1 ? prefixes[0] : `(${prefixes.join('|')})`}-\\d+`;
 }
 
+/** How a project writes its commits already, and what shows it. */
+export interface Convention {
+  name: 'commitlint' | 'pull requests';
+  from: string;
+}
+
+/** Beside these only agents follow the protocol, and beside commitlint the subject is left to it. */
+export function findConvention(
+  subjects: readonly string[],
+  files: ReadonlySet<string>,
+  packageJson: string,
+): Convention | null {
+  const file = [...files].find((name) => /^(?:commitlint\.config\.\w+|\.commitlintrc(?:\.\w+)?)$/.test(name));
+  const from = file ?? (/"@?commitlint(?:\/cli)?"\s*:/.test(packageJson) ? 'package.json' : undefined);
+  if (from !== undefined) return { name: 'commitlint', from };
+  const squashed = subjects.filter((subject) => / \([#!]\d+\)$/.test(subject)).length;
+  const isUsual = squashed >= 3 && squashed * 5 >= subjects.length;
+  return isUsual ? { name: 'pull requests', from: 'subjects with (#123)' } : null;
+}
+
 /** An id to show in a command: one of the project's own kind, where its ids have a prefix, so that commits bear it. */
 export function exampleId(idPattern: string): string {
   const prefix = /^\(?([A-Z][A-Z0-9]*)[|A-Z0-9]*\)?-\\d\+$/.exec(idPattern)?.[1];

@@ -5,13 +5,13 @@ import { findRepository, type Repository } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import type { InitInput } from './choice.js';
 import type { Findings, FoundFeatures } from './look.js';
-import { exampleId } from './proposal.js';
+import { type Convention, exampleId } from './proposal.js';
 import type { ScriptPlan } from './script.js';
 import type { Part } from './stack.js';
 
 /** Something that the repository says about itself. */
 export interface Proposal {
-  name: 'stack' | 'test' | 'id_pattern' | 'branch' | 'features';
+  name: 'stack' | 'test' | 'id_pattern' | 'branch' | 'commits' | 'features';
   value: string;
   /** Where that was seen. */
   from: string;
@@ -23,7 +23,7 @@ export interface Proposal {
 
 /** What was found, beside what was made of it. */
 export function listProposals(found: Findings, script: ScriptPlan, input: InitInput): Proposal[] {
-  const { test, idPattern, branch, features } = found;
+  const { test, idPattern, branch, convention, features } = found;
   const one = (
     name: Proposal['name'],
     flag: string,
@@ -43,9 +43,19 @@ export function listProposals(found: Findings, script: ScriptPlan, input: InitIn
       branch?.known ? 'git' : 'checked out',
       input.branch ?? branch?.name,
     ),
+    ...(convention ? [describeConvention(convention)] : []),
     ...(features ? [listProposal(features, input)] : []),
   ];
 }
+
+/** Set up in config.toml, to be changed there. */
+const describeConvention = ({ name, from }: Convention): Proposal => ({
+  name: 'commits',
+  value: `${name}: only agents’ commits follow the protocol${name === 'commitlint' ? ', but for the subject' : ''}`,
+  from,
+  taken: true,
+  flag: '',
+});
 
 function listProposal({ file, names, leftOut }: FoundFeatures, input: InitInput): Proposal {
   return {

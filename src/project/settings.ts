@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { DEFAULT_SETTINGS, RULES, SECTIONS } from '../commit/rules.js';
+import { DEFAULT_SETTINGS, RULES, SECTIONS, WHO } from '../commit/rules.js';
 import { patternProblem } from '../core/pattern.js';
 import { isBranchName, oneLine } from '../core/text.js';
 
@@ -58,8 +58,10 @@ const TABLES = {
     tokens: z.int().check(z.gte(100), z.lte(10_000)),
   }),
   commit: () => ({
-    /** What git's hooks do with what does not follow the protocol: refuse it, say so, or nothing. */
+    /** What git's hooks and `forge ci` do with a message that breaks the protocol: refuse it, report it, or nothing. */
     enforce: z.enum(['block', 'warn', 'off']),
+    /** GIT-08: whose commits. */
+    who: z.enum(WHO),
     /** Of issues; features' ids and FORGE are taken as well. */
     id_pattern: Pattern(),
     /** Characters. */

@@ -52,7 +52,7 @@ describe('forge ci: what ends in a log', () => {
 
   it('GIT-07 --junit writes a whole file, in a new folder too, whatever the checks found', async () => {
     const project = await ready();
-    commit(project, 'No <protocol> & "so on"\n');
+    commit(project, '[FORGE] No <protocol> & "so on"\n\n## Why\nx\n');
     const { exitCode } = await text(project, ['--junit', 'reports/forge.xml']);
     const xml = project.read('reports/forge.xml');
     expect([exitCode, isWellFormed(xml)]).toEqual([1, true]);

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { junit } from '../../src/ci/junit.js';
-import { defuse, formatCheck, formatEnd } from '../../src/ci/log.js';
-import { defaultRefs, namedStart } from '../../src/ci/range-rules.js';
+import { defuse, formatCheck, formatEnd, junit } from '../../src/ci/log.js';
+import { defaultRefs, namedStart } from '../../src/ci/range.js';
 import { type CiCheck, type CiReport, ciExit, ciFormat, looked, skipped } from '../../src/ci/rules.js';
 import { isWellFormed } from '../support/xml.js';
 

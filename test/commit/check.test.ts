@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CheckedMessage, checkMessage, type MessageState } from '../../src/commit/check-rules.js';
+import { type CheckedMessage, checkMessage, type MessageState } from '../../src/commit/check-message.js';
+import { isOurs, type Mark } from '../../src/commit/exempt.js';
 import { formatCommitMessage } from '../../src/commit/message.js';
-import { type CommitSettings, DEFAULT_SETTINGS, makeRules, RULES } from '../../src/commit/rules.js';
+import { type CommitSettings, DEFAULT_SETTINGS, makeRules, RULES, type Who } from '../../src/commit/rules.js';
 import { MESSAGE } from '../support/message.js';
 
 const GOOD = MESSAGE.replace('Parent: none', 'Parent: abc1234 (previous working state)').replace(
   'Session: none',
   'Session: 2025-12-24-session-001',
 );
+
+const PEOPLE = { author: 'Ann', authorEmail: 'ann@example.com', committerEmail: 'ann@example.com', at: 0 };
 
 const check = (
   text: string | Buffer,
@@ -31,6 +34,7 @@ describe('the check of a commit message', () => {
     expect(check(GOOD)).toEqual({
       subject: '[SX9-123] Brief description',
       problems: [],
+      mark: 'protocol',
       empty: false,
       fragile: true,
     });
@@ -47,7 +51,7 @@ describe('the check of a commit message', () => {
     ],
     ['subject 1', edit('[SX9-123] ', 'SX9-123: '), 'The subject is not', '[SX9-123] Brief description'],
     ['subject 1', edit('] Brief', ']Brief'), 'The subject is not', '[SX9-123] Brief description'],
-    ['id 1', edit('SX9-123]', 'sx9]'), 'sx9 is neither an issue', '[FORGE] Brief description'],
+    ['id 1', edit('SX9-123]', 'sx9]'), 'sx9 is not the id of an issue', '[FORGE] Brief description'],
     ['description 1', edit(' Brief description', ''), 'no description', '[SX9-123] what the change does'],
     [
       'subject-length 1',
@@ -57,12 +61,17 @@ describe('the check of a commit message', () => {
     ],
     ['blank-line 2', edit('\n\n', '\nmore\n\n'), 'not empty', '\nmore'],
     ['sections 13', edit(/## What\n.*\n\n/, ''), '"## What" is missing', '## What\n- what changed'],
-    ['sections 16', edit('## Why', 'Why'), '"## Why" is missing', '## Why\nwhy it changed'],
-    ['headings 9', edit('## Memory', '## Notes\n\n## Memory'), '"## Notes" is no heading', '    ## Notes'],
-    ['headings 9', edit('## Memory', '## Why\nx\n\n## Memory'), 'a second time', '    ## Why'],
+    ['sections 3', edit('## What', '## what'), '"## what" is not the heading "## What"', '## What'],
+    ['sections 3', edit('## What', '**What:**'), '"**What:**" is not the heading', '## What'],
+    ['sections 6', edit('## Why', 'Why'), '"Why" is not the heading', '## Why'],
+    ['headings 9', edit('## Memory', '## Notes\n\n## Memory'), '"## Notes" is not a heading', '    ## Notes'],
     ['what 4', edit('- Specific', 'Specific'), 'has no item', '- what changed'],
     ['why 7', edit('Rationale for the change\n', ''), 'says nothing', 'why it changed'],
-    ['memory 10', edit('Learned', 'Noted'), 'neither what was learned', '- Learned: none'],
+    ['why 7', edit('Rationale for the change', 'TODO'), 'says nothing', 'why it changed'],
+    ['what 4', edit('Specific change 1', 'tbd.'), 'has no item', '- what changed'],
+    ['memory 10', edit('Learned', 'Noted'), 'names nothing that was learned', '- Learned: none'],
+    ['backtrace 14', edit('Linear: SX9-123', 'Linear: banana'), 'Linear names "banana"', '- Linear: none'],
+    ['invisible 7', edit('Rationale', 'Ratio\u202enale'), 'U+202E', 'Rationale for the change'],
     ['backtrace 13', edit('- Linear: SX9-123\n', ''), 'has no Linear', '- Linear: none'],
     ['backtrace 13', edit('abc1234', 'the last one'), 'nor none', '- Parent: none'],
   ])('GIT-01 says what to write: %s', (place, text, message, fix) => {
@@ -94,6 +103,37 @@ describe('the check of a commit message', () => {
     }
   });
 
+  it.each([
+    ['fenced code', edit('the change\n', 'the change:\n```md\n## Usage\n```\n')],
+    ['a fence that is never closed', edit('the change\n', 'the change:\n```\n')],
+    ['items with tabs, +, 1. and 1)', edit('- Specific', '+\tSpecific').replace('- Learned', '1. Learned')],
+    ['sections that a squash repeats', `${GOOD}\n${GOOD}`],
+    ['several issues, with a note or as a link', edit('Linear: SX9-123', 'Linear: SX9-1, SX9-2 (both)')],
+    ['a link to an issue', edit('Linear: SX9-123', 'Linear: https://linear.app/x/issue/SX9-1/title')],
+    [
+      'a subject that (#123) made too long',
+      `[SX9-1] ${'x'.repeat(64)} (#123)${GOOD.slice(GOOD.indexOf('\n'))}`,
+    ],
+  ])('GIT-01 accepts %s', (_name, text) => {
+    expect(found(text)).toEqual([]);
+  });
+
+  it('GIT-01 names the parent to write, and a parent that is no commit', () => {
+    const parent = 'c0ffee1234'.repeat(4);
+    const { problems } = check(edit('abc1234', 'HEAD~1'), { parent });
+    expect(problems).toMatchObject([{ line: 13, fix: '- Parent: c0ffee1234' }]);
+    const unknown = check(GOOD, { parent, unknownParent: 'abc1234' });
+    expect(unknown.problems).toMatchObject([
+      { message: 'The parent abc1234 is not a commit of this repository.', fix: '- Parent: c0ffee1234' },
+    ]);
+  });
+
+  it('GIT-01 says what to do where a squash lost the headings', () => {
+    const lost = GOOD.replace(/^## .*\n/gm, '');
+    expect(check(lost, { stored: true }).problems[0]?.message).toContain('forge commit --amend');
+    expect(check('[A-1] x\n\n- y\n', { stored: true }).problems[0]?.message).toBe('"## What" is missing.');
+  });
+
   it.each(['SX9-1', 'FORGE-002', 'FORGE', 'login'])('GIT-01 takes the id %s', (id) => {
     expect(found(edit('[SX9-123]', `[${id}]`))).toEqual([]);
   });
@@ -113,7 +153,7 @@ describe('the check of a commit message', () => {
     }
     expect(found('[A-1] x\n', {}, { sections: [] })).toEqual([]);
     expect(found('[A-1] x\n\n## Why\ny\n', {}, { sections: ['Why'] })).toEqual([]);
-    expect(found(edit('SX9-123', '#12'), {}, { id_pattern: '#\\d+' })).toEqual([]);
+    expect(found(GOOD.replaceAll('SX9-123', '#12'), {}, { id_pattern: '#\\d+' })).toEqual([]);
     expect(found(GOOD, {}, { id_pattern: '#\\d+' })).toEqual(['id 1']);
     expect(found(GOOD, {}, { subject_length: 20 })).toEqual(['subject-length 1']);
   });
@@ -142,7 +182,17 @@ describe('the check of a commit message', () => {
     ['amend! [SX9-1] x\n\n[SX9-1] y', {}, 'fixup'],
     [`Revert "[SX9-1] x"\n\nThis reverts commit ${'a'.repeat(40)}.`, {}, 'revert'],
     [`Reapply "x"\n\nThis reverts commit ${'a'.repeat(64)}.`, {}, 'revert'],
+    ['Revert "x" (#12)\n\nReverts owner/repo#11', {}, 'revert'],
+    ['Revert "x"\n\nThis reverts merge request group/project!12', {}, 'revert'],
+    ['v1.2.3', {}, 'version'],
+    ['1.2.3-rc.1', {}, 'version'],
+    ['chore(release): 1.2.3', {}, 'version'],
+    ['chore: Release hexyl version 0.14.0', {}, 'version'],
+    ['Version Packages', {}, 'version'],
     ['Bump left-pad from 1 to 2', {}, 'pattern'],
+    ['Update dependency', { people: { ...PEOPLE, author: 'renovate[bot]' } }, 'bot'],
+    ['Fix the login (#123)', { people: PEOPLE }, 'pull-request'],
+    ['Fix the login (!123)', { people: PEOPLE }, 'pull-request'],
   ])('GIT-01 exempts %j %j', (text, state, why) => {
     expect(check(text, state, { exempt: ['Bump .*'] })).toMatchObject({ exempt: why, problems: [] });
   });
@@ -153,9 +203,46 @@ describe('the check of a commit message', () => {
     ['Revert "x"', {}],
     ['Revert "x"\n\nThis reverts commit nothing.', {}],
     ['fixup!x', {}],
+    ['Revert "x"\n\nReverts the change', {}],
+    ['Fix the login (#123)', {}],
+    ['login v1.2.3', {}],
+    ['Fix it', { people: { ...PEOPLE, author: 'claude[bot]', authorEmail: 'noreply@anthropic.com' } }],
   ])('GIT-01 does not exempt %j %j', (text, state) => {
     expect(check(text, state).exempt).toBeUndefined();
     expect(found(text, state)).toContain('subject 1');
+  });
+
+  it.each<[string, Mark]>([
+    [GOOD, 'protocol'],
+    ['Fix it\n\n ## Backtrace\n', 'protocol'],
+    ['[SX9-1] Fix it\n\n## Why\n', 'protocol'],
+    ['fixup! [SX9-1] Fix it\n', 'protocol'],
+    ['Fix it\n\n## What\n- x\n\n## Why\ny\n', null],
+    ['Fix it\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n', 'agent'],
+    ['Fix it\n\nCo-authored-by: Copilot <198982749+Copilot@users.noreply.github.com>\n', 'agent'],
+    ['Fix it\n\nCo-authored-by: Claude Monet <claude@example.com>\n', null],
+    ['[BUG-1] Fix it\n', null],
+  ])('GIT-08 %j shows that somebody asked for the protocol, or that an agent wrote it: %s', (text, mark) => {
+    expect(check(text, { stored: true }).mark).toBe(mark);
+  });
+
+  it('GIT-08 a push answers for the commits of this clone, since its hooks, and for its agents', () => {
+    const owner = { email: 'Ann@example.com', since: 100 };
+    const mine = { ...PEOPLE, at: 100 };
+    const agent = { ...mine, authorEmail: 'noreply@anthropic.com' };
+    const other = { ...mine, authorEmail: 'bob@example.com' };
+    const ours = (who: Who) =>
+      [
+        { people: mine, mark: null },
+        { people: mine, mark: 'agent' as const },
+        { people: agent, mark: 'agent' as const },
+        { people: other, mark: null },
+        { people: { ...other, committerEmail: 'bob@example.com' }, mark: 'protocol' as const },
+        { people: { ...mine, at: 99 }, mark: 'protocol' as const },
+      ].map((commit) => isOurs(who, commit, owner));
+    expect(ours('mine')).toEqual([true, true, true, false, false, false]);
+    expect(ours('agents')).toEqual([false, true, true, false, false, false]);
+    expect(ours('all')).toEqual(Array(6).fill(true));
   });
 
   it("GIT-01 takes a commit whose [ID] git am took, when its Backtrace names the issue; a file's is mended", () => {

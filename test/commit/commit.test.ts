@@ -3,6 +3,7 @@ import type { MadeCommit } from '../../src/index.js';
 import { expectChecked, MESSAGE, stage, working } from '../support/commits.js';
 import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
 import {
+  CONFIG,
   differences,
   featureFile,
   KNOWLEDGE,
@@ -99,6 +100,96 @@ people sign in
     expect(typed.message).toMatch(/^\[SX9-8\] Sign out\n.*- Linear: SX9-8\n/s);
     expect(typed.message).not.toContain('Learned: known');
     await expectChecked(project, 'HEAD~2..HEAD');
+  });
+
+  it('GIT-02 never repeats lines of the log, though several commits are made within a minute', async () => {
+    const project = await working();
+    const what = async (text: string): Promise<string> => {
+      await forgeJson(project, ['progress', 'add', text]);
+      stage(project);
+      const { message } = await forgeJson<MadeCommit>(project, ['commit']);
+      return /## What\n([\s\S]*?)\n\n/.exec(message)?.[1] ?? '';
+    };
+    for (const text of ['one', 'two', 'three'])
+      expect(await what(text)).toBe(`- ${text}\n- Files: src/login.js`);
+  });
+
+  it('GIT-02 --amend keeps what the last message says, and takes what is given', async () => {
+    const project = await working();
+    const parent = project.git('rev-parse', '--short', 'HEAD');
+    stage(project);
+    await forgeJson(project, ['commit', '--why', 'because', '--learned', 'known']);
+    const sign = 'Signed-off-by: Ada <ada@example.com>';
+    project.git('commit', '-q', '--amend', '--cleanup=verbatim', '-m', `${stored(project)}\n${sign}`);
+    stage(project, 'src/more.js');
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '--amend', '-m', 'Sign in']);
+    expect(message).toBe(`[FORGE-001] Sign in
+
+## What
+- Add src/login.js
+
+## Why
+because
+
+## Memory
+- Learned: known
+
+## Backtrace
+- Parent: ${parent} (Plan)
+- Linear: none
+- Session: ${new Date().toISOString().slice(0, 10)}-session-001
+
+${sign}
+`);
+    expect(project.git('show', '--name-only', '--format=', 'HEAD')).toBe('src/login.js\nsrc/more.js');
+    expect(project.git('rev-parse', '--short', 'HEAD^')).toBe(parent);
+    await expectChecked(project);
+  });
+
+  it('GIT-02 --amend writes the headings anew that a squash lost, and makes a message of any other', async () => {
+    const project = await working();
+    stage(project);
+    await forgeJson(project, ['commit', '--why', 'because', '--learned', 'known']);
+    const whole = stored(project);
+    project.git('commit', '-q', '--amend', '-m', whole.replace(/^## .*\n/gm, ''));
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '--amend']);
+    expect(message).toBe(whole);
+    project.git('commit', '-q', '--amend', '-m', 'Quick fix', '-m', 'It was slow.');
+    const made = await forgeJson<MadeCommit>(project, ['commit', '--amend']);
+    expect(made.message).toMatch(/^\[FORGE-001\] Quick fix\n\n## What\n.*\n\n## Why\nIt was slow\.\n/);
+    await expectChecked(project);
+    const unborn = await makePlainForge();
+    unborn.git('init', '-q');
+    expect(await forgeError(unborn, ['commit', '--amend'])).toMatchObject({ code: 'commit.nothing' });
+  });
+
+  it('GIT-04 keeps commits.log and branches.json without hooks, as the hooks write them', async () => {
+    const project = await working();
+    stage(project);
+    await forgeJson(project, ['commit']);
+    const files = () => [
+      project.read('.forge/git/commits.log'),
+      project.json('.forge/git/branches.json') as unknown,
+    ];
+    const own = files();
+    expect(own[0]).toMatch(/^[0-9a-f]{7,} \d{4}-\d\d-\d\dT\S+ \[FORGE-001\] Wire the login form\n/);
+    await forgeJson(project, ['hooks', 'install']);
+    project.git('switch', '-qc', 'other');
+    project.git('switch', '-q', '-');
+    project.git('branch', '-q', '-D', 'other');
+    project.git('switch', '-q', '--detach');
+    project.git('switch', '-q', '-');
+    expect(files()).toEqual(own);
+  });
+
+  it('GIT-02 leaves the subject to another convention where its rule is off', async () => {
+    const project = await working();
+    await forgeJson(project, ['config', 'set', 'commit.id_pattern', 'X-\\d+']);
+    project.write(CONFIG, project.read(CONFIG).replace('[commit]', '[commit]\nrules_off = ["subject"]'));
+    stage(project);
+    const { message } = await forgeJson<MadeCommit>(project, ['commit', '-m', 'feat(login): wire the form']);
+    expect(message).toMatch(/^feat\(login\): wire the form\n\n## What\n/);
+    await expectChecked(project);
   });
 
   it('GIT-02 -a takes what git knows and has changed, and no more', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compilePattern } from '../../src/core/pattern.js';
 import { isBranchName } from '../../src/core/text.js';
 import {
+  findConvention,
   findTasks,
   MAX_TASKS,
   proposeIdPattern,
@@ -9,6 +10,9 @@ import {
   type TestFacts,
 } from '../../src/init/proposal.js';
 import type { Part } from '../../src/init/stack.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { CONFIG } from '../support/forge-project.js';
+import { makeRepository } from '../support/project.js';
 
 describe('what a repository says about itself', () => {
   it('LAY-04 the ids of issues, by what recent commits call them', () => {
@@ -163,5 +167,33 @@ describe('what a repository says about itself', () => {
       expect([change, told?.command ?? null]).toEqual([change, command]);
       if (by !== undefined) expect(told?.by).toBe(by);
     }
+  });
+
+  it('GIT-08 notices commitlint, and pull requests that are squashed with their number', () => {
+    const none: string[] = [];
+    const found = (subjects: string[], files: string[] = [], packageJson = '') =>
+      findConvention(subjects, new Set(files), packageJson);
+    expect(found(none, ['.commitlintrc.yml'])?.name).toBe('commitlint');
+    expect(found(none, ['commitlint.config.mjs'])?.from).toBe('commitlint.config.mjs');
+    expect(found(none, [], '{"devDependencies": {"@commitlint/cli": "^19"}}')?.from).toBe('package.json');
+    const squashed = ['Fix a (#1)', 'Add b (#2)', 'Add c (!3)'];
+    expect(found([...squashed, ...Array(12).fill('x')])?.name).toBe('pull requests');
+    expect(found([...squashed, ...Array(13).fill('x')])).toBeNull();
+    expect(found(['Fix a (#1)', 'Fix #2'])).toBeNull();
+  });
+
+  it('GIT-08 sets itself up beside them, and says so', async () => {
+    const project = makeRepository();
+    project.write('commitlint.config.js', 'export default {};\n');
+    const { stdout } = await runForge(project, ['init']);
+    expect(stdout).toMatch(
+      /commits +commitlint: only agents’ commits follow the protocol, but for the subject/,
+    );
+    const config = project.read(CONFIG);
+    expect(config).toContain('\nwho = "agents"\n');
+    expect(config).toContain('\nrules_off = ["subject"]\n');
+    expect((await forgeJson<{ value: string }>(project, ['config', 'get', 'commit.who'])).value).toBe(
+      'agents',
+    );
   });
 });

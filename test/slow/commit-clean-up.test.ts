@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { checkMessage, type MessageState } from '../../src/commit/check-rules.js';
+import { checkMessage, type MessageState } from '../../src/commit/check-message.js';
 import { aboveScissors, cleanMessage, cleanupOf, textOf } from '../../src/commit/clean.js';
 import { makeRules } from '../../src/commit/rules.js';
 import { MESSAGE } from '../support/message.js';

@@ -1,26 +1,25 @@
 import { lineAt, oneLine } from '../core/text.js';
 import { type Cleanup, cleanMessage, hasComments } from './clean.js';
-import { type Circumstances, type Exemption, exemptionOf, isRevert } from './exempt.js';
-import { checkReading } from './protocol.js';
-import { readMessage } from './read.js';
+import { type Circumstances, type Exemption, exemptionOf, isRevert, type Mark, markOf } from './exempt.js';
+import { checkReading, readMessage, type Surroundings } from './protocol.js';
 import type { CommitRules, Problem, RuleName } from './rules.js';
 
 /** How a message is to be taken; nothing given: a file that git will read, with or without an editor. */
-export interface MessageState extends Circumstances {
+export interface MessageState extends Circumstances, Surroundings {
   /** `core.commentChar` (or `core.commentString`). */
   comment?: string | undefined;
   /** Git's clean-up, where it is known. */
   cleanup?: Cleanup | undefined;
   /** `i18n.commitEncoding`: what a file is written in. */
   encoding?: string | undefined;
-  /** It is a commit already. */
-  stored?: boolean | undefined;
 }
 
 export interface CheckedMessage {
   subject: string;
   exempt?: Exemption;
   problems: Problem[];
+  /** Whether its text shows that somebody asked for the protocol, or that an agent wrote it. */
+  mark: Mark;
   /** Git will refuse it by itself. */
   empty: boolean;
   /** It passes as git stores it without an editor, and would lose its headings with one: see protectHeadings. */
@@ -61,34 +60,37 @@ function judge(text: string, cleanup: Cleanup, rules: CommitRules, state: Messag
   const empty = message.lines.every((line) => line === '');
   const subject = oneLine((message.lines[0] ?? '').slice(0, 500), 200);
   const exempt = empty ? null : exemptionOf(message.lines, state, rules);
-  const found = exempt ? [] : checkReading(readMessage(message), rules, state.stored ?? false);
+  const found = exempt ? [] : checkReading(readMessage(message), rules, state);
   const problems = [...unreadable(text), ...found].slice(0, MAX_PROBLEMS);
-  return { subject, ...(exempt ? { exempt } : {}), problems, empty, fragile: false };
+  const mark = markOf(message.lines, rules, state.people?.authorEmail);
+  return { subject, ...(exempt ? { exempt } : {}), problems, mark, empty, fragile: false };
 }
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding it is the point
+const NUL = /\u0000/;
+/** Direction overrides and isolates: a reader sees another text than the one that is stored. */
+const INVISIBLE = /[\u202a-\u202e\u2066-\u2069]/;
 
 /** What git would store as it is, or not at all. */
 function unreadable(text: string): Problem[] {
   const problems: Problem[] = [];
+  const report = (rule: RuleName, at: number, message: string, every: RegExp): void => {
+    const fix = oneLine(lineAround(text, at).replace(new RegExp(every, 'g'), ''), 100);
+    problems.push({ rule, line: lineAt(text, at), message, fix });
+  };
   if (text.startsWith('\ufeff'))
-    problems.push({
-      rule: 'encoding',
-      line: 1,
-      message: 'The message begins with a byte order mark, which git stores.',
-      fix: oneLine(text.slice(1, 200).split('\n')[0] ?? '', 100),
-    });
-  const nul = text.indexOf('\0');
-  if (nul >= 0)
-    problems.push({
-      rule: 'nul',
-      line: lineAt(text, nul),
-      message: 'There is a NUL character, which git refuses.',
-      fix: oneLine(lineAround(text, nul).replaceAll('\0', ''), 100),
-    });
+    report('encoding', 0, 'The message begins with a byte order mark, which git stores.', /\ufeff/);
+  const [nul, invisible] = [text.search(NUL), text.search(INVISIBLE)];
+  if (nul >= 0) report('nul', nul, 'There is a NUL character, which git refuses.', NUL);
+  if (invisible >= 0) {
+    const code = text.charCodeAt(invisible).toString(16).toUpperCase();
+    report('invisible', invisible, `U+${code} changes the direction of the text that follows.`, INVISIBLE);
+  }
   return problems;
 }
 
 const lineAround = (text: string, offset: number): string =>
-  text.slice(text.lastIndexOf('\n', offset) + 1, offset + 200).split('\n')[0] ?? '';
+  text.slice(Math.max(text.lastIndexOf('\n', offset) + 1, offset - 200), offset + 200).split('\n')[0] ?? '';
 
 /** The text; or the line of the first byte that is none. A mark at the beginning stays: git keeps it too. */
 function decode(bytes: Uint8Array, encoding = 'utf-8'): string | { line: number; encoding: string } {
@@ -131,6 +133,7 @@ function validLength(bytes: Uint8Array): number {
 
 const refused = ({ line, encoding }: { line: number; encoding: string }): CheckedMessage => ({
   subject: '',
+  mark: null,
   empty: false,
   fragile: false,
   problems: [

@@ -1,10 +1,10 @@
-import { checkMessage } from '../commit/check-rules.js';
+import { checkMessage } from '../commit/check-message.js';
 import { aboveScissors, cleanupOf, markOf, protectHeadings } from '../commit/clean.js';
 import { composeMessage } from '../commit/compose.js';
-import { knownWork } from '../commit/facts.js';
 import { operationOf, readMessageSettings } from '../commit/git-messages.js';
 import { formatCommitMessage } from '../commit/message.js';
 import { makeRules } from '../commit/rules.js';
+import { knownWork } from '../commit/work.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { findForge, readGitFile } from '../git/repository.js';

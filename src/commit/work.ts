@@ -6,7 +6,7 @@ import { type Git, must } from '../git/client.js';
 import { type HeadCommit, readBlob, readHead } from '../git/read.js';
 import { type ChangedFile, holdsLedgers } from '../git/status.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
-import type { Context } from '../project/project.js';
+import { type Context, readConfig } from '../project/project.js';
 import { ledgerHeads } from '../session/commit.js';
 import { showFocus } from '../session/focus.js';
 import { readProgressText } from '../session/progress.js';
@@ -14,19 +14,22 @@ import { parseProgress } from '../session/progress-rules.js';
 import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { type KnownWork, linesSince } from './compose.js';
+import { parseAnyMessage } from './message.js';
 
 export interface Place {
   root: string;
   git: Git;
   files: readonly ChangedFile[];
   all: boolean;
+  /** The commit that the new one follows; default: HEAD. */
+  parent?: string;
 }
 
 /** What a commit made now can say of the work since the last one. */
 export async function knownWork(context: Context, place: Place): Promise<KnownWork> {
   const { layout } = context;
   const running = readRunning(context);
-  const head = await readHead(place.git);
+  const head = await readHead(place.git, place.parent);
   const since = head?.at ?? null;
   const features = readFeatures(context);
   const folder = shownFrom(place.root, memoryFolder(layout));
@@ -39,9 +42,20 @@ export async function knownWork(context: Context, place: Place): Promise<KnownWo
     updated: await updatedFeatures(context, place, features, head),
     files: place.files,
     parent: head,
+    earlier: head ? (await messagesOfMinute(place.git, head)).map(parseAnyMessage) : [],
     // Heads that it does not hold would be missed in every clone.
     ledger: (await holdsLedgers(place.git, folder, place.all)) ? ledgerHeads(context) : [],
+    isBare: readConfig(context).commit.rules_off.includes('subject'),
   };
+}
+
+const MESSAGES = ['log', '-z', '--no-notes', '--no-show-signature', '--encoding=UTF-8', '--format=%B'];
+
+/** The messages of a commit, and of those before it that were made in the same minute. */
+async function messagesOfMinute(git: Git, { hash, at, message }: HeadCommit): Promise<string[]> {
+  const start = Math.floor(Date.parse(at) / 60_000) * 60;
+  const args = [...MESSAGES, '-100', `--since=@${start - 1}`, hash, '--'];
+  return [message, ...(await must(git, args)).split('\0').filter(Boolean)];
 }
 
 function learnedSince(context: Context, since: string | null): string[] {
@@ -82,15 +96,6 @@ function isOther(blob: Buffer | null, path: string, status: string): boolean {
 
 /** Messages of the commits that a pull request of this branch would bring, oldest first; at most so many. */
 export async function branchMessages(git: Git, base: string): Promise<string[]> {
-  const args = [
-    'log',
-    '-z',
-    '--reverse',
-    '-500',
-    '--no-merges',
-    '--no-notes',
-    '--encoding=UTF-8',
-    '--format=%B',
-  ];
+  const args = [...MESSAGES, '--reverse', '-500', '--no-merges'];
   return (await must(git, [...args, '--end-of-options', `${base}..HEAD`, '--'])).split('\0').filter(Boolean);
 }

@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { create } from '../support/checkpoints.js';
+import { ci, cloneOf, commit, failed, GOOD, githubEvent, messages, ready, text } from '../support/ci.js';
+import { CONFIG } from '../support/forge-project.js';
+import { record } from '../support/memory.js';
+import type { Project } from '../support/project.js';
+
+const BROKEN = GOOD.replace('Rationale for the change\n', '');
+const AGENT = 'Fix it\n\nCo-Authored-By: Claude <noreply@anthropic.com>\n';
+
+/** What `forge ci` makes of one commit: its exit code, and the state of the check of messages. */
+async function judged(message: string, settings = '', env: NodeJS.ProcessEnv = {}) {
+  const project = await ready();
+  if (settings !== '') project.write(CONFIG, `[commit]\n${settings}\n`);
+  commit(project, message);
+  const { exitCode, states, checks } = await ci(project, [], env);
+  return [exitCode, states[0], checks[0]?.findings.length];
+}
+
+/** A pull request, with the repository of its branch. */
+const request = (head: string): NodeJS.ProcessEnv =>
+  githubEvent({
+    before: undefined,
+    pull_request: { base: { repo: { full_name: 'a/b' } }, head: { repo: { full_name: head } } },
+  });
+
+describe('forge ci: whose messages count', () => {
+  it.each<[string, string, string, unknown[]]>([
+    ['a stranger’s message', 'Quick fix\n', '', [0, 'ok', 0]],
+    ['a broken message with a heading of the protocol', BROKEN, '', [1, 'failed', 1]],
+    ['an agent without forge', AGENT, '', [0, 'warned', 1]],
+    ['an agent, where agents are bound', AGENT, "who = 'agents'", [1, 'failed', 1]],
+    ['a stranger, where agents are bound', 'Quick fix\n', "who = 'agents'", [0, 'ok', 0]],
+    ['anybody, where all are bound', 'Quick fix\n', "who = 'all'", [1, 'failed', 1]],
+    ['anybody, where it only warns', BROKEN, "who = 'all'\nenforce = 'warn'", [0, 'warned', 1]],
+    ['a squashed pull request', 'Fix it (#12)\n', "who = 'all'", [0, 'ok', 0]],
+    ['a version', 'v1.2.3\n', "who = 'all'", [0, 'ok', 0]],
+    ['what is to be squashed, by a stranger', 'fixup! Fix it\n', '', [0, 'ok', 0]],
+  ])('GIT-07 GIT-08 %s', async (_name, message, settings, expected) => {
+    expect(await judged(message, settings)).toEqual(expected);
+  });
+
+  it('GIT-08 a pull request from a fork never fails for its messages', async () => {
+    expect(await judged(BROKEN, '', request('a/b'))).toEqual([1, 'failed', 1]);
+    expect(await judged(BROKEN, '', request('stranger/b'))).toEqual([0, 'warned', 1]);
+    const ids = { CI_MERGE_REQUEST_SOURCE_PROJECT_ID: '7', CI_MERGE_REQUEST_PROJECT_ID: '8' };
+    expect(await judged(BROKEN, '', { GITLAB_CI: 'true', ...ids })).toEqual([0, 'warned', 1]);
+    expect(await judged(BROKEN, "who = 'all'", request('stranger/b'))).toEqual([1, 'failed', 1]);
+  });
+
+  it('GIT-07 shows a warning as one, in the log and as an annotation', async () => {
+    const project = await ready();
+    const sha = commit(project, AGENT);
+    commit(project, 'Quick fix\n');
+    const { stdout } = await text(project, ['--range', 'HEAD~2..HEAD', '--format', 'github']);
+    expect(stdout).toMatch(
+      /^! commits {6}2 commits in HEAD~2\.\.HEAD \(--range\), 1 that did not ask for the protocol\n/,
+    );
+    expect(stdout).toContain(`\n::warning title=forge commits ${sha.slice(0, 10)}::`);
+    expect(stdout).toContain('\nforge ci: nothing is wrong, 1 warning\n');
+  });
+});
+
+describe('forge ci: what only somebody else can settle', () => {
+  it('GIT-07 a record that a commit removed is a warning', async () => {
+    const project = await ready();
+    for (let i = 0; i < 2; i++) await record(project);
+    commit(project);
+    project.git('rm', '-q', '-r', '.forge/memory/execution.d');
+    commit(project);
+    const report = await ci(cloneOf(project));
+    expect([report.exitCode, report.states[1]]).toEqual([0, 'warned']);
+    expect(messages(report).join()).toMatch(
+      /commit [0-9a-f]{12} dropped 2 records .* of the execution ledger/,
+    );
+  });
+
+  async function withoutTag(): Promise<Project> {
+    const project = await ready();
+    await create(project, 'X');
+    project.git('tag', '-d', 'checkpoint/X-v1');
+    project.git('remote', 'add', 'upstream', '/nowhere');
+    return project;
+  }
+
+  it('GIT-07 a tag that was not pushed fails the range that added its manifest, and warns elsewhere', async () => {
+    const project = await withoutTag();
+    const own = await ci(project, ['--range', 'HEAD~2..HEAD']);
+    expect([own.exitCode, failed(own)]).toEqual([1, ['checkpoints findings']]);
+    expect(messages(own)).toEqual([
+      expect.stringMatching(/ Ada Tester, who made it, has to push it: git push upstream checkpoint\/X-v1$/),
+    ]);
+    commit(project);
+    const later = await ci(project);
+    expect([later.exitCode, later.states[4], messages(later).length]).toEqual([0, 'warned', 1]);
+    expect(later.checks[4]?.findings[0]?.fix).toMatch(/^git fetch upstream tag /);
+  });
+
+  it('GIT-07 so it is after a squash, when nobody has the commit of the checkpoint', async () => {
+    const project = await withoutTag();
+    project.git('reset', '-q', '--soft', 'HEAD~2');
+    commit(project);
+    commit(project);
+    const clone = cloneOf(project);
+    const report = await ci(clone);
+    expect([report.exitCode, report.states[4], messages(report)]).toEqual([
+      0,
+      'warned',
+      [expect.stringContaining('has to push it: git push origin checkpoint/X-v1')],
+    ]);
+  });
+});

@@ -1,0 +1,137 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { commit, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { CONFIG, makeForge } from '../support/forge-project.js';
+import { makeFolder, type Project, run } from '../support/project.js';
+
+/** A repository with hooks, as `settings` of `[commit]` have it, and an empty remote. */
+async function hooked(settings = ''): Promise<Project> {
+  const project = makeCommitted();
+  project.write(CONFIG, `${project.read(CONFIG)}\n`.replace('[commit]\n', `[commit]\n${settings}\n`));
+  await forgeJson(project, ['hooks', 'install']);
+  const remote = makeFolder();
+  run(remote, 'git', ['init', '-q', '--bare']);
+  project.git('remote', 'add', 'origin', remote);
+  project.git('push', '-q', '--no-verify', 'origin', 'HEAD:main');
+  return project;
+}
+
+const push = ({ dir }: Project, ...refs: string[]) => run(dir, 'git', ['push', '-q', 'origin', ...refs]);
+
+/** A commit that no hook was asked about. */
+function addBad(project: Project, author = '', committer = ''): void {
+  const env = {
+    ...(author === '' ? {} : { GIT_AUTHOR_EMAIL: author }),
+    ...(committer === '' ? {} : { GIT_COMMITTER_EMAIL: committer }),
+  };
+  project.write('src/bad.js', `${Math.random()}\n`);
+  project.git('add', 'src');
+  const args = ['commit', '-q', '--no-verify', '-m', 'no protocol'];
+  expect(run(project.dir, 'git', args, { env })).toMatchObject({ exitCode: 0 });
+}
+
+describe('whom git’s hooks bind', () => {
+  it('GIT-08 with who = "agents": an agent’s commit is refused, a person’s is not', async () => {
+    const project = await hooked("who = 'agents'");
+    const person = { CLAUDECODE: '', FORGE_ROLE: '' };
+    expect(commit(project, person, 'no protocol')).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(commit(project, { ...person, CLAUDECODE: '1' }, 'no protocol').exitCode).toBe(1);
+    expect(commit(project, { ...person, FORGE_ROLE: 'builder' }, 'no protocol').exitCode).toBe(1);
+    expect(commit(project, person, MESSAGE.replace('It was asked for.\n', '')).exitCode).toBe(1);
+    expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('GIT-08 a push is not held up by other people’s commits, nor by those before the hooks', async () => {
+    const project = await hooked();
+    addBad(project, 'bob@example.com', 'bob@example.com');
+    addBad(project, 'bob@example.com');
+    expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
+    const record = '.git/forge/hooks.json';
+    const { installed_at } = project.json<{ installed_at: string }>(record);
+    addBad(project);
+    project.write(record, project.read(record).replace(installed_at, '2999-01-01T00:00:00.000Z'));
+    expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
+    project.write(record, project.read(record).replace('2999-01-01T00:00:00.000Z', installed_at));
+    addBad(project);
+    const refused = push(project, 'HEAD:main');
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('forge commit --amend')]);
+    await forgeJson(project, ['commit', '--amend', '-m', 'As it should be', '--why', 'of the rules']);
+    expect(push(project, 'HEAD:main')).toMatchObject({ exitCode: 0, stderr: '' });
+  });
+
+  it('GIT-08 with who = "all" a push is held up by anybody’s', async () => {
+    const project = await hooked("who = 'all'");
+    addBad(project, 'bob@example.com', 'bob@example.com');
+    expect(push(project, 'HEAD:main').exitCode).toBe(1);
+  });
+
+  it('GIT-01 a parent that is no commit is refused, with the one to write', async () => {
+    const project = await hooked();
+    const head = project.git('rev-parse', 'HEAD');
+    const wrong = commit(project, {}, MESSAGE.replace('Parent: none', 'Parent: deadbeef'));
+    expect([wrong.exitCode, wrong.stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        `The parent deadbeef is not a commit of this repository.\n    → - Parent: ${head.slice(0, 10)}`,
+      ),
+    ]);
+    expect(commit(project, {}, MESSAGE.replace('Parent: none', `Parent: ${head.slice(0, 7)}`)).exitCode).toBe(
+      0,
+    );
+  });
+});
+
+describe('what pre-push looks at', () => {
+  /** As many commits as that, made at once. */
+  function makeCommits(project: Project, count: number): void {
+    const who = 'A <a@example.com> 1700000000 +0000';
+    const head = project.git('rev-parse', 'HEAD');
+    const one = (i: number): string =>
+      `commit refs/heads/many\ncommitter ${who}\ndata 1\nx${i === 0 ? `\nfrom ${head}` : ''}\n`;
+    const input = Array.from({ length: count }, (_, i) => one(i)).join('');
+    expect(run(project.dir, 'git', ['fast-import', '--quiet'], { input })).toMatchObject({ exitCode: 0 });
+  }
+
+  it('GIT-03 the newest thousand commits, and says how many it left out', async () => {
+    const project = await hooked("who = 'all'");
+    makeCommits(project, 1007);
+    const { exitCode, stderr } = push(project, 'many:many');
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^forge: 7 older commits not checked; to look for secrets in all: /);
+    expect(stderr).toContain('… 990 more commits');
+  });
+
+  it('GIT-03 does not start forge for what remotes have', async () => {
+    const project = await hooked();
+    const [node, mark] = [`${makeFolder()}/node`, project.path('.git/started')];
+    writeFileSync(node, `#!/bin/sh\n: >'${mark}'\nexec '${process.execPath}' "$@"\n`);
+    chmodSync(node, 0o755);
+    const pushed = (...refs: string[]) => {
+      const env = { FORGE_NODE: node };
+      expect(run(project.dir, 'git', ['push', '-q', 'origin', ...refs], { env }).exitCode).toBe(0);
+      return existsSync(mark);
+    };
+    expect(pushed('HEAD:main')).toBe(false);
+    expect(pushed('HEAD:refs/heads/again')).toBe(false);
+    expect(pushed(':again')).toBe(false);
+    expect(commit(project).exitCode).toBe(0);
+    expect([existsSync(mark), pushed('HEAD:main')]).toEqual([false, true]);
+  });
+});
+
+describe('forge hooks install', () => {
+  it('GIT-08 says what git refuses from now on, and takes --who into the settings', async () => {
+    const project = await makeForge();
+    const first = await runForge(project, ['hooks', 'install']);
+    expect(first.stdout).toContain(
+      'From now on git refuses messages of your commits and your agents’ in this clone that do not follow the protocol, and anybody’s secrets (docs/hooks.md).',
+    );
+    expect(first.stdout).toContain('forge config set commit.who agents|all');
+    expect((await runForge(project, ['hooks', 'install'])).stdout).not.toContain('From now on');
+    const report = await forgeJson<object>(project, ['hooks', 'install', '--who', 'agents']);
+    expect(report).toMatchObject({ who: 'agents', enforce: 'block' });
+    expect(readFileSync(project.path(CONFIG), 'utf8')).toContain('\nwho = "agents"\n');
+    expect(await runForge(project, ['hooks', 'install', '--who', 'me'])).toMatchObject({ exitCode: 2 });
+  });
+});

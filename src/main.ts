@@ -1,5 +1,4 @@
 import { fstatSync, read, writeSync } from 'node:fs';
-import { isatty } from 'node:tty';
 import { MAX_INPUT_BYTES } from './cli/io.js';
 import { main } from './cli/run.js';
 import { outside, systemCode } from './core/error.js';
@@ -10,8 +9,9 @@ import { outside, systemCode } from './core/error.js';
  * before this process ends, and nothing else is named unasked.
  */
 
-/** Most of what is no terminal shows that without the tty module. */
-const isTerminal = (fd: number): boolean => fstatSync(fd).isCharacterDevice() && isatty(fd);
+/** The tty module loads sockets, so it is named only for what may be a terminal. */
+const isTerminal = (fd: number): boolean =>
+  fstatSync(fd).isCharacterDevice() && process.getBuiltinModule('node:tty').isatty(fd);
 
 /** Asked of terminals only: elsewhere Node's own stream is never named. */
 const columnsOf = ({ columns }: { columns?: number }): number => columns ?? 0;

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { systemCode } from './error.js';
@@ -15,11 +14,14 @@ function readText(path: string): string | null {
 function output(program: string, args: string[]): string | null {
   try {
     return (
-      execFileSync(program, args, {
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-        timeout: 2000,
-      }).trim() || null
+      process
+        .getBuiltinModule('node:child_process')
+        .execFileSync(program, args, {
+          encoding: 'utf8',
+          stdio: ['ignore', 'pipe', 'ignore'],
+          timeout: 2000,
+        })
+        .trim() || null
     );
   } catch {
     return null;

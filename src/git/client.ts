@@ -1,8 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError, outside, systemCode } from '../core/error.js';
+
+/** Named with the first git only: it takes Node milliseconds to load, and most messages are checked without git. */
+const processes = () => process.getBuiltinModule('node:child_process');
 
 /** A finished git command. */
 export interface GitResult {
@@ -194,7 +197,7 @@ export function streamGit(cwd: string, env: NodeJS.ProcessEnv): GitStream {
 }
 
 function startGit(args: readonly string[], call: Call, env: NodeJS.ProcessEnv): ChildProcess {
-  const child = spawn('git', [...NEUTRAL.flatMap((setting) => ['-c', setting]), ...args], {
+  const child = processes().spawn('git', [...NEUTRAL.flatMap((setting) => ['-c', setting]), ...args], {
     cwd: call.cwd,
     env: cleanEnvironment(env, call.env),
     windowsHide: true,
@@ -252,7 +255,7 @@ export type UserGit = (args: readonly string[], options?: UserGitOptions) => Pro
 export function userGit(cwd: string, env: NodeJS.ProcessEnv): UserGit {
   return (args, { input, onOutput, signal } = {}) =>
     new Promise((done, fail) => {
-      const child = spawn('git', ['--no-pager', ...args], {
+      const child = processes().spawn('git', ['--no-pager', ...args], {
         cwd,
         env: ownEnvironment(env),
         windowsHide: true,

@@ -92,13 +92,13 @@ function unreadable(text: string): Problem[] {
 const lineAround = (text: string, offset: number): string =>
   text.slice(Math.max(text.lastIndexOf('\n', offset) + 1, offset - 200), offset + 200).split('\n')[0] ?? '';
 
-/** The text; or the line of the first byte that is none. A mark at the beginning stays: git keeps it too. */
+/** The text, or the line of the first byte that is not. A mark at the beginning stays: git keeps it too. */
 function decode(bytes: Uint8Array, encoding = 'utf-8'): string | { line: number; encoding: string } {
   try {
     return (encoding === 'utf-8' ? UTF8 : decoder(encoding)).decode(bytes);
   } catch {
-    const upTo = new TextDecoder('latin1').decode(bytes.subarray(0, validLength(bytes)));
-    return { line: upTo.split('\n').length, encoding };
+    const text = new TextDecoder().decode(bytes);
+    return { line: lineAt(text, text.indexOf('\ufffd')), encoding };
   }
 }
 
@@ -113,22 +113,6 @@ function decoder(encoding: string) {
     // Git knows encodings that Node does not.
     return UTF8;
   }
-}
-
-/** How many bytes at the beginning are UTF-8, by halves: a fast look some twenty times. */
-function validLength(bytes: Uint8Array): number {
-  let [good, bad] = [0, bytes.length];
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1;
-    try {
-      // A character that is cut at the end is no error yet.
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, middle), { stream: true });
-      good = middle;
-    } catch {
-      bad = middle;
-    }
-  }
-  return good;
 }
 
 const refused = ({ line, encoding }: { line: number; encoding: string }): CheckedMessage => ({

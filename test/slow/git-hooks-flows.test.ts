@@ -76,6 +76,14 @@ const FLOWS: Record<string, { run: (flow: Flow) => void; unsafe?: true }> = {
       flow.write(...rebase('sed -i 2s/^pick/squash/'));
     },
   },
+  'rebase, squash, both messages kept': {
+    unsafe: true,
+    run: (flow) => {
+      commit(flow);
+      commit(flow, 'Two');
+      flow.keep(...rebase('sed -i 2s/^pick/squash/'));
+    },
+  },
   'rebase, fixup': {
     run: (flow) => {
       commit(flow);

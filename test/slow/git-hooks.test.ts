@@ -19,6 +19,8 @@ describe('forge hooks in a plain repository', () => {
       hooks: NAMES.map((name) => ({ name, state: 'new', path: `.git/hooks/${name}` })),
       gone: [],
       beside: [],
+      enforce: 'block',
+      who: 'mine',
       comment_char: ';',
     });
     for (const name of NAMES) {

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { commit, MESSAGE, makeCommitted } from '../support/e2e-hooks.js';
+import { atTerminal } from '../support/e2e-terminal.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, makeForge } from '../support/forge-project.js';
 import { makeFolder, type Project, run } from '../support/project.js';
@@ -133,5 +134,21 @@ describe('forge hooks install', () => {
     expect(report).toMatchObject({ who: 'agents', enforce: 'block' });
     expect(readFileSync(project.path(CONFIG), 'utf8')).toContain('\nwho = "agents"\n');
     expect(await runForge(project, ['hooks', 'install', '--who', 'me'])).toMatchObject({ exitCode: 2 });
+  });
+
+  it('GIT-08 asks at a terminal whose commits it may refuse, once', async () => {
+    const project = makeCommitted();
+    const place = { ...project, env: { CLAUDECODE: '', AGENT: '' } };
+    // One word each: the question is wrapped.
+    const whose = 'agents’?';
+    const answers = [
+      [whose, '\u001b[B\r'],
+      ['commentChar', 'n\r'],
+    ] as const;
+    expect((await atTerminal(place, ['hooks', 'install'], answers)).exitCode).toBe(0);
+    expect(project.read(CONFIG)).toContain('\nwho = "agents"\n');
+    project.write(CONFIG, project.read(CONFIG).replace('\nwho = "agents"\n', '\n'));
+    const again = await atTerminal(place, ['hooks', 'install', '--comment-char']);
+    expect([again.exitCode, again.shown.includes(whose)]).toEqual([0, false]);
   });
 });

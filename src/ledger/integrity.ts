@@ -1,5 +1,6 @@
 import { corrupted, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
+import { knowAllowed } from '../guard/allow.js';
 import { type GuardFinding, loadGuard, toFinding } from '../guard/guard.js';
 import { clearHalt, readHalt, writeHalt } from '../project/halt.js';
 import { type Context, timestamp, warnFileSystem } from '../project/project.js';
@@ -218,7 +219,8 @@ export async function acknowledge(
 
 /** LTM-13: what the guard would refuse today in stored records. The place, never the value. */
 async function scanRecords(context: Context, containers: readonly Container[]): Promise<Problem[]> {
-  const guard = await loadGuard(context.world.env);
+  knowAllowed(context);
+  const guard = await loadGuard(context.world.env, context);
   const ledger = ledgerOf(context);
   const found = new Map<string, Problem>();
   for (const { name } of containers) {

@@ -63,7 +63,8 @@ export function readSnapshot(context: LedgerContext, listed: readonly Listed[]):
     if (known?.stamp === file.stamp) return known;
     isChanged = true;
     context.signal?.throwIfAborted();
-    context.onProgress?.((read += file.size), total);
+    read += file.size;
+    context.onProgress?.(read, total);
     return readContainer(context, file);
   });
   if (isChanged || cache.size !== containers.length) writeCache(context, listed, containers);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
-import { forgeJson, runForge } from './forge.js';
+import { runForge } from './forge.js';
 import type { Project } from './project.js';
 
 /** What stands in a ledger, read past forge. */

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
+import { installGuard } from '../../src/guard/guard.js';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
 import { systemWorld } from '../../src/index.js';
-import { installGuard } from '../../src/guard/guard.js';
 import { storeAudit, surroundings } from '../../src/ledger/append.js';
 import { openContext } from '../../src/project/project.js';
 import { forgeJson } from './forge.js';

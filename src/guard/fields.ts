@@ -8,44 +8,22 @@ const HASH = /^[0-9a-f]{7,64}$/;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 const SLUG = /^\d{4}-\d\d-\d\d-session-\d{3,9}-[0-9a-f]{4,16}$/;
 
+const keyed = (keys: string, form: RegExp): [string, RegExp][] => keys.split(' ').map((key) => [key, form]);
+
 /**
  * What forge itself writes, by the place where it does so, and only in the form that it has there: the same value
  * anywhere else is looked at like any text.
  */
-const OWN: Record<string, RegExp> = {
-  id: new RegExp(`${HASH.source}|${SLUG.source}`),
-  /** As Linux names a boot. */
-  boot: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
-  prev: HASH,
-  seen: HASH,
-  heads: HASH,
-  ledger: HASH,
-  subject: HASH,
-  execution: HASH,
-  execution_id: HASH,
-  records: HASH,
-  lost: HASH,
-  voided: HASH,
-  sha256: HASH,
-  digest: HASH,
-  tree: HASH,
-  commit: HASH,
-  head: HASH,
-  head_at_start: HASH,
-  key: HASH,
-  salt: /^[0-9a-z]{1,62}$/,
-  at: TIME,
-  created_at: TIME,
-  updated_at: TIME,
-  started_at: TIME,
-  ended_at: TIME,
-  halted_at: TIME,
-  verified_at: TIME,
-  learned_at: TIME,
-  session: SLUG,
-  resumed_from: SLUG,
-  resumed_by: SLUG,
-};
+const OWN: ReadonlyMap<string, RegExp> = new Map([
+  ...keyed('id', new RegExp(`${HASH.source}|${SLUG.source}`)),
+  // As Linux names a boot.
+  ...keyed('boot', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  ...keyed('prev seen heads ledger subject execution execution_id records lost voided sha256 digest', HASH),
+  ...keyed('tree commit head head_at_start key', HASH),
+  ...keyed('salt', /^[0-9a-z]{1,62}$/),
+  ...keyed('at created_at updated_at started_at ended_at halted_at verified_at learned_at', TIME),
+  ...keyed('session resumed_from resumed_by', SLUG),
+]);
 
 /**
  * Every text of a JSON value with its key before it, for a key may be what makes a value a secret. Numbers that could be
@@ -68,6 +46,6 @@ function visit(value: unknown, path: string, key: string, fields: Field[]): void
 }
 
 function addText(text: string, path: string, key: string, fields: Field[]): void {
-  if (text === '' || (Object.hasOwn(OWN, key) && OWN[key]?.test(text))) return;
+  if (text === '' || OWN.get(key)?.test(text)) return;
   fields.push({ path, text });
 }

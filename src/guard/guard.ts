@@ -108,16 +108,11 @@ export const notOwnFolder =
   ({ field, value }: Found): boolean =>
     field !== 'root' || name !== shown(layout, sessionFile(layout)) || !layout.root.includes(value);
 
-interface Given {
-  env: Env;
-  /** The folder in which the command works. */
-  dir: string;
-  /** More is refused of what is to be stored. */
-  writes: boolean;
-}
-
-/** What the guard finds in text that was given to forge. The gravest first. */
-export async function inspectInput(fields: readonly Field[], { env, dir, writes }: Given): Promise<Found[]> {
+/** What the guard finds in text that was given to forge, the gravest first. More is refused of what is to be stored. */
+export async function inspectInput(
+  fields: readonly Field[],
+  { env, dir, writes }: { env: Env; dir: string; writes: boolean },
+): Promise<Found[]> {
   const guard = await loadGuard(env);
   const found = guard.scanFields(fields).filter((hit) => writes || isGrave(hit.class));
   if (writes) {

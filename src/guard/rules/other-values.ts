@@ -1,0 +1,25 @@
+/** What is written where a secret could be, but tells where or what something is. */
+export const OTHER_KINDS: readonly RegExp[] = [
+  // A path, a URL, a file
+  /^(?:\.{0,2}\/|~\/|[A-Za-z]:[\\/]|[a-z][a-z0-9+.-]{1,20}:\/\/|\/\/)/,
+  /\.(?:js|mjs|cjs|ts|tsx|jsx|json|ya?ml|toml|txt|md|pem|key|crt|cer|p12|pfx|env|py|rb|go|rs|java|php|html?|css|png|svg|com|org|net|io|dev)$/i,
+  // A date or time, a version, a number
+  /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:.{0,30})?$/,
+  /^[v^~<>=]{0,2}\d{1,4}(?:\.\d{1,5}){1,3}(?:[-+][\w.]{1,40})?$/,
+  /^[-+]?\d[\d_.,:]{0,40}(?:e\d+|px|ms|s|m|h|d|em|rem|%|[kmg]i?b)?$/i,
+  // A digest with its algorithm, a public key
+  /^(?:sha\d{1,3}|md5|h1|blake\w{1,3})[-:]/i,
+  /^(?:ssh-|ecdsa-|MII[A-Z])/,
+  // An identifier, a constant, words with signs between
+  /^[a-z]{1,30}(?:[A-Z][a-z]{1,30}){0,8}\d{0,2}$/,
+  /^(?:[A-Z]{1,6}[a-z]{1,30}){1,8}\d{0,2}$/,
+  /^[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,8}$/,
+  /^[A-Za-z]{1,30}\d{0,3}(?:[-_.:/ ][A-Za-z]{0,30}\d{0,3}){1,10}$/,
+  // `symbol2label`, a ticket, an option
+  /^[a-z]{3,30}[24][a-z]{3,30}$/,
+  /^[A-Z]{1,6}[-_]?\d{2,12}$|^-{1,2}[A-Za-z][A-Za-z-]*$/,
+  // A reference to an issue
+  /^[\w.-]{1,60}\/[\w.-]{1,60}#\d+$/,
+  // Part of a program
+  /\$\{[^{}]{1,100}\}|\{\{[^{}]{1,100}\}\}|=>|\(\)|&&|\|\||\?\.|^[A-Za-z_$][\w$]{0,60}(?:\.[A-Za-z_$][\w$]{0,60}){1,6}$|^[#.!?:+]|^\\|^&[a-z#]|[;{}]$/,
+];

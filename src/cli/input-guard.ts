@@ -90,7 +90,8 @@ export async function refuseFields(
   const all = inspected.filter(({ class: name }) => name !== passes);
   if (all.length === 0) return;
   const opened = openQuietly(forge);
-  const found = opened ? await opened.guard.withoutAllowed(all) : all;
+  // A ledger that cannot be read allows nothing.
+  const found = opened ? await opened.guard.withoutAllowed(all).catch(() => all) : all;
   const [first] = found;
   if (!first) return;
   if (first.class === 'invisible')

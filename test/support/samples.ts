@@ -10,7 +10,7 @@ export const SAMPLES: Record<Exclude<GuardClass, 'invisible'>, () => string> = {
   email: () => `${random(8)}@${random(8)}.com`,
   phone: () => `+49 30 ${['2', digits(3)].join('')} ${digits(4)}`,
   ip: () => [...randomBytes(2)].reduce((ip, byte) => `${ip}.${byte}`, '93.184'),
-  proprietary: () => `Copyright (c) 2024 ${random(9)} Corp. All rights reserved.`,
+  proprietary: () => `This source code is the property of ${random(9)} Corp. All rights reserved.`,
 };
 
 const random = (length: number): string =>

@@ -10,7 +10,7 @@ import { FEATURES } from '../feature/rules.js';
 import { must, PORCELAIN } from '../git/client.js';
 import { commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { describeUnsigned } from '../git/signing.js';
-import { createTag, listTags } from '../git/tags.js';
+import { createTag, hasTag, listTags } from '../git/tags.js';
 import { recordsIn } from '../ledger/git.js';
 import { reportTiers, requireVerified } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
@@ -117,7 +117,12 @@ export async function mark(context: Context, making: Making): Promise<Manifest> 
     disk.checkContent(checkpointFile(layout, name), bytes);
     noteTag(context, name);
     const message = tagMessage(manifest);
-    const tag = await createTag(place.git, { name, commit: state.commit, message, sign });
+    const tag = await createTag(place.git, { name, commit: state.commit, message, sign }).catch(
+      async (error: unknown) => {
+        if (!(await hasTag(place.git, manifest.tag))) forgetTag(context, name);
+        throw error;
+      },
+    );
     if (tag?.unsigned !== undefined)
       context.warnings.push(describeUnsigned(`The tag ${manifest.tag}`, tag.unsigned));
     if (tag) return manifest;

@@ -1,7 +1,8 @@
 import { basename } from 'node:path';
 import { ForgeError, usage } from '../core/error.js';
-import { checkpointFile, checkpointsFolder } from '../core/paths.js';
+import { checkpointFile, checkpointsFolder, shownFrom } from '../core/paths.js';
 import { decodeDocument } from '../core/schema.js';
+import { leadsTo } from '../git/outside.js';
 import { knownCommits, listTags, reachableTags, type TagFacts } from '../git/tags.js';
 import type { Context } from '../project/project.js';
 import {
@@ -34,15 +35,23 @@ export async function readCheckpoints(context: Context): Promise<Checkpoint[]> {
 }
 
 /**
- * The one to go back to: the newest that is `ok` and may be gone back to, of those that HEAD leads to, else of all. Null
- * where there is none.
+ * The one to go back to: the newest that is `ok` and may be gone back to, of those whose state HEAD has in its history, else
+ * of all. Null where there is none. After a squash merge the manifest is here and the commit is not.
  */
 export async function latestCheckpoint(context: Context): Promise<Checkpoint | null> {
+  const { git, repository, layout } = context;
   const good = (await readCheckpoints(context)).filter(
     ({ state, manifest }) => state === 'ok' && manifest?.can_rollback_to === true,
   );
-  const here = context.git && good.length > 0 ? await reachableTags(context.git) : new Set<string>();
-  return good.find(({ name }) => here.has(name)) ?? good[0] ?? null;
+  if (!git || !repository || good.length === 0) return null;
+  const here = await reachableTags(git);
+  const folder = shownFrom(repository.root, layout.dir);
+  for (const checkpoint of good) {
+    const { name, manifest, hasFile } = checkpoint;
+    if (here.has(name)) return checkpoint;
+    if (hasFile && manifest && (await leadsTo(git, manifest.commit, folder))) return checkpoint;
+  }
+  return good[0] ?? null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Git, must } from './client.js';
+import { mergeBase } from './read.js';
 
 /** Pathspecs of everything but one folder, whatever characters its name has. They need `--no-literal-pathspecs`. */
 export const outsideOf = (folder: string): string[] => ['--', ':(top)', `:(top,exclude,literal)${folder}`];
@@ -9,19 +10,24 @@ export async function isSameOutside(git: Git, a: string, b: string, folder: stri
   return (await git(['--no-literal-pathspecs', ...form, ...outsideOf(folder)])).code === 0;
 }
 
-/** A squash of more commits than this is not looked for. */
+/** An older squash than this many commits is not found. */
 const SEARCHED = 500;
 
 /**
- * Whether HEAD's history since `base` has a commit with the files of `commit`: a squash merge, a rebase or an amended
- * message leaves the state and replaces the commit.
+ * Whether HEAD has the state of a commit in its history: the commit itself, or one since they forked with the same files
+ * outside a folder. A squash merge, a rebase or an amended message keeps the files and replaces the commit.
  */
-export async function leadsTo(
-  git: Git,
-  { base, commit, folder }: { base: string; commit: string; folder: string },
-): Promise<boolean> {
-  const args = ['rev-list', `--max-count=${SEARCHED}`, `${base}..HEAD`, '--'];
-  for (const candidate of (await must(git, args)).split('\n').filter(Boolean))
-    if (await isSameOutside(git, commit, candidate, folder)) return true;
-  return false;
+export async function leadsTo(git: Git, commit: string, folder: string): Promise<boolean> {
+  const base = await mergeBase(git, commit, 'HEAD');
+  if (base === null || base === commit) return base !== null;
+  const log = ['log', `--max-count=${SEARCHED}`, '--format=%T', `${base}..HEAD`, '--'];
+  const tree = (await must(git, ['rev-parse', `${commit}^{tree}`])).trim();
+  const trees = (await must(git, log)).split('\n').filter(Boolean);
+  const input = trees.map((candidate) => `${tree} ${candidate}\n`).join('');
+  const form = ['diff-tree', '--stdin', '--raw', '--no-renames', '-r'];
+  const lines = (await must(git, ['--no-literal-pathspecs', ...form, ...outsideOf(folder)], { input }))
+    .split('\n')
+    .filter(Boolean);
+  // Each pair of trees is followed by its differences, which begin with a colon.
+  return lines.some((line, i) => !line.startsWith(':') && lines[i + 1]?.startsWith(':') !== true);
 }

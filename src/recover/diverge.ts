@@ -43,7 +43,7 @@ export async function measureDivergence(
     files: changes.files,
     insertions: changes.insertions,
     deletions: changes.deletions,
-    deleted_files: gone.length - changes.renamed,
+    deleted_files: gone.filter((path) => !changes.renamed.has(path)).length,
     untracked: status.untracked.length,
     uncommitted: status.changed.length - (filtered?.paths.length ?? 0) + status.untracked.length,
     filtered,
@@ -103,9 +103,8 @@ async function relate(
 ): Promise<Relation> {
   if (behind === 0) return 'descendant';
   if (ahead === 0) return 'behind';
-  const base = await mergeBase(git, commit, 'HEAD');
-  if (base === null) return 'unrelated';
-  return (await leadsTo(git, { base, commit, folder })) ? 'descendant' : 'diverged';
+  if ((await mergeBase(git, commit, 'HEAD')) === null) return 'unrelated';
+  return (await leadsTo(git, commit, folder)) ? 'descendant' : 'diverged';
 }
 
 interface Changes {
@@ -114,8 +113,8 @@ interface Changes {
   deletions: number | null;
   /** Paths that the commit has and git does not know now. */
   deleted: string[];
-  /** How many of them have another name now. */
-  renamed: number;
+  /** Those of them that have another name now. */
+  renamed: ReadonlySet<string>;
   paths: ReadonlySet<string>;
 }
 const NO_CHANGES: Changes = {
@@ -123,7 +122,7 @@ const NO_CHANGES: Changes = {
   insertions: 0,
   deletions: 0,
   deleted: [],
-  renamed: 0,
+  renamed: new Set(),
   paths: new Set(),
 };
 
@@ -162,7 +161,7 @@ function parseChanges(stdout: string, isCounted: boolean): Changes {
     insertions: isCounted ? sum(0) : null,
     deletions: isCounted ? sum(1) : null,
     deleted: left.map(({ from }) => from),
-    renamed: left.filter(({ state }) => state === 'R').length,
+    renamed: new Set(left.flatMap(({ state, from }) => (state === 'R' ? [from] : []))),
     paths: new Set(raw.filter(({ state }) => state !== 'D').map(({ to }) => to)),
   };
 }

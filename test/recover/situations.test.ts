@@ -218,6 +218,23 @@ const SITUATIONS: Situation[] = [
     /"branch":"descendant"/,
   ],
   [
+    'a branch with a newer checkpoint was squashed, and the older one is on main',
+    async (project) => {
+      const fork = project.git('rev-parse', 'HEAD');
+      project.git('checkout', '-qb', 'topic');
+      project.write('src/more.js', 'more\n');
+      commit(project, 'More');
+      await forgeJson(project, ['checkpoint', 'create', 'TOPIC']);
+      project.git('checkout', '-q', 'main');
+      expect(project.git('rev-parse', 'HEAD')).toBe(fork);
+      project.git('merge', '-q', '--squash', 'topic');
+      commit(project, 'Squashed (#2)');
+      project.git('branch', '-qD', 'topic');
+    },
+    'continue',
+    /"tag":"checkpoint\/TOPIC-v1"/,
+  ],
+  [
     'the same files fail: something outside git broke',
     async (project) => {
       await forgeJson(project, ['feature', 'edit', 'LOGIN', '--test', 'test -e /nowhere/at/all']);

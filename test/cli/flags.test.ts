@@ -35,6 +35,7 @@ const CALLS: string[][] = [
   ['feature', 'verify', 'A'],
   ['feature', 'import', '-'],
   ['feature', 'remove', 'B'],
+  ['undo'],
   ['checkpoint', 'create', 'known', '--verify', 'true'],
   ['checkpoint', 'list'],
   ['checkpoint', 'show', 'known-v1'],
@@ -127,6 +128,8 @@ async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   await runForge(project, ['session', 'end', '--no-commit'], { world });
   await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'echo shown'], { world });
   await runForge(project, ['feature', 'add', 'B', 'b'], { world });
+  await runForge(project, ['feature', 'add', 'C', 'to be undone'], { world });
+  await runForge(project, ['feature', 'remove', 'C'], { world });
   const known = await runForge(project, ['knowledge', 'add', 'invariant', 'known', '--json'], { world });
   await runForge(project, ['session', 'start'], { world });
   await runForge(project, ['kfr', 'patch', '--goal', 'known'], { world });

@@ -32,7 +32,7 @@ describe('two recoveries at once', () => {
     // Who comes when all is over finds nothing to roll back, or that work goes on.
     expect(refused.map(([code]) => code)).toEqual(refused.map(() => 3));
     for (const [, said] of refused)
-      expect(said).toMatch(/^forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/);
+      expect(said).toMatch(/^(?:Running: [^\n]*\n)?forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/);
     expect([differsFrom(project, CHECKPOINT), benches(project)]).toEqual(['', []]);
     expect((await backups(project)).backups).toHaveLength(1);
     await undo(project);
@@ -49,7 +49,7 @@ describe('two recoveries at once', () => {
     expect([other.exitCode, other.stderr]).toEqual([
       3,
       expect.stringMatching(
-        /^forge: Another recovery is under way here; nothing was changed\.\n {2}→ wait for it, .*recover-claim\.json\)\n$/,
+        /^Running: [^\n]*\nforge: Another recovery is under way here; nothing was changed\.\n {2}→ wait for it, .*recover-claim\.json\)\n$/,
       ),
     ]);
     expect(runBinary(project.dir, ['recover', '--undo', '--yes']).exitCode).toBe(2);
@@ -76,7 +76,7 @@ describe.skipIf(!hasStrace)('a full disk', () => {
         nth,
         6,
         expect.stringMatching(
-          /^forge: \S*\/\.git\/forge\/recover-bench\.\w+\/[\w.]+: the disk is full\.\n {2}→ nothing was changed; [^\n]*\n$/,
+          /^Running: [^\n]*\nforge: \S*\/\.git\/forge\/recover-bench\.\w+\/[\w.]+: the disk is full\.\n {2}→ nothing was changed; [^\n]*\n$/,
         ),
       ]);
       expect([files(project), benches(project)]).toEqual([before, []]);

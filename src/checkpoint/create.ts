@@ -30,7 +30,7 @@ const CheckpointInput = z.strictObject({
 });
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
-export interface CreateWatch extends CheckpointWatch {
+interface CreateWatch extends CheckpointWatch {
   /** The checkpoint is made: whether its tag is to be pushed. */
   confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
 }

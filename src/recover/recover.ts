@@ -24,7 +24,7 @@ import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()) });
 
-export interface AgreedWatch extends RecoverWatch {
+interface AgreedWatch extends RecoverWatch {
   /** Asked once the plan is known; false, or an error, does nothing. Without it everything is agreed to. */
   confirm?(plan: RecoveryPlan): Promise<boolean>;
 }
@@ -53,6 +53,7 @@ export async function recover(
   await finishRecovery(context);
   requireNoOperation(requirePlace(context));
   const plan = await planRecovery(context, to === undefined ? {} : { to }, watch);
+  if (plan.decision !== 'continue') requireSupervisor(context, RESERVED);
   if (lacksCheckpoint(plan.rules))
     throw refused(
       'recover.no_checkpoint',
@@ -60,7 +61,6 @@ export async function recover(
       { hint: 'forge checkpoint create   (while all works)' },
     );
   if (plan.decision === 'alert') return { ...plan, next: toSettle(plan) };
-  if (plan.decision === 'rollback') requireSupervisor(context, RESERVED);
   if (context.disk.dryRun) return { ...plan, next: [] };
   if (watch.confirm && !(await watch.confirm(plan)))
     throw refused('recover.unconfirmed', 'Nothing was changed. Confirm with --yes.', {

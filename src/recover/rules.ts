@@ -129,11 +129,3 @@ export function decide(rules: readonly Rule[]): Decision {
   if (broken.some(({ otherwise }) => otherwise === 'alert')) return 'alert';
   return broken.length > 0 ? 'rollback' : 'continue';
 }
-
-/** The rules that do not hold, in words. */
-export const describeBroken = (rules: readonly Rule[]): string[] =>
-  rules
-    .filter(({ holds }) => !holds)
-    .map(({ rule, value, limit }) =>
-      typeof limit === 'number' ? `${rule}: ${value}, at most ${limit}` : `${rule}: ${value}, not ${limit}`,
-    );

@@ -5,32 +5,36 @@ import { findTwin } from '../core/schema.js';
 import { removeFeature } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import { readFeatures, updateFeatures } from '../feature/store.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { installGuard } from '../guard/guard.js';
+import { type Context, openContext, requireSupervisor } from '../project/project.js';
 import { type Found, findBackup } from '../recover/backups.js';
 import { finishRecovery } from '../recover/move.js';
 import { requirePlace } from '../recover/plan.js';
 import { RESERVED } from '../recover/recover.js';
 import { type Undone, undoRollback } from '../recover/undo.js';
-import { archivedIds, requireArchive } from '../session/archive.js';
+import { requireArchive } from '../session/archive.js';
+import { sessionName } from '../session/rules.js';
 import { readRunning } from '../session/running.js';
 import { discardSession } from '../session/sessions.js';
 import { keepFiles, readKept, readSnapshot, type Snapshot } from './snapshot.js';
+
+/** Without writing anything: what is refused leaves no backup behind. */
+async function rehearse(context: Context, work: (dry: Context) => unknown): Promise<void> {
+  const dry = openContext(context.layout.root, context.world, true);
+  await installGuard(dry);
+  work(dry);
+}
 
 /** As `feature remove`, with the feature on a backup ref first. */
 export async function removeFeatureKept(
   context: Context,
   input: { id: string },
 ): Promise<{ removed: Feature }> {
+  await rehearse(context, (dry) => removeFeature(dry, input));
   const features = readFeatures(context);
   const at = features.findIndex(({ id }) => id === input.id);
-  if (at >= 0) {
-    const more = { feature: features[at], at };
-    await keepFiles(
-      context,
-      { why: 'feature remove', subject: `Before feature remove ${input.id}`, more },
-      [],
-    );
-  }
+  const more = { feature: features[at], at };
+  await keepFiles(context, { why: 'feature remove', subject: `Before feature remove ${input.id}`, more }, []);
   return removeFeature(context, input);
 }
 
@@ -39,23 +43,13 @@ export async function discardSessionKept(
   context: Context,
   input: { id?: string } = {},
 ): Promise<ReturnType<typeof discardSession>> {
-  const id = idOf(context, input.id);
-  if (id !== undefined)
-    await keepFiles(
-      context,
-      { why: 'session discard', subject: `Before session discard ${id}` },
-      filesOf(context, id),
-    );
-  return discardSession(context, input);
-}
-
-function idOf(context: Context, wanted: string | undefined): string | undefined {
+  await rehearse(context, (dry) => discardSession(dry, input));
   const running = readRunning(context);
-  if (running && (wanted === undefined || running.id === wanted || running.id.startsWith(`${wanted}-`)))
-    return running.id;
-  return wanted === undefined || archivedIds(context).length === 0
-    ? undefined
-    : requireArchive(context, wanted).id;
+  const isRunning = running && [undefined, running.id, sessionName(running.id)].includes(input.id);
+  const { id } = isRunning ? running : requireArchive(context, input.id as string);
+  const about = { why: 'session discard', subject: `Before session discard ${id}` };
+  await keepFiles(context, about, filesOf(context, id));
+  return discardSession(context, input);
 }
 
 /** All that a discard may change. */

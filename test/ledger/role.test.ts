@@ -47,6 +47,7 @@ const DENIED: string[][] = [
   ['checkpoint', 'create', 'X', '--verify', 'true'],
   ['recover', '--yes'],
   ['recover', '--undo', '--yes'],
+  ['undo'],
   ['recover', '--worktree', '../elsewhere'],
   ['cycle', 'true'],
   ['loop', '--max-cycles', '1', 'true'],

@@ -30,7 +30,7 @@ const CheckpointInput = z.strictObject({
 });
 type CheckpointInput = z.infer<typeof CheckpointInput>;
 
-interface CreateWatch extends CheckpointWatch {
+export interface CreateWatch extends CheckpointWatch {
   /** The checkpoint is made: whether its tag is to be pushed. */
   confirmPush?(made: CreatedCheckpoint): Promise<boolean>;
 }

@@ -24,7 +24,7 @@ import { lacksCheckpoint } from './rules.js';
 
 const RecoverInput = z.strictObject({ to: z.optional(z.string()) });
 
-interface AgreedWatch extends RecoverWatch {
+export interface AgreedWatch extends RecoverWatch {
   /** Asked once the plan is known; false, or an error, does nothing. Without it everything is agreed to. */
   confirm?(plan: RecoveryPlan): Promise<boolean>;
 }

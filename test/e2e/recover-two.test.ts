@@ -32,7 +32,9 @@ describe('two recoveries at once', () => {
     // Who comes when all is over finds nothing to roll back, or that work goes on.
     expect(refused.map(([code]) => code)).toEqual(refused.map(() => 3));
     for (const [, said] of refused)
-      expect(said).toMatch(/^(?:Running: [^\n]*\n)?forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/);
+      expect(said).toMatch(
+        /^(?:Running: [^\n]*\n)?forge: [^\n]*(nothing was (changed|done)|HEAD moved)[^\n]*\n {2}→ [^\n]+\n$/,
+      );
     expect([differsFrom(project, CHECKPOINT), benches(project)]).toEqual(['', []]);
     expect((await backups(project)).backups).toHaveLength(1);
     await undo(project);

@@ -162,7 +162,7 @@ function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, 
       const record = byId.get((execution ?? evaluation)?.id ?? '');
       const cycle: RecordedCycle = {
         cycle: Number(record?.cycle ?? 0),
-        execution: execution ?? records[0] ?? { id: redactedCycle(context, key), n: 0 },
+        execution: execution ?? redactedCycle(context, key) ?? (records[0] as RecordRef),
         ...(evaluation ? { evaluation } : {}),
         known: true,
         ...(redacted ? { redacted } : {}),
@@ -184,11 +184,14 @@ function readByIds(context: Context, ids: ReadonlySet<string>): Map<string, Ledg
   return byId;
 }
 
-/** The id of a record that was redacted, by its key. */
-function redactedCycle(context: Context, key: string): string {
+/** What is left of an execution record that was redacted, by its key. */
+function redactedCycle(context: Context, key: string): RecordRef | undefined {
   const audit = readMemory(context).records('audit');
-  const redaction = audit.find(({ record }) => textsOf(record.keys).includes(recordId(key)));
-  return textsOf(redaction?.record.subjects)[0] ?? '';
+  const redaction = audit.find(
+    ({ record }) => record.of === 'execution' && textsOf(record.keys).includes(recordId(key)),
+  );
+  const [id] = textsOf(redaction?.record.subjects);
+  return id === undefined ? undefined : { id, n: 0 };
 }
 
 interface Pending extends Keyed {

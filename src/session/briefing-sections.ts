@@ -3,7 +3,7 @@ import type { Unit } from '../feature/issue.js';
 import { type Candidate, selectNext } from '../feature/next.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
 import type { Learning } from '../knowledge/rules.js';
-import type { Proven } from '../learning/proven.js';
+import { describeEvidence, type Proven } from '../learning/proven.js';
 import type { BriefingSection } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
@@ -93,18 +93,15 @@ function regressedItem({
   return `${id} fails: ${oneLine(failure, 120)} (${oneLine(command, 200)})`;
 }
 
-/** The newest first; nothing that was taken back. */
-function provenItems({ proven = [] }: BriefingData): string[] {
-  const standing = proven.filter(({ status }) => status === 'valid' || status === 'contested');
-  return standing.map(provenItem).reverse();
-}
-
-/** With its record, and a warning where it was contradicted. */
-function provenItem({ pattern, scope, kind, record, status, evidence_cycles }: Proven): string {
-  const by = kind === 'correction' ? 'a human said so' : plural(evidence_cycles.length, 'cycle');
-  const contested = status === 'contested' ? '; CONTESTED, do not rely on it' : '';
-  return `${oneLine(pattern, 300)} (${scope}, ${by}${contested}) [knowledge ${record.slice(0, 12)}]`;
-}
+/** The newest first, with how it is known and its record. */
+const knowledgeItems = ({ proven = [] }: BriefingData, wanted: Proven['status']): string[] =>
+  proven
+    .filter(({ status }) => status === wanted)
+    .map((entry) => {
+      const { pattern, scope, record } = entry;
+      return `${oneLine(pattern, 300)} (${scope}, ${describeEvidence(entry)}) [knowledge ${record.slice(0, 12)}]`;
+    })
+    .reverse();
 
 function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
@@ -176,11 +173,19 @@ const SECTIONS: readonly SectionSpec[] = [
   },
   {
     key: 'proven',
-    title: 'Proven knowledge',
-    items: provenItems,
+    title: 'Long-term knowledge',
+    items: (told) => knowledgeItems(told, 'valid'),
     command: 'forge memory promote',
     priority: 4,
-    source: 'proven',
+    source: 'learned',
+  },
+  {
+    key: 'contested',
+    title: 'Contested knowledge: do not rely on it',
+    items: (told) => knowledgeItems(told, 'contested'),
+    command: 'forge memory promote',
+    priority: 4,
+    source: 'learned',
   },
   {
     key: 'patterns',

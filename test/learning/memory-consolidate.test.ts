@@ -1,11 +1,11 @@
 import { cpSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { knowledgeId } from '../../src/learning/pattern.js';
+import { knowledgeId } from '../../src/learning/proven.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { ISSUES, makeForge } from '../support/forge-project.js';
 import { verify } from '../support/memory.js';
+import { cycle, knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
 import { makeFolder, projectAt } from '../support/project.js';
-import { cycle, knowledgeOf, P, promote, recordAll, times } from '../support/promotions.js';
 
 describe('forge memory consolidate', () => {
   it('LTM-08 runs with the tenth evaluated cycle, never in between', async () => {
@@ -130,7 +130,7 @@ describe('forge memory consolidate', () => {
     const { exitCode, stdout } = await runForge(project, ['memory', 'promote', 'FAILS.']);
     expect([exitCode, stdout]).toEqual([
       1,
-      expect.stringContaining('a cycle was no SUCCESS or PARTIAL_SUCCESS'),
+      expect.stringContaining('a cycle was not SUCCESS or PARTIAL_SUCCESS'),
     ]);
     const unknown = await forgeError(project, ['memory', 'promote', 'never seen']);
     expect(unknown).toMatchObject({ exit: 2, code: 'pattern.unknown' });

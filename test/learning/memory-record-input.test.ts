@@ -1,7 +1,7 @@
 import { truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/core/world.js';
-import { storeRecords, surroundings } from '../../src/ledger/append.js';
+import { storeRecords } from '../../src/ledger/memory.js';
 import { contextAt } from '../../src/project/project.js';
 import { forgeError, runForge } from '../support/forge.js';
 import { differences, makePlainForge, snapshot } from '../support/forge-project.js';
@@ -67,8 +67,8 @@ describe('forge memory record', () => {
     expect(await cyclesOf(project)).toEqual([]);
     const context = contextAt(project.dir, null, systemWorld(process.env, false), false);
     context.disk.guard = () => {};
-    const draft = { kind: 'cycle', cycle: 1, task_id: task, exit_code: 0 };
-    const [ref] = storeRecords(context, await surroundings(context), 'execution', [draft]);
+    const draft = { tier: 'execution' as const, kind: 'cycle', cycle: 1, task_id: task, exit_code: 0 };
+    const [ref] = storeRecords(context, [draft]);
     for (const call of [
       ['memory', 'log'],
       ['memory', 'show', ref?.id ?? ''],

@@ -1,17 +1,19 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { recordId } from '../../src/ledger/rules/record.js';
+import { recordId } from '../../src/ledger/record.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import {
   BASE,
-  commitFolded,
+  commit,
+  containerOf,
   cyclesOf,
+  HUMAN,
   linesOf,
   logOf,
+  putLines,
   type Recorded,
   record,
-  segmentOf,
 } from '../support/memory.js';
 import { type Project, run } from '../support/project.js';
 
@@ -59,7 +61,7 @@ describe('forge memory record', () => {
       const call = ['memory', 'record', stdin === undefined ? 'cycle.json' : '-'];
       const answer = await forgeJson<Recorded>(project, call, stdin === undefined ? {} : { stdin });
       const id = expect.stringMatching(/^[0-9a-f]{64}$/);
-      const cycle = { cycle: 1, execution: { id, n: 2 }, evaluation: { id, n: 2 } };
+      const cycle = { cycle: 1, execution: { id, n: 2 }, evaluation: { id, n: 3 } };
       const consolidation = { ran: false, promoted: [], contested: [], reinstated: [], due_in: 9 };
       expect(answer).toEqual({ ...cycle, consolidation, count: 1, records: [cycle] });
       await expectStored(project);
@@ -79,7 +81,7 @@ describe('forge memory record', () => {
       ...['--pattern', 'tests first', '--pattern', 'small steps', '--scope', 'governance'],
       ...['--regression', 'slower', '--proposal', 'cache it', '--violation', 'none was asked'],
     ]);
-    expect(answer.evaluation?.n).toBe(2);
+    expect(answer.evaluation?.n).toBe(3);
     const [[execution], [evaluation]] = [await cyclesOf(project), await cyclesOf(project, 'evaluation')];
     expect(execution?.record.log).toMatchObject({ bytes: INPUT.log.length, sha256: recordId(INPUT.log) });
     expect(evaluation?.record).toMatchObject({
@@ -100,32 +102,33 @@ describe('forge memory record', () => {
     expect(stdout).toMatch(/^cycle 3 {2}execution [0-9a-f]{12} {2}evaluation [0-9a-f]{12}\n$/);
   });
 
-  it('LTM-03 stores lines that sha256sum alone can check', async () => {
+  it('LTM-03 stores both records of a cycle in one file, as lines that sha256sum alone can check', async () => {
     const project = await makePlainForge();
-    for (let i = 0; i < 3; i++) await record(project);
-    const file = segmentOf(project, 'execution');
+    for (let i = 0; i < 2; i++) await record(project, '--classification', 'SUCCESS');
+    const file = containerOf(project);
     const sum = (line: number): string =>
       run(project.dir, 'sh', [
         '-c',
-        `sed -n ${line}p ${file} | tr -d '\\n' | sha256sum | cut -c1-64`,
+        `sed -n ${line}p ${file} | sed 's/^ *//' | tr -d '\\n' | sha256sum | cut -c1-64`,
       ]).stdout.trim();
-    const prevs = linesOf(project, file).map((line) => JSON.parse(line).prev as string | null);
-    expect(prevs).toEqual([null, sum(1), sum(2)]);
-    expect((await logOf(project, 'execution')).at(-1)?.id).toBe(sum(3));
+    const records = linesOf(project, file).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(records.map(({ prev }) => prev)).toEqual([null, sum(1), sum(2), sum(3)]);
+    expect(records.map(({ tier }) => tier)).toEqual(['execution', 'evaluation', 'execution', 'evaluation']);
+    expect(records.map(({ cycle }) => cycle)).toEqual([1, 1, 2, 2]);
+    expect(records.map(({ execution }) => execution)).toEqual([undefined, sum(1), undefined, sum(3)]);
   });
 
   it('LTM-01 only ever appends: what stands there stays byte for byte', async () => {
     const project = await makePlainForge();
     await record(project, '--classification', 'SUCCESS');
-    const files = [segmentOf(project, 'execution'), segmentOf(project, 'evaluation')];
-    const before = files.map((file) => project.read(file));
+    const file = containerOf(project);
+    const before = project.read(file);
     for (let i = 0; i < 3; i++) await record(project, '--classification', 'FAILURE');
     await runForge(project, ['note', 'add', 'x']);
-    for (const [i, file] of files.entries())
-      expect(project.read(file).startsWith(before[i] as string)).toBe(true);
+    expect(project.read(file).startsWith(before)).toBe(true);
   });
 
-  it('LTM-02 takes many as JSONL: one answer a cycle, in one segment', async () => {
+  it('LTM-02 takes many as JSONL: one answer a cycle, in one file', async () => {
     const project = await makePlainForge();
     const lines = [1, 2, 3].map((i) =>
       JSON.stringify({ task_id: `T${i}`, exit_code: 0, classification: 'SUCCESS' }),
@@ -146,7 +149,7 @@ describe('forge memory record', () => {
     expect(alone.records).toHaveLength(1);
     const tasks = (await cyclesOf(project)).map(({ record: { task_id } }) => task_id);
     expect(tasks).toEqual(['T1', 'T2', 'T3', 'T1']);
-    expect(linesOf(project, segmentOf(project, 'evaluation'))).toHaveLength(4);
+    expect(linesOf(project, containerOf(project))).toHaveLength(8);
     expect((await runForge(project, ['memory', 'record', '-'], { stdin: lines.join('\n') })).stdout).toMatch(
       /^3 cycles recorded \(0 of them known already\)/,
     );
@@ -167,8 +170,8 @@ describe('forge memory record', () => {
     expect(records[0]?.execution).toEqual(records[2]?.execution);
     expect(records[1]?.execution).toEqual(first.execution);
     expect(await cyclesOf(project)).toHaveLength(2);
-    // Folded and committed, it is still known.
-    await commitFolded(project);
+    // Committed, it is still known.
+    commit(project);
     expect(await record(project, '--key', 'K')).toMatchObject({ execution: first.execution, known: true });
     expect((await runForge(project, [...BASE, '--key', 'K'])).stdout).toMatch(/\(recorded before\)/);
   });
@@ -176,10 +179,26 @@ describe('forge memory record', () => {
   it('B-58 a cycle whose evaluation was cut off by a crash gets it with the retry', async () => {
     const project = await makePlainForge();
     const first = await record(project, '--key', 'K', '--classification', 'SUCCESS');
-    rmSync(project.path(segmentOf(project, 'evaluation')));
-    rmSync(project.path('.forge/local/journal.jsonl'));
+    const [execution = ''] = linesOf(project, containerOf(project));
+    putLines(project, containerOf(project), [execution]);
+    rmSync(project.path('.forge/local/journal'), { recursive: true });
     const again = await record(project, '--key', 'K', '--classification', 'SUCCESS');
-    expect(again).toMatchObject({ execution: first.execution, evaluation: { n: 2 }, known: true });
+    expect(again).toMatchObject({ cycle: 1, execution: first.execution, known: true });
+    const [evaluation, ...more] = await cyclesOf(project, 'evaluation');
+    expect(evaluation).toMatchObject({ id: again.evaluation?.id, record: { execution: first.execution.id } });
+    expect(more).toEqual([]);
+  });
+
+  it('LTM-19 a cycle of which a record was redacted is not recorded again under its key', async () => {
+    const project = await makeForge();
+    const first = await record(project, '--key', 'K', '--classification', 'SUCCESS');
+    const { id } = first.execution;
+    await runForge(project, ['memory', 'redact', id, '--reason', 'a name'], HUMAN);
+    const again = await record(project, '--key', 'K');
+    expect(again).toMatchObject({ execution: { id }, known: true, redacted: true });
+    const { stderr } = await runForge(project, [...BASE, '--key', 'K']);
+    expect(stderr).toContain('of which a record was redacted: not recorded again');
+    expect(await cyclesOf(project)).toEqual([]);
   });
 
   it('B-01 a dry run answers the same and writes nothing', async () => {
@@ -202,12 +221,14 @@ describe('forge memory record', () => {
     await record(project);
     const before = snapshot(project.dir);
     const builder = { env: { FORGE_ROLE: 'builder' } };
-    for (const call of [BASE, ['note', 'add', 'x'], ['memory', 'fold'], ['memory', 'compact']])
+    for (const call of [BASE, ['note', 'add', 'x'], ['memory', 'consolidate']])
       expect(await forgeError(project, call, builder)).toMatchObject({ exitCode: 3, code: 'role.denied' });
     // The refusals alone are kept.
     const changed = differences(before, snapshot(project.dir));
-    expect(changed.filter((path) => !/memory\/audit\.d|\.git\/forge\//.test(path))).toEqual([]);
-    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(Array(4).fill('breach'));
+    expect(changed.filter((path) => !/memory\/(ledger\/|audit\.jsonl)|\.git\/forge\//.test(path))).toEqual(
+      [],
+    );
+    expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(Array(3).fill('breach'));
     for (const call of [
       ['memory', 'log'],
       ['memory', 'stats'],

@@ -3,7 +3,7 @@ import type { MemoryReport } from '../../src/index.js';
 import { LATE_WRITE } from '../../src/learning/evaluation.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { flipByte, HUMAN, segmentOf } from '../support/memory.js';
+import { containerOf, flipByte, HUMAN } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
 const P = 'Retry the install once';
@@ -107,7 +107,7 @@ describe('forge memory report', () => {
 
   it('LTM-15 says when memory is not intact, and still reports', async () => {
     const project = await makeStory();
-    flipByte(project, segmentOf(project, 'execution'), 900);
+    flipByte(project, containerOf(project), 900);
     await runForge(project, ['memory', 'verify']);
     expect(await reportOf(project)).toMatchObject({ memory_integrity_status: 'corrupted' });
   });

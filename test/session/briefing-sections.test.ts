@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Feature } from '../../src/feature/rules.js';
 import type { Learning, NewLearning } from '../../src/knowledge/rules.js';
+import type { Proven } from '../../src/learning/proven.js';
 import { cutBriefing } from '../../src/session/briefing-rules.js';
 import { type BriefingData, briefingSections } from '../../src/session/briefing-sections.js';
 import { NO_FOCUS } from '../../src/session/focus-rules.js';
@@ -70,6 +71,7 @@ describe('the parts of the briefing', () => {
       'regressed',
       'features',
       'proven',
+      'contested',
       'patterns',
       'architecture',
       'invariants',
@@ -85,6 +87,7 @@ describe('the parts of the briefing', () => {
       'issues',
       'patterns',
       'proven',
+      'contested',
       'architecture',
       'invariants',
       'features',
@@ -107,6 +110,31 @@ describe('the parts of the briefing', () => {
       expect(tokens).toBeLessThanOrEqual(budget);
       for (const { command } of omitted) expect(text).toContain(budget < 200 ? 'forge briefing' : command);
     }
+  });
+
+  it('LTM-09 tell tested knowledge from what was only reported, and show what is contested apart', () => {
+    const known = (pattern: string, more: object): Proven => ({
+      ...{ knowledge_id: pattern, pattern, scope: 'execution', kind: 'knowledge', record: 'a'.repeat(64) },
+      ...{ created_at: at, evidence_cycles: [1, 2, 3], tested: 0, reported: 3, status: 'valid' },
+      ...{ contested: [], invalidated: [], answered: new Set<string>(), ...more },
+    });
+    const proven = [
+      known('The moon is cheese', { reported: 10 }),
+      known('Tests need -x', { tested: 3, reported: 0 }),
+      known('Use the mirror', { kind: 'correction', reported: 0 }),
+      known('Retry once', { status: 'contested' }),
+      known('Gone', { status: 'invalid' }),
+      known('Elsewhere', { status: 'unproven' }),
+    ];
+    const named = (text: string): string => `${text} [knowledge aaaaaaaaaaaa]`;
+    expect(items({ proven }, 'proven')).toEqual([
+      named('Use the mirror (execution, by a human)'),
+      named('Tests need -x (execution, tested in 3 cycles)'),
+      named('The moon is cheese (execution, reported 10 times)'),
+    ]);
+    expect(items({ proven }, 'contested')).toEqual([named('Retry once (execution, reported 3 times)')]);
+    for (const section of briefingSections({ ...EMPTY, proven }))
+      if (/knowledge/i.test(section.title)) expect(section.source).not.toBe('proven');
   });
 
   it('SES-03 name with an existing command each what it shows', () => {

@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import type { Consolidated, Promoted } from '../../src/index.js';
 import { forgeJson, runForge } from './forge.js';
-import type { Recorded } from './memory.js';
+import { logOf, type Recorded } from './memory.js';
 import { makeFolder, type Project, projectAt } from './project.js';
 
 export const P = 'Retry the install once';
@@ -10,19 +10,23 @@ interface Change {
   pattern?: string;
   holds?: boolean;
   classification?: string;
+  environment_valid?: boolean;
 }
 
-/** Evaluated cycles that show a pattern; clean unless it is said otherwise. */
-export function times(count: number, { pattern = P, holds = true, ...rest }: Change = {}): object[] {
+/** One evaluated cycle that shows a pattern; clean unless it is said otherwise. */
+export function cycle({ pattern = P, holds = true, ...rest }: Change = {}): object {
   const patterns = [{ pattern, scope: 'execution', holds }];
-  const one = { task_id: 'A', exit_code: 0, classification: 'SUCCESS', environment_valid: true };
-  return Array.from({ length: count }, () => ({ ...one, patterns, ...rest }));
+  const clean = { task_id: 'A', exit_code: 0, classification: 'SUCCESS', environment_valid: true };
+  return { ...clean, patterns, ...rest };
 }
+
+export const times = (count: number, change?: Change): object[] =>
+  Array.from({ length: count }, () => cycle(change));
 
 export const recordAll = (
   project: Project,
   cycles: readonly object[],
-): Promise<{ cycles?: Recorded[]; consolidation: Consolidated }> =>
+): Promise<Recorded & { consolidation: Consolidated }> =>
   forgeJson(project, ['memory', 'record', '-'], {
     stdin: cycles.map((each) => JSON.stringify(each)).join('\n'),
   });
@@ -38,6 +42,8 @@ export const contest = (project: Project) =>
 export async function promote(project: Project, ...args: string[]): Promise<Promoted> {
   return JSON.parse((await runForge(project, ['memory', 'promote', ...args, '--json'])).stdout);
 }
+
+export const knowledgeOf = (project: Project) => logOf(project, 'knowledge');
 
 export function commitAll(project: Project): void {
   project.git('add', '-A');

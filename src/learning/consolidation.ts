@@ -24,8 +24,8 @@ export function assess(context: Context): Assessment {
   const memory = readMemory(context);
   const [evaluations, knowledge] = [memory.records('evaluation'), memory.records('knowledge')];
   const resets = memory.resets('knowledge');
-  const before = memory.ancestorsOf(resets);
   const covered = memory.ancestorsOf([...coveredHeads(knowledge), ...resets]);
+  const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.ancestorsOf(resets);
   const uncovered = countUncovered(evaluations, (id) => covered.has(id));
   const plan = planConsolidation({
     evaluations,
@@ -68,26 +68,25 @@ const nothingDone = (uncovered: number, waits: string | null): Consolidated => (
 export function consolidateIfDue(context: Context): Consolidated & { assessment: Assessment } {
   const assessment = assess(context);
   const { uncovered, due_in } = assessment;
-  const waits = due_in > 0 ? null : whyWaiting(context);
+  const waits = due_in > 0 ? null : whyWaiting(context, assessment.memory);
   if (due_in === 0 && waits === null) return { ...consolidate(context, assessment), assessment };
   rememberCount(context, uncovered);
   return { ...nothingDone(uncovered, waits), assessment };
 }
 
 /** What holds consolidation back: damage that nobody has looked at, too much memory, or a human. Null when nothing does. */
-export function whyWaiting(context: Context): string | null {
-  if (openDamage(readMemory(context).graph).length > 0)
+export function whyWaiting(context: Context, memory = readMemory(context)): string | null {
+  if (openDamage(memory.graph).length > 0)
     return 'memory was damaged; a human who has looked ends that with: forge memory override acknowledge --reason "…"';
   if (readSize(context).growth === 'paused') return TOO_LARGE;
-  return readFreezes(context).length > 0
+  return readFreezes(memory).length > 0
     ? 'it is frozen; a human ends that with: forge memory override unfreeze --reason "…"'
     : null;
 }
 
 /** Audit records that freeze consolidation and that none has ended (LTM-14). */
-export function readFreezes(context: Context): string[] {
-  const audit = readMemory(context).records('audit');
-  const overrides = audit.filter(({ record }) => record.kind === 'override');
+export function readFreezes(memory: Memory): string[] {
+  const overrides = memory.records('audit').filter(({ record }) => record.kind === 'override');
   const ended = new Set(overrides.flatMap(({ record }) => textsOf(record.settles)));
   return overrides
     .filter(({ id, record }) => record.action === 'freeze' && !ended.has(id))

@@ -1,4 +1,4 @@
-import { readMemory } from '../ledger/memory.js';
+import { type Memory, readMemory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import { type Proven, readProven } from './proven.js';
 
@@ -21,7 +21,7 @@ export type KnownPattern = Pick<
   | 'created_at'
 >;
 
-export const listKnown = (context: Context): KnownPattern[] =>
-  [...readKnowledge(context).values()].map(
+export const listKnown = (context: Context, memory?: Memory): KnownPattern[] =>
+  [...readKnowledge(context, memory).values()].map(
     ({ record: _, contested: _contested, invalidated: _invalidated, answered: _answered, ...known }) => known,
   );

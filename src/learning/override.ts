@@ -136,7 +136,7 @@ export async function freezeConsolidation(
   const decision = requireDecision(context, what, input.reason);
   requireMemory(context);
   return context.disk.withLock(() => {
-    const freezes = readFreezes(context);
+    const freezes = readFreezes(readMemory(context));
     if (input.end && freezes.length === 0)
       throw refused('consolidation.running', 'Consolidation is not frozen.', LIST);
     if (!input.end && freezes.length > 0)

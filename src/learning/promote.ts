@@ -39,11 +39,11 @@ export async function consolidateMemory(context: Context): Promise<Promoted> {
   });
 }
 
-function describe(context: Context, { plan, due_in }: Assessment, done?: Consolidated): Promoted {
+function describe(context: Context, { plan, due_in, memory }: Assessment, done?: Consolidated): Promoted {
   const { promoted, contested, reinstated, rejected, tested } = plan;
   const ran = done?.ran ?? false;
   const due = due_in === 0;
-  const waits = due && !ran ? whyWaiting(context) : null;
+  const waits = due && !ran ? whyWaiting(context, memory) : null;
   return {
     ...{ due, due_in: done?.due_in ?? due_in, ran },
     ...(waits === null ? {} : { waits }),
@@ -52,7 +52,8 @@ function describe(context: Context, { plan, due_in }: Assessment, done?: Consoli
       return { ...promotion, tested: count, reported: promotion.evidence.length - count };
     }),
     ...{ contested, reinstated, rejected },
-    known: listKnown(context),
+    // What was just written is not in the memory that was read before.
+    known: listKnown(context, ran ? undefined : memory),
   };
 }
 

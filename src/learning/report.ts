@@ -54,8 +54,8 @@ export async function reportMemory(
     ...summarise(reported),
     memory_integrity_status: status,
     ...reported,
-    knowledge: listKnown(context),
-    consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context) : null },
+    knowledge: listKnown(context, memory),
+    consolidation: { due_in, waits: due_in === 0 ? whyWaiting(context, memory) : null },
   };
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { forgeError, forgeJson } from '../support/forge.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { HUMAN, logOf } from '../support/memory.js';
-import { knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
+import { contest, knowledgeOf, P, promote, recordAll, times } from '../support/patterns.js';
 
 describe('forge memory override', () => {
   it('LTM-06 promote runs what is due; a dry run and a builder are shown what it would do', async () => {
@@ -19,6 +19,32 @@ describe('forge memory override', () => {
     expect(await promote(project)).toMatchObject({ ran: true, promoted: [{ pattern: P }] });
     expect((await knowledgeOf(project)).length).toBeGreaterThan(before.length);
     expect(await promote(project)).toMatchObject({ due: false, ran: false, due_in: 10 });
+  });
+
+  it('LTM-09 promote and report say how it is known, and show what is contested under its own heading', async () => {
+    const project = await makeForge();
+    const run = { argv: ['npm', 'test'], exit_code: 0, duration_ms: 1, tree: null };
+    const evidence = [{ ...run, output_bytes: 0, output_sha256: '0'.repeat(64) }];
+    const tested = times(3, { pattern: 'Tests need -x' }).map((cycle) => ({ ...cycle, evidence }));
+    await recordAll(project, [...tested, ...times(7)]);
+    const { known } = await promote(project);
+    expect(known.map(({ pattern, tested, reported }) => [pattern, tested, reported])).toEqual([
+      ['Tests need -x', 3, 0],
+      [P, 0, 7],
+    ]);
+    const said = async (command: string): Promise<string> =>
+      (await runForge(project, ['memory', command])).stdout;
+    for (const command of ['promote', 'report']) {
+      const text = await said(command);
+      expect(text).toMatch(/Tests need -x +tested in 3 cycles/);
+      expect(text).toMatch(/Retry the install once +reported 7 times/);
+      expect(text).not.toMatch(/Contested|proven/);
+    }
+    await contest(project);
+    for (const command of ['promote', 'report'])
+      expect(await said(command)).toMatch(
+        /Contested[^\n]*do not rely on[^\n]*\n +contested +execution +Retry/,
+      );
   });
 
   it('LTM-14 freezes consolidation until a human ends that; recording goes on', async () => {

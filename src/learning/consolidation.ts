@@ -9,31 +9,34 @@ import { closeInvestigations, openInvestigations } from './investigation.js';
 import { textsOf } from './proven.js';
 import { countUncovered, coveredHeads, type Plan, planConsolidation, recordsOf, WINDOW } from './rules.js';
 
-/** Where consolidation stands, and what it would do now. */
+/** Where consolidation stands. */
 export interface Assessment {
   /** Cycles that no consolidation covers, counted up to those that make one due. */
   uncovered: number;
   /** How many more make it due; 0 when it is. */
   due_in: number;
-  plan: Plan;
   memory: Memory;
 }
 
-/** Reads evaluations and knowledge once and weighs them (LTM-06 to LTM-09). Writes nothing. */
+/** LTM-08: reads evaluations and knowledge, and counts. Weighs and writes nothing. */
 export function assess(context: Context): Assessment {
   const memory = readMemory(context);
-  const [evaluations, knowledge] = [memory.records('evaluation'), memory.records('knowledge')];
+  const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
+  const covered = memory.ancestorsOf(heads);
+  const uncovered = countUncovered(memory.records('evaluation'), (id) => covered.has(id));
+  return { uncovered, due_in: Math.max(0, WINDOW - uncovered), memory };
+}
+
+/** What a consolidation would do now (LTM-06 to LTM-09). */
+export function planFor(memory: Memory): Plan {
   const resets = memory.resets('knowledge');
-  const covered = memory.ancestorsOf([...coveredHeads(knowledge), ...resets]);
   const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.ancestorsOf(resets);
-  const uncovered = countUncovered(evaluations, (id) => covered.has(id));
-  const plan = planConsolidation({
-    evaluations,
-    knowledge,
+  return planConsolidation({
+    evaluations: memory.records('evaluation'),
+    knowledge: memory.records('knowledge'),
     has: (id) => memory.has(id),
     isCovered: (id) => before.has(id),
   });
-  return { uncovered, due_in: Math.max(0, WINDOW - uncovered), plan, memory };
 }
 
 interface Outcome {
@@ -69,7 +72,7 @@ export function consolidateIfDue(context: Context): Consolidated & { assessment:
   const assessment = assess(context);
   const { uncovered, due_in } = assessment;
   const waits = due_in > 0 ? null : whyWaiting(context, assessment.memory);
-  if (due_in === 0 && waits === null) return { ...consolidate(context, assessment), assessment };
+  if (due_in === 0 && waits === null) return { ...consolidate(context, assessment.memory), assessment };
   rememberCount(context, uncovered);
   return { ...nothingDone(uncovered, waits), assessment };
 }
@@ -93,7 +96,8 @@ export function readFreezes(memory: Memory): string[] {
     .map(({ id }) => id);
 }
 
-function consolidate(context: Context, { plan, memory }: Assessment): Consolidated {
+function consolidate(context: Context, memory: Memory): Consolidated {
+  const plan = planFor(memory);
   const cycles = memory.records('evaluation').filter(({ record }) => record.kind === 'cycle');
   const last_cycle = Number(cycles.at(-1)?.record.cycle ?? 0);
   // A crash before the records leaves an investigation that is closed later, not a contest that nobody looks into.

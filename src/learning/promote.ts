@@ -2,7 +2,14 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { requireMemory } from '../ledger/memory.js';
 import { type Context, isBuilding, requireSupervisor } from '../project/project.js';
-import { type Assessment, assess, type Consolidated, consolidateIfDue, whyWaiting } from './consolidation.js';
+import {
+  type Assessment,
+  assess,
+  type Consolidated,
+  consolidateIfDue,
+  planFor,
+  whyWaiting,
+} from './consolidation.js';
 import { type KnownPattern, listKnown } from './knowledge.js';
 import { normalisePattern } from './proven.js';
 import type { Plan } from './rules.js';
@@ -39,8 +46,9 @@ export async function consolidateMemory(context: Context): Promise<Promoted> {
   });
 }
 
-function describe(context: Context, { plan, due_in, memory }: Assessment, done?: Consolidated): Promoted {
-  const { promoted, contested, reinstated, rejected, tested } = plan;
+function describe(context: Context, { due_in, memory }: Assessment, done?: Consolidated): Promoted {
+  // As it was before a consolidation wrote its records.
+  const { promoted, contested, reinstated, rejected, tested } = planFor(memory);
   const ran = done?.ran ?? false;
   const due = due_in === 0;
   const waits = due && !ran ? whyWaiting(context, memory) : null;

@@ -63,7 +63,7 @@ describe('forge memory record', () => {
     const flags = ['memory', 'record', '--task', task, '--exit-code', '0'];
     expect(await forgeError(project, flags)).toMatchObject({ exitCode: 2, code: 'text.hidden_character' });
     const stdin = JSON.stringify({ task_id: task, exit_code: 0 });
-    expect(await forgeError(project, ['memory', 'record', '-'], { stdin })).toMatchObject({ exitCode: 2 });
+    expect(await forgeError(project, ['memory', 'record', '-'], { stdin })).toMatchObject({ exitCode: 5 });
     expect(await cyclesOf(project)).toEqual([]);
     const context = contextAt(project.dir, null, systemWorld(process.env, false), false);
     context.disk.guard = () => {};

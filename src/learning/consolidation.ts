@@ -140,7 +140,8 @@ export function rememberedCount(context: Context): number | null {
     : null;
 }
 
-function rememberCount(context: Context, uncovered: number): void {
+/** For the heads as they are now. Caller holds the lock. */
+export function rememberCount(context: Context, uncovered: number): void {
   if (context.disk.dryRun) return;
   writeHint(windowFile(context.layout), { of: digestHeads(context), uncovered } satisfies CountHint);
 }

@@ -15,7 +15,7 @@ import {
 } from '../ledger/memory.js';
 import { recordId } from '../ledger/record.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
-import { afterRecording, type Consolidated, rememberedCount } from './consolidation.js';
+import { afterRecording, type Consolidated, rememberCount, rememberedCount } from './consolidation.js';
 import {
   afterFailedWrite,
   CycleInput,
@@ -94,7 +94,11 @@ function learnFrom(
   cycles: readonly RecordedCycle[],
 ): Consolidated | null {
   const judged = new Set(cycles.flatMap(({ execution, evaluation }) => (evaluation ? [execution.id] : [])));
-  if (judged.size === 0 || context.disk.dryRun) return null;
+  if (judged.size === 0) {
+    if (before !== null) rememberCount(context, before);
+    return null;
+  }
+  if (context.disk.dryRun) return null;
   // A known cycle may have been counted before.
   const count = cycles.some(({ known }) => known) ? null : before;
   return tryAfter(context, 'not consolidated', () => afterRecording(context, count, judged.size));

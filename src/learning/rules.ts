@@ -12,10 +12,10 @@ const MAX_EVIDENCE = 100;
 /** Why observations are not evidence, or not enough of it: LTM's conditions by the names of its fields. */
 const CONDITIONS = ['classification', 'environment_valid', 'governance_violations', 'execution'] as const;
 type Unmet = (typeof CONDITIONS)[number];
-export type Condition = Unmet | 'observed' | 'contradicted' | 'invalidated' | 'fields';
+type Condition = Unmet | 'observed' | 'contradicted' | 'invalidated' | 'fields';
 
 /** What the evaluations say about one pattern. */
-export interface Weighed {
+interface Weighed {
   knowledge_id: string;
   /** As it was first written. */
   pattern: string;
@@ -116,7 +116,7 @@ function failedConditions({ evidence, cycles, unmet, against }: Weighed): Condit
   ];
 }
 
-export interface Rejected {
+interface Rejected {
   pattern: string;
   scope: string;
   failed: Condition[];

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { growthOf } from '../../src/ledger/growth.js';
 import { formatRecord, type LedgerRecord, type Links, recordId } from '../../src/ledger/record.js';
-import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runBinary, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { HUMAN, LEDGER, logOf, record } from '../support/memory.js';
 import { recordAll, times } from '../support/patterns.js';
@@ -72,6 +72,24 @@ describe('the growth of memory', () => {
     expect(stats).toMatchObject({ color, growth, next });
     const { stdout } = await runForge(project, ['memory', 'stats']);
     expect(stdout.includes('consolidation is paused')).toBe(growth === 'paused');
+  });
+
+  it('B-66 a sparse file of 500 MB is named and not read into memory', async () => {
+    const project = await makeForge();
+    await record(project);
+    const file = `${LEDGER}/solo-00000000.jsonl`;
+    project.write(file, '');
+    truncateSync(project.path(file), 500_000_000);
+    project.write(
+      '.git/peak.cjs',
+      "process.on('exit', () => require('fs').writeFileSync('.git/peak', String(process.resourceUsage().maxRSS)));\n",
+    );
+    const env = { NODE_OPTIONS: `--require ${project.path('.git/peak.cjs')}` };
+    const { exitCode, stdout } = runBinary(project.dir, ['memory', 'verify'], { env });
+    expect(exitCode).toBe(4);
+    expect(stdout).toContain(file);
+    expect(stdout).toContain('larger than');
+    expect(Number(project.read('.git/peak')) / 1024).toBeLessThan(150);
   });
 
   it('LTM-08 LTM-11 consolidation pauses above the limit until a human accepts the size, and again at twice that', async () => {

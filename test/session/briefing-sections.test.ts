@@ -68,6 +68,7 @@ describe('the parts of the briefing', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
       'focus',
       'next',
+      'offered',
       'regressed',
       'features',
       'proven',
@@ -92,6 +93,7 @@ describe('the parts of the briefing', () => {
       'invariants',
       'features',
       'next',
+      'offered',
       'regressed',
       'focus',
     ]);

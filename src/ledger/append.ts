@@ -12,6 +12,7 @@ import {
   type LedgerContext,
   ledgerFolder,
   ledgerIdFile,
+  sizeOf,
   stampOf,
   withLedgerLock,
 } from './context.js';
@@ -197,8 +198,12 @@ const damaged = (): Error =>
 /** A file is closed for good when git may know it, or anything around it changed. */
 function isStillOpen(context: LedgerContext, open: OpenFile): boolean {
   const path = join(ledgerFolder(context.layout), open.name);
-  return open.session === context.session && open.stamp === stampOf(path) && open.git === gitStamp(context);
+  if (open.session !== context.session || sizeOf(path) >= MAX_OPEN_BYTES) return false;
+  return open.stamp === stampOf(path) && open.git === gitStamp(context);
 }
+
+/** A file that changed is read whole. */
+const MAX_OPEN_BYTES = 1024 * 1024;
 
 interface Plan {
   lines: string[];
@@ -215,12 +220,12 @@ function planLines(
 ): Plan {
   const plan: Plan = { lines: [], stored: [], state: { ...state } };
   const stamp = { at: context.now().toISOString(), session: context.session, actor: context.actor };
+  const ids: string[] = [];
   let prev = chain.last;
   for (const draft of drafts) {
     const n = plan.state.maxN + 1;
     const cycle = plan.state.maxCycle + 1;
-    const body =
-      typeof draft === 'function' ? draft({ n, cycle, ids: plan.stored.map(({ id }) => id) }) : draft;
+    const body = typeof draft === 'function' ? draft({ n, cycle, ids }) : draft;
     const { tier, ...fields } = body;
     const seen = plan.state.heads.filter((head) => head !== prev).slice(0, MAX_SEEN);
     const links: Links = { v: 1, tier, n, seg: chain.seg, prev, seen };
@@ -234,6 +239,7 @@ function planLines(
     if (tier === 'execution' && fields['cycle'] === cycle) plan.state.maxCycle = cycle;
     plan.lines.push(line);
     plan.stored.push({ id, n });
+    ids.push(id);
     prev = id;
   }
   return plan;
@@ -351,6 +357,9 @@ export interface Keyed {
   redacted: boolean;
 }
 
+/** So many keys are sought as text. */
+const FEW = 16;
+
 /** Records of earlier tries by their idempotency key: in the tree, or on another branch as the journal knows. */
 export function findKeyed(context: LedgerContext, wanted: ReadonlySet<string>): Map<string, Keyed> {
   const found = new Map<string, Map<string, StoredRecord>>();
@@ -361,8 +370,9 @@ export function findKeyed(context: LedgerContext, wanted: ReadonlySet<string>): 
   const { graph } = readSnapshot(context, listContainers(context));
   for (const { keys, ids, ns } of graph.containers)
     for (const [index, key] of keys) add(key, ids[index] as string, ns[index] as number);
+  const few = wanted.size > FEW ? ['"key":'] : [...wanted].map((key) => `"key":${JSON.stringify(key)}`);
   for (const { how, record } of readOwnJournal(context).lines) {
-    if (how !== 'w' || !record.includes('"key":')) continue;
+    if (how !== 'w' || !few.some((text) => record.includes(text))) continue;
     const { key, n } = JSON.parse(record) as Links & { key?: unknown };
     if (typeof key === 'string') add(key, recordId(record), n);
   }

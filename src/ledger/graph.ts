@@ -96,6 +96,7 @@ export class Graph {
 
   /** These records and all that they follow, over any number of files. */
   ancestorsOf(heads: readonly string[]): Set<string> {
+    if (heads.length === 0) return new Set();
     const places = new Map<string, [Container, number]>();
     for (const container of this.containers)
       for (const [index, id] of container.ids.entries()) places.set(id, [container, index]);

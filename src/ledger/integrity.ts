@@ -9,7 +9,7 @@ import { type Container, linesOf } from './container.js';
 import { ledgerFolder } from './context.js';
 import { acceptedGrowth, growthOf } from './growth.js';
 import { requireDecision } from './human.js';
-import { ledgerOf, type RecordRef, storeAudit } from './memory.js';
+import { ledgerOf, type RecordRef, readMemory, storeAudit } from './memory.js';
 import { openDamage, openHalts, openPauses } from './open.js';
 import { containerBytes } from './read.js';
 import { recordId, TIERS, type Tier } from './record.js';
@@ -202,7 +202,8 @@ export async function acknowledge(
   const decision = requireDecision(context, 'Acknowledging a halt', input.reason);
   const verdict = await settleMemory(context);
   refuseDamage(context, verdict);
-  const { graph } = verdict.snapshot;
+  // What settling has written counts as well.
+  const { graph } = readMemory(context);
   const open = [...openHalts(graph), ...openPauses(graph), ...openDamage(graph)];
   const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
   const isLarge = growthOf(bytes, acceptedGrowth(graph)) === 'paused';

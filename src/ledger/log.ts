@@ -1,4 +1,5 @@
 import { usage } from '../core/error.js';
+import { pendingFolder } from '../core/paths.js';
 import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
 import { eachRecord } from './container.js';
@@ -115,6 +116,8 @@ export interface MemoryStats {
   bytes: number;
   files: number;
   journal_bytes: number;
+  /** Cycles that wait to be recorded. */
+  pending: number;
   growth: Growth;
   color: 'green' | 'yellow' | 'red';
   next: string[];
@@ -138,6 +141,7 @@ export async function memoryStats(context: Context): Promise<MemoryStats> {
   return {
     ...{ status, tiers, bytes, files: snapshot.graph.containers.length, growth },
     journal_bytes: sizeOf(ownJournalFile(ledgerOf(context))),
+    pending: context.disk.list(pendingFolder(context.layout)).filter((name) => name.endsWith('.json')).length,
     color:
       status === 'intact' && growth === 'normal'
         ? 'green'

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { corrupted } from '../core/error.js';
-import { openObjects } from '../git/client.js';
+import { type ObjectReader, openObjects } from '../git/client.js';
 import { refuseHalted } from '../project/halt.js';
 import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
@@ -49,12 +49,18 @@ export interface Memory {
   readonly graph: Graph;
 }
 
+const NO_OBJECTS: ObjectReader = {
+  info: () => Promise.resolve(null),
+  read: () => Promise.resolve(null),
+  close: () => Promise.resolve(),
+};
+
 /** The ledger of an opened `.forge/`. */
 export function ledgerOf(context: Context): LedgerContext {
   const { layout, disk, world, git, repository, warnings } = context;
   return {
     ...{ layout, disk, repository, git, warnings },
-    objects: () => openObjects(repository?.root ?? layout.root, world.env),
+    objects: () => (repository ? openObjects(repository.root, world.env) : NO_OBJECTS),
     now: () => world.now(),
     session: readRunning(context)?.id ?? null,
     actor: 'supervisor',

@@ -120,7 +120,7 @@ function redact(
     scrubJournals(ledger, id);
     const after = readSnapshot(ledger, listContainers(ledger));
     forgetAppendState(ledger, after.graph.ledger());
-    rebuildViews(ledger, after);
+    rebuildViews(ledger);
     return audit;
   });
 }

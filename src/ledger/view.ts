@@ -1,10 +1,10 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder, readPlain, replaceFiles } from '../core/files.js';
-import type { Layout } from '../core/paths.js';
+import { type Layout, shown } from '../core/paths.js';
 import { eachRecord } from './container.js';
-import type { LedgerContext } from './context.js';
-import { containerBytes, type Snapshot } from './read.js';
+import { type LedgerContext, stampOf, withLedgerLock } from './context.js';
+import { containerBytes, listContainers, readSnapshot } from './read.js';
 import { byNumber, TIERS, type Tier } from './record.js';
 
 /** LTM v0.1 retains so many cycles. The ledger keeps all. */
@@ -19,35 +19,77 @@ const tierOf = (line: string): Tier | undefined => {
   return TIERS.find((tier) => tier === name);
 };
 
-/** A view that cannot be written is rebuilt later. It must not fail a record that is stored. */
-export function appendToViews({ layout }: LedgerContext, lines: readonly string[]): void {
-  for (const tier of TIERS) {
-    const own = lines.filter((line) => tierOf(line) === tier);
-    if (own.length === 0) continue;
-    try {
-      if (!fs.existsSync(dirname(viewFile(layout, tier)))) makeFolder(dirname(viewFile(layout, tier)));
-      fs.appendFileSync(viewFile(layout, tier), own.map((line) => `${line}\n`).join(''));
-    } catch {
-      // See above.
-    }
+/** Each view's identity and state after forge's last write. Who finds another one looks at an edit by somebody else. */
+type Stamps = Partial<Record<Tier, string>>;
+const stampsFile = ({ state }: Layout): string => join(state, 'views.json');
+
+function readStamps(layout: Layout): Stamps {
+  try {
+    return JSON.parse(fs.readFileSync(stampsFile(layout), 'utf8')) as Stamps;
+  } catch {
+    return {};
   }
 }
 
-/** Rewrites each view that is not what the records give; returns the names of those. The caller holds the lock. */
-export function rebuildViews(context: LedgerContext, snapshot: Snapshot): Tier[] {
+function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
+  const stamp = stampOf(viewFile(layout, tier));
+  return stamp !== '' && stamps[tier] !== undefined && stamps[tier] !== stamp;
+}
+
+/** A view that cannot be written is rebuilt later. It must not fail a record that is stored. */
+export function appendToViews({ layout }: LedgerContext, lines: readonly string[]): void {
+  try {
+    const stamps = readStamps(layout);
+    for (const tier of TIERS) {
+      const own = lines.filter((line) => tierOf(line) === tier);
+      if (own.length === 0) continue;
+      const path = viewFile(layout, tier);
+      const keepsEdit = isEdited(layout, tier, stamps);
+      if (!fs.existsSync(dirname(path))) makeFolder(dirname(path));
+      fs.appendFileSync(path, own.map((line) => `${line}\n`).join(''));
+      if (!keepsEdit) stamps[tier] = stampOf(path);
+    }
+    fs.writeFileSync(stampsFile(layout), JSON.stringify(stamps));
+  } catch {
+    // See above.
+  }
+}
+
+/** Rewrites each view that is not what the records give. Returns the paths of those that somebody else changed. */
+export function rebuildViews(context: LedgerContext): string[] {
+  const { layout, disk } = context;
+  if (disk.dryRun) return [];
+  return withLedgerLock(context, () => {
+    const lines = readLines(context);
+    const stamps = readStamps(layout);
+    const edited = TIERS.filter((tier) => {
+      const sorted = [...(lines.get(tier)?.values() ?? [])].sort(byNumber);
+      const kept = tier === 'execution' ? sorted.slice(-EXECUTION_CYCLES) : sorted;
+      const wasEdited = isEdited(layout, tier, stamps);
+      const isRewritten = replaceView(viewFile(layout, tier), kept.map(({ line }) => `${line}\n`).join(''));
+      stamps[tier] = stampOf(viewFile(layout, tier));
+      return isRewritten && wasEdited;
+    });
+    fs.writeFileSync(stampsFile(layout), JSON.stringify(stamps));
+    return edited.map((tier) => shown(layout, viewFile(layout, tier)));
+  });
+}
+
+export const describeEdited = (path: string): string =>
+  `${path} was changed by hand. It only shows records, and was written anew: forge memory log`;
+
+/** The records of each tier by id. A tombstone wins over its record. */
+function readLines(context: LedgerContext): Map<Tier, Map<string, { n: number; id: string; line: string }>> {
+  const { graph } = readSnapshot(context, listContainers(context));
   const lines = new Map<Tier, Map<string, { n: number; id: string; line: string }>>();
-  const gone = snapshot.graph.tombstones();
-  for (const { name } of snapshot.graph.containers)
+  const gone = graph.tombstones();
+  for (const { name } of graph.containers)
     eachRecord(containerBytes(context, name), (id, record, line) => {
       if (!('kind' in record) || gone.has(id)) return;
       const known = lines.get(record.tier) ?? new Map();
       lines.set(record.tier, known.set(id, { n: record.n, id, line: line.bytes.toString('utf8') }));
     });
-  return TIERS.filter((tier) => {
-    const sorted = [...(lines.get(tier)?.values() ?? [])].sort(byNumber);
-    const kept = tier === 'execution' ? sorted.slice(-EXECUTION_CYCLES) : sorted;
-    return replaceView(viewFile(context.layout, tier), kept.map(({ line }) => `${line}\n`).join(''));
-  });
+  return lines;
 }
 
 function replaceView(path: string, text: string): boolean {

@@ -13,7 +13,7 @@ import type { Learning, NewLearning } from '../knowledge/rules.js';
 import { refreshViews } from '../knowledge/views.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
-import { rebuildViews } from '../ledger/view.js';
+import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
@@ -94,7 +94,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   if (!('skipped' in outcome)) await rememberHead(context, lookBack(config.briefing.commits));
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
-  if (after && !context.disk.dryRun) rebuildViews(ledgerOf(context), after.snapshot);
+  if (after) context.warnings.push(...rebuildViews(ledgerOf(context)).map(describeEdited));
   const archive = archiveFile(context.layout, running.id);
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },

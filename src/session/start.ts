@@ -12,7 +12,7 @@ import { warnPaused } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
-import { rebuildViews } from '../ledger/view.js';
+import { describeEdited, rebuildViews } from '../ledger/view.js';
 import {
   type Context,
   hasCheckpointIntents,
@@ -150,9 +150,9 @@ async function lookAtCommits(
 
 /** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */
 async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes: string[] }> {
-  const { findings, snapshot } = await requireVerified(context);
+  const { findings } = await requireVerified(context);
   const notes = findings.filter(({ level }) => level === 'note').map(({ message }) => message);
-  if (!context.disk.dryRun) rebuildViews(ledgerOf(context), snapshot);
+  context.warnings.push(...rebuildViews(ledgerOf(context)).map(describeEdited));
   return { ledgers: [shown(context.layout, ledgerFolder(context.layout))], notes };
 }
 

@@ -207,10 +207,11 @@ export async function acknowledge(
   const open = [...openHalts(graph), ...openPauses(graph), ...openDamage(graph)];
   const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
   const isLarge = growthOf(bytes, acceptedGrowth(graph)) === 'paused';
-  if (open.length === 0 && !isLarge)
+  const halt = context.disk.dryRun ? readHalt(context.disk) : null;
+  if (open.length === 0 && !isLarge && !halt)
     throw usage('halt.none', 'Memory is not halted, and no work is paused.', { hint: 'forge memory verify' });
   const size = isLarge ? [`memory has ${Math.floor(bytes / 1_000_000)} MB`] : [];
-  const reasons = [...open.flatMap((mark) => mark.reasons), ...size];
+  const reasons = [...open.flatMap((mark) => mark.reasons), ...(halt?.reasons ?? []), ...size];
   const growth = isLarge ? { growth: bytes } : {};
   const subjects = open.map(({ id }) => id);
   const audit = storeAudit(context, { kind: 'acknowledged', subjects, ...decision, reasons, ...growth });

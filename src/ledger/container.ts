@@ -149,7 +149,7 @@ export function eachRecord(
 ): void {
   const start = tier === undefined ? null : Buffer.from(`{"v":1,"tier":"${tier}"`);
   for (const line of linesOf(bytes)) {
-    if (start && line.bytes.compare(start, 0, start.length, 0, start.length) !== 0) continue;
+    if (start && !line.bytes.subarray(0, start.length).equals(start)) continue;
     const parsed = readLine(line);
     if (parsed.type === 'record') take(recordId(line.bytes), parsed.record, line);
     if (parsed.type === 'tombstone') take(parsed.tombstone.redacted, parsed.tombstone, line);

@@ -93,6 +93,7 @@ const MAX_PUT_BACK = 20;
 const MANY_CONTAINERS = 20_000;
 
 const REPAIR = 'forge memory repair';
+const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding';
 
 /** Judges a working tree's ledger by everything else that knows records. */
 export function compare(evidence: Evidence): Comparison {
@@ -111,8 +112,12 @@ export function compare(evidence: Evidence): Comparison {
   const others = nowhere.filter(({ isOwn }) => !isOwn);
   return {
     findings: [
-      ...findDamage(evidence),
-      ...open.filter(isEdited).map((record) => describeEdit(graph, record)),
+      ...[
+        ...findDamage(evidence),
+        ...open.filter(isEdited).map((record) => describeEdit(graph, record)),
+      ].sort(byPlace),
+      ...findForeign(graph, evidence.settled),
+      ...findReturned(graph),
       ...describeSetBack(from('head')),
       ...describeRemoved(from('history')),
       ...describePublished(published),
@@ -156,7 +161,13 @@ function findDamage({ graph, settled }: Evidence): Finding[] {
   }));
   if (graph.containers.length > MAX_CONTAINERS)
     cut.push({ kind: 'unreadable', level: 'damage', ids: [], message: `more than ${MAX_CONTAINERS} files` });
-  return [...unreadable, ...links, ...cut, ...findForeign(graph, settled), ...findReturned(graph)];
+  return [...unreadable, ...links, ...cut];
+}
+
+/** What was changed comes before the lines that follow it, which are damaged in their links only. */
+function byPlace(a: Finding, b: Finding): number {
+  const [one = '', two = ''] = [a.file, b.file];
+  return one < two ? -1 : one > two ? 1 : (a.line ?? 0) - (b.line ?? 0);
 }
 
 /** Records of another ledger: two people ran `init` where no common commit was. */
@@ -178,9 +189,8 @@ function findReturned(graph: Graph): Finding[] {
     const back = ids.filter((id, index) => gone.has(id) && !cut.has(index));
     if (back.length === 0) return [];
     const message = `${name} has the content of ${plural(back.length, 'redacted record')} again`;
-    return [
-      { kind: 'returned', level: 'returned', ids: back, file: name, message, hint: 'forge memory redact' },
-    ];
+    const hint = `forge memory redact ${back.map((id) => id.slice(0, 12)).join(' ')} --reason "…"`;
+    return [{ kind: 'returned', level: 'returned', ids: back, file: name, message, hint }];
   });
 }
 
@@ -274,7 +284,13 @@ function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[]
     ...renamed.map(({ name }) =>
       note('renamed', `${name} does not have the name and indentation that forge gave it`, { file: name }),
     ),
-    ...withCr.map(({ name }) => note('carriage_return', `${name} has CRLF line ends`, { file: name })),
+    ...withCr.map(({ name }) =>
+      note(
+        'carriage_return',
+        `${name} has CRLF line ends. This line in .forge/.gitattributes prevents it: ${ATTRIBUTES}`,
+        { file: name },
+      ),
+    ),
     ...others.map((name) => note('other', `${name} is not a file of the ledger`, { file: name })),
     ...(damagedJournalLines > 0
       ? [note('journal', `${plural(damagedJournalLines, 'line')} of the journal cannot be read`)]

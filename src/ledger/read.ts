@@ -6,6 +6,7 @@ import { MAX_CONTAINERS } from './compare.js';
 import { type Container, MAX_CONTAINER_BYTES, parseContainer, segmentOf } from './container.js';
 import { cacheFile, type LedgerContext, ledgerFolder } from './context.js';
 import { Graph } from './graph.js';
+import { recordId } from './record.js';
 
 /** A change within this time of a read may leave every stamp the same. */
 const CLOCK_TICK_MS = 50;
@@ -78,7 +79,9 @@ export function readSnapshot(context: LedgerContext, listed: readonly Listed[]):
 function readContainer({ layout }: LedgerContext, { name, stamp, size, isFile }: Listed): Container {
   const damaged = (reason: string): Container => {
     const empty = parseContainer(name, Buffer.alloc(0), stamp);
-    const problem = { line: 0, offset: 0, reason, length: size, sha256: '', last_good: null };
+    // Its bytes are not read. A person who vouches for it vouches for this file at this size.
+    const sha256 = recordId(`${name} ${size}`);
+    const problem = { line: 0, offset: 0, reason, length: size, sha256, last_good: null };
     return { ...empty, problems: [problem] };
   };
   if (!isFile) return damaged('not a regular file');
@@ -119,6 +122,12 @@ function writeCache(
   }
 }
 
-/** The bytes of a container, for those who need its lines. */
-export const containerBytes = ({ layout }: LedgerContext, name: string): Buffer =>
-  readPlain(join(ledgerFolder(layout), name), MAX_CONTAINER_BYTES) ?? Buffer.alloc(0);
+/** The bytes of a container, for those who need its lines. None of a file that is not read: too large, or a link. */
+export function containerBytes({ layout }: LedgerContext, name: string): Buffer {
+  try {
+    return readPlain(join(ledgerFolder(layout), name), MAX_CONTAINER_BYTES) ?? Buffer.alloc(0);
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'corrupted') return Buffer.alloc(0);
+    throw error;
+  }
+}

@@ -16,6 +16,7 @@ import { ledgerOf, storeAudit } from './memory.js';
 import { type Observation, observe } from './observe.js';
 import { collectLines, longestChain, putBack } from './put-back.js';
 import { isSameList, listContainers } from './read.js';
+import type { Links } from './record.js';
 import { verify } from './verify.js';
 
 export interface RepairAnswer {
@@ -45,6 +46,7 @@ const ACTIONS: Partial<Record<Finding['kind'], string>> = {
   unreadable: 'restore the file, or vouch for its bytes by SHA-256 where no copy is known',
   link: 'restore the file, or vouch for its bytes by SHA-256 where no copy is known',
   edited: 'restore the record from the journal or from git',
+  unexplained: 'accept that the record was redacted',
   foreign: 'take the records in',
   set_back: 'restore the files from HEAD',
   removed_by_commit: 'put the records back, or discard them',
@@ -154,8 +156,8 @@ function applyRepair(
   const { graph } = observation.snapshot;
   const done: string[] = [];
   const more = [...blobs.values()];
-  const subjects = repairDamage(context, observation, absent, more, done);
-  const handled = new Set(subjects);
+  const { subjects, restored: replaced } = repairDamage(context, observation, absent, more, done);
+  const handled = new Set([...subjects, ...replaced]);
   const restored = restoreFiles(context, observation, absent, blobs);
   if (restored.size > 0) done.push(`restored ${plural(restored.size, 'file')} from HEAD`);
   const isOpen = ({ id, seg, prev, source, file }: AbsentRecord): boolean =>
@@ -173,11 +175,18 @@ function applyRepair(
   // A chain that cannot be completed stays a finding until a person discards it.
   const given = missing === 'discard' ? away.map(({ id }) => id) : [];
   if (given.length > 0) done.push(`discarded ${plural(given.length, 'record')}`);
-  subjects.push(...given, ...foreignLedgers(observation));
+  subjects.push(...given, ...foreignLedgers(observation), ...unexplained(observation));
   dropDamagedLines(context, observation, done);
   forgetAppendState(context, graph.ledger());
   if (done.length === 0 && subjects.length === 0) return done;
-  const draft = { tier: 'audit' as const, kind: 'repaired', by, reason, done, restored: back };
+  const draft = {
+    tier: 'audit' as const,
+    kind: 'repaired',
+    by,
+    reason,
+    done,
+    restored: [...replaced, ...back],
+  };
   appendLocked(context, [{ ...draft, subjects }], { evenDamaged: true });
   return done;
 }
@@ -189,34 +198,55 @@ function repairDamage(
   absent: readonly AbsentRecord[],
   more: readonly Buffer[],
   done: string[],
-): string[] {
+): { subjects: string[]; restored: string[] } {
   const { graph } = observation.snapshot;
   const { settled } = observation.evidence;
-  const edited = absent.filter(({ seg, prev }) => graph.holderOf(seg, prev) !== null);
-  const forked = new Set(graph.checkLinks().map(({ file }) => file));
+  const links = graph.checkLinks().filter(({ id }) => !settled.has(id));
+  const isEdited = ({ seg, prev }: AbsentRecord): boolean => graph.holderOf(seg, prev) !== null;
+  const edited = absent.filter(isEdited);
   const isDamaged = (container: Container): boolean =>
     container.problems.some(({ sha256 }) => !settled.has(sha256)) ||
-    forked.has(container.name) ||
     edited.some(
       ({ seg, prev }) => container.seg === seg && container.ids.includes(graph.holderOf(seg, prev) ?? ''),
     );
-  const subjects: string[] = [];
+  // Records whose place or number is wrong are whole; a person vouches for them.
+  const subjects = links.map(({ id }) => id);
+  for (const file of new Set(links.map((link) => link.file))) done.push(`vouched for ${file}`);
+  const restored: string[] = [];
   for (const container of graph.containers.filter(isDamaged)) {
     const lost = edited.filter(({ seg }) => seg === container.seg);
+    const gone = absent.filter(({ seg }) => seg === container.seg);
     const lines = collectLines(context, observation, container.seg, more);
-    const wrong = new Set(lost.flatMap(({ seg, prev }) => graph.holderOf(seg, prev) ?? []));
-    const kept = container.ids.filter((id) => !wrong.has(id));
-    const chain = longestChain(lines, [...lost, ...kept.map((id) => ({ id }))]);
+    const wrong = wrongIn(container, lost, lines);
+    const kept = container.ids.filter((id) => !wrong.has(id)).map((id) => ({ id }));
+    const wanted = longestChain(lines, [...gone, ...kept]) ? gone : lost;
+    const chain = longestChain(lines, [...wanted, ...kept]);
     if (chain && chain.length > 0 && writeChain(context, 'put', container.seg, chain)) {
       removePath(join(ledgerFolder(context.layout), container.name));
       done.push(`replaced ${container.name} by its chain`);
+      restored.push(...wanted.map(({ id }) => id));
     } else {
       subjects.push(...lost.map(({ id }) => id));
       done.push(`vouched for ${container.name}`);
     }
     subjects.push(...wrong, ...container.problems.map(({ sha256 }) => sha256));
   }
-  return [...new Set(subjects)];
+  return { subjects: [...new Set(subjects)], restored: [...new Set(restored)] };
+}
+
+/** Records that stand in the place of a lost one, and those that were linked to them anew. */
+function wrongIn(
+  { ids }: Container,
+  lost: readonly AbsentRecord[],
+  lines: ReadonlyMap<string, string>,
+): Set<string> {
+  const prevOf = (id: string): string | null => (JSON.parse(lines.get(id) ?? '{}') as Links).prev ?? null;
+  const places = new Set(lost.map(({ prev }) => prev));
+  // A record that moved up when a line was removed is right: its own place is known.
+  const isWrong = (id: string): boolean => places.has(prevOf(id)) || longestChain(lines, [{ id }]) === null;
+  const wrong = new Set(lost.length > 0 ? ids.filter(isWrong) : []);
+  for (const id of ids) if (wrong.has(prevOf(id) ?? '')) wrong.add(id);
+  return wrong;
 }
 
 /** Files of HEAD that are missing here get HEAD's bytes. A file that stands is not overwritten. */
@@ -246,6 +276,9 @@ function foreignLedgers({ snapshot: { graph }, evidence }: Observation): string[
   const ledgers = new Set(graph.containers.flatMap(({ ledger }) => ledger ?? []));
   return [...ledgers].filter((ledger) => ledger !== graph.ledger() && !evidence.settled.has(ledger));
 }
+
+const unexplained = ({ snapshot: { graph }, evidence: { settled } }: Observation): string[] =>
+  [...graph.tombstones()].filter((id) => !settled.has(id));
 
 function dropDamagedLines(context: LedgerContext, { own }: Observation, done: string[]): void {
   if (own.damaged.length === 0) return;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { corrupted, outside, usage } from '../core/error.js';
 import { createFile, diskError, makeFolder, readPlain, removePath, syncFolder } from '../core/files.js';
 import { makeToken } from '../core/text.js';
-import { formatContainer, linesOf, parseContainer } from './container.js';
+import { type Container, formatContainer, linesOf, parseContainer } from './container.js';
 import {
   appendStateFile,
   currentBranch,
@@ -260,7 +260,12 @@ function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
   }
   try {
     const { size, ino } = fs.fstatSync(fd);
-    writeWhole(fd, bytes, size);
+    try {
+      writeWhole(fd, bytes, size);
+    } catch (error) {
+      if (isNew) removePath(path);
+      throw error;
+    }
     fs.fsyncSync(fd);
     if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
     return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
@@ -351,6 +356,36 @@ export function forgetAppendState(context: LedgerContext, ledger: string | null)
 const readLedgerId = ({ layout }: LedgerContext): string | null =>
   readPlain(ledgerIdFile(layout), 1024)?.toString('utf8') ?? null;
 
+/**
+ * A writer that was interrupted, or whose fsync failed, acknowledged nothing, and the disk may not have its record. It is
+ * written again before it counts.
+ */
+function storeAgain(context: LedgerContext, { name, seg }: Container, journaled: ReadonlySet<string>): void {
+  if (context.disk.dryRun) return;
+  withLedgerLock(context, () => {
+    const path = join(ledgerFolder(context.layout), name);
+    const bytes = readPlain(path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0);
+    const lines = [...linesOf(bytes)]
+      .filter(({ isTorn }) => !isTorn)
+      .map((line) => line.bytes.toString('utf8'));
+    if (!writeChain(context, 'put', seg, lines)) return;
+    removePath(path);
+    const branch = currentBranch(context);
+    const stored = lines.map((record) => ({
+      id: recordId(record),
+      seg,
+      branch,
+      how: 'w' as const,
+      published: false,
+      record,
+    }));
+    appendToJournal(
+      context,
+      stored.filter(({ id }) => !journaled.has(id)),
+    );
+  });
+}
+
 export interface Keyed {
   records: StoredRecord[];
   /** Its content was taken out: it is not recorded again. */
@@ -368,10 +403,16 @@ export function findKeyed(context: LedgerContext, wanted: ReadonlySet<string>): 
   };
   if (wanted.size === 0) return new Map();
   const { graph } = readSnapshot(context, listContainers(context));
-  for (const { keys, ids, ns } of graph.containers)
-    for (const [index, key] of keys) add(key, ids[index] as string, ns[index] as number);
+  const journal = readOwnJournal(context).lines;
+  const journaled = new Set(journal.map(({ id }) => id));
+  for (const container of graph.containers) {
+    const held = container.keys.filter(([, key]) => wanted.has(key));
+    const isSure = held.every(([index]) => journaled.has(container.ids[index] as string));
+    if (!isSure && !indexNames(context, container.name)) storeAgain(context, container, journaled);
+    for (const [index, key] of held) add(key, container.ids[index] as string, container.ns[index] as number);
+  }
   const few = wanted.size > FEW ? ['"key":'] : [...wanted].map((key) => `"key":${JSON.stringify(key)}`);
-  for (const { how, record } of readOwnJournal(context).lines) {
+  for (const { how, record } of journal) {
     if (how !== 'w' || !few.some((text) => record.includes(text))) continue;
     const { key, n } = JSON.parse(record) as Links & { key?: unknown };
     if (typeof key === 'string') add(key, recordId(record), n);

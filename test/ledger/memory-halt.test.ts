@@ -1,24 +1,32 @@
-import { rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
-import { HALT, HUMAN, linesOf, logOf, putLines, record, segmentOf, verify } from '../support/memory.js';
+import {
+  containersOf,
+  cyclesOf,
+  HALT,
+  HUMAN,
+  linesOf,
+  logOf,
+  putLines,
+  record,
+  verify,
+  withCycles,
+} from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
 const ACKNOWLEDGE = ['memory', 'override', 'acknowledge'];
+const sha256 = (line = ''): string =>
+  createHash('sha256').update(line.trimStart()).digest('hex').slice(0, 12);
+const acknowledged = async (project: Project): Promise<number> =>
+  (await logOf(project, 'audit')).filter(({ kind }) => kind === 'acknowledged').length;
 
 /** Writing commands that work while memory is halted: what settles it, and what has nothing to do with it. */
-const WORKING = [
-  'memory verify',
-  'memory restore',
-  'memory repair',
-  'memory adopt',
-  'memory drop',
-  'memory override',
-  'memory redact',
-];
+const WORKING = ['memory verify', 'memory repair', 'memory override', 'memory redact'];
 /** `init` repairs the folder. It says nothing of memory, and writes none where there is one. `doctor` and `ci` say that it is halted. */
 const FREE = [...WORKING, 'init', 'doctor', 'ci'];
 
@@ -73,10 +81,7 @@ async function commands(): Promise<{ words: string[]; writes: boolean }[]> {
 
 /** A repository whose memory is halted: a line of it was removed. */
 async function halted(): Promise<{ project: Project; file: string; lines: string[] }> {
-  const project = await makeForge();
-  for (let i = 0; i < 2; i++) await record(project);
-  const file = segmentOf(project, 'execution');
-  const lines = linesOf(project, file);
+  const { project, file, lines } = await withCycles();
   putLines(project, file, lines.slice(1));
   expect((await verify(project)).exitCode).toBe(4);
   return { project, file, lines };
@@ -100,13 +105,9 @@ describe('while memory is halted', () => {
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['checkpoint', 'create', 'known', '--verify', 'true']);
     await record(project);
-    const file = segmentOf(project, 'execution');
-    const lines = linesOf(project, file);
-    putLines(project, file, []);
-    await verify(project);
-    // The file is as it was, but nobody has said that it may go on.
-    putLines(project, file, lines);
-    expect(await verify(project)).toMatchObject({ status: 'halted', exitCode: 4, problems: [] });
+    const file = containersOf(project).at(-1) ?? '';
+    putLines(project, file, ['no record']);
+    expect(await verify(project)).toMatchObject({ status: 'corrupted', exitCode: 4 });
     const before = snapshot(project.dir);
     for (const { words, writes } of await commands()) {
       const name = words.join(' ');
@@ -124,23 +125,24 @@ describe('while memory is halted', () => {
       exitCode: 4,
       code: 'memory.corrupted',
     });
-    expect(differences(before, snapshot(project.dir))).toEqual([]);
+    const changed = differences(before, snapshot(project.dir));
+    expect(changed.filter((path) => !path.endsWith('/ledger-cache.json'))).toEqual([]);
   });
 
   it('LTM-05 the message says why, and where to look', async () => {
     const { project, file } = await halted();
     const error = await forgeError(project, ['note', 'add', 'x']);
     expect(error).toMatchObject({ kind: 'corrupted', hint: expect.stringContaining('forge memory verify') });
-    expect(error.message).toBe(`Memory is halted: ${file}:1: record 2 was removed.`);
+    expect(error.message).toBe(
+      `Memory is halted: ${basename(file)}:1: "prev" is not the id of the line before.`,
+    );
     project.write('PLAN.md', '- [ ] Login\n');
     expect(await forgeError(project, ['init', '--features', 'PLAN.md'])).toMatchObject({ exitCode: 4 });
   });
 
   it('LTM-05 session start finds damage by itself and halts', async () => {
-    const project = await makeForge();
-    for (let i = 0; i < 2; i++) await record(project);
-    const file = segmentOf(project, 'execution');
-    putLines(project, file, linesOf(project, file).slice(1));
+    const { project, file, lines } = await withCycles();
+    putLines(project, file, lines.slice(1));
     const error = await forgeError(project, ['session', 'start']);
     expect(error).toMatchObject({ exitCode: 4, code: 'memory.corrupted', file, line: 1 });
     expect(project.has(HALT)).toBe(true);
@@ -166,6 +168,92 @@ describe('while memory is halted', () => {
       expect((await runForge(project, ['note', 'add', 'x'])).exitCode).toBe(0);
     },
   );
+});
+
+describe('memory that is intact again', () => {
+  const CYCLE = ['cycle', 'true'];
+
+  it('LTM-05 LTM-14 lets sessions go on, and has cycle and loop wait until a human has looked', async () => {
+    const { project, file, lines } = await halted();
+    for (const args of [['session', 'start'], ['progress', 'add', 'x'], CYCLE])
+      expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
+    putLines(project, file, lines);
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
+    expect(project.has(HALT)).toBe(false);
+    const [damage] = await logOf(project, 'audit');
+    expect(damage?.record).toMatchObject({
+      kind: 'damage',
+      found_at: expect.stringMatching(/^20/),
+      gone_at: expect.stringMatching(/^20/),
+      reasons: expect.arrayContaining([expect.stringContaining('the record was changed')]),
+    });
+    for (const args of [
+      ['session', 'start'],
+      ['progress', 'add', 'x'],
+      ['kfr', 'patch', '--goal', 'x'],
+      ['note', 'add', 'x'],
+    ])
+      expect((await runForge(project, args)).exitCode, args.join(' ')).toBe(0);
+    await record(project);
+    for (const args of [CYCLE, ['loop', '--max-cycles', '1', 'true']])
+      expect(await forgeError(project, args), args.join(' ')).toMatchObject({ exitCode: 3, code: 'paused' });
+    await forgeJson(project, [...ACKNOWLEDGE, '--reason', 'an editor did it'], HUMAN);
+    expect((await runForge(project, [...CYCLE, '--json'])).stderr).not.toContain('"code":"paused"');
+  });
+
+  it('LTM-14 a repair ends the halt, and the audit records have who and why', async () => {
+    const { project, lines } = await halted();
+    const { stdout } = await runForge(
+      project,
+      ['memory', 'repair', '--json', '--reason', 'an editor'],
+      HUMAN,
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ done: [expect.stringMatching(/^replaced .* by its chain$/)] });
+    expect(project.has(HALT)).toBe(false);
+    expect((await logOf(project, 'audit'))[0]?.record).toMatchObject({
+      kind: 'repaired',
+      by: 'terminal',
+      reason: 'an editor',
+    });
+    expect((await cyclesOf(project)).map(({ id }) => id.slice(0, 12))).toEqual(
+      lines.map((line) => sha256(line)),
+    );
+    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
+    expect(await forgeError(project, ['memory', 'repair', '--reason', 'r'], HUMAN)).toMatchObject({
+      exitCode: 2,
+      code: 'memory.intact',
+    });
+  });
+
+  it('LTM-14 a repair needs a human and a reason', async () => {
+    const { project } = await halted();
+    for (const [args, options, code] of [
+      [['--reason', 'r'], {}, 'human.required'],
+      [['--reason', 'r'], { ...HUMAN, env: { CLAUDECODE: '1' } }, 'human.required'],
+      [[], HUMAN, 'reason.missing'],
+    ] as const)
+      expect(await forgeError(project, ['memory', 'repair', ...args], options)).toMatchObject({ code });
+    expect((await verify(project)).exitCode).toBe(4);
+  });
+
+  it('LTM-14 LTM-01 a reset begins a tier anew: nothing is deleted, readers leave it out', async () => {
+    const { project, lines } = await withCycles();
+    const reset = ['memory', 'override', 'reset', 'execution', '--reason', 'a new design'];
+    expect(await forgeError(project, reset)).toMatchObject({ exitCode: 3, code: 'human.required' });
+    expect(await forgeJson(project, reset, HUMAN)).toMatchObject({ tier: 'execution', count: 3 });
+    await record(project);
+    expect(await cyclesOf(project)).toHaveLength(1);
+    const [file = ''] = containersOf(project);
+    expect(linesOf(project, file).slice(0, 3)).toEqual(lines);
+    expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
+    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
+      kind: 'reset',
+      reset: 'execution',
+      reason: 'a new design',
+    });
+    const audit = ['memory', 'override', 'reset', 'audit', '--reason', 'x'];
+    expect(await forgeError(project, audit, HUMAN)).toMatchObject({ exitCode: 3, code: 'reset.audit' });
+  });
 });
 
 /** What agents set in the commands that they run. */
@@ -196,22 +284,22 @@ describe('forge memory override acknowledge', () => {
       expect(error).toMatchObject({ exitCode: 3, kind: 'refused', code });
       // Whoever is refused may be an agent: nothing that it could type is offered.
       if (code !== 'role.denied') expect(error.hint).toBe('ask a human to run this command at a terminal');
-      expect(project.has(HALT)).toBe(true);
+      expect((await logOf(project, 'audit')).map(({ kind }) => kind)).not.toContain('acknowledged');
       return;
     }
     const { stdout, exitCode } = await runForge(project, call, given);
     expect([exitCode, stdout]).toEqual([
       0,
-      expect.stringMatching(/^acknowledged: .*record 2 was removed\naudit [0-9a-f]{12}; /),
+      expect.stringMatching(/^acknowledged: .*the record was changed.*\naudit [0-9a-f]{12}; /s),
     ]);
     expect(project.has(HALT)).toBe(false);
     expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
       kind: 'acknowledged',
       reason: 'it was a slip',
       by: 'terminal',
-      reasons: [expect.stringContaining('record 2 was removed')],
+      reasons: expect.arrayContaining([expect.stringContaining('the record was changed')]),
     });
-    expect((await record(project)).cycle).toBe(3);
+    expect((await record(project)).cycle).toBe(4);
     expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 
@@ -233,54 +321,10 @@ describe('forge memory override acknowledge', () => {
       exitCode: 2,
       code: 'override.unknown',
     });
-    expect(project.has(HALT)).toBe(true);
     const dry = await runForge(project, [...call, '-n'], HUMAN);
-    expect([dry.exitCode, project.has(HALT)]).toEqual([0, true]);
+    expect([dry.exitCode, await acknowledged(project)]).toEqual([0, 0]);
     await forgeJson(project, call, HUMAN);
+    expect(await acknowledged(project)).toBe(1);
     expect(await forgeError(project, call, HUMAN)).toMatchObject({ exitCode: 2, code: 'halt.none' });
-  });
-
-  it('LTM-14 restore and repair ask for the same; where nothing is damaged they say so', async () => {
-    const { project, file, lines } = await halted();
-    for (const how of ['restore', 'repair']) {
-      expect(await forgeError(project, ['memory', how, '--reason', 'r'])).toMatchObject({
-        exitCode: 3,
-        code: 'human.required',
-      });
-      expect(await forgeError(project, ['memory', how], HUMAN)).toMatchObject({
-        exitCode: 2,
-        code: 'reason.missing',
-      });
-      const dry = await runForge(project, ['memory', how, '--reason', 'r', '-n'], HUMAN);
-      expect([how, dry.exitCode, dry.stderr]).toEqual([
-        how,
-        0,
-        expect.stringContaining('nothing was written'),
-      ]);
-      expect([how, (await verify(project)).exitCode]).toEqual([how, 4]);
-    }
-    putLines(project, file, lines);
-    expect((await runForge(project, ['memory', 'restore'])).stdout).toContain('Nothing was missing.\n');
-    expect(await forgeError(project, ['memory', 'repair', '--reason', 'r'], HUMAN)).toMatchObject({
-      exitCode: 2,
-      code: 'memory.intact',
-    });
-    expect(project.has(HALT)).toBe(true);
-  });
-
-  it('LTM-14 a restore by a person ends the halt, and the audit ledger has who and why', async () => {
-    const { project } = await halted();
-    const { stdout } = await runForge(project, ['memory', 'restore', '--reason', 'an editor'], HUMAN);
-    expect(stdout).toMatch(/^1 execution record put back\naudit [0-9a-f]{12}\nMemory is intact\.\n$/);
-    expect(project.has(HALT)).toBe(false);
-    expect((await logOf(project, 'audit')).at(-1)?.record).toMatchObject({
-      kind: 'restored',
-      by: 'terminal',
-      reason: 'an editor',
-      count: 1,
-    });
-    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
-    rmSync(project.path('.git/forge/ledger.json'));
-    expect(await verify(project)).toMatchObject({ status: 'intact', exitCode: 0 });
   });
 });

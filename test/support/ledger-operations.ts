@@ -1,7 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { redact } from '../../src/ledger/redact.js';
-import { repair } from '../../src/ledger/repair.js';
+import { forgeJson } from './forge.js';
 import { type Desk, LEDGER, type World } from './ledger-world.js';
 
 export type Operation = (world: World, desk: Desk) => Promise<void> | void;
@@ -39,6 +38,10 @@ const parents = (desk: Desk): number =>
 /** The first commits, which have the folder's own files, stay. */
 const canUndo = (desk: Desk): boolean =>
   parents(desk) === 1 && desk.run('cat-file', '-e', `HEAD~1:${LEDGER}`).code === 0;
+
+/** A decision as a person types it. */
+const human = (desk: Desk, ...words: string[]): Promise<object> =>
+  forgeJson({ dir: desk.root }, ['memory', ...words, '--reason', 'a test'], { terminal: true });
 
 export const OPERATIONS: Record<string, Operation> = {
   append: (world, desk) => world.record(desk),
@@ -376,13 +379,15 @@ export const OPERATIONS: Record<string, Operation> = {
     writeFileSync(path, before);
   },
   'memory repair': async (world, desk) => {
-    const missing = world.random(2) === 0 ? ('put_back' as const) : ('discard' as const);
     const before = await world.check(desk);
-    await repair(desk.context, { missing, by: 'terminal', reason: 'a test' });
-    if (missing === 'discard')
-      for (const { kind, ids } of before.findings)
-        if (/^(removed_by_commit|published|missing)$/.test(kind))
-          for (const id of ids) world.discarded.add(id);
+    const missing = before.findings
+      .filter(({ kind }) => /^(removed_by_commit|published|missing)$/.test(kind))
+      .flatMap(({ ids }) => ids);
+    if (missing.length > 0 && world.random(2) === 0) {
+      await human(desk, 'repair', ...missing.flatMap((id) => ['--discard', id]));
+      for (const id of missing) world.discarded.add(id);
+    }
+    if (before.findings.some(({ hint }) => hint)) await human(desk, 'repair');
     if (before.findings.some(({ kind }) => kind === 'journal'))
       for (const id of world.flipped) world.discarded.add(id);
     const { findings } = await world.check(desk);
@@ -402,7 +407,7 @@ export const OPERATIONS: Record<string, Operation> = {
     const returned = findings.filter(({ kind }) => kind === 'returned').flatMap(({ ids }) => ids);
     for (const one of new Set([...returned, ...(id && world.random(2) === 0 ? [id] : [])])) {
       world.redacted.add(one);
-      redact(desk.context, one, { by: 'terminal', reason: 'a test' });
+      await human(desk, 'redact', one);
     }
     const after = await world.check(desk);
     if (after.findings.some(({ kind }) => kind === 'returned'))

@@ -1,25 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Disk } from '../../src/core/disk.js';
 import { layoutOf } from '../../src/core/paths.js';
 import { liveness, self } from '../../src/core/process-identity.js';
 import { gitIn, openObjects } from '../../src/git/client.js';
-import { append, initLedger } from '../../src/ledger/append.js';
+import { append } from '../../src/ledger/append.js';
 import type { Finding } from '../../src/ledger/compare.js';
 import type { LedgerContext } from '../../src/ledger/context.js';
-import { ledgerId } from '../../src/ledger/record.js';
 import { type Verdict, verify } from '../../src/ledger/verify.js';
+import { BIN } from './forge.js';
 
 export const LEDGER = '.forge/memory/ledger';
 
@@ -198,12 +190,6 @@ export interface Tally {
   counts: Record<string, number>;
 }
 
-const SETUP = [
-  ['.forge/.gitignore', '/local/\n/memory/*.jsonl\n/memory/long-term/notes.jsonl\n'],
-  ['.forge/.gitattributes', '/memory/ledger/*.jsonl -text -filter -ident -working-tree-encoding\n'],
-  ['README.md', 'A project\n'],
-] as const;
-
 /** Two clones of a bare server, where anything happens that people do with git. */
 export class World {
   readonly folder = mkdtempSync(join(tmpdir(), 'forge-play-'));
@@ -230,13 +216,10 @@ export class World {
   constructor(readonly random: (below: number) => number) {
     execFileSync('git', ['init', '-q', '--bare', '-b', 'main', this.server]);
     const ada = this.clone('ada');
-    for (const [path, text] of SETUP) {
-      mkdirSync(join(ada.root, path, '..'), { recursive: true });
-      writeFileSync(join(ada.root, path), text);
-    }
+    writeFileSync(join(ada.root, 'README.md'), 'A project\n');
     ada.git('add', '-A');
     ada.run('commit', '-qm', 'Start');
-    initLedger(ada.context, ledgerId(ada.git('rev-parse', 'HEAD')));
+    execFileSync(process.execPath, [BIN, 'init', '--yes', '--quiet'], { cwd: ada.root, stdio: 'ignore' });
     ada.git('add', '-A');
     ada.run('commit', '-qm', 'Init');
     ada.git('push', '-q', 'origin', 'HEAD:main');

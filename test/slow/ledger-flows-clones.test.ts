@@ -1,18 +1,20 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { forgeJson } from '../support/forge.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { SESSION } from '../support/forge-project.js';
 import {
   cloneDesk,
+  containers,
   type Desk,
   deskAt,
   expectIntact,
   expectSettled,
+  idsHere,
   makeDesk,
   makeServer,
+  repair,
   restoredHere,
-  segments,
 } from '../support/ledgers.js';
 import { makeFolder, makeRepository, type Project, projectAt } from '../support/project.js';
 
@@ -55,29 +57,7 @@ describe('clones', () => {
     expect([await restoredHere(one), await restoredHere(two)]).toEqual([0, 0]);
   });
 
-  it.each(Object.entries(PULLS))(
-    'LTM-17 two clones that both folded on main meet by %s',
-    async (_name, pull) => {
-      const [one, two] = await twoClones();
-      const ids: string[] = [];
-      for (const desk of [one, two]) {
-        ids.push(...(await desk.records(3)), ...(await desk.note()));
-        await desk.end();
-      }
-      one.git('push', '-q');
-      two.git(...pull);
-
-      await expectSettled(two, ids);
-      ids.push(...(await two.record()));
-      await two.end();
-      expect(segments(two, 'execution')).toEqual([]);
-      two.git('push', '-q');
-      one.git(...pull);
-      await expectSettled(one, ids);
-    },
-  );
-
-  it('LTM-17 pulls over records that are not committed, folds and all', async () => {
+  it('LTM-17 pulls over records that are not committed', async () => {
     const [one, two] = await twoClones();
     const ids = await two.record();
     ids.push(...(await work(one)));
@@ -115,11 +95,6 @@ describe('clones', () => {
   ])('LTM-17 a %s clone verifies, appends and pushes', async (_name, options, note) => {
     const [one, two] = await twoClones();
     const ids = [...(await work(one)), ...(await work(one))];
-    one.git('rm', '-q', ...segments(one, 'notes'));
-    one.git('commit', '-qm', 'Dropped by a revert');
-    await one.start();
-    one.commit();
-    one.git('push', '-q');
     const server = one.git('remote', 'get-url', 'origin');
     const three = cloneDesk({ dir: `file://${server}` }, ...options);
     await expectSettled(three, ids);
@@ -129,13 +104,13 @@ describe('clones', () => {
     await expectSettled(two, ids);
   });
 
-  it('LTM-17 a sparse checkout says what it leaves out, and appends to it', async () => {
+  it('LTM-17 a sparse checkout misses nothing, and appends to it', async () => {
     const [one, two] = await twoClones();
     const ids = await work(one);
-    two.git('sparse-checkout', 'set', '--no-cone', '/*', '!/.forge/memory/evaluation.d/');
+    two.git('sparse-checkout', 'set', '--no-cone', '/*', '!/.forge/memory/ledger/');
     two.git('pull', '-q');
     await expectSettled(two, []);
-    expect((await two.verify()).notes.join()).toContain('leaves out');
+    expect(idsHere(two).size).toBe(0);
     ids.push(...(await two.record()));
     two.git('add', '-A', '--sparse');
     two.git('commit', '-qm', 'Sparse');
@@ -143,7 +118,7 @@ describe('clones', () => {
     await expectSettled(two, ids);
   });
 
-  it('LTM-03 LTM-17 a copied folder and its original never write one segment', async () => {
+  it('LTM-03 LTM-17 a copied folder and its original never write one file', async () => {
     const [one, two] = await twoClones();
     const ids = await one.record();
     const copy = deskAt(join(makeFolder(), 'copy'));
@@ -166,7 +141,7 @@ describe('clones', () => {
     for (const file of [SESSION, '.git/forge/session-ids.json'])
       writeFileSync(two.path(file), readFileSync(two.path(file), 'utf8').replace(other, id));
     const ids = [...(await work(one)), ...(await work(two, false))];
-    expect(segments(two, 'notes')[0]).toContain(id);
+    expect(containers(two).filter((path) => path.includes(id))).toHaveLength(1);
     two.git(...PULLS.pull);
     await expectSettled(two, ids);
   });
@@ -188,19 +163,92 @@ describe('clones', () => {
     await expectSettled(desks[1], ids);
   });
 
-  it('LTM-10 LTM-17 one side compacts while the other appends', async () => {
+  it('LTM-17 LTM-19 one side redacts while the other appends, and one there as well', async () => {
     const [one, two] = await twoClones();
-    const ids = await one.records(1010);
+    const [first = ''] = await one.note('swordfish');
+    const ids = await one.record();
     one.commit();
     one.git('push', '-q');
     two.git('pull', '-q');
+    const [second = ''] = await two.note('plover');
     ids.push(...(await work(two, false)));
-    const { archived } = await forgeJson<{ archived: number }>(one, ['memory', 'compact']);
-    expect(archived).toBe(10);
-    one.commit('Compacted');
+    for (const [desk, id] of [
+      [one, first],
+      [two, second],
+    ] as const) {
+      await forgeJson(desk, ['memory', 'redact', id, '--reason', 'x'], { terminal: true });
+      desk.commit();
+    }
     one.git('push', '-q');
     two.git(...PULLS.pull);
     await expectSettled(two, ids);
+    two.git('push', '-q');
+    one.git('pull', '-q');
+    await expectSettled(one, ids);
+    for (const desk of [one, two])
+      expect(containers(desk).filter((path) => /swordfish|plover/.test(desk.read(path)))).toEqual([]);
+  });
+
+  it('LTM-21 a record of another writer that went with its branch is a note at most', async () => {
+    const [one, two] = await twoClones();
+    one.git('switch', '-qc', 'rejected');
+    await work(one);
+    two.git('fetch', '-q');
+    two.git('switch', '-q', 'rejected');
+    await expectSettled(two, []);
+    two.git('switch', '-q', 'main');
+    two.git('branch', '-qD', 'rejected');
+    two.git('push', '-q', 'origin', ':rejected');
+    await expectSettled(two, []);
     expect(await restoredHere(two)).toBe(0);
+  });
+
+  it('LTM-21 what was published and taken back waits for a person, whose answer counts in every clone', async () => {
+    const [one, two] = await twoClones();
+    one.git('switch', '-qc', 'rejected');
+    const ids = await work(one);
+    await one.verify();
+    one.git('switch', '-q', 'main');
+    one.git('branch', '-qD', 'rejected');
+    one.git('push', '-q', 'origin', ':rejected');
+    const { status, notes } = await one.verify();
+    expect([status, notes.join()]).toEqual([
+      'intact',
+      expect.stringMatching(/3 records written here were published, and the branch is gone/),
+    ]);
+    await repair(one, '--discard', 'rejected');
+    expect((await one.verify()).notes.join()).not.toContain('published');
+    expect(idsHere(one)).not.toContain(ids[0]);
+    one.commit();
+    one.git('push', '-q');
+    two.git('pull', '-q');
+    await expectSettled(two, []);
+  });
+
+  it('LTM-21 a removal by a commit is settled once for all clones: by its commit or by an id', async () => {
+    const [one, two] = await twoClones();
+    const ids = await work(one);
+    one.git('revert', '--no-edit', 'HEAD');
+    one.git('push', '-q');
+    two.git('pull', '-q');
+    for (const desk of [one, two]) {
+      const { exitCode } = await runForge(desk, ['memory', 'verify']);
+      expect([exitCode, (await desk.verify()).problems[0]?.message]).toEqual([
+        1,
+        expect.stringMatching(/^3 records were removed by commit [0-9a-f]{7} \(Revert "Work"\)$/),
+      ]);
+    }
+    await repair(one, '--discard', ids[0]?.slice(0, 12) ?? '');
+    expect((await one.verify()).problems[0]?.ids).toEqual(ids.slice(1));
+    await repair(one, '--discard', one.git('rev-parse', 'HEAD'));
+    one.commit();
+    one.git('push', '-q');
+    two.git('pull', '-q');
+    for (const desk of [one, two]) await expectSettled(desk, []);
+    const unknown = ['memory', 'repair', '--reason', 'x', '--discard', 'nowhere'];
+    expect(await forgeError(one, unknown, { terminal: true })).toMatchObject({
+      exitCode: 2,
+      code: 'discard.unknown',
+    });
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../support/ledgers.js';
 import { type Project, run } from '../support/project.js';
 
-/** What a forge on the web does with a pull request: in a bare repository, where no merge driver is. */
+/** What a forge on the web does with a pull request: in a bare repository. */
 function mergeThere(server: Project, from: string, how: 'merge' | 'squash' = 'merge'): void {
   const merged = run(server.dir, 'git', ['merge-tree', '--write-tree', 'main', from]);
   expect(merged, `${from}: ${merged.stdout}`).toMatchObject({ exitCode: 0 });
@@ -34,8 +34,8 @@ async function hosted(): Promise<{ server: Project; desk: Desk }> {
   return { server, desk };
 }
 
-/** A session on `main` that folds, pushed. */
-async function foldOnMain(desk: Desk): Promise<string[]> {
+/** A session on `main`, pushed. */
+async function sessionOnMain(desk: Desk): Promise<string[]> {
   desk.git('switch', '-q', 'main');
   desk.git('pull', '-q', '--ff-only');
   await desk.start();
@@ -46,36 +46,36 @@ async function foldOnMain(desk: Desk): Promise<string[]> {
 }
 
 describe('merges on a server', () => {
-  it('LTM-17 two branches with 50 records each, after main was folded', async () => {
+  it('LTM-17 two branches with 50 records each, after a session on main', async () => {
     const { server, desk } = await hosted();
     const ids = await branch(desk, 'one', 'main', 50);
     ids.push(...(await branch(desk, 'two', 'main', 50)));
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     mergeThere(server, 'one');
     mergeThere(server, 'two');
 
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     await expectSettled(desk, ids);
     expect(await restoredHere(desk)).toBe(0);
   });
 
-  it('LTM-17 stacked branches, the lower one squashed and main folded in between', async () => {
+  it('LTM-17 stacked branches, the lower one squashed and a session on main in between', async () => {
     const { server, desk } = await hosted();
     const ids = await branch(desk, 'lower', 'main');
     ids.push(...(await branch(desk, 'upper', 'lower')));
     mergeThere(server, 'lower', 'squash');
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     mergeThere(server, 'upper');
 
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     await expectSettled(desk, ids);
   });
 
-  it('LTM-17 a branch that took main in after a fold, and goes on', async () => {
+  it('LTM-17 a branch that took main in, and goes on', async () => {
     const { server, desk } = await hosted();
     const ids = await branch(desk, 'long', 'main');
     mergeThere(server, 'long');
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     desk.git('switch', '-q', 'long');
     desk.git('merge', '-q', '--no-edit', 'main');
     ids.push(...(await desk.record()));
@@ -83,27 +83,26 @@ describe('merges on a server', () => {
     desk.git('push', '-q', 'origin', 'long');
     mergeThere(server, 'long');
 
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     await expectSettled(desk, ids);
   });
 
   it('LTM-17 a fork whose own main went on', async () => {
     const { server, desk } = await hosted();
-    const fork = makeServer(desk.git('remote', 'remove', 'origin') === '' ? desk : desk);
-    const forked = cloneDesk(fork);
-    forked.write('.forge/config.toml', `${forked.read('.forge/config.toml')}`);
+    const forked = cloneDesk(server);
+    await forked.start();
+    const ids = await forked.record();
+    await forked.end();
     await forked.start();
     forked.git('switch', '-qc', 'patch');
-    const ids = await forked.records(2);
+    ids.push(...(await forked.records(2)));
     forked.commit();
     await forked.end();
     forked.git('push', '-q', server.dir, 'patch');
-    desk.git('remote', 'set-url', 'origin', server.dir);
-    desk.git('fetch', '-q');
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     mergeThere(server, 'patch');
 
-    ids.push(...(await foldOnMain(desk)));
+    ids.push(...(await sessionOnMain(desk)));
     await expectSettled(desk, ids);
   });
 });

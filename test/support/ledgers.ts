@@ -13,7 +13,7 @@ export type Ids = readonly string[];
 interface Verified {
   status: string;
   notes: string[];
-  problems: { code: string; message: string; file: string }[];
+  problems: { code: string; message: string; file: string; ids: string[]; hint: string }[];
   restored: string[];
 }
 
@@ -188,17 +188,36 @@ export async function restoredHere(desk: Desk): Promise<number> {
 /** A flow: what it does at a desk, and the records that have to be there afterwards. */
 export interface Flow {
   run(desk: Desk): Promise<Ids>;
-  /** Git takes records away on the way: they come back, and the audit ledger says so. */
-  restores?: true;
+  /** Git took records away. `restored`: they come back. `removed`: commit by commit, a person decides. */
+  ends?: 'restored' | 'removed';
 }
 
 /** Runs a flow at a fresh desk and checks all that has to hold after it. */
-export async function expectFlow({ run, restores }: Flow): Promise<void> {
+export async function expectFlow({ run, ends }: Flow): Promise<void> {
   const desk = await makeDesk();
   await desk.start();
   const ids = await run(desk);
+  if (ends === 'removed') await expectRemoved(desk, ids);
   await expectSettled(desk, ids);
   const restored = await restoredHere(desk);
-  if (restores) expect(restored).toBeGreaterThan(0);
+  if (ends === 'restored') expect(restored).toBeGreaterThan(0);
   else expect(restored).toBe(0);
 }
+
+/** The finding names exactly the missing records, forge brings none of them back, and one answer puts them back. */
+export async function expectRemoved(desk: Desk, ids: Ids): Promise<void> {
+  await desk.start();
+  const { exitCode } = await runForge(desk, ['memory', 'verify']);
+  const { status, problems, restored } = await desk.verify();
+  const gone = ids.filter((id) => !idsHere(desk).has(id));
+  expect({ exitCode, status, restored }).toEqual({ exitCode: 1, status: 'removed', restored: [] });
+  expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['removed_by_commit']));
+  expect(problems.flatMap((problem) => problem.ids).sort()).toEqual([...gone].sort());
+  expect(gone).not.toEqual([]);
+  await desk.record();
+  await repair(desk);
+}
+
+/** `forge memory repair` as a person answers it. */
+export const repair = (desk: Pick<Project, 'dir'>, ...options: string[]): Promise<object> =>
+  forgeJson(desk, ['memory', 'repair', '--reason', 'it was an accident', ...options], { terminal: true });

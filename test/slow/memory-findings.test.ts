@@ -1,0 +1,421 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { atTerminal } from '../support/e2e-terminal.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { repair } from '../support/ledgers.js';
+import {
+  commit,
+  containerOf,
+  containersOf,
+  cyclesOf,
+  flipByte,
+  HALT,
+  HUMAN,
+  JOURNAL,
+  LEDGER,
+  linesOf,
+  logOf,
+  putLines,
+  record,
+  typeHint,
+  type Verified,
+  verify,
+  withCycles,
+} from '../support/memory.js';
+import type { Project } from '../support/project.js';
+import { SAMPLES } from '../support/samples.js';
+
+const CODES = { intact: 0, removed: 1, corrupted: 4, halted: 4, secret: 5 };
+const REPAIR = 'forge memory repair';
+
+type Damage = (project: Project, file: string, lines: string[]) => void;
+
+/** What `memory verify` says of a damage. */
+interface Said {
+  status: Verified['status'];
+  code?: Verified['problems'][number]['code'];
+  line?: number;
+  message?: RegExp;
+  /** Of the notes. */
+  note?: RegExp;
+  /** How many records came back at once. */
+  restored?: number;
+}
+
+const sha256 = (line: string): string => createHash('sha256').update(line.trimStart()).digest('hex');
+const bytesOf = (project: Project, file: string): Buffer => readFileSync(project.path(file));
+const cut =
+  (count: number): Damage =>
+  (project, file) =>
+    truncateSync(project.path(file), bytesOf(project, file).length - count);
+const spoil =
+  (change: (lines: string[]) => string[]): Damage =>
+  (project, file, lines) =>
+    putLines(project, file, change([...lines]));
+
+/** Lines with fresh links, as a program writes them that knows the format. */
+function relink(lines: readonly string[], change: (record: Record<string, unknown>) => void): string[] {
+  const indent = /^ */.exec(lines[0] ?? '')?.[0] ?? '';
+  let prev: string | null = null;
+  return lines.map((line) => {
+    const body = JSON.parse(line) as Record<string, unknown>;
+    change(body);
+    const text: string = JSON.stringify({ ...body, prev });
+    prev = sha256(text);
+    return indent + text;
+  });
+}
+
+/** Damage of the file with three cycles, which no commit has: the journal knows them all. */
+const JOURNALED: Record<string, [Damage, Said]> = {
+  'B-23 a torn last line': [cut(10), { status: 'intact', restored: 1, note: /:3: an unfinished line/ }],
+  'B-24 a whole last line without LF': [cut(1), { status: 'intact' }],
+  'B-25 one bit flipped in the middle': [
+    (project, file, lines) =>
+      flipByte(project, file, project.read(file).indexOf('"task_id":"A"', lines[0]?.length) + 11),
+    { status: 'corrupted', code: 'edited', line: 2, message: /the record was changed/ },
+  ],
+  'B-25 a bit that breaks the JSON': [
+    (project, file) => flipByte(project, file, project.read(file).indexOf('{')),
+    { status: 'corrupted', code: 'unreadable', line: 1, message: /not JSON/ },
+  ],
+  'B-26 a removed line': [
+    spoil((lines) => lines.toSpliced(1, 1)),
+    { status: 'corrupted', code: 'unreadable', line: 2, message: /"prev" is not the id of the line before/ },
+  ],
+  'B-26 a line that stands twice': [
+    spoil((lines) => lines.toSpliced(1, 0, lines[1] as string)),
+    { status: 'corrupted', code: 'unreadable', line: 3, message: /"prev" is not the id of the line before/ },
+  ],
+  'B-26 lines in another order': [
+    spoil(([one, two, three]) => [one, three, two] as string[]),
+    { status: 'corrupted', code: 'unreadable', line: 2, message: /"prev" is not the id of the line before/ },
+  ],
+  'B-27 a file cut after its first line': [
+    spoil((lines) => lines.slice(0, 1)),
+    { status: 'intact', restored: 2 },
+  ],
+  'B-27 an emptied file': [spoil(() => []), { status: 'intact', restored: 3 }],
+  'B-28 a file written anew with a valid chain': [
+    spoil((lines) => relink(lines, (body) => Object.assign(body, { exit_code: 7 }))),
+    { status: 'corrupted', code: 'edited', line: 1, message: /the record was changed/ },
+  ],
+  'B-29 a missing file': [(project, file) => rmSync(project.path(file)), { status: 'intact', restored: 3 }],
+  'B-30 CRLF line ends': [
+    (project, file) => project.write(file, project.read(file).replaceAll('\n', '\r\n')),
+    { status: 'intact', note: /CRLF line ends.*\.gitattributes.*-text/ },
+  ],
+  'B-30 a record whose text holds a CR': [
+    (project, file) => project.write(file, project.read(file).replace('"A"', '"\r"')),
+    { status: 'corrupted', code: 'unreadable', line: 1, message: /not JSON/ },
+  ],
+  'B-31 a blank line': [
+    spoil((lines) => lines.toSpliced(1, 0, '')),
+    { status: 'corrupted', code: 'unreadable', line: 2, message: /a blank line/ },
+  ],
+  'B-31 a line of spaces': [
+    spoil((lines) => lines.toSpliced(3, 0, '   ')),
+    { status: 'corrupted', code: 'unreadable', line: 4, message: /a blank line/ },
+  ],
+  'B-32 a line of 2 MB': [
+    spoil((lines) => [...lines, 'x'.repeat(2_000_000)]),
+    { status: 'corrupted', code: 'unreadable', line: 4, message: /longer than 1048576 bytes/ },
+  ],
+  'B-32 a line of 200 MB': [
+    (project, file) => truncateSync(project.path(file), 200_000_000),
+    { status: 'corrupted', code: 'unreadable', line: 0, message: /larger than/ },
+  ],
+  'B-33 a tail filled with zeros': [
+    (project, file) => truncateSync(project.path(file), bytesOf(project, file).length + 4096),
+    { status: 'intact', note: /:4: an unfinished line/ },
+  ],
+  'B-34 conflict markers': [
+    spoil((lines) => lines.toSpliced(1, 0, '<<<<<<< HEAD')),
+    { status: 'corrupted', code: 'unreadable', line: 2, message: /a merge conflict marker/ },
+  ],
+  'B-35 a number that is not above its parent’s': [
+    spoil((lines) => [
+      ...lines,
+      ...relink(lines, () => {})
+        .slice(0, 1)
+        .map((line) => line.replace('"prev":null', `"prev":"${sha256(lines[2] as string)}"`)),
+    ]),
+    { status: 'corrupted', code: 'unreadable', line: 4, message: /"n" is 2, the line before has/ },
+  ],
+  'B-20 a link in place of the file': [
+    (project, file) => {
+      rmSync(project.path(file));
+      symlinkSync('/etc/passwd', project.path(file));
+    },
+    { status: 'corrupted', code: 'unreadable', line: 0, message: /not a regular file/ },
+  ],
+};
+
+async function expectSaid(project: Project, file: string, said: Said): Promise<Verified> {
+  const found = await verify(project);
+  expect(found).toMatchObject({ status: said.status, exitCode: CODES[said.status] });
+  expect(found.restored).toHaveLength(said.restored ?? 0);
+  if (said.note) expect(found.notes.join('\n')).toMatch(said.note);
+  if (said.code === undefined) {
+    expect(found.problems).toEqual([]);
+    return found;
+  }
+  const [first] = found.problems;
+  expect(first).toMatchObject({ code: said.code, hint: REPAIR });
+  if (said.line !== undefined) expect(first).toMatchObject({ file, line: said.line });
+  if (said.message) expect(first?.message).toMatch(said.message);
+  return found;
+}
+
+/** Everything that was acknowledged is there, memory is intact, and writing works. */
+async function expectWell(project: Project, ids: Iterable<string>): Promise<void> {
+  const found = await verify(project);
+  expect(found).toMatchObject({ status: 'intact', exitCode: 0, problems: [] });
+  const { records } = await forgeJson<{ records: { id: string }[] }>(project, [
+    'memory',
+    'log',
+    '--limit',
+    '1000',
+  ]);
+  const here = new Set(records.map(({ id }) => id));
+  expect([...ids].filter((id) => !here.has(id))).toEqual([]);
+  expect(project.has(HALT)).toBe(false);
+  await record(project);
+  commit(project);
+  await forgeJson(project, ['session', 'start']);
+  await forgeJson(project, ['session', 'end']);
+  expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
+}
+
+async function expectHalted(project: Project): Promise<void> {
+  for (const args of [
+    ['note', 'add', 'x'],
+    ['session', 'start'],
+  ])
+    expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
+}
+
+describe('memory that was damaged', () => {
+  it.each(Object.entries(JOURNALED))('LTM-04 LTM-21 %s, before a commit', async (_name, [damage, said]) => {
+    const { project, file, lines } = await withCycles();
+    const ids = lines.map(sha256);
+    damage(project, file, lines);
+    await expectSaid(project, file, said);
+    if (said.status === 'corrupted') {
+      await expectHalted(project);
+      const dry = await runForge(project, ['memory', 'repair', '--reason', 'text', '-n', '--json'], HUMAN);
+      expect(dry.exitCode, dry.stderr).toBe(0);
+      expect((await verify(project)).exitCode).toBe(4);
+      await repair(project);
+      expect((await logOf(project, 'audit')).map(({ kind }) => kind)).toEqual(['repaired']);
+    }
+    await expectWell(project, ids);
+  });
+
+  /** Where no journal knows the records: what only git has. */
+  const COMMITTED: Record<string, [Damage, Said]> = {
+    'B-23 a torn last line': [cut(10), { status: 'removed', code: 'set_back' }],
+    'B-25 one bit flipped in the last line': [
+      (project, file) => flipByte(project, file, project.read(file).lastIndexOf('"task_id":"A"') + 11),
+      { status: 'corrupted', code: 'edited', line: 3 },
+    ],
+    'B-27 a file cut after its first line': [
+      spoil((lines) => lines.slice(0, 1)),
+      { status: 'removed', code: 'set_back' },
+    ],
+    'B-28 a file written anew, with another name': [
+      (project, file, lines) => {
+        rmSync(project.path(file));
+        const anew = relink(lines, (body) => Object.assign(body, { seg: 'abcdef00', exit_code: 7 }));
+        putLines(project, `${LEDGER}/solo-abcdef00.jsonl`, anew);
+      },
+      { status: 'removed', code: 'set_back', note: /forge did not write here/ },
+    ],
+    'B-29 a missing file': [
+      (project, file) => rmSync(project.path(file)),
+      { status: 'removed', code: 'set_back' },
+    ],
+    'B-29 a missing folder': [
+      (project) => rmSync(project.path(LEDGER), { recursive: true }),
+      { status: 'removed', code: 'set_back' },
+    ],
+    'B-34 conflict markers': [
+      spoil((lines) => ['<<<<<<< HEAD', ...lines.slice(0, 1), '=======', ...lines.slice(1), '>>>>>>> x']),
+      { status: 'corrupted', code: 'unreadable', line: 1, message: /a merge conflict marker/ },
+    ],
+  };
+
+  it.each(Object.entries(COMMITTED))(
+    'LTM-04 LTM-21 %s, with nothing but the commit',
+    async (_name, [damage, said]) => {
+      const { project, file, lines } = await withCycles();
+      commit(project);
+      rmSync(project.path('.git/forge'), { recursive: true });
+      damage(project, file, lines);
+      await expectSaid(project, file, said);
+      await repair(project);
+      await expectWell(project, said.note ? [] : lines.map(sha256));
+    },
+  );
+
+  it('B-25 LTM-03 LTM-21 an edit that was committed is damage, names its commit, and the former record comes back', async () => {
+    const { project, file, lines } = await withCycles();
+    commit(project);
+    rmSync(project.path('.git/forge'), { recursive: true });
+    putLines(
+      project,
+      file,
+      relink(lines, (body) => Object.assign(body, { exit_code: 7 })),
+    );
+    commit(project);
+    const head = project.git('rev-parse', 'HEAD');
+    const { problems } = await expectSaid(project, file, { status: 'corrupted', code: 'edited', line: 1 });
+    expect(problems[0]?.commit).toBe(head);
+    expect(problems.flatMap(({ ids }) => ids)).toEqual(lines.map(sha256));
+    await repair(project);
+    await expectWell(project, lines.map(sha256));
+  });
+
+  it('B-25 LTM-21 where no copy is known a person vouches for the bytes, and writing works again', async () => {
+    const { project, file, lines } = await withCycles();
+    rmSync(project.path(JOURNAL));
+    putLines(project, file, lines.toSpliced(1, 1, 'no record'));
+    const damaged = bytesOf(project, file);
+    await expectSaid(project, file, { status: 'corrupted', code: 'unreadable', line: 2 });
+    await repair(project);
+    expect(bytesOf(project, file)).toEqual(damaged);
+    const [repaired] = await logOf(project, 'audit');
+    expect(repaired?.record).toMatchObject({
+      kind: 'repaired',
+      by: 'terminal',
+      reason: 'it was an accident',
+      subjects: expect.arrayContaining([sha256('no record')]),
+    });
+    await expectWell(
+      project,
+      [lines[0], lines[2]].map((line) => sha256(line as string)),
+    );
+  });
+
+  it('B-35 LTM-21 two files with different records in one place, and a number below a head that it names', async () => {
+    const { project, file, lines } = await withCycles();
+    const [, , third = ''] = lines;
+    const seg = file.slice(-14, -6);
+    const other = third.replace('"exit_code":0', '"exit_code":1');
+    putLines(project, `${LEDGER}/put-${seg}-00000000.jsonl`, [...lines.slice(0, 2), other]);
+    const { ledger } = JSON.parse(lines[0] as string) as { ledger: string };
+    const late = { v: 1, tier: 'note', n: 2, seg: 'abcdef00', prev: null, seen: [sha256(third)], ledger };
+    putLines(project, `${LEDGER}/solo-abcdef00.jsonl`, [
+      JSON.stringify({ ...late, kind: 'note', text: 'x' }),
+    ]);
+    const { problems, exitCode } = await verify(project);
+    expect([exitCode, problems.map(({ code }) => code)]).toEqual([4, ['link', 'link']]);
+    expect(problems.map(({ message }) => message).join('\n')).toMatch(
+      /another record has the same place.*"n" is 2, not greater/s,
+    );
+    await expectHalted(project);
+    await repair(project);
+    await expectWell(project, lines.map(sha256));
+  });
+
+  it('B-35 LTM-21 another ledger’s records are a finding, halt nothing, and are taken in', async () => {
+    const { project, lines } = await withCycles();
+    const links = { v: 1, tier: 'note', n: 1, seg: 'abcdef00', prev: null, seen: [], ledger: 'f'.repeat(64) };
+    const file = `${LEDGER}/solo-abcdef00.jsonl`;
+    putLines(project, file, [JSON.stringify({ ...links, kind: 'note', text: 'foreign' })]);
+    await expectSaid(project, file, { status: 'removed', code: 'foreign' });
+    await record(project);
+    await repair(project);
+    expect((await logOf(project, 'note')).map(({ record: { text } }) => text)).toEqual(['foreign']);
+    await expectWell(project, lines.map(sha256));
+  });
+
+  it('B-27 LTM-21 more than 20 lost records are a note, and come back when a person says so', async () => {
+    const project = await makeForge();
+    for (let i = 0; i < 11; i++) await record(project, '--classification', 'SUCCESS');
+    const ids = (await cyclesOf(project)).map(({ id }) => id);
+    project.git('clean', '-qfdx', '.forge/memory');
+    const { notes } = await expectSaid(project, '', { status: 'intact' });
+    expect(notes.join()).toMatch(/2\d records written here are nowhere; nothing was put back/);
+    await repair(project);
+    await expectWell(project, ids);
+  });
+
+  it('B-104 LTM-14 a removed override record comes back, and an edited one is damage', async () => {
+    const project = await makeForge();
+    const freeze = ['memory', 'override', 'freeze', '--reason', 'a test'];
+    await forgeJson(project, freeze, HUMAN);
+    const file = containerOf(project);
+    const lines = linesOf(project, file);
+    putLines(project, file, []);
+    await expectSaid(project, file, { status: 'intact', restored: lines.length });
+    const [, back = ''] = containersOf(project);
+    project.write(back, project.read(back).replace('a test', 'a lie!'));
+    rmSync(project.path(file));
+    await expectSaid(project, back, { status: 'corrupted', code: 'edited', line: 1 });
+    await repair(project);
+    expect((await logOf(project, 'audit'))[0]?.record).toMatchObject({ reason: 'a test' });
+    await expectWell(project, lines.map(sha256));
+  });
+
+  it('B-37 LTM-19 a secret that a hand wrote is found, and its hint takes it out', async () => {
+    const { project, file } = await withCycles();
+    const secret = SAMPLES.secret();
+    rmSync(project.path(JOURNAL));
+    const lines = linesOf(project, file);
+    putLines(project, file, relink(lines, (body) => Object.assign(body, { task_id: secret })).slice(0, 1));
+    const { problems, exitCode, status } = await verify(project, '--scan');
+    expect([exitCode, status, problems.map(({ code }) => code)]).toEqual([5, 'secret', ['secret']]);
+    expect(problems[0]).toMatchObject({ file, line: 1 });
+    expect(JSON.stringify(problems)).not.toContain(secret);
+    await typeHint(project, problems[0]?.hint ?? '');
+    expect(await verify(project, '--scan')).toMatchObject({ status: 'intact', exitCode: 0 });
+    for (const path of containersOf(project)) expect(project.read(path)).not.toContain(secret);
+  });
+
+  it('B-31 LTM-03 line separators inside of a text are no line ends', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['note', 'add', 'one\u2028two\u2029three']);
+    expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
+    expect((await logOf(project, 'note'))[0]?.record.text).toContain('\u2028two\u2029three');
+  });
+
+  it('B-39 LTM-16 memory is written beside an unfinished rebase, an index lock and a detached HEAD', async () => {
+    const { project, lines } = await withCycles();
+    commit(project);
+    project.git('switch', '-q', '--detach');
+    project.write('.git/index.lock', '');
+    project.write('.git/MERGE_HEAD', `${project.git('rev-parse', 'HEAD')}\n`);
+    const { execution } = await record(project);
+    rmSync(project.path('.git/index.lock'));
+    rmSync(project.path('.git/MERGE_HEAD'));
+    await expectWell(project, [...lines.map(sha256), execution.id]);
+  });
+
+  it('LTM-21 as it is typed: verify shows the place and the command, and repair asks once and for the reason', async () => {
+    const { project, file } = await withCycles();
+    flipByte(project, file, project.read(file).indexOf('{'));
+    const { stdout } = await runForge(project, ['memory', 'verify']);
+    expect(stdout).toContain(`${file}:1 (byte 0)`);
+    expect(stdout).toContain(`→ ${REPAIR}`);
+    const { shown, exitCode } = await atTerminal(project, REPAIR.split(' ').slice(1), [
+      ['Do this?', 'y\r'],
+      ['Why?', 'cosmic ray\r'],
+    ]);
+    expect(exitCode, shown).toBe(0);
+    expect(shown).toMatch(/not JSON.*restore the file/s);
+    expect((await logOf(project, 'audit'))[0]?.record.reason).toBe('cosmic ray');
+    expect(await verify(project)).toMatchObject({ status: 'intact' });
+    // A person who says no changes nothing.
+    const [back = ''] = containersOf(project);
+    appendFileSync(project.path(back), 'no record\n');
+    const before = bytesOf(project, back);
+    const refused = await atTerminal(project, REPAIR.split(' ').slice(1), [['Do this?', 'n\r']]);
+    expect(refused.shown).toContain('Nothing was changed.');
+    expect(bytesOf(project, back)).toEqual(before);
+    writeFileSync(project.path(back), before.subarray(0, before.length - 10));
+    expect(await verify(project)).toMatchObject({ status: 'intact', problems: [] });
+  });
+});

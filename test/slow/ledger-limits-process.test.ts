@@ -14,11 +14,11 @@ describe.skipIf(process.platform !== 'linux')('limits of a process', () => {
   it('B-63 the file size (ulimit -f) is named, and the process is not killed by it', async () => {
     const project = begun();
     typed(project, ['memory', 'record', '--task', 'x'.repeat(6000), '--exit-code', '0']);
-    const before = contents(project, 'execution');
+    const before = contents(project);
     const error = errorOf(limited(project, 'ulimit -f 8', 'size'));
     expect(error).toMatchObject({ exitCode: 6, code: 'disk.efbig' });
     expect(error.message).toContain('the file size limit is reached');
-    expect(contents(project, 'execution').slice(0, before.length)).toEqual(before);
+    expect(contents(project).slice(0, before.length)).toEqual(before);
     await expectIntact(project);
   });
 
@@ -40,14 +40,14 @@ describe.skipIf(!canMount)('a small disk', () => {
   it('B-59 B-63 that is full: exit 6, earlier data untouched, works once there is room', () => {
     const project = begun();
     const script = `
-      cat .forge/memory/*.d/*.jsonl | sha256sum
+      cat .forge/memory/ledger/*.jsonl | sha256sum
       dd if=/dev/zero of=filler bs=4k 2>/dev/null
       i=0; while [ $i -lt 40 ]; do said=$(forge memory record --task $(printf %01000d $i) --exit-code 0 --key full-$i); case "$said" in *exit*) break;; esac; i=$((i+1)); done
       echo "$said" | grep -o 'the disk is full' | head -n 1; echo "$said" | tail -n 1
       rm filler
       forge memory record --task T --exit-code 0 --key after --quiet > /dev/null
       forge memory verify --json --quiet | grep -o '"status":"[a-z]*"'
-      cat .forge/memory/execution.d/*.jsonl | grep -c '"key":"after"'`;
+      cat .forge/memory/ledger/*.jsonl | grep -c '"key":"after"'`;
     const [, ...said] = onSmallDisk(project, 'size=3m', script).trim().split('\n');
     expect(said).toEqual(['the disk is full', 'exit 6', '"status":"intact"', '1']);
   });

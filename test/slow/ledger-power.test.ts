@@ -6,6 +6,7 @@ import { CrashDisk, type State } from '../support/crash-states.js';
 import { hasStrace, traceCalls } from '../support/faults.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { kills, report } from '../support/kills.js';
+import { LEDGER } from '../support/memory.js';
 import { countKeys, foundRecords, recordArgs } from '../support/memory-truth.js';
 import type { Project } from '../support/project.js';
 import { makeForgeRepository, typed } from '../support/typed.js';
@@ -54,7 +55,8 @@ interface Crash extends Scene {
   done: boolean;
 }
 
-const TORN = ['torn', 'edited'];
+/** What a half-written block may look like. */
+const TORN = ['unreadable', 'edited'];
 
 /** No state loses what was acknowledged, takes half a record for one, or has no way out. */
 async function expectSound(crash: Crash, what: unknown): Promise<string> {
@@ -118,7 +120,7 @@ async function replay(scene: Scene): Promise<{ states: number; found: Record<str
   return { states: chosen.length, found };
 }
 
-/** Records of two ledgers: in a commit, and in segments that are open. */
+/** Records in a commit, and in an open file. */
 function begun(): Project {
   const project = makeForgeRepository();
   typed(project, recordArgs('first'));
@@ -131,14 +133,14 @@ function begun(): Project {
 const acknowledged = ['first', 'second'];
 
 describe.skipIf(!hasStrace)('when the power fails', () => {
-  it('LTM-16 LTM-03 B-33 while a record is appended to open segments', async () => {
+  it('LTM-16 LTM-03 B-33 while a record is appended to an open file', async () => {
     const project = begun();
     const { states, found } = await replay({ project, acknowledged, args: recordArgs('new'), key: 'new' });
     expect(states).toBeGreaterThan(15);
     expect(found.intact).toBeGreaterThan(states / 2);
   });
 
-  it('LTM-16 LTM-03 B-33 while a record begins new segments', async () => {
+  it('LTM-16 LTM-03 B-33 while a record begins a new file', async () => {
     const project = begun();
     project.git('add', '.');
     project.git('commit', '-q', '-m', 'More');
@@ -147,20 +149,14 @@ describe.skipIf(!hasStrace)('when the power fails', () => {
     expect(found.intact).toBeGreaterThan(states / 2);
   });
 
-  it('LTM-16 LTM-03 while segments are folded into the fixed files', async () => {
-    const project = begun();
-    const { states, found } = await replay({ project, acknowledged, args: ['memory', 'fold'], key: null });
-    expect(states).toBeGreaterThan(15);
-    expect(found).toEqual({ intact: states });
-  });
-
   it('LTM-16 a folder that is made for a record is on the disk before the record counts', () => {
     const project = makeForgeRepository();
-    rmSync(project.path('.forge/memory/execution.d'), { recursive: true });
+    typed(project, ['memory', 'verify']);
+    rmSync(project.path(LEDGER), { recursive: true });
     const calls = traceCalls(project, recordArgs('new'));
-    const made = calls.findIndex(({ line }) => /^mkdir.*execution\.d".* = 0$/.test(line));
+    const made = calls.findIndex(({ line }) => /^mkdir.*memory\/ledger".* = 0$/.test(line));
     const synced = calls.findIndex(({ line }) => /^fsync.*\/\.forge\/memory>/.test(line));
-    const stored = calls.findIndex(({ line }) => /^write.*execution\.d/.test(line));
+    const stored = calls.findIndex(({ line }) => /^write.*memory\/ledger/.test(line));
     expect(made).toBeGreaterThan(0);
     expect(synced).toBeGreaterThan(made);
     expect(stored).toBeGreaterThan(synced);

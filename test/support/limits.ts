@@ -1,13 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Ended } from './faults.js';
 import { type FailedForge, forgeJson } from './forge.js';
+import { containersOf } from './memory.js';
 import { expectIntact, expectKept, recordArgs } from './memory-truth.js';
 import type { Project } from './project.js';
 import { makeForgeRepository, typed } from './typed.js';
 
-/** A repository with one record, whose segments are open. */
+/** A repository with one record, whose file is open. */
 export function begun(): Project {
   const project = makeForgeRepository();
   typed(project, recordArgs('first'));
@@ -15,15 +14,9 @@ export function begun(): Project {
 }
 
 export const record = (key: string): string[] => recordArgs(key, '--json', '--quiet');
-export const segments = (project: Project, tier: string): string[] => {
-  const folder = project.path('.forge/memory', `${tier}.d`);
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.jsonl'))
-    .map((name) => join(folder, name));
-};
-
-export const contents = (project: Project, tier: string): string[] =>
-  segments(project, tier).map((path) => readFileSync(path, 'utf8'));
+/** The bytes of each ledger file but the first record's. */
+export const contents = (project: Project): string[] =>
+  containersOf(project).map((path) => project.read(path));
 
 /** The error that the binary ended with. */
 export function errorOf({ exitCode, stderr, stdout }: Ended): FailedForge {

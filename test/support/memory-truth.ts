@@ -51,8 +51,10 @@ export const recordArgs = (key: string, ...more: string[]): string[] => [
 ];
 
 export interface Verified {
-  status: 'intact' | 'corrupted' | 'halted';
+  status: 'intact' | 'removed' | 'corrupted' | 'halted';
   problems: { code: string; file: string; line: number; message: string }[];
+  notes: string[];
+  restored: string[];
 }
 
 /** `forge memory verify`, whatever it finds. */
@@ -60,7 +62,7 @@ export async function verify(project: Project): Promise<Verified> {
   const { stdout, stderr, exitCode } = await runForge(project, ['memory', 'verify', '--json']);
   if (stdout === '') throw new Error(`forge memory verify: exit ${exitCode}: ${stderr}`);
   const found = JSON.parse(stdout) as Verified;
-  expect(exitCode).toBe(found.status === 'intact' ? 0 : 4);
+  expect(exitCode).toBe({ intact: 0, removed: 1, corrupted: 4, halted: 4 }[found.status]);
   return found;
 }
 
@@ -68,14 +70,14 @@ export async function expectIntact(project: Project, what: unknown = ''): Promis
   expect({ what, ...(await verify(project)) }).toMatchObject({ status: 'intact', problems: [] });
 }
 
-/** Nothing but lines that a kill cut off is found; a human settles them. Returns how many there were. */
-export async function settleTorn(project: Project, what: unknown): Promise<number> {
-  const { status, problems } = await verify(project);
+/** Nothing but lines that a kill cut off is noted. Returns how many there are. */
+export async function countTorn(project: Project, what: unknown): Promise<number> {
+  const { status, problems, notes } = await verify(project);
   expect({ what, status, problems }).toEqual({ what, status: 'intact', problems: [] });
-  return problems.length;
+  return notes.filter((note) => note.includes('an unfinished line')).length;
 }
 
-/** Every key that was acknowledged is in both ledgers, and none is twice. */
+/** Every key that was acknowledged has both of its records, and none is twice. */
 export function expectKept(project: Project, acknowledged: Iterable<string>, what: unknown = ''): void {
   for (const tier of ['execution', 'evaluation']) {
     const counts = countKeys(project, tier);

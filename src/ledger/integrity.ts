@@ -1,5 +1,6 @@
 import { corrupted, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
+import { isBuilder } from '../core/role.js';
 import { knowAllowed } from '../guard/allow.js';
 import { type GuardFinding, loadGuard, toFinding } from '../guard/guard.js';
 import { clearHalt, readHalt, writeHalt } from '../project/halt.js';
@@ -119,7 +120,9 @@ export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdic
  * halt whose cause is gone ends, with an audit record that says what it was.
  */
 export async function settleMemory(context: Context): Promise<Verdict> {
-  const verdict = await verify(ledgerOf(context));
+  // A builder writes no memory (LTM-12), also none that is put back.
+  const isReadOnly = context.disk.dryRun || isBuilder(context.world.env);
+  const verdict = await verify(ledgerOf(context), { isReadOnly });
   if (!context.disk.dryRun) updateHalt(context, verdict);
   return verdict;
 }

@@ -68,7 +68,7 @@ export function readSnapshot(context: LedgerContext, listed: readonly Listed[]):
     context.onProgress?.(read, total);
     return readContainer(context, file);
   });
-  if (isChanged || cache.size !== containers.length) writeCache(context, listed, containers);
+  if (isChanged || cache.size !== containers.length) writeCache(context, listed, containers, cache);
   return {
     graph: new Graph(containers),
     listed: [...listed],
@@ -109,11 +109,14 @@ function writeCache(
   context: LedgerContext,
   listed: readonly Listed[],
   containers: readonly Container[],
+  known: ReadonlyMap<string, Container>,
 ): void {
   if (context.disk.dryRun) return;
   const changedAt = new Map(listed.map((file) => [file.name, file.changedAt]));
   const settled = Date.now() - CLOCK_TICK_MS;
   const kept = containers.filter(({ name }) => (changedAt.get(name) ?? 0) < settled);
+  const isKnown = ({ name, stamp }: Container): boolean => known.get(name)?.stamp === stamp;
+  if (kept.length === known.size && kept.every(isKnown)) return;
   try {
     const cache: Cache = { v: 1, containers: kept };
     replaceFiles([{ path: cacheFile(context.layout), bytes: Buffer.from(JSON.stringify(cache)) }]);

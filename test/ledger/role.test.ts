@@ -155,6 +155,16 @@ describe('FORGE_ROLE=builder', () => {
     expect(await logOf(project, 'audit')).toEqual([]);
   });
 
+  it('LTM-12 puts nothing back for a builder, and does so for its supervisor', async () => {
+    const project = await ready();
+    await forgeJson(project, ['note', 'add', 'x']);
+    project.git('clean', '-qfdx', '.forge/memory/ledger');
+    const before = changedPaths(project);
+    expect((await runForge(project, ['memory', 'verify'], BUILDER)).exitCode).toBe(1);
+    expect(changedPaths(project)).toEqual(before);
+    expect((await verify(project)).restored).toHaveLength(1);
+  });
+
   it('LTM-12 each command is denied or allowed', async () => {
     const groups = await Promise.all(
       GROUPS.map(async ({ name, load }) => ({ name, ...(await load()).group })),
@@ -178,6 +188,7 @@ describe('FORGE_ROLE', () => {
         ['knowledge', 'add', 'invariant', 'x'],
         ['config', 'set', 'briefing.budget', '500'],
         ['memory', 'record', '--task', 'A', '--exit-code', '0'],
+        ['memory', 'verify'],
         ['note', 'add', 'x'],
         ['session', 'start'],
       ]) {

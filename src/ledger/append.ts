@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { corrupted, outside, usage } from '../core/error.js';
+import { corrupted, ForgeError, outside, usage } from '../core/error.js';
 import { createFile, diskError, makeFolder, readPlain, removePath, syncFolder } from '../core/files.js';
 import { makeToken } from '../core/text.js';
 import { type Container, formatContainer, linesOf, parseContainer } from './container.js';
@@ -123,6 +123,8 @@ function tryAppend(
   if (disk.dryRun) return plan.stored;
   if (!open) disk.makeFolder(ledgerFolder(layout));
   disk.checkHeld();
+  // A writer that is killed or stopped here leaves no state, so that nobody goes on in its file.
+  fs.rmSync(appendStateFile(layout), { force: true });
   // `git clean` may remove the folder or the file under this write: then the records stand nowhere.
   if (!writeLines(path, bytes, !open)) return null;
   journalStored(context, seg, plan);
@@ -266,13 +268,27 @@ function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
       if (isNew) removePath(path);
       throw error;
     }
-    fs.fsyncSync(fd);
+    sync(fd, path);
     if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
     return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
   } catch (error) {
-    throw diskError(error, path);
+    throw error instanceof ForgeError ? error : diskError(error, path);
   } finally {
     fs.closeSync(fd);
+  }
+}
+
+/** Never tried again: the system may have dropped what it could not write. */
+function sync(fd: number, path: string): void {
+  try {
+    fs.fsyncSync(fd);
+  } catch (error) {
+    const { code, message } = diskError(error, path);
+    throw outside(code, `${message.replace(/\.$/, '')}; whether it was written is unknown.`, {
+      file: path,
+      cause: error,
+      hint: 'forge memory verify',
+    });
   }
 }
 

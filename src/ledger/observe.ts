@@ -48,7 +48,7 @@ export const READER_WAIT_MS = 200;
 
 /** Reads the working tree, then asks git only what the working tree leaves open. */
 export async function observe(context: LedgerContext, objects: LedgerObjects): Promise<Observation> {
-  const listed = listForReading(context);
+  const { listed, before } = listForReading(context);
   const snapshot = readSnapshot(context, listed);
   const { graph } = snapshot;
   const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
@@ -62,7 +62,9 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
   const add = (records: readonly AbsentRecord[]): void => {
     for (const record of records) if (!absent.has(record.id)) absent.set(record.id, record);
   };
-  const journaled = absentInJournal(own, graph);
+  // Records that were appended after the listing are not missing from it.
+  const lines = own.lines.filter(({ id }) => before.has(id));
+  const journaled = absentInJournal(lines, graph);
   const byId = new Map(journaled.map((record) => [record.id, record]));
   const mark = (record: AbsentRecord): AbsentRecord => ({ ...byId.get(record.id), ...record });
   add((await absentFromTree(objects, headTree, snapshot, 'head', incomplete)).map(mark));
@@ -91,20 +93,31 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
   return { snapshot, own, others, refs, head, headTree, located, evidence, standing, onDefault };
 }
 
+interface Listing {
+  listed: Listed[];
+  /** What the journal had before: a record stands in its file before it is journaled. */
+  before: ReadonlySet<string>;
+}
+
 /** Lists under the lock, so that no append is in the middle. A dead lock does not hold a reader up. */
-function listForReading(context: LedgerContext): Listed[] {
+function listForReading(context: LedgerContext): Listing {
+  const look = (): Listing => {
+    const { lines, damaged } = readOwnJournal(context);
+    const ids = [...lines.map(({ id }) => id), ...damaged.flatMap((line) => line.ids)];
+    return { before: new Set(ids), listed: listContainers(context) };
+  };
   try {
     return withLedgerLock(
       context,
       () => {
         adoptJournals(context, orphanedJournals(context));
         leaveCopiedFile(context);
-        return listContainers(context);
+        return look();
       },
       READER_WAIT_MS,
     );
   } catch (error) {
-    if (isUnwritable(error)) return listContainers(context);
+    if (isUnwritable(error)) return look();
     throw error;
   }
 }
@@ -147,7 +160,7 @@ function repairLines(
   return { lines, damaged };
 }
 
-function absentInJournal({ lines }: Journal, graph: Snapshot['graph']): AbsentRecord[] {
+function absentInJournal(lines: readonly JournalLine[], graph: Snapshot['graph']): AbsentRecord[] {
   return lines
     .filter(({ id, seg }) => !graph.has(id, seg))
     .map(({ id, seg, how, published, record }) => {

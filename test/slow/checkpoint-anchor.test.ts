@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { check, create, fileOf, statesOf } from '../support/checkpoints.js';
-import { forgeJson, runForge } from '../support/forge.js';
+import { forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
-import { HALT, logOf, segmentOf, verify } from '../support/memory.js';
+import { containerOf, logOf, verify } from '../support/memory.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 
 /** A clone that has no memory of its own: no journal, no anchor. */
@@ -14,7 +14,7 @@ function clone(project: Project, ...flags: string[]): Project {
 }
 
 const notesOf = async (project: Project): Promise<unknown[]> =>
-  (await logOf(project, 'notes')).map(({ record }) => record.text);
+  (await logOf(project, 'note')).map(({ record }) => record.text);
 
 /** `main` begun anew, without history, and without the file. */
 function rewrite(project: Project, file: string): void {
@@ -24,41 +24,34 @@ function rewrite(project: Project, file: string): void {
   project.git('branch', '-qM', 'anew', 'main');
 }
 
-async function withCheckpoint(): Promise<{ project: Project; segment: string }> {
+async function withCheckpoint(): Promise<{ project: Project; file: string }> {
   const project = await makeForge();
   await forgeJson(project, ['note', 'add', 'what was agreed on']);
-  const segment = segmentOf(project, 'notes');
+  const file = containerOf(project);
   await create(project, 'X');
-  return { project, segment };
+  return { project, file };
 }
 
-describe('a checkpoint as an anchor of memory', () => {
-  it('LTM-04 GIT-05 a record that only a manifest knows is missed: not intact, halted', async () => {
-    const { project, segment } = await withCheckpoint();
-    rewrite(project, segment);
-    const fresh = clone(project, '--single-branch', '--no-tags');
-    expect(fresh.has(fileOf('X-v1'))).toBe(true);
-    const found = await verify(fresh);
-    expect(found).toMatchObject({ status: 'corrupted', exitCode: 4 });
-    expect(found.problems).toMatchObject([
-      { code: 'anchor', tier: 'notes', message: expect.stringContaining('checkpoint/X-v1 saw a record') },
-    ]);
-    expect(fresh.has(HALT)).toBe(true);
-    expect((await runForge(fresh, ['session', 'start'])).exitCode).toBe(4);
-    // The way out is a human's, as for every other anchor.
-    await forgeJson(fresh, ['memory', 'repair', '--reason', 'it is nowhere'], { terminal: true });
-    expect(await verify(fresh)).toMatchObject({ status: 'intact', exitCode: 0 });
+describe('memory and checkpoints', () => {
+  it('LTM-04 GIT-05 a rewritten history without the records is what a fresh clone has; the tag keeps them', async () => {
+    const { project, file } = await withCheckpoint();
+    rewrite(project, file);
+    const fresh = clone(project);
+    expect(fresh.has(file)).toBe(false);
+    expect(await verify(fresh)).toMatchObject({ status: 'intact', restored: [], problems: [] });
+    fresh.git('checkout', '-q', 'checkpoint/X-v1', '--', file);
+    expect(await notesOf(fresh)).toEqual(['what was agreed on']);
+    expect(await verify(fresh)).toMatchObject({ status: 'intact', problems: [] });
   });
 
-  it('LTM-04 GIT-05 a record that only a tag of this branch has comes back where history was rewritten', async () => {
-    const { project, segment } = await withCheckpoint();
-    rewrite(project, segment);
-    const fresh = clone(project);
-    expect(fresh.has(segment)).toBe(false);
-    const found = await verify(fresh);
-    expect(found.restored).toMatchObject([{ tier: 'notes', records: 1 }]);
-    expect(await notesOf(fresh)).toEqual(['what was agreed on']);
-    expect(found.status).toBe('intact');
+  it('LTM-04 GIT-05 where they were written they come back, as soon as the tag is gone too', async () => {
+    const { project, file } = await withCheckpoint();
+    rewrite(project, file);
+    expect((await verify(project)).notes.join()).toContain('not in this tree');
+    project.git('tag', '-d', 'checkpoint/X-v1');
+    project.git('reflog', 'expire', '--expire=now', '--all');
+    expect((await verify(project)).restored).toHaveLength(1);
+    expect(await notesOf(project)).toEqual(['what was agreed on']);
   });
 
   it('LTM-04 GIT-05 a tag of another branch, and of one that is behind its remote, take nothing along', async () => {
@@ -86,7 +79,7 @@ describe('a checkpoint as an anchor of memory', () => {
     expect(await check(project)).toMatchObject({ exitCode: 1, codes: ['unknown'] });
   });
 
-  it('LTM-04 GIT-05 a picked manifest is a note: the tag has the records', async () => {
+  it('LTM-04 GIT-05 a picked manifest is no damage: the tag has the records', async () => {
     const { project } = await withCheckpoint();
     const manifest = project.git('rev-parse', 'HEAD');
     project.git('switch', '-qc', 'other', 'HEAD~2');
@@ -94,14 +87,12 @@ describe('a checkpoint as an anchor of memory', () => {
     project.git('cherry-pick', manifest);
     const found = await verify(project);
     expect(found).toMatchObject({ status: 'intact', problems: [] });
-    expect(found.notes.join('\n')).toContain('in another branch');
     expect(await statesOf(project)).toEqual(['X-v1 ok']);
   });
 
-  it('LTM-04 GIT-05 what is archived, folded or redacted later is not missed', async () => {
+  it('LTM-04 GIT-05 what is redacted later is not missed', async () => {
     const { project } = await withCheckpoint();
-    const [note] = await logOf(project, 'notes');
-    await forgeJson(project, ['memory', 'fold']);
+    const [note] = await logOf(project, 'note');
     await forgeJson(project, ['memory', 'redact', note?.id ?? '', '--reason', 'it had to go'], {
       terminal: true,
     });

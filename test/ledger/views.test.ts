@@ -1,0 +1,86 @@
+import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { recordId } from '../../src/ledger/record.js';
+import { forgeJson } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { commit, cyclesOf, HUMAN, logOf, record, recordMany, verify } from '../support/memory.js';
+import type { Project } from '../support/project.js';
+
+const VIEW = '.forge/memory/execution.jsonl';
+const NOTES = '.forge/memory/long-term/notes.jsonl';
+
+const linesIn = (project: Project, view = VIEW): string[] =>
+  project.has(view) ? readFileSync(project.path(view), 'utf8').split('\n').slice(0, -1) : [];
+
+const start = async (project: Project): Promise<string[]> =>
+  (await forgeJson<{ warnings: string[] }>(project, ['session', 'start'])).warnings;
+
+describe('the views of memory', () => {
+  it('LTM-01 LTM-10 show the records of a tier as they are appended, newest last, and git ignores them', async () => {
+    const project = await makeForge();
+    const stored = [await record(project), await record(project)];
+    await forgeJson(project, ['note', 'add', 'one']);
+    expect(linesIn(project).map(recordId)).toEqual(stored.map(({ execution }) => execution.id));
+    expect(linesIn(project, NOTES)).toHaveLength(1);
+    commit(project);
+    expect(project.git('ls-files', '.forge/memory/*.jsonl', NOTES)).not.toContain('execution.jsonl');
+    expect(project.git('status', '--porcelain')).toBe('');
+  });
+
+  it('LTM-10 the execution view keeps the newest 1,000 cycles, and the ledger all of them', async () => {
+    const project = await makeForge();
+    await recordMany(project, 1003);
+    await start(project);
+    const tasks = linesIn(project).map((line) => (JSON.parse(line) as { task_id: string }).task_id);
+    expect([tasks.length, tasks[0], tasks.at(-1)]).toEqual([1000, 'T4', 'T1003']);
+    const { records } = await forgeJson<{ records: object[] }>(project, [
+      ...['memory', 'log', '--tier', 'execution', '--limit', '2000'],
+    ]);
+    expect(records).toHaveLength(1003);
+    expect(await verify(project)).toMatchObject({ status: 'intact' });
+  });
+
+  it('LTM-01 an edit of a view has no effect, is reported at session start, and is gone then', async () => {
+    const project = await makeForge();
+    const { execution } = await record(project);
+    expect(await start(project)).toEqual([]);
+    const before = linesIn(project);
+    project.write(VIEW, project.read(VIEW).replace('"task_id":"A"', '"task_id":"B"'));
+    appendFileSync(project.path(NOTES), '{"v":1,"tier":"note","text":"false"}\n');
+    expect((await cyclesOf(project)).map(({ id, record: { task_id } }) => [id, task_id])).toEqual([
+      [execution.id, 'A'],
+    ]);
+    expect(await logOf(project, 'note')).toEqual([]);
+    expect(await verify(project)).toMatchObject({ status: 'intact', notes: [] });
+    // A record in between does not hide the edit.
+    await record(project);
+    const warnings = await start(project);
+    for (const view of [VIEW, NOTES])
+      expect(warnings.filter((text) => text.startsWith(`${view} was changed by hand`))).toHaveLength(1);
+    expect(linesIn(project).slice(0, 1)).toEqual(before);
+    expect(linesIn(project)).toHaveLength(2);
+    expect(linesIn(project, NOTES)).toEqual([]);
+    expect(await start(project)).toEqual([]);
+  });
+
+  it('LTM-01 a view that is missing, or shows another branch, is rebuilt without a word', async () => {
+    const project = await makeForge();
+    project.git('switch', '-qc', 'side');
+    await record(project);
+    commit(project);
+    project.git('switch', '-q', 'main');
+    expect(await start(project)).toEqual([]);
+    expect(linesIn(project)).toEqual([]);
+    project.git('merge', '-q', 'side');
+    rmSync(project.path(VIEW), { force: true });
+    await forgeJson(project, ['session', 'end']);
+    expect(linesIn(project)).toHaveLength(1);
+  });
+
+  it('LTM-19 a redacted record leaves its view', async () => {
+    const project = await makeForge();
+    const { id } = await forgeJson<{ id: string }>(project, ['note', 'add', 'swordfish']);
+    await forgeJson(project, ['memory', 'redact', id, '--reason', 'x'], HUMAN);
+    expect(linesIn(project, NOTES)).toEqual([]);
+  });
+});

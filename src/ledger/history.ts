@@ -148,7 +148,8 @@ function readHistory({ layout }: LedgerContext): History {
   return { v: 1, tips: [], removals: [] };
 }
 
-function writeHistory({ layout }: LedgerContext, history: History): void {
+function writeHistory({ layout, disk }: LedgerContext, history: History): void {
+  if (disk.dryRun) return;
   try {
     replaceFiles([{ path: historyFile(layout), bytes: Buffer.from(JSON.stringify(history)) }]);
   } catch {

@@ -8,6 +8,7 @@ import { type Context, timestamp, warnFileSystem } from '../project/project.js';
 import type { Finding, Level } from './compare.js';
 import { type Container, linesOf } from './container.js';
 import { ledgerFolder } from './context.js';
+import type { Graph } from './graph.js';
 import { acceptedGrowth, growthOf } from './growth.js';
 import { requireDecision } from './human.js';
 import { ledgerOf, type RecordRef, readMemory, storeAudit } from './memory.js';
@@ -107,12 +108,22 @@ export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdic
     const last = own.filter(({ lastTier, ids }) => lastTier === tier && heads.has(ids.at(-1) ?? ''));
     return {
       tier,
-      records: own.reduce((sum, { tiers }) => sum + (tiers[tier]?.records ?? 0), 0),
-      bytes: own.reduce((sum, { tiers }) => sum + (tiers[tier]?.bytes ?? 0), 0),
+      ...sumOf(graph, tier),
       heads: [...new Set(last.map(({ ids }) => ids.at(-1) as string))].sort(),
       containers: own.map(({ name }) => shown(layout, `${ledgerFolder(layout)}/${name}`)),
     };
   });
+}
+
+/** A chain that stands in several files counts once. */
+function sumOf({ bySegment }: Graph, tier: Tier): { records: number; bytes: number } {
+  const sum = { records: 0, bytes: 0 };
+  for (const containers of bySegment.values()) {
+    const most = Math.max(...containers.map(({ tiers }) => tiers[tier]?.records ?? 0));
+    sum.records += most;
+    sum.bytes += containers.find(({ tiers }) => tiers[tier]?.records === most)?.tiers[tier]?.bytes ?? 0;
+  }
+  return sum;
 }
 
 /**

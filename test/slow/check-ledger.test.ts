@@ -63,7 +63,7 @@ describe('docs/check-ledger.sh', () => {
       'it does not follow the line before it',
     ],
     ['a torn last line', (text: string) => text.slice(0, -5), 'does not end in a line feed'],
-    ['two lines made one', (text: string) => text.replace('\n', ''), ':1: it is no record'],
+    ['two lines made one', (text: string) => text.replace('\n', ''), 'it does not follow the line before it'],
     ['a line of something else', (text: string) => `${text}<<<<<<< HEAD\n`, ': it is no record'],
   ])('LTM-03 finds %s', async (_name, spoil, said) => {
     const project = await makeForge();

@@ -42,8 +42,8 @@ describe('a dry run', () => {
     const before = snapshot(project.dir);
     const dry = await runForge(project, [...call, '-n'], HUMAN);
     expect(differences(before, snapshot(project.dir))).toEqual([]);
-    expect(dry).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/restore|put the records back/) });
-    expect(JSON.parse(dry.stdout).done).not.toEqual([]);
+    expect(dry.exitCode, dry.stderr).toBe(0);
+    expect(JSON.parse(dry.stdout).done.join()).toMatch(/restore|put the records back/);
     expect((await runForge(project, call, HUMAN)).exitCode).toBe(0);
   });
 

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { forgeJson } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { kills } from '../support/kills.js';
+import { randomOf } from '../support/ledger-world.js';
 import type { Project } from '../support/project.js';
 import { files, plan, recover, staged, undo } from '../support/recovery.js';
-import { randomOf } from '../support/ledger-world.js';
 
 const CHECKPOINT = 'checkpoint/W-v1';
 const PATHS = ['a', 'a/b', 'a/b/c', 'a/x.log', 'd', 'd/e', 'd/e/f.log', 'g', 'g.log', 'odd "name"\n', 'ü/é'];

@@ -262,17 +262,15 @@ function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
   }
   try {
     const { size, ino } = fs.fstatSync(fd);
-    try {
-      writeWhole(fd, bytes, size);
-    } catch (error) {
-      if (isNew) removePath(path);
-      throw error;
-    }
+    writeWhole(fd, bytes, size);
     sync(fd, path);
     if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
     return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
   } catch (error) {
-    throw error instanceof ForgeError ? error : diskError(error, path);
+    if (error instanceof ForgeError) throw error;
+    // Nothing is in it: its first write was cut back.
+    if (isNew && sizeOf(path) === 0) fs.rmSync(path, { force: true });
+    throw diskError(error, path);
   } finally {
     fs.closeSync(fd);
   }

@@ -197,7 +197,7 @@ async function expectHalted(project: Project): Promise<void> {
     expect(await forgeError(project, args)).toMatchObject({ exitCode: 4, code: 'memory.corrupted' });
 }
 
-describe('memory that was damaged', () => {
+describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33 B-34 B-35', () => {
   it.each(Object.entries(JOURNALED))('LTM-04 LTM-21 %s, before a commit', async (_name, [damage, said]) => {
     const { project, file, lines } = await withCycles();
     const ids = lines.map(sha256);

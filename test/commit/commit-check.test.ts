@@ -184,6 +184,19 @@ describe('forge commit check --range', () => {
     expect(stdout).toContain('1 of 7 commits to be written otherwise');
   });
 
+  it('GIT-01 prints the first twenty of many commits, and counts the others', async () => {
+    const project = makeRepository();
+    for (let i = 0; i < 23; i++) project.git('commit', '-q', '--allow-empty', '-m', `change ${i}`);
+    const args = ['commit', 'check', '--range', 'HEAD~23..HEAD'];
+    const { stdout } = await runForge(project, args);
+    const shown = new Set(stdout.split('\n').flatMap((line) => /^✗ (\w+) /.exec(line)?.[1] ?? []));
+    expect(shown.size).toBe(20);
+    expect(stdout).toContain(
+      '\n… 3 more commits: --json has all\n23 of 23 commits to be written otherwise\n',
+    );
+    expect((await checkJson(project, args.slice(2))).commits).toHaveLength(23);
+  });
+
   it('GIT-01 git am that took the [ID], other encodings, empty and odd messages', async () => {
     const project = makeRepository();
     const base = project.git('rev-parse', 'HEAD');

@@ -67,6 +67,13 @@ describe('what went past the hooks', () => {
     expect(await again(project)).toEqual([]);
   });
 
+  it('B-50 GIT-08 commits that somebody else made, and a pull brought, are no news', async () => {
+    const project = await hooked();
+    const theirs = project.git('commit-tree', 'HEAD^{tree}', '-p', 'HEAD', '-m', 'no protocol');
+    project.git('merge', '-q', '--ff-only', theirs);
+    expect(await again(project)).toEqual([]);
+  });
+
   it('B-50 without the hooks, or with enforce = "off", nobody is told', async () => {
     const project = await makeForge();
     await again(project);

@@ -29,7 +29,8 @@ export async function recentCommits({ git, repository, layout }: Context, count:
 }
 
 /** Subjects of the commits that forge makes by itself; a repository's subject may have an id before it. */
-const OWN = /^(?:\[[^\]]*\] )?(?:Session end: |Checkpoint \S+$|Roll back to |Undo the rollback)/;
+const OWN =
+  /^(?:\[[^\]]*\] )?(?:Session end: |Checkpoint \S+$|Memory at a checkpoint$|Roll back to |Undo the rollback)/;
 
 /** Commits of people and agents: what forge commits by itself says nothing about the work. */
 export const withoutOwn = (commits: readonly Commit[]): Commit[] =>

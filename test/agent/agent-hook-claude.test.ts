@@ -78,7 +78,7 @@ describe('forge hook claude session-start', () => {
   it('AGT-01 says that working memory cannot be read, and what to type', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
-    project.write('.forge/memory/short-term/kfr.json', '{ bad');
+    project.write('.forge/local/kfr.json', '{ bad');
     expect(contextOf(await claude(project, 'session-start', { source: 'resume' }))).toMatch(
       /no session was started.*kfr\.json:1[\s\S]*→ mv /,
     );

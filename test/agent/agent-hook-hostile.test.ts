@@ -90,7 +90,7 @@ describe('forge hook with what no agent should send', () => {
   it('AGT-01 errors of its own let the agent go on; one line in the log says so, with nothing of the payload', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
-    writeFileSync(join(project.dir, '.forge/memory/short-term/kfr.json'), '{"entries": 7');
+    writeFileSync(join(project.dir, '.forge/local/kfr.json'), '{"entries": 7');
     expect(await claude(project, 'stop')).toEqual(SILENT);
     expect(await claude(project, 'user-prompt-submit', { prompt: 'the secret plan' })).toEqual(SILENT);
     const log = readFileSync(join(project.dir, '.git/forge/hooks.log'), 'utf8');

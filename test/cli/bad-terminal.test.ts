@@ -43,7 +43,7 @@ describe('terminal control in text', () => {
         ['progress', 'next', text],
         ['knowledge', 'add', 'invariant', text],
         ['feature', 'add', 'A', text],
-        ['feature', 'add', 'A', 'a', '--test', text],
+        ['feature', 'add', '--no-run', 'A', 'a', '--test', text],
         ['focus', 'set', '--task', text],
         ['focus', 'set', '--file', text],
         ['session', 'start', '--goal', text],
@@ -66,7 +66,7 @@ describe('terminal control in text', () => {
     const project = await prepared();
     const evil = '\u001b]0;owned\u0007\u001b[2J\r\u202e\u009b31m\u200b';
     const world = fixedClock();
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true'], { world });
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true'], { world });
     await forgeJson(project, ['session', 'end', '--no-commit', '--learned', 'x', '--next', 'y'], { world });
     await forgeJson(project, ['session', 'start'], { world });
     project.write(ISSUES, JSON.stringify({ issues: [{ linear_id: `I${evil}`, title: evil, state: evil }] }));

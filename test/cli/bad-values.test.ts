@@ -23,7 +23,7 @@ describe('bad values', () => {
       ['knowledge', 'add', 'failure', 'x', '--resolution', 'TEXT'],
       ['knowledge', 'search', 'TEXT'],
       ['feature', 'add', 'A', 'TEXT'],
-      ['feature', 'add', 'A', 'a', '--test', 'TEXT'],
+      ['feature', 'add', '--no-run', 'A', 'a', '--test', 'TEXT'],
       ['feature', 'edit', 'FORGE-001', '--name', 'TEXT'],
       ['focus', 'set', '--task', 'TEXT'],
       ['focus', 'set', '--file', 'TEXT'],

@@ -29,7 +29,7 @@ const CALLS: string[][] = [
   ['focus', 'set', '--task', 'text'],
   ['next'],
   ['feature', 'list'],
-  ['feature', 'add', 'B', 'b', '--test', 'true'],
+  ['feature', 'add', '--no-run', 'B', 'b', '--test', 'true'],
   ['feature', 'show', 'A'],
   ['feature', 'edit', 'A', '--priority', '1'],
   ['feature', 'verify', 'A'],
@@ -86,12 +86,17 @@ const CALLS: string[][] = [
 
 /** What settles damage, with the damage that it settles. */
 const SETTLING: { call: string[]; damage: (project: Project) => Promise<unknown> }[] = [
+  { call: ['feature', 'confirm', '--all'], damage: addUnproven },
   { call: ['memory', 'repair', '--reason', 'text'], damage: edit },
   { call: ['memory', 'override', 'acknowledge', '--reason', 'text'], damage: halt },
   { call: ['memory', 'override', 'reset', 'note', '--reason', 'text'], damage: addNote },
   { call: ['memory', 'redact', 'RECORD', '--reason', 'text'], damage: addNote },
   { call: ['guard', 'allow', 'RECORD', '--reason', 'text'], damage: refuseText },
 ];
+
+async function addUnproven(project: Project): Promise<void> {
+  await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+}
 
 /** Returns what the file was. */
 async function edit(project: Project): Promise<string> {
@@ -125,8 +130,8 @@ async function prepared(): Promise<{ project: Project; calls: string[][] }> {
   const project = await makeForge();
   const world = fixedClock();
   await runForge(project, ['session', 'start'], { world });
-  await runForge(project, ['session', 'end', '--no-commit'], { world });
-  await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'echo shown'], { world });
+  await runForge(project, ['session', 'end', '--next', 'go on', '--no-commit'], { world });
+  await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'echo shown'], { world });
   await runForge(project, ['feature', 'add', 'B', 'b'], { world });
   await runForge(project, ['feature', 'add', 'C', 'to be undone'], { world });
   await runForge(project, ['feature', 'remove', 'C'], { world });
@@ -152,7 +157,7 @@ describe('flags that every command takes', () => {
     for (const call of calls) {
       if (call[1] === 'discard') await runForge(project, ['session', 'start']);
       if (call.join(' ') === 'feature remove B') await runForge(project, ['feature', 'add', 'B', 'b']);
-      if (call.join(' ') === 'feature add B b --test true')
+      if (call.join(' ') === 'feature add --no-run B b --test true')
         await runForge(project, ['feature', 'remove', 'B']);
       const { stdout, stderr, exitCode } = await runForge(project, [...call, '--json'], { stdin: '- c\n' });
       expect([call, exitCode, stderr]).toEqual([call, 0, '']);
@@ -271,7 +276,7 @@ describe('flags that every command takes', () => {
     for (const call of calls) {
       const spec = await specOf(call);
       const { exitCode, stderr } = await runForge(project, [...call, '-n'], { stdin: '- c\n' });
-      if (call.join(' ') === 'feature add B b --test true') continue;
+      if (call.join(' ') === 'feature add --no-run B b --test true') continue;
       expect([call, exitCode]).toEqual([call, spec?.writes ? 0 : 2]);
       if (spec?.writes && call[0] !== 'trust')
         expect([call, stderr]).toEqual([call, expect.stringMatching(/nothing was written/)]);

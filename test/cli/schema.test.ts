@@ -13,6 +13,7 @@ describe('formats', () => {
     await forgeJson(project, [
       'feature',
       'add',
+      '--no-run',
       'A',
       'a',
       '--test',

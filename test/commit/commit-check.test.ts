@@ -233,7 +233,7 @@ describe('forge commit check --range', () => {
 
   it('GIT-01 what session end commits is in the protocol', async () => {
     const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'login', 'Login works', '--test', 'true']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'login', 'Login works', '--test', 'true']);
     await forgeJson(project, ['session', 'start']);
     await forgeJson(project, ['feature', 'verify', 'login']);
     await forgeJson(project, ['session', 'end', '--learned', 'x']);

@@ -148,7 +148,7 @@ describe('forge config', () => {
     const project = await makeForge();
     project.write('check.mjs', 'process.exit(process.argv[2] === "one" ? 0 : 1)\n');
     await forgeJson(project, ['config', 'set', 'features.test_command', 'node check.mjs {}']);
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'one']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'one']);
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);
     await forgeJson(project, ['config', 'set', 'features.test_command', 'node ./check.mjs {}']);
     expect((await runForge(project, ['feature', 'verify', 'A'])).exitCode).toBe(0);

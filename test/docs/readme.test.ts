@@ -16,7 +16,12 @@ function makeShop() {
     join(cwd, 'package.json'),
     '{ "name": "shop", "scripts": { "test": "node login.test.js" } }\n',
   );
-  writeFileSync(join(cwd, 'login.test.js'), "console.log('people can log in');\n");
+  // It fails once, as a test does before there is work.
+  const fails = "if (!fs.existsSync('.git/tried')) { fs.writeFileSync('.git/tried', ''); process.exit(1); }";
+  writeFileSync(
+    join(cwd, 'login.test.js'),
+    `const fs = require('fs');\n${fails}\nconsole.log('people can log in');\n`,
+  );
   writeFileSync(join(cwd, 'README.md'), '# Shop\n');
   // What is typed lies there as a script.
   const begin =

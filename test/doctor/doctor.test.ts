@@ -271,7 +271,7 @@ describe('forge doctor --agent', () => {
   it('AGT-01 tells of tests that nobody approved, and of hooks that failed', async () => {
     const project = await makeForge();
     wire(project);
-    await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     await runForge(project, ['trust', '--revoke'], { terminal: true });
     const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
     const log = [`${ago(30)} claude stop: disk.full`, `${ago(1)} claude session-start: lock.busy`];

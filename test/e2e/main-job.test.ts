@@ -7,7 +7,7 @@ import { pathsIn } from '../support/typed.js';
 
 const LINE = [
   'forge init --yes',
-  'forge feature add FORGE-001 "Login works" --test "npm test"',
+  'forge feature add FORGE-001 "Login works" --no-run --test "npm test"',
   'forge session start',
   'forge progress add "wired the form"',
   'forge feature verify FORGE-001',
@@ -51,7 +51,7 @@ describe('the main job, as one line', () => {
     expect(stdout).toMatch(/^✓ FORGE-001 {2}not_implemented → passing/m);
     const end = between(stdout, 'session-001 ended', 'Author: Ada Tester');
     expect(end).toMatch(
-      /^ {2}archive {2}\.forge\/memory\/sessions\/\d{4}-\d\d-\d\d-session-001-[0-9a-f]{6}$/m,
+      /^ {2}archive {2}\.forge\/memory\/sessions\/\d{4}-\d\d-\d\d-session-001-[0-9a-f]{6}\.json$/m,
     );
     expect(end).toMatch(/^ {2}learned {2}the form needs a CSRF token$/m);
     expect(end).toMatch(/^ {2}commit {3}[0-9a-f]{7} \[FORGE-001\] Session end: Login works$/m);

@@ -27,7 +27,7 @@ const OVERRIDE = [
 /** A repository with feature A, whose test is whether a file is there. */
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'ls here']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'ls here']);
   return project;
 }
 

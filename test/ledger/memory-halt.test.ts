@@ -94,7 +94,7 @@ describe('while memory is halted', () => {
     await runForge(project, ['session', 'end', '--no-commit'], {
       world: { now: () => new Date('2026-03-01T10:01:00Z') },
     });
-    await runForge(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await runForge(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     const { learning } = await forgeJson<{ learning: { id: string } }>(project, [
       'knowledge',
       'add',

@@ -9,7 +9,7 @@ const BUILDER = { env: { FORGE_ROLE: 'builder' } };
 async function ready(): Promise<Project> {
   const project = makeRepository();
   await forgeJson(project, ['init', '--yes']);
-  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'npm test']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'npm test']);
   await forgeJson(project, ['session', 'start']);
   project.git('add', '.forge');
   project.git('commit', '-q', '-m', 'Set up');
@@ -23,7 +23,7 @@ const DENIED: string[][] = [
   ['architecture', 'edit', '-'],
   ['config', 'set', 'briefing.budget', '500'],
   ['trust', '--revoke'],
-  ['feature', 'add', 'B', 'b', '--test', 'true'],
+  ['feature', 'add', '--no-run', 'B', 'b', '--test', 'true'],
   ['feature', 'edit', 'FORGE-001', '--test', 'true'],
   ['feature', 'remove', 'FORGE-001'],
   ['feature', 'import', '-'],

@@ -22,7 +22,7 @@ interface Started {
 
 async function withFeature(): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
   project.git('add', '-A');
   project.git('commit', '-qm', 'Plan');
   return project;

@@ -48,7 +48,7 @@ describe('without a person', () => {
 describe('what was entered here', () => {
   it('B-38 runs in linked worktrees of the same repository, but in no second clone or copy', () => {
     const project = makeForgeRepository();
-    typed(project, ['feature', 'add', 'F-1', 'Entered', '--test', 'node -e 0']);
+    typed(project, ['feature', 'add', '--no-run', 'F-1', 'Entered', '--test', 'node -e 0']);
     typed(project, verify);
     workAndEnd(project);
 
@@ -64,7 +64,7 @@ describe('what was entered here', () => {
 
   it('B-85 B-94 keeps approvals outside the repository, for this person alone', () => {
     const project = makeForgeRepository();
-    typed(project, ['feature', 'add', 'F-1', 'Entered', '--test', 'node -e 0']);
+    typed(project, ['feature', 'add', '--no-run', 'F-1', 'Entered', '--test', 'node -e 0']);
     const state = join(process.env.XDG_STATE_HOME ?? '', 'forge', 'trust');
     const own = readdirSync(state).filter((name) =>
       readFileSync(join(state, name), 'utf8').includes(project.dir),

@@ -120,7 +120,7 @@ describe('the built command line', () => {
     const { home, bin } = copy();
     rmSync(join(home, 'dist/cli/execa.cjs'));
     const project = makeForgeRepository();
-    typed(project, ['feature', 'add', 'F-1', 'Checked', '--test', 'true']);
+    typed(project, ['feature', 'add', '--no-run', 'F-1', 'Checked', '--test', 'true']);
     const forge = (args: readonly string[]) => run(project.dir, process.execPath, [bin, ...args]);
     expect(forge(['session', 'start']).exitCode).toBe(0);
     expect(forge(['progress', 'add', 'A step']).exitCode).toBe(0);

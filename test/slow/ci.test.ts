@@ -217,6 +217,7 @@ describe('forge ci: each cause alone', () => {
     await forgeJson(project, [
       'feature',
       'add',
+      '--no-run',
       'A',
       'a',
       '--test',
@@ -247,7 +248,7 @@ describe('forge ci: each cause alone', () => {
 
   it('GIT-07 LTM-13 a check that fails by a bug of forge does not hide a secret that another found', async () => {
     const project = await ready();
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'node -e 0']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'node -e 0']);
     await forgeJson(project, ['feature', 'verify', 'A']);
     project.write('key.txt', `${SAMPLES.secret()}\n`);
     commit(project);

@@ -104,7 +104,7 @@ describe('the clock', () => {
       const project = await makeForge();
       const world = fixedClock(at);
       await forgeJson(project, ['session', 'start'], { world });
-      await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true'], { world });
+      await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true'], { world });
       await forgeJson(project, ['feature', 'verify', 'A'], { world });
       await forgeJson(project, ['knowledge', 'add', 'success', 's'], { world });
       await forgeJson(project, ['progress', 'add', 'x'], { world });
@@ -120,7 +120,7 @@ describe('the clock', () => {
     const project = await makeForge();
     await session(project, AT[0] as string, 'İstanbul ıi');
     for (const id of ['i', 'I2', 'ITEM'])
-      await forgeJson(project, ['feature', 'add', id, `TITLE ıİ ${id}`, '--test', 'true'], {
+      await forgeJson(project, ['feature', 'add', '--no-run', id, `TITLE ıİ ${id}`, '--test', 'true'], {
         world: fixedClock(),
       });
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'IĞDIR ıi'], { world: fixedClock() });

@@ -53,7 +53,7 @@ describe('what went past the hooks', () => {
 
   it('B-50 says nothing of merges, reverts and fixups, of what is exempt, and of what forge commits', async () => {
     const project = await hooked();
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     project.write(CONFIG, `${project.read(CONFIG)}\n`.replace('#exempt = []', 'exempt = ["Bump .*"]'));
     await create(project, 'Some-name');
     project.git('switch', '-qc', 'side');

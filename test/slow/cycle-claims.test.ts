@@ -9,8 +9,8 @@ import { makeFolder, type Project } from '../support/project.js';
 async function ready(): Promise<Project> {
   const project = await makeForge();
   project.write('kept', '');
-  await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'test -f done']);
-  await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'test -f kept']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'test -f done']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f kept']);
   await forgeJson(project, ['feature', 'verify', 'B']);
   return project;
 }
@@ -62,7 +62,7 @@ describe('what a command says of features', () => {
 
   it('GOV-01 a feature of before that comes to pass counts once forge ran it, and not when its test fails', async () => {
     const project = await ready();
-    await forgeJson(project, ['feature', 'add', 'C', 'c', '--test', 'test -f more']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f more']);
     const list = [...features(project).filter(({ id }) => id !== 'C'), claim('C', 'test -f more')];
     const lied = await cycle(project, putting(list));
     expect(lied).toMatchObject({ classification: 'FAILURE', report: { features_passing: 1 } });
@@ -82,8 +82,8 @@ describe('what a command says of features', () => {
         ['feature', 'edit', id, '--status', 'passing', '--reason', 'seen by hand', '--yes'],
         HUMAN,
       );
-    await forgeJson(project, ['feature', 'add', 'C', 'c', '--test', 'test -f never']);
-    await forgeJson(project, ['feature', 'add', 'D', 'd', '--test', 'test -f never']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f never']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'D', 'd', '--test', 'test -f never']);
     await decide('C');
     const script = 'touch started; while ! test -f go; do sleep 0.02; done; touch done';
     const running = cycle(project, ['--task', 'A', ...sh(script)]);
@@ -103,7 +103,15 @@ describe('what a command says of features', () => {
     const project = await ready();
     project.write('node_modules/dep.js', '');
     project.write(file, text);
-    await forgeJson(project, ['feature', 'add', 'C', 'c', '--test', 'test -f node_modules/dep.js']);
+    await forgeJson(project, [
+      'feature',
+      'add',
+      '--no-run',
+      'C',
+      'c',
+      '--test',
+      'test -f node_modules/dep.js',
+    ]);
     await forgeJson(project, ['feature', 'verify', 'C']);
     project.write('done', '');
     project.git('add', '-A');

@@ -14,7 +14,15 @@ const set = (project: Project, name: string): Promise<unknown> =>
 /** A feature that is done when a file is there, and a clean tree. */
 async function ready(...settings: string[]): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'test -f done']);
+  await forgeJson(project, [
+    'feature',
+    'add',
+    '--no-run',
+    'FORGE-001',
+    'Login works',
+    '--test',
+    'test -f done',
+  ]);
   for (const name of settings) await set(project, name);
   project.git('add', '.');
   project.git('commit', '-qm', '[FORGE] Plan');
@@ -76,7 +84,7 @@ describe('[cycle] commit', () => {
     project.git('reset', '-q', '--soft', before);
     project.git('commit', '-qm', '[FORGE] All');
     const all = head(project);
-    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout', '--test', 'test -f gone']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-002', 'Logout', '--test', 'test -f gone']);
     expect((await cycle(project, sh('echo 1 >> done; exit 3'))).classification).toBe('FAILURE');
     expect((await cycle(project, sh('rm done'))).classification).toBe('REGRESSION');
     expect((await cycle(project, sh(`touch gone; echo >> ${CONFIG}`))).classification).toBe(
@@ -180,7 +188,15 @@ describe('[cycle] commit', () => {
       (await cycle(project, ['--task', task, ...sh(script)])).report?.commit?.subject;
     expect(await subject('SX9-123', 'echo 1 > a')).toBe('[SX9-123] SX9-123');
     expect(await subject('none', 'echo 2 > a')).toBe('[FORGE] A governed cycle');
-    await forgeJson(project, ['feature', 'add', 'B', 'many words '.repeat(9).trim(), '--test', 'true']);
+    await forgeJson(project, [
+      'feature',
+      'add',
+      '--no-run',
+      'B',
+      'many words '.repeat(9).trim(),
+      '--test',
+      'true',
+    ]);
     expect(await subject('B', 'echo 3 > a')).toMatch(/^\[B\] many words .{56}…$/);
   });
 });

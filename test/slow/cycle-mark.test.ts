@@ -106,7 +106,7 @@ describe('a record that may not be stored whole', () => {
   it('GOV-03 keeps the stages and what rule was broken, with the secret masked', async () => {
     const project = await makeForge();
     const secret = SAMPLES.secret();
-    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'true']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'true']);
     const features = project.json<{ features: object[] }>(FEATURES);
     const named = { ...features.features[0], id: secret };
     project.write(FEATURES, JSON.stringify({ ...features, features: [...features.features, named] }));

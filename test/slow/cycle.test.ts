@@ -70,16 +70,16 @@ describe('forge cycle', () => {
   it('GOV-05 FEA-05 is at most PARTIAL_SUCCESS when what judges the work changed with it, and says so', async () => {
     const project = await makeForge();
     project.write('check.sh', 'test -f done\n');
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'sh check.sh']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'sh check.sh']);
     const cheated = await cycle(project, sh('echo "exit 0" >check.sh'));
     expect(cheated).toMatchObject({
       classification: 'PARTIAL_SUCCESS',
       report: { tests_changed: ['check.sh'] },
     });
-    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'test -f b']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f b']);
     const honest = await cycle(project, ['--task', 'B', ...sh('touch b')]);
     expect(honest).toMatchObject({ classification: 'SUCCESS', report: { tests_changed: [] } });
-    await forgeJson(project, ['feature', 'add', 'C', 'c', '--test', 'test -f c']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'C', 'c', '--test', 'test -f c']);
     const beside = await cycle(project, ['--task', 'C', ...sh('mkdir -p test; touch c test/c.js')]);
     expect(beside).toMatchObject({
       classification: 'PARTIAL_SUCCESS',
@@ -89,7 +89,7 @@ describe('forge cycle', () => {
 
   it('GOV-01 works on what is asked for, else in focus, else what comes next, else on nothing', async () => {
     const project = await ready();
-    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'true']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'true']);
     expect((await cycle(project, ['--', 'true'])).task).toBe('A');
     await forgeJson(project, ['focus', 'set', '--task', 'B: b']);
     expect(await cycle(project, ['--', 'true'])).toMatchObject({ task: 'B', classification: 'SUCCESS' });
@@ -106,7 +106,7 @@ describe('forge cycle', () => {
   it('GOV-01 runs again what passed before, whatever seems to have changed, and finds what fails now', async () => {
     const project = await ready();
     project.write('kept', '');
-    await forgeJson(project, ['feature', 'add', 'B', 'b', '--test', 'test -f kept']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'test -f kept']);
     await forgeJson(project, ['feature', 'verify', 'B']);
     const idle = await cycle(project, ['--', 'true']);
     expect(idle.report?.evidence.map(({ feature }) => feature)).toEqual(['A', 'B']);

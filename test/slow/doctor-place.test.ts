@@ -143,7 +143,7 @@ describe('forge doctor, of what was left half-way', () => {
     ]);
     // With two, what it says to type brings back these, and leaves what was changed since the commit.
     rmSync(project.path('.forge/README.md'));
-    await forgeJson(project, ['feature', 'add', 'F-1', 'One', '--test', 'true']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'F-1', 'One', '--test', 'true']);
     const features = project.read(FEATURES);
     const [symptom = ''] = await found(project);
     run(project.dir, 'sh', ['-c', symptom.replace(/^.* → /, '')]);

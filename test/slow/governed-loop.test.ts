@@ -37,7 +37,7 @@ async function makeWork(features: number): Promise<Project> {
     tests: [`test -f done/F-${i + 1}`],
   }));
   for (const { id, name, tests } of list)
-    await forgeJson(project, ['feature', 'add', id, name, '--test', tests[0] as string]);
+    await forgeJson(project, ['feature', 'add', '--no-run', id, name, '--test', tests[0] as string]);
   project.git('add', '-A');
   project.git('commit', '-qm', 'Set up');
   return project;

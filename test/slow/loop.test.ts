@@ -10,7 +10,8 @@ const LOOP = '.git/forge/loop.json';
 /** Features A and B, each done by a file of its name. */
 async function ready(...ids: string[]): Promise<Project> {
   const project = await makeForge();
-  for (const id of ids) await forgeJson(project, ['feature', 'add', id, id, '--test', `test -f ${id}`]);
+  for (const id of ids)
+    await forgeJson(project, ['feature', 'add', '--no-run', id, id, '--test', `test -f ${id}`]);
   return project;
 }
 

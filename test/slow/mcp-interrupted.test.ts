@@ -30,7 +30,7 @@ function runs(pid: number): boolean {
 async function withLongTest(project: Project): Promise<() => Promise<number[]>> {
   const script = `sleep 1000 & echo "$$ $!" > pids; wait`;
   project.write('long.sh', script);
-  await forgeJson(project, ['feature', 'add', 'LONG', 'takes long', '--test', 'sh long.sh']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'LONG', 'takes long', '--test', 'sh long.sh']);
   await runForge(project, ['trust', '--yes'], { terminal: true });
   const pids = (): number[] =>
     project.has('pids') ? project.read('pids').trim().split(' ').map(Number) : [];

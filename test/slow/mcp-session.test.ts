@@ -8,7 +8,7 @@ import { connect, MODES } from '../support/servers.js';
 /** A project with a feature whose test a person approved. */
 async function ready(): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'A', 'Login works', '--test', 'npm test']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'Login works', '--test', 'npm test']);
   await runForge(project, ['trust', '--yes'], { terminal: true });
   return project;
 }

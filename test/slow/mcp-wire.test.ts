@@ -192,10 +192,11 @@ describe('stdout', () => {
   it('B-80 has the protocol only, whatever tests print and whoever asks for colour', async () => {
     const project = await session();
     const noise = `node -e "process.stdout.write('NOISE\\x1b[31m\\n{}\\n'); console.error('NOISE')"`;
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', noise]);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', noise]);
     await forgeJson(project, [
       'feature',
       'add',
+      '--no-run',
       'B',
       'b',
       '--test',
@@ -224,7 +225,8 @@ describe('stdout', () => {
 
   it('AGT-02 feature_verify tells its progress, in the lines before its answer', async () => {
     const project = await session();
-    for (const id of ['A', 'B']) await forgeJson(project, ['feature', 'add', id, 'x', '--test', 'node -e 0']);
+    for (const id of ['A', 'B'])
+      await forgeJson(project, ['feature', 'add', '--no-run', id, 'x', '--test', 'node -e 0']);
     await runForge(project, ['trust', '--yes'], { terminal: true });
     const wire = await greeted(project);
     await wire.call('run', 'feature_verify', { ids: ['A', 'B'] }, { progressToken: 'p-1' });

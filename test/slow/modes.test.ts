@@ -10,7 +10,7 @@ const DAY = [
   'agent install all --instructions',
   'agent install claude --user',
   'trust --yes',
-  'feature add LOGIN "Login works" --test "test -f src/app.js"',
+  'feature add LOGIN "Login works" --no-run --test "test -f src/app.js"',
   'session start',
   'kfr patch --goal "logout works" --add "OpenQuestion:which cookie?"',
   'kfr patch --resolve kfr-2="the first one"',

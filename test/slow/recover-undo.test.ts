@@ -88,7 +88,15 @@ describe('forge recover --undo', () => {
 
   it('GIT-06 what only the work that is gone has shown to pass is in progress; undo gives it back', async () => {
     const project = await withCheckpoint();
-    await forgeJson(project, ['feature', 'add', 'FORGE-002', 'More', '--test', 'test -f src/more.js']);
+    await forgeJson(project, [
+      'feature',
+      'add',
+      '--no-run',
+      'FORGE-002',
+      'More',
+      '--test',
+      'test -f src/more.js',
+    ]);
     project.write('src/more.js', 'more\n');
     await forgeJson(project, ['feature', 'verify', 'FORGE-002']);
     const features = project.read('.forge/memory/long-term/features.json');

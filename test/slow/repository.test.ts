@@ -42,7 +42,7 @@ describe('where there is no repository, or another one', () => {
   it('B-38 LAY-05 does all but the git parts without git, and says so', () => {
     const project = makePlainProject();
     expect(typed(project, ['init', '--yes'])).toContain('no repository');
-    typed(project, ['feature', 'add', 'F-1', 'First', '--test', 'node -e 0']);
+    typed(project, ['feature', 'add', '--no-run', 'F-1', 'First', '--test', 'node -e 0']);
     typed(project, ['feature', 'verify', 'F-1']);
     const ended = workAndEnd(project);
     expect(ended.commit_skipped).toBe('this folder is no git repository');
@@ -75,7 +75,7 @@ describe('where there is no repository, or another one', () => {
     (_name, craft) => {
       const victim = makeForgeRepository();
       const test = `sh -c 'echo ran >>${makeFolder()}/mark'`;
-      typed(victim, ['feature', 'add', 'F-1', 'Trusted here', '--test', test]);
+      typed(victim, ['feature', 'add', '--no-run', 'F-1', 'Trusted here', '--test', test]);
       workAndEnd(victim);
       const evil = makePlainProject();
       typed(evil, ['init', '--yes']);

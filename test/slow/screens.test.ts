@@ -13,7 +13,7 @@ const WIDE_NAME = '登录页面 👩‍💻 works: a long name that no narrow te
 
 async function worked(): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'FORGE-001', WIDE_NAME, '--test', 'true']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', WIDE_NAME, '--test', 'true']);
   await forgeJson(project, ['feature', 'add', 'FORGE-2', 'Short']);
   await forgeJson(project, ['session', 'start', '--goal', WIDE_NAME]);
   await forgeJson(project, ['progress', 'next', WIDE_NAME]);

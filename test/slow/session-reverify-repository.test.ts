@@ -15,8 +15,8 @@ function hanging(): Project {
     'b.sh',
     'test -e hang || exit 0\nsleep 1000 & echo $! >child.pid\necho $$ >main.pid\nsleep 1000\n',
   );
-  typed(project, ['feature', 'add', 'A', 'First', '--test', 'test ! -e broken']);
-  typed(project, ['feature', 'add', 'B', 'Second', '--test', 'sh b.sh']);
+  typed(project, ['feature', 'add', '--no-run', 'A', 'First', '--test', 'test ! -e broken']);
+  typed(project, ['feature', 'add', '--no-run', 'B', 'Second', '--test', 'sh b.sh']);
   typed(project, ['feature', 'verify', 'A', 'B']);
   typed(project, ['config', 'set', 'session.reverify_seconds', '3600']);
   project.write('hang', '');

@@ -26,7 +26,7 @@ const script = (id: string): string => `sh -c 'echo ${id} >>runs; test ! -e ${id
 async function passing(...ids: string[]): Promise<Project> {
   const project = await makeForge();
   for (const [i, id] of ids.entries()) {
-    await forgeJson(project, ['feature', 'add', id, `Feature ${id}`, '--test', script(id)]);
+    await forgeJson(project, ['feature', 'add', '--no-run', id, `Feature ${id}`, '--test', script(id)]);
     const now = () => new Date(Date.UTC(2026, 0, 1, 0, 0, i));
     await forgeJson(project, ['feature', 'verify', id], { world: { now } });
   }
@@ -152,7 +152,7 @@ describe('forge session start --reverify', () => {
 
   it('SES-11 leaves out what a human vouches for, what has no tests, and what only claims to pass', async () => {
     const project = await passing('A', 'B');
-    await forgeJson(project, ['feature', 'add', 'H', 'By word', '--test', script('H')]);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'H', 'By word', '--test', script('H')]);
     const word = ['feature', 'edit', 'H', '--status', 'passing', '--reason', 'needs the device', '--yes'];
     await runForge(project, word, { terminal: true });
     const file = project.json<{ features: object[] }>(FEATURES);

@@ -19,7 +19,7 @@ describe('forge status --short as a process', () => {
       ['nothing', () => {}, 'forge ●●●◐●\n'],
       [
         'a feature',
-        () => forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']),
+        () => forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']),
         'forge ●●○◐●\n',
       ],
       ['it passes', () => forgeJson(project, ['feature', 'verify', 'A']), 'forge ●●●◐●\n'],

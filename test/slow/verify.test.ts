@@ -19,7 +19,7 @@ function makeFeature(script: string, seconds = 3600): Project {
   const project = makeForgeRepository();
   project.write('check.sh', script);
   typed(project, ['config', 'set', 'features.timeout_seconds', String(seconds)]);
-  typed(project, ['feature', 'add', 'F-1', 'Checked', '--test', 'sh check.sh']);
+  typed(project, ['feature', 'add', '--no-run', 'F-1', 'Checked', '--test', 'sh check.sh']);
   return project;
 }
 

@@ -18,7 +18,7 @@ import {
 import { makeRepository } from '../support/project.js';
 import { commitAll, component, statusOf } from '../support/statuses.js';
 
-const KFR = '.forge/memory/short-term/kfr.json';
+const KFR = '.forge/local/kfr.json';
 
 describe('forge status', () => {
   it('VIS-01 B-01 shows five lines, each with its reason and, where it is not green, the command', async () => {
@@ -50,7 +50,7 @@ describe('forge status', () => {
     const project = await makeForge();
     const world = fixedClock();
     for (const args of [
-      ['feature', 'add', 'A', 'a', '--test', 'true'],
+      ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true'],
       ['feature', 'verify', 'A'],
       ['session', 'start'],
       ['progress', 'add', 'x'],

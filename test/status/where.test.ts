@@ -12,7 +12,7 @@ import {
 } from '../support/forge-project.js';
 import { makeRepository } from '../support/project.js';
 
-const KFR = '.forge/memory/short-term/kfr.json';
+const KFR = '.forge/local/kfr.json';
 
 interface Where {
   root: string | null;
@@ -42,7 +42,9 @@ describe('forge alone', () => {
       return where;
     };
     expect((await step()).next[0]).toMatch(/^forge feature add /);
-    await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login', '--test', 'true'], { world });
+    await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login', '--test', 'true'], {
+      world,
+    });
     await forgeJson(project, ['feature', 'add', 'FORGE-002', 'Logout'], { world });
     const idle = await step();
     expect(idle.next).toEqual([
@@ -107,7 +109,7 @@ ${running.next.map((line) => `  ${line}`).join('\n')}
     [CONFIG, 'Damaged'],
   ])('B-12 VIS-01 a damaged %s is named, and is no reason to fail', async (file, named) => {
     const project = await makeForge();
-    await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', 'true']);
+    await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'true']);
     await forgeJson(project, ['feature', 'verify', 'A']);
     await forgeJson(project, ['session', 'start']);
     project.write(file, Buffer.from('{"schema_version": 1,, \u00ff', 'latin1'));

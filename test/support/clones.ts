@@ -22,7 +22,7 @@ export function makeClone(
 ): { origin: Project; clone: Project; ran(): number } {
   const origin = makeForgeRepository();
   origin.write(`.forge/${name}`, check);
-  typed(origin, ['feature', 'add', 'F-1', 'Checked', '--test', `sh ".forge/${name}"`]);
+  typed(origin, ['feature', 'add', '--no-run', 'F-1', 'Checked', '--test', `sh ".forge/${name}"`]);
   origin.git('add', '-A');
   origin.git('commit', '-qm', 'Work');
   const clone = cloneOf(origin);

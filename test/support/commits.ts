@@ -8,7 +8,7 @@ export const MESSAGE = '.git/forge/COMMIT_MSG';
 
 export async function working(): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'FORGE-001', 'Login works', '--test', 'true']);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'FORGE-001', 'Login works', '--test', 'true']);
   project.git('add', '-A');
   project.git('commit', '-qm', 'Plan');
   await forgeJson(project, ['session', 'start', '--goal', 'people sign in']);

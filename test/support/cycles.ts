@@ -76,7 +76,7 @@ export async function storedCycles(project: Project): Promise<Stored[]> {
 /** A feature A that is done when a file `done` is there. */
 export async function ready(test = 'test -f done'): Promise<Project> {
   const project = await makeForge();
-  await forgeJson(project, ['feature', 'add', 'A', 'a', '--test', test]);
+  await forgeJson(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test]);
   return project;
 }
 

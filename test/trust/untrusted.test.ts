@@ -45,14 +45,22 @@ describe('values are data', () => {
     project.write('argv.cjs', 'console.log(JSON.stringify(process.argv.slice(2)))\n');
     for (const [n, value] of EXPRESSIONS.entries()) {
       const quoted = `'${value.replaceAll("'", `'\\''`)}'`;
-      await forgeJson(project, ['feature', 'add', `Q-${n}`, 'q', '--test', `node argv.cjs ${quoted} "a b"`]);
+      await forgeJson(project, [
+        'feature',
+        'add',
+        '--no-run',
+        `Q-${n}`,
+        'q',
+        '--test',
+        `node argv.cjs ${quoted} "a b"`,
+      ]);
       const { stderr, exitCode } = await runForge(project, ['feature', 'verify', `Q-${n}`]);
       expect([value, exitCode]).toEqual([value, 0]);
       expect(stderr).toContain(`${JSON.stringify([value, 'a b'])}\n`);
     }
     await forgeJson(project, ['config', 'set', 'features.test_command', 'node argv.cjs {} --x={}']);
     for (const [n, value] of EXPRESSIONS.entries()) {
-      await forgeJson(project, ['feature', 'add', `T-${n}`, 't', '--test', value]);
+      await forgeJson(project, ['feature', 'add', '--no-run', `T-${n}`, 't', '--test', value]);
       const { stderr } = await runForge(project, ['feature', 'verify', `T-${n}`]);
       expect(stderr).toContain(`${JSON.stringify([value, `--x=${value}`])}\n`);
     }
@@ -73,19 +81,21 @@ describe('values are data', () => {
       '(true)',
       'echo "$HOME"',
     ]) {
-      const error = await forgeError(project, ['feature', 'add', 'A', 'a', '--test', test]);
+      const error = await forgeError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test]);
       expect([test, error.exitCode, error.code]).toEqual([test, 2, 'command.shell']);
       // The hint can be pasted: it means the same line.
       expect(splitCommand(error.hint ?? '')).toEqual(['sh', '-c', test]);
     }
-    expect(await forgeError(project, ['feature', 'add', 'A', 'a', '--test', 'A=1 true'])).toMatchObject({
+    expect(
+      await forgeError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', 'A=1 true']),
+    ).toMatchObject({
       exitCode: 2,
       hint: 'env A=1 true',
     });
     for (const test of ["echo 'open", 'echo "open', '', "''"])
       expect([
         test,
-        (await forgeError(project, ['feature', 'add', 'A', 'a', '--test', test])).exitCode,
+        (await forgeError(project, ['feature', 'add', '--no-run', 'A', 'a', '--test', test])).exitCode,
       ]).toEqual([test, 2]);
     expect(project.json(FEATURES)).toMatchObject({ features: [] });
     expect(project.has('pwned')).toBe(false);

@@ -64,7 +64,8 @@ export function mergeState(
   const bytes =
     name === 'feature' ? FEATURE_LIST.encode(merged.value as Feature) : encodeDocument(merged.value);
   decodeDocument(format, bytes, `${file} (merged)`);
-  return { bytes, choices: merged.choices };
+  const id = name === 'feature' ? String(ours.id) : null;
+  return { bytes, choices: merged.choices.map((choice) => ({ ...choice, id: choice.id ?? id })) };
 }
 
 /** A base that cannot be read is none: then nothing is taken for deleted. */

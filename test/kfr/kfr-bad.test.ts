@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ada, at, bob, start } from '../support/agents.js';
 import { forgeError, runForge } from '../support/forge.js';
@@ -140,16 +140,13 @@ describe('a kfr.json that is no good', () => {
     const { session } = await start(project, at(ada, 0));
     await patch(project, [add('Goal', 'g')], { world: at(ada, 0) });
     await start(project, at(bob, 30, 'gone'));
-    const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
-      path.startsWith(session.id),
-    );
-    const path = `${SESSIONS}/${folder}/kfr.json`;
+    const [file = ''] = readdirSync(project.path(SESSIONS)).filter((name) => name.startsWith(session.id));
+    const path = `.forge/local/kfr/${file}`;
     const good = project.read(path);
     project.write(path, good.slice(0, 50));
     for (const words of [
       ['session', 'start', '--resume', session.id],
       ['session', 'discard', session.id],
-      ['session', 'show', session.id],
     ])
       expect(await forgeError(project, words, { world: at(bob, 31) })).toMatchObject({
         exitCode: 4,

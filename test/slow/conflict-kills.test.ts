@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { makeConflict } from '../support/conflicts.js';
 import { type Fault, hasShim, runFaulty } from '../support/faults.js';
 import { runBinary } from '../support/forge.js';
-import { FEATURES } from '../support/forge-project.js';
+import { featureFile } from '../support/forge-project.js';
 import type { Project } from '../support/project.js';
+
+/** The feature that both sides changed. */
+const FILE = featureFile('A');
 
 /* `forge doctor --fix`, killed or let down by the disk at each call with which it changes something. */
 
@@ -24,10 +27,10 @@ async function strikeEach(
 ): Promise<number> {
   const whole = await makeConflict();
   expect(runBinary(whole.dir, FIX).exitCode).toBe(0);
-  const merged = whole.read(FEATURES);
+  const merged = whole.read(FILE);
   for (let nth = 1; ; nth++) {
     const project = await makeConflict();
-    const before = project.read(FEATURES);
+    const before = project.read(FILE);
     const { signal, exitCode } = runFaulty(project.dir, FIX, { nth, ...fault });
     if (signal === null && exitCode === 0) return nth - 1;
     then(project, before, merged);
@@ -36,12 +39,12 @@ async function strikeEach(
 
 /** The file is as it was, or merged with what it was beside; and typing what forge says leads to the end. */
 function expectWayOut(project: Project, before: string, merged: string): void {
-  const now = project.read(FEATURES);
+  const now = project.read(FILE);
   expect([before, merged]).toContain(now);
   if (now === merged) expect(kept(project)).toContain(before);
   const { stdout } = runBinary(project.dir, FIX);
-  if (stdout.includes('git waits to be told')) project.git('add', '--', FEATURES);
-  expect([project.read(FEATURES), project.git('ls-files', '-u')]).toEqual([merged, '']);
+  if (stdout.includes('git waits to be told')) project.git('add', '--', FILE);
+  expect([project.read(FILE), project.git('ls-files', '-u')]).toEqual([merged, '']);
   expect(kept(project)).toContain(before);
   expect(JSON.parse(runBinary(project.dir, ['feature', 'list', '--json']).stdout).features).toHaveLength(3);
 }

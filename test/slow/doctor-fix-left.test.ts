@@ -15,8 +15,11 @@ import {
   unmerged,
 } from '../support/fixes.js';
 import { forgeError, runForge } from '../support/forge.js';
-import { CONFIG, FEATURES, makeForge, putFeatures } from '../support/forge-project.js';
+import { CONFIG, featureFile, makeForge, putFeatures } from '../support/forge-project.js';
 import { run } from '../support/project.js';
+
+/** The feature that both sides changed. */
+const FILE = featureFile('A');
 
 describe('LAY-09 forge doctor --fix', () => {
   it('leaves to git what somebody has resolved by hand', async () => {
@@ -35,17 +38,17 @@ describe('LAY-09 forge doctor --fix', () => {
   it('says that what was edited between the markers is not taken over, and leads back to it', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
-    const text = project.read(FEATURES).replace('"id": "C"', '"id": "MINE"');
-    project.write(FEATURES, text);
+    const text = project.read(FILE).replace('"id": "C"', '"id": "MINE"');
+    project.write(FILE, text);
     const line = text.slice(0, text.indexOf('MINE')).split('\n').length;
     const { stderr } = await runForge(project, ['doctor', '--fix']);
     expect(stderr).toContain(`edited by hand since (line ${line}): that is not taken over`);
     const { fixes } = await fix(project);
     expect(stored(project)).toEqual(MERGED);
     expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
-    expect([project.read(FEATURES), unmerged(project) === '']).toEqual([text, false]);
+    expect([project.read(FILE), unmerged(project) === '']).toEqual([text, false]);
     // One side of a conflict that somebody took out is such an edit as well.
-    project.write(FEATURES, project.read(FEATURES).replace(/^.*"id": "(MINE|D)",\n/gm, ''));
+    project.write(FILE, project.read(FILE).replace(/^.*"id": "(MINE|D)",\n/gm, ''));
     expect((await fix(project)).fixes[0]?.what).toContain('lines are gone');
   });
 
@@ -55,12 +58,12 @@ describe('LAY-09 forge doctor --fix', () => {
   ])('leaves to a person %s', async (_, ours, theirs, why) => {
     const project = await diverge(BASE, ours, theirs);
     git(project, 'merge', 'other');
-    const before = project.read(FEATURES);
+    const before = project.read(FILE);
     const [found] = await findings(project);
     expect(found).toMatch(why);
     expect(found).toContain('git add -- .forge/memory/long-term/features.json');
     const { fixes, exitCode } = await fix(project);
-    expect([fixes, exitCode, project.read(FEATURES)]).toEqual([[], 1, before]);
+    expect([fixes, exitCode, project.read(FILE)]).toEqual([[], 1, before]);
   });
 
   it('names the settings and ledgers that have markers, and what to type', async () => {
@@ -104,7 +107,7 @@ describe('LAY-09 forge doctor --fix', () => {
   it('nested markers are left to a person where git has no sides any more', async () => {
     const project = await makeForge();
     const hunk = (inner: string): string => `<<<<<<< HEAD\n${inner}=======\n2\n>>>>>>> other\n`;
-    project.write(FEATURES, hunk(hunk('1\n')));
+    project.write(FILE, hunk(hunk('1\n')));
     expect((await findings(project))[0]).toMatch(/do not pair up/);
     expect((await fix(project)).fixes).toEqual([]);
   });
@@ -122,7 +125,7 @@ describe('LAY-09 forge doctor --fix', () => {
     expect([stored(project), readdirSync(project.path(KEPT)).length]).toEqual([MERGED, 1]);
     rmSync(project.path('.git/index.lock'));
     expect(await findings(project)).toEqual([expect.stringMatching(/^degraded: .* → git add -- /)]);
-    project.git('add', '--', FEATURES);
+    project.git('add', '--', FILE);
     expect(await findings(project)).toEqual([]);
   });
 });

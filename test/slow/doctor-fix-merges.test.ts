@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   BASE,
@@ -16,15 +16,11 @@ import {
   unmerged,
 } from '../support/fixes.js';
 import { forgeJson } from '../support/forge.js';
-import {
-  FEATURES,
-  ISSUES,
-  KNOWLEDGE,
-  makeForge,
-  putFeatures,
-  storedFeature,
-} from '../support/forge-project.js';
+import { featureFile, ISSUES, makeForge, putFeatures, storedFeature } from '../support/forge-project.js';
 import { run } from '../support/project.js';
+
+/** The feature that both sides changed. */
+const FILE = featureFile('A');
 
 describe('LAY-09 forge doctor --fix, after', () => {
   it.each(['merge', 'diff3', 'zdiff3'])('a merge in the style %s', async (style) => {
@@ -32,10 +28,10 @@ describe('LAY-09 forge doctor --fix, after', () => {
     expect(git(project, '-c', `merge.conflictStyle=${style}`, 'merge', 'other')).toBe(1);
     expect(await findings(project)).toEqual([
       expect.stringMatching(
-        /^blocking: \.forge\S*features\.json has a merge conflict \(lines \d+ to \d+\) → forge doctor --fix$/,
+        /^blocking: \.forge\S*features\.d\/A\.json has a merge conflict \(lines \d+ to \d+\) → forge doctor --fix$/,
       ),
     ]);
-    const before = project.read(FEATURES);
+    const before = project.read(FILE);
     const { fixes, exitCode } = await fix(project);
     expect([exitCode, fixes.map(({ done }) => done)]).toEqual([0, [true]]);
     expect(stored(project)).toEqual(MERGED);
@@ -50,7 +46,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     // What was there is kept, and the merge is the person's to finish.
     expect(readdirSync(project.path(KEPT)).map((name) => project.read(`${KEPT}/${name}`))).toEqual([before]);
     expect([unmerged(project), existsSync(project.path('.git/MERGE_HEAD'))]).toEqual(['', true]);
-    expect(project.git('diff', '--cached', '--name-only')).toContain('features.json');
+    expect(project.git('diff', '--cached', '--name-only')).toContain('features.d/A.json');
     expect(await findings(project)).toEqual([]);
     expect(git(project, 'commit', '-qm', 'Merge')).toBe(0);
   });
@@ -87,8 +83,6 @@ describe('LAY-09 forge doctor --fix, after', () => {
 
   it('both branches added the file', async () => {
     const project = await makeForge();
-    rmSync(project.path(FEATURES));
-    project.git('commit', '-qam', 'Without');
     project.git('switch', '-qc', 'other');
     commit(project, feature('A', { name: 'theirs' }), feature('D'));
     project.git('switch', '-q', '-');
@@ -103,7 +97,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     const project = await makeForge();
     commit(project, ...BASE);
     project.git('switch', '-qc', 'other');
-    project.git('rm', '-q', FEATURES);
+    project.git('rm', '-q', FILE);
     project.git('commit', '-qm', 'Delete');
     project.git('switch', '-q', '-');
     commit(project, ...OURS);
@@ -117,33 +111,23 @@ describe('LAY-09 forge doctor --fix, after', () => {
   it('markers that were committed, or that no git knows of, with CRLF', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, '-c', 'merge.conflictStyle=diff3', 'merge', 'other');
-    const text = project.read(FEATURES);
+    const text = project.read(FILE);
     project.git('commit', '-qam', 'Both');
-    project.write(FEATURES, text.replaceAll('\n', '\r\n'));
+    project.write(FILE, text.replaceAll('\n', '\r\n'));
     const { fixes } = await fix(project);
-    // Git had put D where it stands.
-    expect(stored(project)).toEqual([MERGED[0], MERGED[2], MERGED[1]]);
+    expect(stored(project)).toEqual(MERGED);
     expect(fixes[0]?.what).not.toContain('git add');
     // The way back that it names leads back.
     expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
-    expect(project.read(FEATURES)).toBe(text.replaceAll('\n', '\r\n'));
+    expect(project.read(FILE)).toBe(text.replaceAll('\n', '\r\n'));
   });
 
-  it('knowledge, issues and archived sessions', async () => {
+  it('issues and archived sessions', async () => {
     const project = await makeForge();
     await forgeJson(project, ['session', 'start']);
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end', '--learned', 'x']);
-    const session = `${archive}/session.json`;
+    const session = archive;
     const write = (word: string, at: string): void => {
-      const approach = { context: word, approach: word, learned_at: at };
-      project.write(
-        KNOWLEDGE,
-        JSON.stringify(
-          { schema_version: '1.0', patterns: { successful: [approach], failed: [] }, invariants: [word] },
-          null,
-          2,
-        ),
-      );
       const issues = [
         { linear_id: 'L-1', title: word, updated_at: at, labels: [word] },
         { linear_id: word, title: word },
@@ -162,12 +146,7 @@ describe('LAY-09 forge doctor --fix, after', () => {
     write('ours', '2026-02-01T00:00:00Z');
     expect(git(project, 'merge', 'other')).toBe(1);
     const { fixes, exitCode } = await fix(project);
-    expect([exitCode, fixes.length, unmerged(project)]).toEqual([0, 3, '']);
-    const knowledge = project.json<{ patterns: { successful: { context: string }[] }; invariants: string[] }>(
-      KNOWLEDGE,
-    );
-    expect(knowledge.invariants).toEqual(['ours', 'theirs']);
-    expect(knowledge.patterns.successful.map(({ context }) => context)).toEqual(['ours', 'theirs']);
+    expect([exitCode, fixes.length, unmerged(project)]).toEqual([0, 2, '']);
     const { issues } = project.json<{ issues: object[] }>(ISSUES);
     expect(issues[0]).toMatchObject({ title: 'theirs', labels: ['ours', 'theirs'] });
     expect(issues).toHaveLength(3);

@@ -112,7 +112,7 @@ describe('terminal control in text', () => {
     );
     project.write('.forge/init.sh', `# ${evil}\n`);
     const archive = Object.keys(snapshot(project.path('.forge/memory/sessions'))).find((path) =>
-      path.endsWith('session.json'),
+      path.endsWith('.json'),
     );
     const path = `.forge/memory/sessions/${archive}`;
     const { id } = project.json<{ id: string }>(path);

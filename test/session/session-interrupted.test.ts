@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ada, at, bob, type Started, start } from '../support/agents.js';
 import { agent, forgeError, forgeJson, runForge } from '../support/forge.js';
@@ -11,7 +11,6 @@ import {
   SESSIONS,
   snapshot,
 } from '../support/forge-project.js';
-import { makeFolder, projectAt } from '../support/project.js';
 
 describe('a session that was left behind', () => {
   it('SES-07 is interrupted when its holder is gone and forge was silent for ten minutes', async () => {
@@ -34,8 +33,9 @@ describe('a session that was left behind', () => {
     const [folder = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
       path.startsWith(session.id),
     );
-    expect(project.read(`${SESSIONS}/${folder}/progress.txt`)).toBe(text);
-    expect(project.json(`${SESSIONS}/${folder}/session.json`)).toMatchObject({
+    const archive = project.json<{ progress: string[] }>(`${SESSIONS}/${folder}`);
+    expect(archive.progress.join('\n')).toBe(text);
+    expect(archive).toMatchObject({
       status: 'interrupted',
       ended_at: null,
     });
@@ -51,10 +51,13 @@ describe('a session that was left behind', () => {
     const next = await start(project, at(bob, 20));
     const [folder = '', ...others] = readdirSync(project.path(SESSIONS)).filter((name) => name[0] !== '.');
     expect(others).toEqual([]);
-    expect(next.warnings.join()).toContain(`Progress without a session was found; it is kept as ${folder} (`);
-    expect(project.read(`${SESSIONS}/${folder}/progress.txt`)).toBe(text);
-    expect(project.json(`${SESSIONS}/${folder}/session.json`)).toMatchObject({
-      id: folder,
+    expect(next.warnings.join()).toContain(
+      `Progress without a session was found; it is kept as ${folder.slice(0, -5)} (`,
+    );
+    const archive = project.json<{ progress: string[] }>(`${SESSIONS}/${folder}`);
+    expect(archive.progress.join('\n')).toBe(text);
+    expect(archive).toMatchObject({
+      id: folder.slice(0, -5),
       status: 'interrupted',
       started_at: `2026-03-01T${/\[(\d\d:\d\d)\]/.exec(text)?.[1]}:00.000Z`,
       ended_at: null,
@@ -77,7 +80,7 @@ describe('a session that was left behind', () => {
     expect((await start(far, at(bob, 60, 'unknown'))).session.id).toBe('2026-03-01-session-002');
   });
 
-  it('SES-07 the times are settings, and a copied folder is no running session', async () => {
+  it('SES-07 the times are settings', async () => {
     const project = await makeForge();
     await forgeJson(project, ['config', 'set', 'session.silence_minutes', '2']);
     await start(project, at(ada, 0));
@@ -85,9 +88,6 @@ describe('a session that was left behind', () => {
       'session.held',
     );
     expect((await start(project, at(bob, 2, 'gone'))).session.state).toBe('started');
-    const copy = projectAt(`${makeFolder()}/copy`);
-    cpSync(project.dir, copy.dir, { recursive: true });
-    expect((await start(copy, at(bob, 3))).warnings.join()).toContain('copied');
   });
 
   it('SES-07 --resume picks up its task and next step, once', async () => {
@@ -137,16 +137,13 @@ describe('a session that was left behind', () => {
   it('SES-02 two sessions of clones with one name are told apart by their suffix', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
-    await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(ada, 1) });
-    const [own = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
+    await forgeJson(project, ['session', 'end', '--next', 'x', '--no-commit'], { world: at(ada, 1) });
+    const [file = ''] = Object.keys(snapshot(project.path(SESSIONS))).filter((path) =>
       path.startsWith(session.id),
     );
+    const own = file.slice(0, -'.json'.length);
     const twin = `${session.id}-abc123`;
-    cpSync(project.path(SESSIONS, own), project.path(SESSIONS, twin), { recursive: true });
-    project.write(
-      `${SESSIONS}/${twin}/session.json`,
-      project.read(`${SESSIONS}/${own}/session.json`).replace(own, twin),
-    );
+    project.write(`${SESSIONS}/${twin}.json`, project.read(`${SESSIONS}/${file}`).replace(own, twin));
     const { sessions } = await forgeJson<{ sessions: { id: string }[] }>(project, ['session', 'list']);
     expect(sessions.map(({ id }) => id).sort()).toEqual([own, twin].sort());
     expect(await forgeError(project, ['session', 'show', session.id])).toMatchObject({

@@ -114,11 +114,11 @@ describe('forge session start', () => {
       world.set(at);
       ids.push((await forgeJson<Started>(project, ['session', 'start'], { world })).session.id);
       expect(project.json<{ id: string }>(SESSION).id).toMatch(new RegExp(`^${ids.at(-1)}-[0-9a-f]{6}$`));
-      await forgeJson(project, ['session', 'end', '--no-commit'], { world });
+      await forgeJson(project, ['session', 'end', '--next', 'x', '--no-commit'], { world });
     }
     expect(ids).toEqual(['2026-03-01-session-001', '2026-03-01-session-002', '2026-03-02-session-001']);
     const archived = snapshot(project.path(SESSIONS));
-    expect(Object.keys(archived).filter((path) => /^[^/]*-[0-9a-f]{6}$/.test(path))).toHaveLength(3);
+    expect(Object.keys(archived).filter((path) => /^[^/]*-[0-9a-f]{6}\.json$/.test(path))).toHaveLength(3);
   });
 
   it('SES-02 --dry-run takes no id and writes nothing, in the git dir neither', async () => {

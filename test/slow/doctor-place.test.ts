@@ -221,7 +221,7 @@ describe('forge doctor where something is damaged', () => {
     ['huge knowledge', (p) => truncateSync(p.path(KNOWLEDGE), 20 << 20), /knowledge\.json has \d+ bytes/],
     [
       'an archive',
-      (p) => p.write(`${SESSIONS}/2026-03-01-session-001-0123ab/session.json`, '{'),
+      (p) => p.write(`${SESSIONS}/2026-03-01-session-001-0123ab.json`, '{'),
       /session\.json:1/,
     ],
     ['a file for memory', (p) => asFile(p, '.forge/memory'), /memory.*ENOTDIR/],

@@ -32,6 +32,8 @@ describe('files and other programs', () => {
     expect(project.read(FEATURES)).not.toContain('GHOST');
     expect(Object.keys(snapshot(project.path(folder))).sort()).toEqual([
       'architecture.md',
+      'features.d',
+      'features.d/A.json',
       'features.json',
       'knowledge.json',
     ]);
@@ -43,7 +45,10 @@ describe('files and other programs', () => {
 
   it('B-21 a file that another program replaced meanwhile is left alone: exit 3', async () => {
     const project = await prepared();
-    for (const { path, write } of FILES.filter((file) => file.path !== SESSION && file.path !== CONFIG)) {
+    const views: string[] = [FEATURES, KNOWLEDGE];
+    for (const { path, write } of FILES.filter(
+      (file) => file.path !== SESSION && file.path !== CONFIG && !views.includes(file.path),
+    )) {
       const good = project.read(path);
       const theirs = `${good.trimEnd().slice(0, -1)},"theirs": 1}\n`;
       // The clock is asked between reading and writing: at that moment the other one saves.
@@ -52,7 +57,7 @@ describe('files and other programs', () => {
         return new Date('2026-03-01T10:00:00.000Z');
       };
       const before = snapshot(project.dir);
-      const words = path === KNOWLEDGE ? ['knowledge', 'add', 'success', 's'] : [...write];
+      const words = [...write];
       const error = await forgeError(project, words, { world: { now } });
       expect([path, error.exitCode, error.code, error.file]).toEqual([path, 3, 'file.changed', path]);
       expect(error.hint).toMatch(/again/);
@@ -61,6 +66,21 @@ describe('files and other programs', () => {
       expect((await runForge(project, words)).exitCode).toBe(0);
       expect(project.json(path)).toMatchObject({ theirs: 1 });
     }
+  });
+
+  it('B-21 a view that is saved meanwhile stays, and the next command takes it in', async () => {
+    const project = await prepared();
+    await forgeJson(project, ['feature', 'add', 'A', 'a']);
+    const theirs = project.read(FEATURES).replace('"name": "a"', '"name": "theirs"');
+    const now = (): Date => {
+      project.write(FEATURES, theirs);
+      return new Date('2026-03-01T10:00:00.000Z');
+    };
+    await forgeJson(project, ['feature', 'add', 'B', 'b'], { world: { now } });
+    expect(project.read(FEATURES)).toBe(theirs);
+    await forgeJson(project, ['feature', 'edit', 'A', '--priority', '1']);
+    const { features } = project.json<{ features: object[] }>(FEATURES);
+    expect(features).toMatchObject([{ id: 'B' }, { id: 'A', name: 'theirs', priority: 1 }]);
   });
 
   it('B-18 fields of a newer minor version are kept in every file, and so is its number', async () => {

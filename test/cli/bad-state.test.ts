@@ -152,7 +152,7 @@ describe('damaged state files', () => {
   it('B-12 a damaged archive is named, with the commit that has it whole', async () => {
     const project = await prepared();
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
-    const path = `${archive}/session.json`;
+    const path = archive;
     project.write(path, '{"schema_version":"1.0",');
     for (const args of [['session', 'list'], ['session', 'start'], ['briefing']]) {
       const error = await forgeError(project, args);
@@ -170,7 +170,7 @@ describe('damaged state files', () => {
     const text = project.read(featureFile('A'));
     project.write(
       featureFile('A'),
-      text.replace('"name"', '<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n"name"'),
+      text.replace('  "name"', '<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> other\n"name"'),
     );
     const error = await forgeError(project, ['feature', 'list']);
     expect(error).toMatchObject({ exitCode: 4, code: 'file.conflict', line: 4 });

@@ -272,7 +272,7 @@ describe('flags that every command takes', () => {
 
   it('B-01 every command that writes takes --dry-run, and then writes nothing', async () => {
     const { project, calls } = await prepared();
-    project.write('src/app.js', 'changed\n');
+    project.write('.forge/README.md', 'changed\n');
     const before = [snapshot(project.dir), snapshot(process.env.HOME as string)];
     for (const call of calls) {
       const spec = await specOf(call);

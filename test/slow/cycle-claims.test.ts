@@ -21,8 +21,10 @@ const features = (project: Project): Record<string, unknown>[] =>
 /** A command that puts another list of features in place, and what more it does. */
 function putting(list: object[], more = 'true'): string[] {
   const folder = makeFolder();
-  const text = JSON.stringify({ schema_version: '1.0', features: list });
-  return sh(`cat > ${folder}/list <<'END'\n${text}\nEND\ncp ${folder}/list ${FEATURES}; ${more}`);
+  const files = (list as { id: string }[]).map(
+    (feature) => `cat > ${folder}/${feature.id}.json <<'END'\n${JSON.stringify(feature)}\nEND`,
+  );
+  return sh(`${files.join('\n')}\ncp ${folder}/*.json .forge/memory/long-term/features.d/; ${more}`);
 }
 
 const claim = (id: string, test: string): object => ({

@@ -138,6 +138,7 @@ describe('forge status', () => {
       commitAll(project);
       await forgeJson(project, ['session', 'start']);
       const whole = existsSync(project.path(file)) ? readFileSync(project.path(file)) : null;
+      mkdirSync(project.path(file, '..'), { recursive: true });
       const forms: Record<string, () => void> = {
         'no UTF-8': () => writeFileSync(project.path(file), Buffer.from([0x5b, 0xff, 0xfe, 0x31])),
         'a folder': () => {

@@ -19,6 +19,7 @@ const ORDER = [
   'git',
   'ledger2',
   'project',
+  'feature/store.ts',
   'session/conversations.ts',
   'session/running.ts',
   'guard',

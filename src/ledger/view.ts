@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makeFolder, readPlain, replaceFiles } from '../core/files.js';
+import { readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import { eachRecord } from './container.js';
 import { type LedgerContext, stampOf, withLedgerLock } from './context.js';
@@ -37,7 +37,7 @@ function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
 }
 
 /** A view that cannot be written is rebuilt later. It must not fail a record that is stored. */
-export function appendToViews({ layout }: LedgerContext, lines: readonly string[]): void {
+export function appendToViews({ layout, disk }: LedgerContext, lines: readonly string[]): void {
   try {
     const stamps = readStamps(layout);
     for (const tier of TIERS) {
@@ -45,8 +45,11 @@ export function appendToViews({ layout }: LedgerContext, lines: readonly string[
       if (own.length === 0) continue;
       const path = viewFile(layout, tier);
       const keepsEdit = isEdited(layout, tier, stamps);
-      if (!fs.existsSync(dirname(path))) makeFolder(dirname(path));
-      fs.appendFileSync(path, own.map((line) => `${line}\n`).join(''));
+      disk.makeFolder(dirname(path));
+      // A link that came with a clone may lead anywhere.
+      const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_WRONLY } = fs.constants;
+      const flag = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW;
+      fs.writeFileSync(path, own.map((line) => `${line}\n`).join(''), { flag: flag as unknown as string });
       if (!keepsEdit) stamps[tier] = stampOf(path);
     }
     fs.writeFileSync(stampsFile(layout), JSON.stringify(stamps));
@@ -66,7 +69,11 @@ export function rebuildViews(context: LedgerContext): string[] {
       const sorted = [...(lines.get(tier)?.values() ?? [])].sort(byNumber);
       const kept = tier === 'execution' ? sorted.slice(-EXECUTION_CYCLES) : sorted;
       const wasEdited = isEdited(layout, tier, stamps);
-      const isRewritten = replaceView(viewFile(layout, tier), kept.map(({ line }) => `${line}\n`).join(''));
+      const isRewritten = replaceView(
+        context,
+        viewFile(layout, tier),
+        kept.map(({ line }) => `${line}\n`).join(''),
+      );
       stamps[tier] = stampOf(viewFile(layout, tier));
       return isRewritten && wasEdited;
     });
@@ -92,10 +99,13 @@ function readLines(context: LedgerContext): Map<Tier, Map<string, { n: number; i
   return lines;
 }
 
-function replaceView(path: string, text: string): boolean {
+function replaceView({ disk }: LedgerContext, path: string, text: string): boolean {
   const bytes = Buffer.from(text, 'utf8');
-  if ((readPlain(path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0)).equals(bytes)) return false;
-  makeFolder(dirname(path));
+  disk.makeFolder(dirname(path));
+  // A writer that was killed may have left the content of a record that is redacted now.
+  removeDrafts(path);
+  if (fs.lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? true)
+    if ((readPlain(path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0)).equals(bytes)) return false;
   replaceFiles([{ path, bytes }]);
   return true;
 }

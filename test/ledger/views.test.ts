@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, lstatSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { forgeJson } from '../support/forge.js';
@@ -75,6 +75,18 @@ describe('the views of memory', () => {
     rmSync(project.path(VIEW), { force: true });
     await forgeJson(project, ['session', 'end']);
     expect(linesIn(project)).toHaveLength(1);
+  });
+
+  it('LTM-01 B-20 a link in place of a view is never written through', async () => {
+    const project = await makeForge();
+    rmSync(project.path(VIEW), { force: true });
+    project.write('outside.txt', 'mine\n');
+    symlinkSync(project.path('outside.txt'), project.path(VIEW));
+    await record(project);
+    await start(project);
+    expect(project.read('outside.txt')).toBe('mine\n');
+    expect(linesIn(project)).toHaveLength(1);
+    expect(lstatSync(project.path(VIEW)).isFile()).toBe(true);
   });
 
   it('LTM-19 a redacted record leaves its view', async () => {

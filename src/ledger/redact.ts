@@ -51,6 +51,7 @@ export async function redactRecords(
   );
   const files = new Set<string>();
   const redacted = targets.map(({ line, tier, ...target }) => {
+    if (line === null) finish(ledgerOf(context), target.id);
     const audit = line === null ? null : redact(context, { id: target.id, tier, line }, decision, files);
     return { ...target, tier, audit };
   });
@@ -123,6 +124,13 @@ function redact(
     rebuildViews(ledger);
     return audit;
   });
+}
+
+/** Only the tombstone is left; a redaction that was interrupted may have left the journals and views. */
+function finish(context: LedgerContext, id: string): void {
+  if (context.disk.dryRun) return;
+  withLedgerLock(context, () => scrubJournals(context, id));
+  rebuildViews(context);
 }
 
 function hasContent({ ids, tombstones }: Container, id: string): boolean {

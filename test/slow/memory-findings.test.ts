@@ -397,26 +397,24 @@ describe('damaged memory, B-23 B-24 B-25 B-26 B-27 B-28 B-29 B-30 B-31 B-32 B-33
     await expectWell(project, [...lines.map(sha256), execution.id]);
   });
 
-  it('LTM-21 as it is typed: verify shows the place and the command, and repair asks once', async () => {
+  it('LTM-21 as it is typed: verify shows the place and the command, and repair asks for the reason', async () => {
     const { project, file } = await withCycles();
     flipByte(project, file, project.read(file).indexOf('{'));
     const { stdout } = await runForge(project, ['memory', 'verify']);
     expect(stdout).toContain(`${file}:1 (byte 0)`);
     expect(stdout).toContain(`→ ${REPAIR}`);
-    const { shown, exitCode } = await atTerminal(
-      project,
-      [...REPAIR.split(' ').slice(1), '--reason', 'cosmic ray'],
-      [['Do this?', 'y\r']],
-    );
+    const { shown, exitCode } = await atTerminal(project, REPAIR.split(' ').slice(1), [
+      ['Do this?', 'cosmic ray\r'],
+    ]);
     expect(exitCode, shown).toBe(0);
     expect(shown).toMatch(/not JSON.*restore the file/s);
     expect((await logOf(project, 'audit'))[0]?.record.reason).toBe('cosmic ray');
     expect(await verify(project)).toMatchObject({ status: 'intact' });
-    // A person who says no changes nothing.
+    // A person who gives no reason changes nothing.
     const [back = ''] = containersOf(project);
     appendFileSync(project.path(back), 'no record\n');
     const before = bytesOf(project, back);
-    const refused = await atTerminal(project, REPAIR.split(' ').slice(1), [['Do this?', 'n\r']]);
+    const refused = await atTerminal(project, REPAIR.split(' ').slice(1), [['Do this?', '\r']]);
     expect(refused.shown).toContain('Nothing was changed.');
     expect(bytesOf(project, back)).toEqual(before);
     writeFileSync(project.path(back), before.subarray(0, before.length - 10));

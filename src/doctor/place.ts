@@ -52,10 +52,8 @@ async function latestTime(context: Context): Promise<PlaceFacts['latest']> {
     times.push({ at: new Date(lastActivity.at).toISOString(), what: 'the last use of forge here' });
   const memory = await valueOr(null, () => readMemory(context));
   for (const tier of TIERS) {
-    const at = memory
-      ?.records(tier)
-      .reduce((max, { record }) => ((record.at ?? '') > max ? (record.at ?? '') : max), '');
-    times.push({ at: at ?? '', what: `a record of the tier ${tier}` });
+    const at = (memory?.records(tier) ?? []).map(({ record }) => record.at ?? '').sort();
+    times.push({ at: at.at(-1) ?? '', what: `a record of the tier ${tier}` });
   }
   const head = git && (await valueOr(null, () => headTime(git)));
   if (head) times.push({ at: new Date(head).toISOString(), what: 'the commit that is checked out' });

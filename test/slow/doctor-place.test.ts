@@ -219,11 +219,7 @@ describe('forge doctor where something is damaged', () => {
       /features\.json:\d.* → cp .* && git restore/,
     ],
     ['huge knowledge', (p) => truncateSync(p.path(KNOWLEDGE), 20 << 20), /knowledge\.json has \d+ bytes/],
-    [
-      'an archive',
-      (p) => p.write(`${SESSIONS}/2026-03-01-session-001-0123ab.json`, '{'),
-      /session\.json:1/,
-    ],
+    ['an archive', (p) => p.write(`${SESSIONS}/2026-03-01-session-001-0123ab.json`, '{'), /session\.json:1/],
     ['a file for memory', (p) => asFile(p, '.forge/memory'), /memory.*ENOTDIR/],
     ['a file for the state', (p) => asFile(p, '.git/forge'), /\.git\/forge cannot be written to/],
     ['the index', (p) => p.write('.git/index', 'junk'), /git ls-files: .*index.* → git status/],

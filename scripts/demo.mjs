@@ -168,7 +168,7 @@ function recordAndCheck() {
   say(
     'git clean removes the records, which no commit has yet. The journal in .git has them, and verify restores them.',
   );
-  show('git', ['clean', '-f', '-d', '-q', '.forge/memory/execution.d']);
+  show('git', ['clean', '-f', '-d', '-q', '.forge/memory/ledger']);
   forge(['memory', 'verify', '--tier', 'execution'], { contains: 'memory is intact' });
   forge(['memory', 'log', '--tier', 'execution'], { contains: 'exit 1' });
 }

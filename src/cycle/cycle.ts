@@ -3,7 +3,7 @@ import { ForgeError } from '../core/error.js';
 import { checkId, checkInput } from '../core/schema.js';
 import { listFeatures } from '../feature/feature.js';
 import type { Stage } from '../learning/evaluation.js';
-import { refusePaused } from '../ledger/audit.js';
+import { refuseWaiting } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { makeHandover } from './handover.js';
@@ -83,7 +83,7 @@ async function goThrough(run: CycleRun): Promise<CycleResult> {
 
 async function supervise(run: CycleRun): Promise<void> {
   await requireVerified(run.context);
-  refusePaused(run.context);
+  refuseWaiting(run.context);
   run.mark = takeMark(run.context);
   run.mark = await recordLeft(run.context, run.mark, run.watch);
 }

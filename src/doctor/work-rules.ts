@@ -39,9 +39,8 @@ export function diagnoseWork({ paused, recovering, hooks }: WorkFacts): Symptom[
       ? []
       : blocking(
           paused,
-          'work that nobody has stopped',
-          'cycle, loop and recover are refused',
-          'forge recover --plan',
+          'memory that was never damaged, or that somebody has looked at',
+          'cycle, loop and promotion are refused',
           'forge memory override acknowledge --reason "…"',
         )),
     ...(hooks ? checkHooks(hooks) : []),

@@ -1,6 +1,6 @@
 import { hookScript } from '../core/paths.js';
 import { hooksStatus } from '../hooks/install.js';
-import { describePause, readPauses } from '../ledger/audit.js';
+import { describeWaiting, readWaiting } from '../ledger/audit.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { attempt, valueOr } from './attempt.js';
 import type { HookFacts, WorkFacts } from './work-rules.js';
@@ -10,10 +10,10 @@ const TOLD = /^(git|config|file|disk)\./;
 
 /** What hinders work here. What cannot be read hinders nobody from asking. */
 export async function lookAtWork(context: Context): Promise<WorkFacts> {
-  const paused = await valueOr(undefined, () => readPauses(context)[0]);
+  const paused = await valueOr(undefined, () => readWaiting(context)[0]);
   const hooks = await attempt(() => lookAtHooks(context));
   return {
-    paused: paused ? describePause(paused) : null,
+    paused: paused ? describeWaiting(paused) : null,
     recovering: await valueOr(false, () => hasRecovery(context)),
     hooks: 'value' in hooks ? hooks.value : TOLD.test(hooks.problem.code) ? null : hooks.problem,
   };

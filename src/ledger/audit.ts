@@ -5,39 +5,31 @@ import { writeHalt } from '../project/halt.js';
 import { type Context, timestamp } from '../project/project.js';
 import { requireDecision } from './human.js';
 import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
-import { type Open, openDamage, openPauses } from './open.js';
+import { type Open, openDamage } from './open.js';
 import { TIERS, type Tier } from './record.js';
 
-export const readPauses = (context: Context): Open[] => openPauses(readMemory(context).graph);
+/** Damage that is gone and that no human has looked at. */
+export const readWaiting = (context: Context): Open[] => openDamage(readMemory(context).graph);
 
 /** In one line. */
-export const describePause = ({ at, reasons }: Open): string =>
-  `work is paused since ${at} until a human has looked (${reasons.map((reason) => oneLine(reason, 200)).join('; ')})`;
+export const describeWaiting = ({ reasons }: Open): string =>
+  `memory was damaged and is intact again (${oneLine(reasons[0] ?? '', 200)}); cycle, loop and promotion wait until a human has looked`;
+
+const ACKNOWLEDGE = 'a human goes on with: forge memory override acknowledge --reason "…"';
+
+/** What the person should know who begins to work all the same. */
+export function warnWaiting(context: Context): void {
+  const [first] = readWaiting(context);
+  if (first) context.warnings.push(`${capital(describeWaiting(first))}; ${ACKNOWLEDGE}`);
+}
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
 
-/** What the person should know who begins to work all the same. */
-export function warnPaused(context: Context): void {
-  const [first] = readPauses(context);
+/** Exit 3 `paused` while a human has to look. */
+export function refuseWaiting(context: Context): void {
+  const [first] = readWaiting(context);
   if (first)
-    context.warnings.push(
-      `${capital(describePause(first))}: cycle, loop and recover are refused. It is shown by: forge recover --plan; a human ends it with: forge memory override acknowledge --reason "…"`,
-    );
-}
-
-/** Exit 3 `paused` while a human has to look: at a pause, or at damage that is gone. */
-export function refusePaused(context: Context): void {
-  const { graph } = readMemory(context);
-  const hint = 'a human goes on with: forge memory override acknowledge --reason "…"';
-  const [pause] = openPauses(graph);
-  if (pause) throw refused('paused', `${capital(describePause(pause))}; nothing was run.`, { hint });
-  const [damage] = openDamage(graph);
-  if (damage)
-    throw refused(
-      'paused',
-      `Memory was damaged and is intact again (${oneLine(damage.reasons[0] ?? '', 200)}); nothing was run before a human has looked.`,
-      { hint },
-    );
+    throw refused('paused', `${capital(describeWaiting(first))}; nothing was run.`, { hint: ACKNOWLEDGE });
 }
 
 /** LTM-13: what was refused is recorded, without its value, and halts where a human has to look. */

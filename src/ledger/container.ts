@@ -234,7 +234,7 @@ function takeFields(facts: Container, index: number, record: LedgerRecord, bytes
 }
 
 /** Audit records that say nothing of other records, and stop nothing, are not needed for a judgement. */
-const STANDING = new Set(['genesis', 'acknowledged', 'paused', 'damage', 'reset']);
+const STANDING = new Set(['genesis', 'acknowledged', 'damage', 'reset']);
 
 function markOf(index: number, record: LedgerRecord): Mark | null {
   const { kind, subjects, halts, at = '', reasons, reason, reset, keys, growth } = record;

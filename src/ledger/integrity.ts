@@ -12,7 +12,7 @@ import type { Graph } from './graph.js';
 import { acceptedGrowth, growthOf } from './growth.js';
 import { requireDecision } from './human.js';
 import { ledgerOf, type RecordRef, readMemory, storeAudit } from './memory.js';
-import { openDamage, openHalts, openPauses } from './open.js';
+import { openDamage, openHalts } from './open.js';
 import { containerBytes } from './read.js';
 import { recordId, TIERS, type Tier } from './record.js';
 import { readSignatures, type SignatureReport } from './signatures.js';
@@ -208,7 +208,7 @@ function updateHalt(context: Context, verdict: Verdict): void {
 
 const MAX_REASONS = 20;
 
-/** A human has looked at what halted memory, why work is paused, or how large memory is. Only where memory is intact. */
+/** A human has looked at what halted memory, at damage that is gone, or at how large memory is. Only where memory is intact. */
 export async function acknowledge(
   context: Context,
   input: { reason?: string },
@@ -218,12 +218,14 @@ export async function acknowledge(
   refuseDamage(context, verdict);
   // What settling has written counts as well.
   const { graph } = readMemory(context);
-  const open = [...openHalts(graph), ...openPauses(graph), ...openDamage(graph)];
+  const open = [...openHalts(graph), ...openDamage(graph)];
   const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
   const isLarge = growthOf(bytes, acceptedGrowth(graph)) === 'paused';
   const halt = context.disk.dryRun ? readHalt(context.disk) : null;
   if (open.length === 0 && !isLarge && !halt)
-    throw usage('halt.none', 'Memory is not halted, and no work is paused.', { hint: 'forge memory verify' });
+    throw usage('halt.none', 'Memory is not halted, and nothing waits for a human.', {
+      hint: 'forge memory verify',
+    });
   const size = isLarge ? [`memory has ${Math.floor(bytes / 1_000_000)} MB`] : [];
   const reasons = [...open.flatMap((mark) => mark.reasons), ...(halt?.reasons ?? []), ...size];
   const growth = isLarge ? { growth: bytes } : {};

@@ -15,6 +15,3 @@ export const openHalts = (graph: Graph): Open[] => openMarks(graph, ({ halts: st
 
 /** Damage that is gone: `cycle`, `loop` and `promote` wait until a human has looked. */
 export const openDamage = (graph: Graph): Open[] => openMarks(graph, ({ kind }) => kind === 'damage');
-
-/** Work that waits for a human (RFC-9060 §5.3). The record travels with the repository. */
-export const openPauses = (graph: Graph): Open[] => openMarks(graph, ({ kind }) => kind === 'paused');

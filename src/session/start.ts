@@ -8,7 +8,7 @@ import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { refreshViews } from '../knowledge/views.js';
 import { closeInvestigations } from '../learning/investigation.js';
-import { warnPaused } from '../ledger/audit.js';
+import { warnWaiting } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
@@ -85,7 +85,7 @@ export async function startSession(
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
-  warnPaused(context);
+  warnWaiting(context);
   await lookAtCommits(context, memory, shownCommits);
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.

@@ -6,7 +6,7 @@ import { readBranch } from '../git/state.js';
 import { exampleId } from '../init/proposal.js';
 import { readKfr } from '../kfr/kfr.js';
 import { openEntries } from '../kfr/rules.js';
-import { describePause, readPauses } from '../ledger/audit.js';
+import { describeWaiting, readWaiting } from '../ledger/audit.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, hasRecovery, readConfig } from '../project/project.js';
 import { recentArchives } from '../session/archive.js';
@@ -45,7 +45,7 @@ export async function whereYouStand(context: Context): Promise<Where> {
   const features = broken.attempt(() => listFeatures(context).features, null);
   const session = broken.attempt(() => sessionHere(context), null);
   const halted = readHalt(context.disk)?.reasons[0] ?? null;
-  const [pause] = broken.attempt(() => readPauses(context), []);
+  const [pause] = broken.attempt(() => readWaiting(context), []);
   const recovering = hasRecovery(context);
   const suggested = broken.attempt(() => suggest(context, session !== null, features ?? []), []);
   return {
@@ -55,14 +55,14 @@ export async function whereYouStand(context: Context): Promise<Where> {
     session,
     features: features && countStatuses(features),
     halted,
-    paused: pause ? describePause(pause) : null,
+    paused: pause ? describeWaiting(pause) : null,
     recovering,
     health: components.map(({ name, color }) => ({ name, color })),
     problems: broken.problems,
     next: [
       ...(halted === null ? [] : ['forge memory verify']),
       ...(recovering ? ['forge recover'] : []),
-      ...(pause ? ['forge recover --plan', 'forge memory override acknowledge --reason "…"'] : []),
+      ...(pause ? ['forge memory override acknowledge --reason "…"'] : []),
       ...broken.next,
       // A session does not end while something is open.
       ...(session && session.open_questions > 0 ? ['forge kfr list'] : []),

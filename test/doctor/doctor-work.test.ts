@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { Diagnosis, StartedSession, Where } from '../../src/index.js';
 import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
+import { containerOf, record, verify } from '../support/memory.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { pause, withCheckpoint } from '../support/recovery.js';
+import { withCheckpoint } from '../support/recovery.js';
 
 const SCRIPT = '.git/forge/hook';
 const RECOVER = '.git/forge/recover.json';
@@ -18,10 +19,17 @@ const found = async (project: Project): Promise<string[]> =>
     ({ severity, observed, commands }) => `${severity}: ${observed} → ${commands[0]}`,
   );
 
-async function paused(): Promise<Project> {
-  const project = await withCheckpoint();
+/** Memory that was damaged and is intact again. */
+async function waiting(): Promise<Project> {
+  const project = await makeForge();
   await forgeJson(project, ['hooks', 'install']);
-  await pause(project);
+  await record(project);
+  const file = containerOf(project);
+  const whole = project.read(file);
+  project.write(file, whole.replace('"task_id":"A"', '"task_id":"Z"'));
+  await verify(project);
+  project.write(file, whole);
+  await verify(project);
   return project;
 }
 
@@ -29,14 +37,14 @@ const start = (project: Project, options: RunOptions = {}): Promise<StartedSessi
   forgeJson(project, ['session', 'start'], options);
 
 describe('work that waits for a human', () => {
-  it('GIT-06 is mentioned by forge, doctor and each session start, until somebody has looked', async () => {
-    const project = await paused();
-    const said = /work is paused since 20.* until a human has looked \(operation: a merge/i;
+  it('LTM-05 is mentioned by forge, doctor and each session start, until somebody has looked', async () => {
+    const project = await waiting();
+    const said = /memory was damaged and is intact again .* until a human has looked/i;
     const [finding] = await doctor(project);
     expect(finding).toMatchObject({
       severity: 'blocking',
       observed: expect.stringMatching(said),
-      commands: ['forge recover --plan', 'forge memory override acknowledge --reason "…"'],
+      commands: ['forge memory override acknowledge --reason "…"'],
     });
     for (let i = 0; i < 2; i++) {
       const { warnings } = await start(project);
@@ -45,22 +53,14 @@ describe('work that waits for a human', () => {
     }
     const where = await forgeJson<Where>(project, []);
     expect(where).toMatchObject({ paused: expect.stringMatching(said), recovering: false });
-    expect(where.next.slice(0, 2)).toEqual(finding?.commands);
-    expect((await runForge(project, [])).stdout).toMatch(/^Paused {4}work is paused since/m);
+    expect(where.next.slice(0, 1)).toEqual(finding?.commands);
+    expect((await runForge(project, [])).stdout).toMatch(/^Paused {4}memory was damaged/m);
+    expect((await runForge(project, ['cycle', 'true'])).exitCode).toBe(3);
 
     await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'seen'], { terminal: true });
     expect(await found(project)).toEqual([]);
     expect((await start(project)).warnings).toEqual([]);
     expect((await forgeJson<Where>(project, [])).paused).toBeNull();
-  });
-
-  it('GIT-06 stays known where what is remembered of it was lost, or is nonsense', async () => {
-    const project = await paused();
-    await start(project);
-    for (const text of ['', '{"key":1}', '{"key":"x","pauses":[]}']) {
-      project.write('.git/forge/pauses.json', text);
-      expect((await start(project)).warnings.join()).toContain('Work is paused since');
-    }
   });
 });
 

@@ -3,12 +3,12 @@ import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
 import {
   containerOf,
+  containersOf,
   HUMAN,
   linesOf,
   logOf,
   putLines,
   record,
-  segmentsOf,
   verify,
 } from '../support/memory.js';
 import type { Project } from '../support/project.js';
@@ -79,7 +79,7 @@ describe('a regression', () => {
     expect(storedFeature(project, 'A')?.status).toBe('failing');
     await runForge(project, OVERRIDE, HUMAN);
     await runForge(project, ['feature', 'verify', 'A', '-n']);
-    expect(segmentsOf(project, 'evaluation')).toEqual([]);
+    expect(containersOf(project)).toEqual([]);
     await runForge(project, ['feature', 'verify', 'A']);
     expect(await regressionsOf(project)).toHaveLength(1);
   });

@@ -1,9 +1,5 @@
 import { chmodSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
-import { installGuard } from '../../src/guard/guard.js';
 import type { BackupList, Recovered, RecoveryPlan, Undone } from '../../src/index.js';
-import { systemWorld } from '../../src/index.js';
-import { storeAudit, surroundings } from '../../src/ledger/append.js';
-import { openContext } from '../../src/project/project.js';
 import { forgeJson } from './forge.js';
 import { makeForge, snapshot } from './forge-project.js';
 import type { Project } from './project.js';
@@ -32,13 +28,6 @@ export async function withCheckpoint(project?: Project): Promise<Project> {
   made.git('commit', '-qm', 'The answer works');
   await forgeJson(made, ['checkpoint', 'create', 'APP-1']);
   return made;
-}
-
-/** Work that waits for a human, as the audit ledger says. */
-export async function pause(project: Project): Promise<void> {
-  const context = openContext(project.dir, systemWorld(process.env, false), false);
-  await installGuard(context);
-  storeAudit(context, await surroundings(context), { kind: 'paused', reasons: ['operation: a merge'] });
 }
 
 /** A commit that breaks the feature: reason enough to roll back. */

@@ -221,6 +221,15 @@ export class Disk {
     if (!this.written.includes(name)) this.written.push(name);
   }
 
+  /** Exit 4 `file.outside` where a folder of `.forge/` is reached through a link: git would not see what stands in it. */
+  requireOwn(folder: string): void {
+    const real = realFolder(folder);
+    const top = realFolder(this.layout.dir);
+    if (real === null || top === null || real === top + folder.slice(this.layout.dir.length)) return;
+    const file = shown(this.layout, folder);
+    throw corrupted('file.outside', `${file} is reached through a link (to ${real}).`, { file });
+  }
+
   /** A folder on the way may be a link that a clone brought along: what leads out of `.forge/` is not followed. */
   private checkInside(path: string): void {
     const folder = dirname(path);

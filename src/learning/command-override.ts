@@ -81,7 +81,7 @@ export const overriding = [
     args: ['<action>', '[subject]'],
     values: { action: { words: ACTIONS } },
     summary:
-      'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt, a pause or the size of memory',
+      'Say what a human decided: append, invalidate, freeze, unfreeze, reset TIER, acknowledge a halt or a size',
     example: 'forge memory override invalidate 3fa9c1d2 --reason "the API changed in June"',
     options: [
       REASON,

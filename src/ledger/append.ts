@@ -313,10 +313,18 @@ export const currentNumber = (context: LedgerContext): number => loadState(conte
 /** Bytes of all containers. */
 export const ledgerBytes = (context: LedgerContext): number => loadState(context).bytes;
 
+/** Of every file: one that was edited in place shows as well. */
+const stampOfAll = (context: LedgerContext): string =>
+  recordId(
+    listContainers(context)
+      .map(({ name, stamp }) => `${name} ${stamp}`)
+      .join('\n'),
+  );
+
 /** The state of the last append while the folder is unchanged; else heads are computed from the containers. */
 function loadState(context: LedgerContext): AppendState {
   const known = readState(context);
-  if (known?.folder && known.folder === stampOf(ledgerFolder(context.layout))) return known;
+  if (known?.folder && known.folder === stampOfAll(context)) return known;
   const listed = listContainers(context);
   const { graph } = readSnapshot(context, listed);
   const ledger = graph.ledger() ?? readLedgerId(context);
@@ -350,7 +358,7 @@ function readState({ layout }: LedgerContext): AppendState | null {
 function saveState(
   context: LedgerContext,
   state: Omit<AppendState, 'folder'>,
-  folder = stampOf(ledgerFolder(context.layout)),
+  folder = stampOfAll(context),
 ): void {
   try {
     fs.writeFileSync(appendStateFile(context.layout), JSON.stringify({ ...state, folder }));

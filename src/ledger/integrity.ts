@@ -3,7 +3,7 @@ import { shown } from '../core/paths.js';
 import { isBuilder } from '../core/role.js';
 import { knowAllowed } from '../guard/allow.js';
 import { type GuardFinding, loadGuard, toFinding } from '../guard/guard.js';
-import { clearHalt, readHalt, writeHalt } from '../project/halt.js';
+import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js';
 import { type Context, timestamp, warnFileSystem } from '../project/project.js';
 import type { Finding, Level } from './compare.js';
 import { type Container, linesOf } from './container.js';
@@ -177,8 +177,12 @@ export const glanceAtMemory = (context: Context): Promise<Verdict> =>
 
 /** Exit 4 when memory is damaged, for a caller that must not write. */
 export async function requireUndamaged(context: Context): Promise<void> {
+  refuseHalted(context.disk);
   const verdict = await glanceAtMemory(context);
   refuseDamage(context, verdict);
+  const [open] = openHalts(verdict.snapshot.graph);
+  if (open)
+    throw corrupted('memory.corrupted', `Memory is halted: ${open.reasons[0]}.`, { hint: ACKNOWLEDGE });
 }
 
 function updateHalt(context: Context, verdict: Verdict): void {

@@ -34,8 +34,9 @@ interface Cache {
 }
 
 /** Names and stamps. The caller holds the lock, so that no append is under way. */
-export function listContainers({ layout }: LedgerContext): Listed[] {
+export function listContainers({ layout, disk }: LedgerContext): Listed[] {
   const folder = ledgerFolder(layout);
+  disk.requireOwn(folder);
   // One more than allowed, so that the check sees it.
   const names = listFolder(folder).slice(0, MAX_CONTAINERS + 1);
   return names.flatMap((name) => {

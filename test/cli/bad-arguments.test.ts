@@ -64,7 +64,7 @@ describe('bad arguments', () => {
       [['--jsn', 'next'], /--jsn/, /--json/],
       [
         ['feature', 'add'],
-        /Missing required argument 'id'/,
+        /Missing required argument 'name'/,
         /forge feature add ID NAME {2}\(forge feature add --help\)/,
       ],
       [['feature', 'add', 'A'], /'name'/, /forge feature add ID NAME/],

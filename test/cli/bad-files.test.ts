@@ -73,10 +73,9 @@ describe('bad kinds of files', () => {
       ['memory/sessions', ['session', 'end', '--no-commit']],
       ['linear', ['next']],
       ['local', ['feature', 'add', 'A', 'a']],
-      ['memory/notes.d', ['note', 'add', 'n']],
-      ['memory/execution.d', ['memory', 'record', '--task', 'A', '--exit-code', '0']],
-      ['memory/audit.d', ['memory', 'log']],
-      ['memory/archive', ['memory', 'verify']],
+      ['memory/ledger', ['note', 'add', 'n']],
+      ['memory/ledger', ['memory', 'log']],
+      ['memory/ledger', ['memory', 'verify']],
     ] as const) {
       const project = await prepared(makePlainForge);
       mkdirSync(project.path('.forge', folder), { recursive: true });

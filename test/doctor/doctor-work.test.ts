@@ -5,7 +5,6 @@ import { forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { containerOf, record, verify } from '../support/memory.js';
 import { makeFolder, type Project } from '../support/project.js';
-import { withCheckpoint } from '../support/recovery.js';
 
 const SCRIPT = '.git/forge/hook';
 const RECOVER = '.git/forge/recover.json';

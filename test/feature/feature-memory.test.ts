@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, FEATURES, makeForge, snapshot, storedFeature } from '../support/forge-project.js';
-import {
-  containerOf,
-  containersOf,
-  HUMAN,
-  linesOf,
-  logOf,
-  putLines,
-  record,
-  verify,
-} from '../support/memory.js';
+import { containerOf, HUMAN, linesOf, logOf, putLines, record, verify } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 
 const OVERRIDE = [
@@ -79,7 +70,7 @@ describe('a regression', () => {
     expect(storedFeature(project, 'A')?.status).toBe('failing');
     await runForge(project, OVERRIDE, HUMAN);
     await runForge(project, ['feature', 'verify', 'A', '-n']);
-    expect(containersOf(project)).toEqual([]);
+    expect(await regressionsOf(project)).toEqual([]);
     await runForge(project, ['feature', 'verify', 'A']);
     expect(await regressionsOf(project)).toHaveLength(1);
   });

@@ -51,10 +51,10 @@ describe('the pre-push hook', () => {
   it('GIT-03 reports a check that failed in one line; a secret still counts', async () => {
     const project = await makeForge();
     commitSecret(project);
-    project.write('.git/index', 'not an index');
+    project.write('.forge/config.toml', 'enforce =');
     const { exitCode, stderr } = await pushHead(project);
     expect([exitCode, stderr]).toEqual([5, expect.stringMatching(SECRET)]);
-    expect(stderr).toMatch(/^forge: memory was not looked at: git .*\n/);
+    expect(stderr).toMatch(/^forge: messages were not .*config\.toml.*\n/);
   });
 
   it('GIT-03 LTM-05 refuses halted memory where git cannot show what is pushed', async () => {

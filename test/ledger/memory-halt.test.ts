@@ -26,7 +26,7 @@ const acknowledged = async (project: Project): Promise<number> =>
   (await logOf(project, 'audit')).filter(({ kind }) => kind === 'acknowledged').length;
 
 /** Writing commands that work while memory is halted: what settles it, and what has nothing to do with it. */
-const WORKING = ['memory verify', 'memory repair', 'memory override', 'memory redact'];
+const WORKING = ['memory verify', 'memory repair', 'memory override', 'memory redact', 'guard allow'];
 /** `init` repairs the folder. It says nothing of memory, and writes none where there is one. `doctor` and `ci` say that it is halted. */
 const FREE = [...WORKING, 'init', 'doctor', 'ci'];
 
@@ -91,6 +91,9 @@ describe('while memory is halted', () => {
   it('LTM-05 every writing command exits 4 memory.corrupted and writes nothing; every reading one works', async () => {
     const project = await makeForge();
     await runForge(project, ['session', 'start'], { world: { now: () => new Date('2026-03-01T10:00:00Z') } });
+    await runForge(project, ['progress', 'add', 'x'], {
+      world: { now: () => new Date('2026-03-01T10:00:30Z') },
+    });
     await runForge(project, ['session', 'end', '--no-commit'], {
       world: { now: () => new Date('2026-03-01T10:01:00Z') },
     });

@@ -27,6 +27,8 @@ const DENIED: string[][] = [
   ['feature', 'edit', 'FORGE-001', '--test', 'true'],
   ['feature', 'remove', 'FORGE-001'],
   ['feature', 'import', '-'],
+  ['feature', 'confirm', 'FORGE-001'],
+  ['guard', 'allow', 'abcdef', '--reason', 'x'],
   ['note', 'add', 'x'],
   ['note', 'promote', 'kfr-1'],
   ['memory', 'record', '--task', 'A', '--exit-code', '0'],

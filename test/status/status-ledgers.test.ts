@@ -2,27 +2,32 @@ import { rmSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { runForge } from '../support/forge.js';
 import { differences, makeForge, snapshot } from '../support/forge-project.js';
+import { containerOf, record } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 import { component, statusOf } from '../support/statuses.js';
 
-const EXECUTION = '.forge/memory/execution.jsonl';
-
 describe('forge status and the ledgers', () => {
   const edit = (project: Project): void =>
-    project.write(EXECUTION, project.read(EXECUTION).replace('"n":1', '"n":7'));
+    project.write(containerOf(project), project.read(containerOf(project)).replace('"n":2', '"n":7'));
+
+  async function recorded(): Promise<Project> {
+    const project = await makeForge();
+    await record(project);
+    return project;
+  }
 
   it('VIS-01 B-25 an edited ledger is red with the place and the command, and a look changes nothing', async () => {
-    const project = await makeForge();
+    const project = await recorded();
     edit(project);
     const before = snapshot(project.dir);
     const told = await component(project, 'long-term');
     expect([told.color, told.fix]).toEqual(['red', ['forge memory verify']]);
-    expect(told.reasons[0]).toContain(EXECUTION);
+    expect(told.reasons[0]).toContain(containerOf(project));
     expect(differences(before, snapshot(project.dir))).toEqual([]);
   });
 
   it('VIS-01 LTM-05 a halt is red with its reason, in the prompt too', async () => {
-    const project = await makeForge();
+    const project = await recorded();
     edit(project);
     await runForge(project, ['memory', 'verify']);
     const told = await component(project, 'long-term');
@@ -32,7 +37,7 @@ describe('forge status and the ledgers', () => {
   });
 
   it('VIS-01 what was found intact is not read again, and what changed since is', async () => {
-    const project = await makeForge();
+    const project = await recorded();
     await statusOf(project);
     const before = snapshot(project.dir);
     await statusOf(project);
@@ -53,7 +58,7 @@ describe('what takes more than a second', () => {
       vi.spyOn(performance, 'now').mockImplementation(() => (slow += 600));
       const run = async (terminal: boolean): Promise<{ stdout: string; stderr: string }> => {
         const project = await makeForge();
-        rmSync(project.path('.git/forge/ledger.json'), { force: true });
+        rmSync(project.path('.git/forge/ledger-cache.json'), { force: true });
         return runForge(project, args, { terminal });
       };
       const seen = await run(true);

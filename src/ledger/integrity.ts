@@ -1,21 +1,17 @@
 import { corrupted, usage } from '../core/error.js';
 import { shown } from '../core/paths.js';
 import { isBuilder } from '../core/role.js';
-import { knowAllowed } from '../guard/allow.js';
-import { type GuardFinding, loadGuard, toFinding } from '../guard/guard.js';
+import type { GuardFinding } from '../guard/guard.js';
 import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js';
-import { type Context, timestamp, warnFileSystem } from '../project/project.js';
+import { type Context, timestamp } from '../project/project.js';
 import type { Finding, Level } from './compare.js';
-import { type Container, linesOf } from './container.js';
 import { ledgerFolder } from './context.js';
 import type { Graph } from './graph.js';
 import { acceptedGrowth, growthOf } from './growth.js';
 import { requireDecision } from './human.js';
 import { ledgerOf, type RecordRef, readMemory, storeAudit } from './memory.js';
 import { openDamage, openHalts } from './open.js';
-import { containerBytes } from './read.js';
-import { recordId, TIERS, type Tier } from './record.js';
-import { readSignatures, type SignatureReport } from './signatures.js';
+import { TIERS, type Tier } from './record.js';
 import { type Verdict, verify } from './verify.js';
 
 /** A finding as commands show it. */
@@ -44,56 +40,21 @@ export interface TierReport {
   containers: string[];
 }
 
-export interface Integrity {
-  /** `removed`: records are missing, and how is known. `secret`: something stored must be redacted. */
-  status: 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
-  tiers: TierReport[];
-  notes: string[];
-  problems: Problem[];
-  /** Ids of records that were nowhere and were put back. */
-  restored: string[];
-  /** With `signatures`: who vouched for what. */
-  signatures?: SignatureReport[];
-}
-
-/** LTM-04: everything. Puts back what was written here and is nowhere; the rest is reported. */
-export async function verifyMemory(
-  context: Context,
-  input: { tier?: Tier; scan?: boolean; signatures?: boolean } = {},
-): Promise<Integrity> {
-  warnFileSystem(context);
-  const verdict = await settleMemory(context);
-  const { graph } = verdict.snapshot;
-  const signed = input.signatures ? await readSignatures(context, graph) : null;
-  const secrets = input.scan ? await scanRecords(context, graph.containers) : [];
-  const problems = [...problemsOf(context, verdict), ...(signed?.problems ?? []), ...secrets];
-  const isHalted = readHalt(context.disk) !== null;
-  return {
-    status: statusOf(verdict, problems, isHalted),
-    tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
-    notes: messagesOf(verdict, 'note'),
-    problems,
-    restored: verdict.findings.filter(({ kind }) => kind === 'put_back').flatMap(({ ids }) => ids),
-    ...(signed ? { signatures: signed.signatures } : {}),
-  };
-}
-
-function statusOf({ state }: Verdict, problems: readonly Problem[], isHalted: boolean): Integrity['status'] {
-  if (state === 'corrupted') return 'corrupted';
-  if (isHalted) return 'halted';
-  if (state === 'returned' || problems.some(({ code }) => code === 'secret')) return 'secret';
-  return problems.length > 0 ? 'removed' : 'intact';
-}
-
-const messagesOf = ({ findings }: Verdict, level: Level): string[] =>
+export const messagesOf = ({ findings }: Verdict, level: Level): string[] =>
   findings.filter((finding) => finding.level === level).map(({ message }) => message);
 
 /** All but the notes. */
 export const problemsOf = (context: Context, { findings }: Verdict): Problem[] =>
   findings.filter(({ level }) => level !== 'note').map((finding) => toProblem(context, finding));
 
+/** In one line, with its place. */
+export const describeProblem = ({ file, line, message }: Problem): string =>
+  file === '' ? message : line > 0 ? `${file}:${line}: ${message}` : `${file}: ${message}`;
+
 function toProblem({ layout }: Context, finding: Finding): Problem {
-  const { kind, file, line = 0, offset = 0, message, ids, commit, last_good = null, hint } = finding;
+  const { kind, file, line = 0, offset = 0, ids, commit, last_good = null, hint } = finding;
+  const place = [`${file}:${line}: `, `${file}: `].find((start) => finding.message.startsWith(start)) ?? '';
+  const message = finding.message.slice(place.length);
   return {
     ...{ code: kind, file: file ? `${shown(layout, ledgerFolder(layout))}/${file}` : '', line, offset },
     ...{ message, last_good, hint: hint ?? 'forge memory repair', ids },
@@ -163,7 +124,7 @@ function corruptedBy(context: Context, verdict: Verdict): Error {
   const problems = problemsOf(context, verdict);
   const [first] = verdict.findings.filter(({ level }) => level === 'damage');
   const place = first && toProblem(context, first);
-  return corrupted('memory.corrupted', `${place?.message}.`, {
+  return corrupted('memory.corrupted', `${place ? describeProblem(place) : 'Memory is damaged'}.`, {
     ...(place?.file ? { file: place.file, offset: place.offset } : {}),
     ...(place && place.line > 0 ? { line: place.line } : {}),
     hint: 'forge memory repair',
@@ -185,9 +146,13 @@ export async function requireUndamaged(context: Context): Promise<void> {
     throw corrupted('memory.corrupted', `Memory is halted: ${open.reasons[0]}.`, { hint: ACKNOWLEDGE });
 }
 
+/** What halts writing. */
+export const damageOf = (context: Context, { findings }: Verdict): Problem[] =>
+  findings.filter(({ level }) => level === 'damage').map((finding) => toProblem(context, finding));
+
 function updateHalt(context: Context, verdict: Verdict): void {
   const { disk } = context;
-  const damage = messagesOf(verdict, 'damage');
+  const damage = damageOf(context, verdict).map(describeProblem);
   const open = openHalts(verdict.snapshot.graph).flatMap(({ reasons }) => reasons);
   const halt = readHalt(disk);
   const reasons = [...damage, ...open].slice(0, MAX_REASONS);
@@ -237,30 +202,4 @@ export async function acknowledge(
   const audit = storeAudit(context, { kind: 'acknowledged', subjects, ...decision, reasons, ...growth });
   await settleMemory(context);
   return { audit, reasons };
-}
-
-/** LTM-13: what the guard would refuse today in stored records. The place, never the value. */
-async function scanRecords(context: Context, containers: readonly Container[]): Promise<Problem[]> {
-  knowAllowed(context);
-  const guard = await loadGuard(context.world.env, context);
-  const ledger = ledgerOf(context);
-  const found = new Map<string, Problem>();
-  for (const { name } of containers) {
-    context.signal?.throwIfAborted();
-    const file = shown(context.layout, `${ledgerFolder(context.layout)}/${name}`);
-    for (const { bytes, number, offset } of linesOf(containerBytes(ledger, name))) {
-      const hits = guard.scanBytes('.json', bytes);
-      if (hits.length === 0) continue;
-      const id = recordId(bytes);
-      const named = hits.map((hit) => toFinding(context, file, { ...hit, line: number }));
-      const more = named.length > 1 ? ` and ${named.length - 1} more` : '';
-      const [first] = named;
-      found.set(id, {
-        ...{ code: 'secret', file, line: number, offset, last_good: null, ids: [id], guard: named },
-        message: `its ${first?.field} holds ${first?.what}${more} (rule ${first?.rule}, fingerprint ${first?.fingerprint})`,
-        hint: `forge memory redact ${id.slice(0, 12)} --reason "…"  (and revoke what it was)`,
-      });
-    }
-  }
-  return [...found.values()];
 }

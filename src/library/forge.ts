@@ -91,7 +91,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       recordMany: bind(() => import('../learning/record.js'), 'recordCycles'),
       /** The text of a file of cycles: one JSON object, or JSONL. Exit 2 names the line. */
       parse: async (text: string) => (await import('../learning/record.js')).parseCycles(text),
-      verify: bind(() => import('../ledger/integrity.js'), 'verifyMemory', 'settles'),
+      verify: bind(() => import('../ledger/verify-memory.js'), 'verifyMemory', 'settles'),
       // What settles a halt has to work while it stands.
       planRepair: bind(() => import('../ledger/repair.js'), 'planRepair', 'settles'),
       repair: bind(() => import('../ledger/repair.js'), 'repairMemory', 'settles'),

@@ -13,7 +13,7 @@ import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/
 import { readFeatures } from '../feature/store.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
-import { glanceAtMemory } from '../ledger/integrity.js';
+import { damageOf, describeProblem, glanceAtMemory, problemsOf } from '../ledger/integrity.js';
 import { openHalts } from '../ledger/open.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
@@ -61,15 +61,18 @@ async function lookAtLedger(context: Context): Promise<Remark[]> {
   const halt = readHalt(context.disk);
   if (halt)
     return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
-  const { findings, snapshot } = await glanceAtMemory(context);
-  const told = findings.filter(({ level }) => level === 'damage');
-  const others = findings.filter(({ level }) => level === 'finding' || level === 'returned');
+  const verdict = await glanceAtMemory(context);
+  const damage = damageOf(context, verdict).map(describeProblem);
+  const others = problemsOf(context, verdict).map(describeProblem);
   return [
-    ...openHalts(snapshot.graph).map(({ reasons }) =>
+    ...openHalts(verdict.snapshot.graph).map(({ reasons }) =>
       red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY),
     ),
-    ...told.map(({ message }) => red(oneLine(message, 400), VERIFY)).slice(0, TOLD),
-    ...others.map(({ message }) => yellow(oneLine(message, 400), VERIFY)).slice(0, TOLD),
+    ...damage.map((text) => red(oneLine(text, 400), VERIFY)).slice(0, TOLD),
+    ...others
+      .filter((text) => !damage.includes(text))
+      .map((text) => yellow(oneLine(text, 400), VERIFY))
+      .slice(0, TOLD),
   ];
 }
 

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
@@ -136,9 +135,7 @@ describe('while memory is halted', () => {
     const { project, file } = await halted();
     const error = await forgeError(project, ['note', 'add', 'x']);
     expect(error).toMatchObject({ kind: 'corrupted', hint: expect.stringContaining('forge memory verify') });
-    expect(error.message).toBe(
-      `Memory is halted: ${basename(file)}:1: "prev" is not the id of the line before.`,
-    );
+    expect(error.message).toBe(`Memory is halted: ${file}:1: "prev" is not the id of the line before.`);
     project.write('PLAN.md', '- [ ] Login\n');
     expect(await forgeError(project, ['init', '--features', 'PLAN.md'])).toMatchObject({ exitCode: 4 });
   });

@@ -6,7 +6,7 @@ import { refused } from '../core/error.js';
 import { checkpointFile, featuresFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
-import { FEATURES } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { must, PORCELAIN } from '../git/client.js';
 import { commitFolder, NOTHING_CHANGED } from '../git/commit.js';
 import { describeUnsigned } from '../git/signing.js';
@@ -147,7 +147,7 @@ function describe(
   name: string,
   { commit, tree, ledger }: CommittedState,
 ): Manifest {
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const features = readFeatures(context);
   const { verified_by, evidence, features_passing } = making.proof;
   return {
     schema_version: CHECKPOINT.version,

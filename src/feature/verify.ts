@@ -238,7 +238,8 @@ async function recordRepeated(context: Context, results: readonly FeatureResult[
     exit_code,
     command,
   }));
-  storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', runs }]);
+  const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
+  storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
 }
 
 /** FEA-02: what passed and fails now is remembered in the evaluation ledger. Looked at before any lock is taken. */

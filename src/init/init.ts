@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { usage } from '../core/error.js';
+import { ForgeError, usage } from '../core/error.js';
 import {
   configFile,
   FORGE_FOLDER,
@@ -247,7 +247,13 @@ function bringViews(context: Context, fresh: boolean, result: InitResult): void 
   const { disk, layout } = context;
   const views = [featuresFile(layout), knowledgeFile(layout)];
   const missing = views.filter((path) => !disk.exists(path));
-  refreshViews(context);
+  try {
+    refreshViews(context);
+  } catch (error) {
+    // A file of a newer forge, or a damaged one, is left as it is.
+    if (!(error instanceof ForgeError)) throw error;
+    context.warnings.push(error.message);
+  }
   for (const path of views) {
     const names = !missing.includes(path) ? result.kept : fresh ? result.created : result.repaired;
     names.push(shown(layout, path));

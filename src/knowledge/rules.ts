@@ -111,7 +111,9 @@ const LEARNED: Format<StoredLearning> = {
 function toView(stored: readonly StoredLearning[], standing: Knowledge | null): Knowledge {
   const once = listLearnings(stored).map(({ id: _, ...learning }) => learning);
   const of = (wanted: string): object[] =>
-    once.flatMap(({ kind, ...rest }) => (kind === wanted ? [{ learned_at: '', ...rest }] : []));
+    once.flatMap(({ kind, ...rest }) =>
+      kind === wanted ? [{ ...rest, learned_at: 'learned_at' in rest ? rest.learned_at : '' }] : [],
+    );
   return {
     ...(standing ?? { schema_version: KNOWLEDGE.version }),
     patterns: { ...standing?.patterns, successful: of('success'), failed: of('failure') },

@@ -5,7 +5,8 @@ import { ForgeError } from '../core/error.js';
 import { featuresFile } from '../core/paths.js';
 import { type ProcessRun, whyFailed } from '../core/process.js';
 import { presentCommands } from '../feature/feature.js';
-import { FEATURES, type Feature } from '../feature/rules.js';
+import type { Feature } from '../feature/rules.js';
+import { readFeatures } from '../feature/store.js';
 import { runTest, type TestWatch } from '../feature/verify.js';
 import type { Context } from '../project/project.js';
 import { requireApproved } from '../trust/trust.js';
@@ -49,7 +50,7 @@ export async function runProved(
 
 /** A command that was a feature's test counts as that feature, with its tests as they are now. */
 function listProved(context: Context, { verified_by, evidence = [], features_passing }: Manifest): Proved[] {
-  const { features } = context.disk.requireDocument(FEATURES, featuresFile(context.layout)).value;
+  const features = readFeatures(context);
   const ofFeatures = new Set(
     evidence.flatMap(({ command, features: ids = [] }) => (ids.length > 0 ? [command] : [])),
   );

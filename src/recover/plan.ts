@@ -2,10 +2,12 @@ import { brokenSince, latestCheckpoint, requireCheckpoint } from '../checkpoint/
 import type { Checkpoint as FoundCheckpoint, Manifest } from '../checkpoint/rules.js';
 import { refused } from '../core/error.js';
 import { shownFrom } from '../core/paths.js';
+import type { Feature } from '../feature/rules.js';
 import type { Git } from '../git/client.js';
 import { isSameOutside } from '../git/outside.js';
 import type { Repository } from '../git/repository.js';
 import { glanceAtMemory } from '../ledger/integrity.js';
+import { readRecords } from '../ledger/memory.js';
 import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
 import { type RecoverWatch, runProved } from './checks.js';
@@ -101,11 +103,27 @@ async function runChecks(
   const checks = await runProved(context, manifest, gone, watch);
   return Promise.all(
     checks.map(async ({ feature, ...check }): Promise<ProvedCheck> => {
-      const { status, verified_commit: commit } = feature ?? {};
-      if (check.state !== 'failed' || status !== 'passing' || !commit) return check;
-      return (await isSameOutside(git, commit, 'HEAD', folder)) ? { ...check, passedAtHead: true } : check;
+      if (check.state !== 'failed' || feature?.status !== 'passing') return check;
+      const commit = lastPassed(context, feature);
+      const isAtHead = commit !== null && (await isSameOutside(git, commit, 'HEAD', folder));
+      return isAtHead ? { ...check, passedAtHead: true } : check;
     }),
   );
+}
+
+interface Verification {
+  commit?: string | null;
+  runs?: { feature: string; status: string }[];
+}
+
+/** The commit at which its tests passed last. A run that changed no status is remembered in the evaluation tier alone. */
+function lastPassed(context: Context, { id, verified_commit = null }: Feature): string | null {
+  const passed = readRecords(context, 'evaluation').findLast(
+    ({ record: { kind, runs } }) =>
+      kind === 'verification' &&
+      ((runs ?? []) as Verification['runs'])?.some((run) => run.feature === id && run.status === 'passing'),
+  );
+  return (passed?.record as Verification | undefined)?.commit ?? verified_commit;
 }
 
 export const targetOf = ({ tag, commit, timestamp, features_passing }: Manifest): Target => ({

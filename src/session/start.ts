@@ -85,6 +85,7 @@ export async function startSession(
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
+  context.warnings.push(...rebuildViews(ledgerOf(context)).map(describeEdited));
   warnWaiting(context);
   await lookAtCommits(context, memory, shownCommits);
   const focus = readFocus(context, running, memory, input);
@@ -152,7 +153,6 @@ async function lookAtCommits(
 async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes: string[] }> {
   const { findings } = await requireVerified(context);
   const notes = findings.filter(({ level }) => level === 'note').map(({ message }) => message);
-  context.warnings.push(...rebuildViews(ledgerOf(context)).map(describeEdited));
   return { ledgers: [shown(context.layout, ledgerFolder(context.layout))], notes };
 }
 

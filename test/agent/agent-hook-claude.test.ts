@@ -70,7 +70,7 @@ describe('forge hook claude session-start', () => {
 
   it('LTM-05 says that memory is halted, and what to type', async () => {
     const project = await talking();
-    writeFileSync(join(project.dir, '.forge/memory/execution.jsonl'), 'no ledger\n');
+    writeFileSync(join(project.dir, '.forge/memory/ledger/solo-00000000.jsonl'), 'no ledger\n');
     const text = contextOf(await claude(project, 'session-start'));
     expect(text).toMatch(/no session was started\. .*\n {2}→ forge memory/);
   });

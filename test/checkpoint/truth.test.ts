@@ -59,6 +59,7 @@ describe('what a checkpoint says', () => {
   it('GIT-05 without a name it takes the running session, and never one that has ended', async () => {
     const project = await withFeature();
     await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['focus', 'clear']);
     expect((await forgeJson<{ tag: string }>(project, ['checkpoint', 'create'])).tag).toMatch(
       /^checkpoint\/\d{4}-\d\d-\d\d.*-v1$/,
     );

@@ -84,7 +84,7 @@ describe('forge complete SHELL', () => {
       'feature',
       'show',
     ]);
-    expect(stdout).toBe("words\n'it''s $(x) `n'\tit's $(x) `n\ta\nA-1\tA-1\tb\n");
+    expect(stdout).toBe("words\nA-1\tA-1\tb\n'it''s $(x) `n'\tit's $(x) `n\ta\n");
     const script = (await runForge(project, ['complete', 'powershell'])).stdout;
     expect(script).toContain('-split "`t", 3');
     for (const [open, close] of ['()', '{}', '[]']) {

@@ -72,7 +72,7 @@ describe('finding the .forge folder', () => {
     ]);
     expect(ended.commit).toBeUndefined();
     expect(ended.commit_skipped).toMatch(/no git repository/);
-    expect(project.read(`${ended.archive}/progress.txt`)).toContain('] one\n');
+    expect(project.read(ended.archive)).toMatch(/\] one",\n/);
   });
 
   it('LAY-05 -C and FORGE_DIR name a folder that is there', async () => {
@@ -119,26 +119,28 @@ describe('what is committed', () => {
       'git/commits.log',
       'git/branches.json',
       'memory/long-term/.features.json.0123456789ab.tmp',
+      'memory/long-term/features.json',
+      'memory/long-term/knowledge.json',
+      'memory/execution.jsonl',
     ];
     const team = [
       'config.toml',
       'init.sh',
       '.gitignore',
       '.gitattributes',
-      'memory/long-term/features.json',
+      'memory/long-term/features.d/A.json',
       'memory/artifacts/code/triv_a_x.rs',
       'memory/sessions/x/y',
       'linear/active.json',
       'git/checkpoints/SX9-1-v1.json',
-      'memory/execution.jsonl',
-      'memory/execution.d/a.jsonl',
+      'memory/ledger/solo-00000000.jsonl',
       'skills/qa-review/skill.toml',
     ];
     expect(local.filter((path) => !ignored(`.forge/${path}`))).toEqual([]);
     expect(team.filter((path) => ignored(`.forge/${path}`))).toEqual([]);
     expect(changedPaths(project).sort()).toEqual([
-      ' M .forge/memory/long-term/features.json',
       '?? .forge/memory/artifacts/code/triv_a_x.rs',
+      '?? .forge/memory/long-term/features.d/FORGE-001.json',
       '?? .forge/memory/sessions/x/y',
     ]);
     // Locks, ids and approvals are in the git dir and the home: a clean-up of ignored files takes none of them.

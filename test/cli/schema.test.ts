@@ -1,11 +1,21 @@
+import { readdirSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, FEATURES, FOCUS, ISSUES, KNOWLEDGE, makeForge, SESSION } from '../support/forge-project.js';
 import { KFR } from '../support/kfrs.js';
+import type { Project } from '../support/project.js';
 
 type Schema = Parameters<typeof z.fromJSONSchema>[0];
+
+/** The first entry of a folder of long-term memory. */
+function firstOf(project: Project, folder: string): unknown {
+  const path = `.forge/memory/long-term/${folder}`;
+  return project.json(
+    `${path}/${readdirSync(project.path(path)).filter((name) => name.endsWith('.json'))[0]}`,
+  );
+}
 
 describe('formats', () => {
   it('LAY-08 forge schema prints a JSON Schema of every format, which takes the file on disk', async () => {
@@ -25,6 +35,7 @@ describe('formats', () => {
     ]);
     await forgeJson(project, ['knowledge', 'add', 'failure', 'x', '--context', 'y']);
     await forgeJson(project, ['session', 'start']);
+    await forgeJson(project, ['progress', 'add', 'x']);
     await forgeJson(project, ['checkpoint', 'create', 'X', '--verify', 'true']);
     const { archive } = await forgeJson<{ archive: string }>(project, ['session', 'end']);
     await forgeJson(project, ['session', 'start', '--goal', 'more']);
@@ -37,12 +48,14 @@ describe('formats', () => {
 
     const files: Record<string, unknown> = {
       config: parse(project.read(CONFIG)),
+      feature: firstOf(project, 'features.d'),
       features: project.json(FEATURES),
+      learned: firstOf(project, 'learned.d'),
       knowledge: project.json(KNOWLEDGE),
       focus: project.json(FOCUS),
       kfr: project.json(KFR),
       session: project.json(SESSION),
-      'session-archive': project.json(`${archive}/session.json`),
+      'session-archive': project.json(archive),
       active: project.json(ISSUES),
       checkpoint: project.json('.forge/git/checkpoints/X-v1.json'),
       cycle: { task_id: 'A', exit_code: 0, patterns: [{ pattern: 'p', scope: 'execution' }], log: 'x' },

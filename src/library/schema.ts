@@ -11,9 +11,19 @@ import { configSchema } from '../project/settings.js';
 import { FOCUS } from '../session/focus-rules.js';
 import { ARCHIVED_SESSION, RUNNING_SESSION } from '../session/rules.js';
 
+/** In a file of its own an entry has all its fields: an absent one is null. */
+function orNull({ shape }: z.ZodMiniObject): z.ZodMiniType {
+  const isOptional = (type: unknown): boolean => type instanceof z.ZodMiniOptional;
+  const fields = Object.entries(shape).map(([name, type]) => [
+    name,
+    isOptional(type) ? z.nullable(type as z.ZodMiniType) : type,
+  ]);
+  return z.looseObject(Object.fromEntries(fields) as z.core.$ZodShape);
+}
+
 const FORMATS = [
   FEATURES,
-  FEATURE,
+  { ...FEATURE, schema: orNull(FEATURE.schema as unknown as z.ZodMiniObject) },
   KNOWLEDGE,
   LEARNED_LIST.entry,
   FOCUS,
@@ -42,5 +52,5 @@ export function schemaOf(name: string): Record<string, unknown> {
     io: 'input',
     unrepresentable: 'any',
   });
-  return { $schema, title: `forge ${name}`, ...rest };
+  return { $schema, title: `forge ${name}`, type: 'object', ...rest };
 }

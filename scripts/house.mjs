@@ -19,7 +19,7 @@ const TARGETS = [
   [['agent'], 2100],
   [['mcp'], 550],
   [['checkpoint'], 850],
-  [['recover'], 850],
+  [['recover', 'undo'], 850],
   [['doctor'], 1500],
   [['commit', 'hooks'], 2100],
   [['ci'], 550],

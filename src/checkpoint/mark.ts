@@ -3,7 +3,7 @@ import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { formatCommitMessage } from '../commit/message.js';
 import { refused } from '../core/error.js';
-import { checkpointFile, featuresFile } from '../core/paths.js';
+import { checkpointFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
 import { readFeatures } from '../feature/store.js';

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import type { Manifest } from '../checkpoint/rules.js';
 import { splitCommand } from '../core/argv.js';
 import { ForgeError } from '../core/error.js';
-import { featuresFile } from '../core/paths.js';
 import { type ProcessRun, whyFailed } from '../core/process.js';
 import { presentCommands } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';

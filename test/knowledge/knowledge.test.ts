@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fixedClock, forgeError, forgeJson, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { differences, KNOWLEDGE, makeForge, snapshot } from '../support/forge-project.js';
 
 interface Learning {

@@ -34,8 +34,8 @@ export async function withRescue(context: Context, error: unknown): Promise<unkn
   return new ForgeError(error.kind, error.code, error.message, { ...error.details, hint });
 }
 
-/** Files of the running session are in no commit: put aside, they are started afresh. */
-function asideHint({ layout }: Context, file: string): string | null {
+/** Files that git ignores are in no commit: put aside, they are started or written afresh. Null for the rest. */
+export function asideHint({ layout }: Context, file: string): string | null {
   const aside = `mv ${file} ${file}.damaged`;
   if (file === shown(layout, sessionFile(layout)))
     return `${aside} && forge session start   (its progress is kept as an interrupted session)`;

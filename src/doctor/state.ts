@@ -23,7 +23,7 @@ import { FOCUS } from '../session/focus-rules.js';
 import { RUNNING_SESSION } from '../session/rules.js';
 import type { Problem } from '../status/symptom.js';
 import { attempt } from './attempt.js';
-import { withRescue } from './rescue.js';
+import { asideHint, withRescue } from './rescue.js';
 
 const FILES: readonly [file: (layout: Layout) => string, format: Format<unknown> | null][] = [
   [activeIssuesFile, ACTIVE_ISSUES as Format<unknown>],
@@ -62,12 +62,14 @@ export async function rescued<T>(context: Context, path: string, look: () => T):
     const known = await withRescue(context, error);
     if (!(known instanceof ForgeError) || known.code !== 'file.kind') throw known;
     const { kind, code, message, details } = known;
-    throw new ForgeError(kind, code, message, { ...details, hint: asideHint(context, path) });
+    const file = shown(context.layout, details.file ?? path);
+    const hint = asideHint(context, file) ?? replaceHint(context, file);
+    throw new ForgeError(kind, code, message, { ...details, hint });
   }
 }
 
 /** What stands in the place of a file has no content that anybody could repair. */
-function asideHint({ layout, repository }: Context, path: string): string {
-  const file = formatArgv([shown(layout, path)]);
+function replaceHint({ repository }: Context, name: string): string {
+  const file = formatArgv([name]);
   return `mv ${file} ${file}.damaged && ${repository ? `git restore -- ${file}` : 'forge init'}`;
 }

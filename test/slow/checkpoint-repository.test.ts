@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { recordId } from '../../src/ledger/record.js';
 import { check, create, fileOf, gitState, list, type Made, statesOf } from '../support/checkpoints.js';
 import { forgeError, forgeJson, runForge, startBinary, startLibrary } from '../support/forge.js';
-import { verify } from '../support/memory.js';
+import { LEDGER, verify } from '../support/memory.js';
 import { makeFolder, makePlainProject, type Project, projectAt, run } from '../support/project.js';
 import { makeForgeRepository } from '../support/typed.js';
 
@@ -187,26 +187,15 @@ async function startRecorder(project: Project): Promise<() => Promise<void>> {
   };
 }
 
-/** The ids of the records that a commit has of a tier, with what evaluations say they are of. */
-function recordsIn(
-  project: Project,
-  commit: string,
-  tier: string,
-): { ids: Set<string>; executions: string[] } {
-  const files = project.git(
-    'ls-tree',
-    '-r',
-    '--name-only',
-    commit,
-    `.forge/memory/${tier}.jsonl`,
-    `.forge/memory/${tier}.d/`,
-  );
+/** The ids of the records that a commit has of a tier. */
+function recordsIn(project: Project, commit: string, tier: string): Set<string> {
+  const files = project.git('ls-tree', '-r', '--name-only', commit, `${LEDGER}/`);
   const lines = files
     .split('\n')
-    .filter((path) => path.endsWith('.jsonl'))
-    .flatMap((path) => project.git('show', `${commit}:${path}`).split('\n').filter(Boolean));
-  const executions = lines.flatMap((line) => (JSON.parse(line) as { execution?: string }).execution ?? []);
-  return { ids: new Set(lines.map((line) => recordId(Buffer.from(line)))), executions };
+    .flatMap((path) => project.git('show', `${commit}:${path}`).split('\n'))
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return new Set(lines.filter((line) => (JSON.parse(line) as { tier: string }).tier === tier).map(recordId));
 }
 
 describe('at the same time', () => {
@@ -248,12 +237,12 @@ describe('at the same time', () => {
       const { ledger } = project.json<Made>(fileOf(tag.replace('checkpoint/', '')));
       const execution = recordsIn(project, commit ?? '', 'execution');
       const evaluation = recordsIn(project, commit ?? '', 'evaluation');
-      for (const head of ledger?.execution?.heads ?? []) expect(execution.ids.has(head)).toBe(true);
-      for (const head of ledger?.evaluation?.heads ?? []) expect(evaluation.ids.has(head)).toBe(true);
+      for (const head of ledger?.execution?.heads ?? []) expect(execution.has(head)).toBe(true);
+      for (const head of ledger?.evaluation?.heads ?? []) expect(evaluation.has(head)).toBe(true);
       // An evaluation comes after its execution: no cut has more of them.
       const counts = [ledger?.execution?.records, ledger?.evaluation?.records] as [number, number];
       expect(counts[1]).toBeLessThanOrEqual(counts[0]);
-      expect(counts[0]).toBeLessThanOrEqual(execution.ids.size);
+      expect(counts[0]).toBeLessThanOrEqual(execution.size);
     }
   });
 });

@@ -53,13 +53,13 @@ describe.skipIf(!hasShim)('forge doctor --fix, cut off in the middle', () => {
   it.each(['write', 'rename', 'mkdir'])(
     'LAY-09 killed at each %s: nothing is lost, and the next one ends it',
     async (call) => {
-      const count = await strikeEach({ path: 'features.json|conflicts', call, kill: true }, expectWayOut);
+      const count = await strikeEach({ path: 'features.d|conflicts', call, kill: true }, expectWayOut);
       expect(count).toBeGreaterThan(0);
     },
   );
 
   it('LAY-09 on a full disk it says so, and nothing is lost', async () => {
-    const fault = { path: 'features.json|conflicts', call: 'write', error: 'ENOSPC' } as const;
+    const fault = { path: 'features.d|conflicts', call: 'write', error: 'ENOSPC' } as const;
     expect(await strikeEach(fault, expectWayOut)).toBeGreaterThan(0);
   });
 });

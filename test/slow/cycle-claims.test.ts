@@ -149,7 +149,7 @@ describe('what a command says of features', () => {
     const project = await makeForge();
     const list = Array.from({ length: 1100 }, (_, i) => ({ id: `F${i}`, name: 'f', status: 'in_progress' }));
     putFeatures(project, list);
-    const result = await cycle(project, putting([]));
+    const result = await cycle(project, sh('rm .forge/memory/long-term/features.d/*.json'));
     expect(result).toMatchObject({ cycle: 1, classification: 'GOVERNANCE_VIOLATION', exit: 1 });
     const [stored] = await storedCycles(project);
     expect(stored?.evaluation.governance_violations.slice(-2)).toEqual([

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { cycle, noteOf, ready, refusal, sh, storedCycles } from '../support/cycles.js';
 import { runForge } from '../support/forge.js';
 import { FEATURES } from '../support/forge-project.js';
+import { LEDGER } from '../support/memory.js';
 import { makeFolder } from '../support/project.js';
 
 describe('forge cycle', () => {
@@ -20,7 +21,7 @@ describe('forge cycle', () => {
   });
 
   it.each([
-    ['edits a ledger', `sed -i 's/"task_id":"A"/"task_id":"B"/' .forge/memory/execution.d/*.jsonl`, /memory/],
+    ['edits a ledger', `sed -i 's/"task_id":"A"/"task_id":"B"/' ${LEDGER}/*.jsonl`, /memory/],
     ['changes the settings', `echo '# more' >> .forge/config.toml`, /config\.toml was changed/],
     ['changes init.sh', `echo 'true' >> .forge/init.sh`, /init\.sh was changed/],
     ['weakens its test', `sed -i 's/test -f done/true/' ${FEATURES}`, /the tests of A were changed/],

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { identify } from '../../src/core/process-identity.js';
 import { cycle, MARK, refusal, sh, storedCycles } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { FEATURES, makeForge } from '../support/forge-project.js';
+import { LEDGER } from '../support/memory.js';
 import type { Project } from '../support/project.js';
 import { SAMPLES } from '../support/samples.js';
 
@@ -130,14 +131,14 @@ describe('a record that may not be stored whole', () => {
 
   it('LTM-16 GOVERNANCE_VIOLATION stays that when the disk fails first, and both commands say so', async () => {
     const project = await makeForge();
-    const folder = '.forge/memory/execution.d';
-    rmSync(project.path(folder), { recursive: true });
-    project.write(folder, 'a file in place of the folder');
+    renameSync(project.path(LEDGER), project.path('ledger'));
+    project.write(LEDGER, 'a file in place of the folder');
     const flags = ['--classification', 'GOVERNANCE_VIOLATION', '--violation', 'it changed init.sh'];
     const args = ['memory', 'record', '--task', 'A', '--exit-code', '0'];
     const failed = await runForge(project, [...args, ...flags]);
     expect(failed.stderr).toContain('The cycle counts as GOVERNANCE_VIOLATION; it is kept');
-    rmSync(project.path(folder));
+    rmSync(project.path(LEDGER));
+    renameSync(project.path('ledger'), project.path(LEDGER));
     expect((await runForge(project, args)).stderr).toContain('is recorded now, as GOVERNANCE_VIOLATION.');
     expect(
       (await forgeJson<{ records: { record: object }[] }>(project, ['memory', 'log', '--tier', 'evaluation']))

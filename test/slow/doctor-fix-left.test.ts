@@ -2,6 +2,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import {
   BASE,
+  commit,
   diverge,
   feature,
   findings,
@@ -15,7 +16,8 @@ import {
   unmerged,
 } from '../support/fixes.js';
 import { forgeError, runForge } from '../support/forge.js';
-import { CONFIG, featureFile, makeForge, putFeatures } from '../support/forge-project.js';
+import { CONFIG, featureFile, makeForge } from '../support/forge-project.js';
+import { LEDGER } from '../support/memory.js';
 import { run } from '../support/project.js';
 
 /** The feature that both sides changed. */
@@ -25,20 +27,20 @@ describe('LAY-09 forge doctor --fix', () => {
   it('leaves to git what somebody has resolved by hand', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
-    putFeatures(project, [feature('MINE')]);
+    project.write(FILE, JSON.stringify(feature('A', { name: 'mine' })));
     expect(await findings(project)).toEqual([
       expect.stringMatching(
-        /^degraded: .*no conflict marker.* → git add -- \.forge\/memory\/long-term\/features\.json$/,
+        /^degraded: .*no conflict marker.* → git add -- \.forge\/memory\/long-term\/features\.d\/A\.json$/,
       ),
     ]);
     expect((await fix(project)).fixes).toEqual([]);
-    expect(stored(project)).toEqual([feature('MINE')]);
+    expect(stored(project)).toEqual([feature('A', { name: 'mine' }), feature('C'), feature('D')]);
   });
 
   it('says that what was edited between the markers is not taken over, and leads back to it', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
-    const text = project.read(FILE).replace('"id": "C"', '"id": "MINE"');
+    const text = project.read(FILE).replace('"name": "ours"', '"name": "MINE"');
     project.write(FILE, text);
     const line = text.slice(0, text.indexOf('MINE')).split('\n').length;
     const { stderr } = await runForge(project, ['doctor', '--fix']);
@@ -48,22 +50,30 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
     expect([project.read(FILE), unmerged(project) === '']).toEqual([text, false]);
     // One side of a conflict that somebody took out is such an edit as well.
-    project.write(FILE, project.read(FILE).replace(/^.*"id": "(MINE|D)",\n/gm, ''));
+    project.write(FILE, project.read(FILE).replace(/^.*"name": "(MINE|a)",\n/gm, ''));
     expect((await fix(project)).fixes[0]?.what).toContain('lines are gone');
   });
 
-  it.each<[string, object[], object[], RegExp]>([
-    ['ids that differ in case alone', [...BASE, feature('C')], [...BASE, feature('c')], /stands twice/],
-    ['a side that breaks the format', [...BASE, feature('C')], [...BASE, { id: 'D' }], /\(theirs\)/],
-  ])('leaves to a person %s', async (_, ours, theirs, why) => {
-    const project = await diverge(BASE, ours, theirs);
+  it('leaves to a person a side that breaks the format', async () => {
+    const project = await diverge(BASE, OURS, [{ id: 'A' }, feature('B')]);
     git(project, 'merge', 'other');
     const before = project.read(FILE);
     const [found] = await findings(project);
-    expect(found).toMatch(why);
-    expect(found).toContain('git add -- .forge/memory/long-term/features.json');
+    expect(found).toMatch(/\(theirs\)/);
+    expect(found).toContain(`git add -- ${FILE}`);
     const { fixes, exitCode } = await fix(project);
     expect([fixes, exitCode, project.read(FILE)]).toEqual([[], 1, before]);
+  });
+
+  it('leaves to a person ids that differ in case alone', async () => {
+    const project = await diverge(BASE, [...BASE, feature('C')], [...BASE, feature('c')]);
+    git(project, 'merge', 'other');
+    const { fixes, exitCode, findings: found } = await fix(project);
+    expect([fixes, exitCode, stored(project).length]).toEqual([[], 1, 4]);
+    const told = found.map(({ observed, commands }) => `${observed} → ${commands[0]}`);
+    expect(told).toContainEqual(
+      expect.stringMatching(/^C and c differ in case alone.* → git rm \S+\/c\.json /),
+    );
   });
 
   it('names the settings and ledgers that have markers, and what to type', async () => {
@@ -75,12 +85,12 @@ describe('LAY-09 forge doctor --fix', () => {
       message: expect.stringMatching(/config\.toml:\d+: it has a merge conflict \(lines \d+ to \d+\)/),
       hint: expect.stringContaining('no marker lines'),
     });
-    const ledger = '.forge/memory/notes.d/x.jsonl';
+    const ledger = `${LEDGER}/x.jsonl`;
     project.write(ledger, '<<<<<<< HEAD\n=======\n>>>>>>> other\n');
     project.git('add', '-A');
     const found = await findings(project);
     expect(found.find((text) => text.includes(CONFIG))).toMatch(/lines \d+ to \d+.* → .*EDITOR/);
-    expect(found.find((text) => text.includes(ledger))).toMatch(/ → sed -i .* then: forge memory verify/);
+    expect(found.find((text) => text.includes(ledger))).toMatch(/\(lines 1 to 3\) → forge memory repair$/);
     expect((await fix(project)).fixes).toEqual([]);
   });
 
@@ -106,6 +116,7 @@ describe('LAY-09 forge doctor --fix', () => {
 
   it('nested markers are left to a person where git has no sides any more', async () => {
     const project = await makeForge();
+    commit(project, feature('A'));
     const hunk = (inner: string): string => `<<<<<<< HEAD\n${inner}=======\n2\n>>>>>>> other\n`;
     project.write(FILE, hunk(hunk('1\n')));
     expect((await findings(project))[0]).toMatch(/do not pair up/);

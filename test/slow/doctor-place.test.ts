@@ -22,6 +22,7 @@ import {
   SESSIONS,
   snapshot,
 } from '../support/forge-project.js';
+import { containerOf } from '../support/memory.js';
 import {
   makeFolder,
   makePlainProject,
@@ -77,7 +78,7 @@ describe('forge doctor, of the clock', () => {
     project.git('add', '-A');
     project.git('commit', '-qm', 'Note');
     expect(await found(project)).toEqual([
-      expect.stringMatching(/^degraded: the clock says \S+, but a record of the ledger notes has 20/),
+      expect.stringMatching(/^degraded: the clock says \S+, but a record of the tier note has 20/),
     ]);
   });
 });
@@ -104,19 +105,17 @@ describe('forge doctor, of what was left half-way', () => {
     ]);
   });
 
-  it('misses no file of the ledgers that was folded, and any whose record is nowhere', async () => {
+  it('misses no view of the ledger, and any of its files', async () => {
     const project = await makeForge();
-    for (const text of ['one', 'two']) await forgeJson(project, ['note', 'add', text]);
+    await forgeJson(project, ['note', 'add', 'one']);
     project.git('add', '-A');
     project.git('commit', '-qm', 'Notes');
-    await forgeJson(project, ['memory', 'fold']);
-    const notesFile = '.forge/memory/long-term/notes.jsonl';
-    const notes = project.read(notesFile);
     const gone = async () => (await found(project)).filter((each) => each.includes('gone'));
+    rmSync(project.path('.forge/memory/long-term/notes.jsonl'));
     expect(await gone()).toEqual([]);
-    project.write(notesFile, notes.split('\n').slice(0, -2).join('\n').concat('\n'));
+    rmSync(project.path(containerOf(project)));
     expect(await gone()).toEqual([
-      expect.stringMatching(/^degraded: \d files? of .forge\/ that git has (is|are) gone/),
+      expect.stringMatching(/^degraded: 1 file of .forge\/ that git has is gone/),
     ]);
   });
 
@@ -152,7 +151,7 @@ describe('forge doctor, of what was left half-way', () => {
     await forgeJson(project, ['note', 'add', 'x']);
     expect(await found(project)).toEqual([
       expect.stringMatching(
-        /^advisory: records are in no commit yet: \.forge\/memory\/notes\.d\/\S+ → git add \.forge/,
+        /^advisory: records are in no commit yet: \.forge\/memory\/ledger\/solo-\S+ → git add \.forge/,
       ),
     ]);
     await forgeJson(project, ['session', 'start']);
@@ -206,20 +205,24 @@ describe('forge doctor where something is damaged', () => {
     [
       'a folder for features',
       (p) => asFolder(p, FEATURES),
-      /features\.json is a folder.* → mv .* && git restore/,
+      /features\.json is a folder.* → .*: mv \S*features\.json \S*features\.json\.damaged {3}\(/,
     ],
     [
       'bytes for features',
       (p) => p.write(FEATURES, Buffer.from([0xff, 0xfe, 0])),
-      /UTF-16.* → cp .* && git restore/,
+      /UTF-16.* → .*: mv \S*features\.json \S*features\.json\.damaged {3}\(/,
     ],
     [
       'features without an end',
       (p) => truncateSync(p.path(FEATURES), 20),
-      /features\.json:\d.* → cp .* && git restore/,
+      /features\.json:\d.* → .*: mv \S*features\.json \S*features\.json\.damaged {3}\(/,
     ],
     ['huge knowledge', (p) => truncateSync(p.path(KNOWLEDGE), 20 << 20), /knowledge\.json has \d+ bytes/],
-    ['an archive', (p) => p.write(`${SESSIONS}/2026-03-01-session-001-0123ab.json`, '{'), /session\.json:1/],
+    [
+      'an archive',
+      (p) => p.write(`${SESSIONS}/2026-03-01-session-001-0123ab.json`, '{'),
+      /session-001-0123ab\.json:1/,
+    ],
     ['a file for memory', (p) => asFile(p, '.forge/memory'), /memory.*ENOTDIR/],
     ['a file for the state', (p) => asFile(p, '.git/forge'), /\.git\/forge cannot be written to/],
     ['the index', (p) => p.write('.git/index', 'junk'), /git ls-files: .*index.* → git status/],

@@ -3,6 +3,7 @@ import { openForge } from '../../src/index.js';
 import { loop, refusal, sh, statuses, storedCycles } from '../support/cycles.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
+import { LEDGER } from '../support/memory.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 
 const LOOP = '.git/forge/loop.json';
@@ -125,7 +126,7 @@ describe('forge loop', () => {
     await runForge(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
     const { end, exit } = await loop(
       project,
-      sh(`sed -i 's/"task_id":"A"/"task_id":"B"/' .forge/memory/execution.d/*`),
+      sh(`sed -i 's/"task_id":"A"/"task_id":"B"/' ${LEDGER}/*.jsonl`),
     );
     expect([end.cycles, end.stopped_by, end.error?.exit, exit]).toEqual([1, 'error', 4, 4]);
   });

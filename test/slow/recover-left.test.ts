@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makePlainForge } from '../support/forge-project.js';
+import { LEDGER } from '../support/memory.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { backups, breakThings, CHECKPOINT, files, plan, withCheckpoint } from '../support/recovery.js';
 
@@ -91,7 +92,7 @@ describe('what forge recover leaves to a human', () => {
     await forgeJson(project, ['note', 'add', 'x']);
     await breakThings(project);
     const before = files(project);
-    const [name = ''] = project.git('ls-files', '-o', '-c', '.forge/memory/notes.d/*.jsonl').split('\n');
+    const [name = ''] = project.git('ls-files', '-o', '-c', `${LEDGER}/*.jsonl`).split('\n');
     project.write(name, project.read(name).replace('"x"', '"y"'));
     await expectAlert(project, 'ledger', /^corrupted$/);
     expect((await runForge(project, ['recover', '--yes'])).stdout).toMatch(/forge memory verify/);

@@ -3,6 +3,7 @@ import { chownSync, lstatSync, readdirSync, readFileSync, rmSync, symlinkSync } 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Started } from '../support/e2e-agents.js';
+import { featureFile } from '../support/forge-project.js';
 import { changedPaths, makeFolder, makePlainProject, type Project, projectAt } from '../support/project.js';
 import {
   expectSessionCommit,
@@ -79,10 +80,7 @@ describe('where there is no repository, or another one', () => {
       workAndEnd(victim);
       const evil = makePlainProject();
       typed(evil, ['init', '--yes']);
-      evil.write(
-        '.forge/memory/long-term/features.json',
-        victim.read('.forge/memory/long-term/features.json'),
-      );
+      evil.write(featureFile('F-1'), victim.read(featureFile('F-1')));
       craft(evil, victim);
       const before = fingerprint(victim.dir);
 
@@ -174,7 +172,7 @@ describe('a tree that git changed under a running session', () => {
     typed(project, ['feature', 'add', 'F-1', 'First']);
     workAndEnd(project);
     const good = project.git('rev-parse', 'HEAD').slice(0, 12);
-    const path = '.forge/memory/long-term/features.json';
+    const path = featureFile('F-1');
     const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 123\n`;
     project.write(path, pointer);
 

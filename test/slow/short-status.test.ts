@@ -1,7 +1,8 @@
 import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { BIN, forgeJson, runBinary } from '../support/forge.js';
-import { FEATURES, makeForge, PASSING_FEATURE, putFeatures } from '../support/forge-project.js';
+import { featureFile, makeForge, PASSING_FEATURE, putFeatures } from '../support/forge-project.js';
+import { LEDGER } from '../support/memory.js';
 import { makePlainProject, type Project, run } from '../support/project.js';
 
 const short = (project: Pick<Project, 'dir'>, env: NodeJS.ProcessEnv = {}) =>
@@ -53,7 +54,7 @@ describe('forge status --short as a process', () => {
     const project = await makeForge();
     await pause();
     expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●●●◐●\n'));
-    const path = '.forge/memory/execution.jsonl';
+    const path = project.git('ls-files', `${LEDGER}/init-*.jsonl`);
     project.write(path, project.read(path).replace('"n":1', '"n":7'));
     await pause();
     expect([line(project), line(project)]).toEqual(Array(2).fill('forge ○●●◐●\n'));
@@ -63,12 +64,12 @@ describe('forge status --short as a process', () => {
   it('VIS-01 sees a file that was written in place with its size and its time kept', async () => {
     const project = await makeForge();
     putFeatures(project, [PASSING_FEATURE]);
-    const path = project.path(FEATURES);
+    const path = project.path(featureFile('A'));
     const write = (text: string): void => {
       writeFileSync(path, text);
       utimesSync(path, 1_700_000_000, 1_700_000_000);
     };
-    const passing = project.read(FEATURES);
+    const passing = project.read(featureFile('A'));
     write(passing);
     await pause();
     expect([line(project), line(project)]).toEqual(Array(2).fill('forge ●●●◐●\n'));

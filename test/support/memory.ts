@@ -62,7 +62,8 @@ export interface Logged {
 }
 
 export async function logOf(project: Project, tier: Tier): Promise<Logged[]> {
-  return (await forgeJson<{ records: Logged[] }>(project, ['memory', 'log', '--tier', tier])).records;
+  const args = ['memory', 'log', '--tier', tier, '--limit', '10000'];
+  return (await forgeJson<{ records: Logged[] }>(project, args)).records;
 }
 
 export const linesOf = (project: Project, file: string): string[] =>

@@ -75,6 +75,7 @@ describe('the clock', () => {
     const project = await makeForge();
     const world = fixedClock('2026-03-01T10:00:00.000Z');
     await forgeJson(project, ['session', 'start'], { world });
+    await forgeJson(project, ['progress', 'add', 'work'], { world });
     world.set('2026-03-01T12:00:00.000Z');
     await forgeJson(project, ['session', 'end', '--no-commit'], { world });
     expect((await session(project, '2026-03-01T11:00:00.000Z', 'go on')).join()).toMatch(/^clock\.skew/);
@@ -138,8 +139,11 @@ describe('the clock', () => {
     ]) {
       const outcomes = settings.map((env) => {
         const outcome = runBinary(project.dir, args, { env });
-        // The marks around the briefing's data are random.
-        return { ...outcome, stdout: outcome.stdout.replaceAll(/(data|end) [0-9a-f]{12}\b/g, '$1 MARK') };
+        // The marks around the briefing's data are random, and each process has the time of its own run.
+        const stdout = outcome.stdout
+          .replaceAll(/(data|end) [0-9a-f]{12}\b/g, '$1 MARK')
+          .replace(/"learned_at":"[\d-]{10}T[\d:.]{12}Z"/, '"learned_at":"NOW"');
+        return { ...outcome, stdout };
       });
       expect([args, outcomes[1]]).toEqual([args, outcomes[0]]);
       expect([args, outcomes[2]]).toEqual([args, outcomes[0]]);

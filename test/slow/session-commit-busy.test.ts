@@ -92,7 +92,7 @@ describe('while git is in the middle of something', () => {
     const ended = workAndEnd(project);
 
     expect(ended.commit_skipped).toContain(lock);
-    expect(project.has(`${ended.archive}/session.json`)).toBe(true);
+    expect(project.has(ended.archive)).toBe(true);
     expect(project.read('.git/index.lock')).toBe('');
     rmSync(lock);
     expectSessionCommit(project, workAndEnd(project));
@@ -110,7 +110,7 @@ describe('while git is in the middle of something', () => {
 
     expect(readFileSync(project.path('.git/index')).equals(index)).toBe(true);
     expect(ended.commit_skipped).toBeTruthy();
-    expect(project.has(`${ended.archive}/session.json`)).toBe(true);
+    expect(project.has(ended.archive)).toBe(true);
     rmSync(project.path('.git/refs/heads/main.lock'));
     expectSessionCommit(project, workAndEnd(project));
     expect(changedPaths(project)).toEqual([' A later.js']);
@@ -141,7 +141,7 @@ describe('while git is in the middle of something', () => {
     writeFileSync(config, '');
     const ended = workAndEnd(nobody, { env: { GIT_CONFIG_GLOBAL: config } });
     expect(ended.commit_skipped).toMatch(/user\.name|user\.email|no email was given/);
-    expect(nobody.has(`${ended.archive}/session.json`)).toBe(true);
+    expect(nobody.has(ended.archive)).toBe(true);
     expectSessionCommit(nobody, workAndEnd(nobody));
     expect(changedPaths(nobody)).toEqual([]);
   });
@@ -185,7 +185,7 @@ describe('inside a git hook', () => {
     expect(pathsIn(main)).toEqual(['src/app.js']);
     const ended = main.json<Ended>('.git/hook.out');
     expect(ended.commit_skipped).toBe('a git hook is running');
-    expect(changedPaths(main).join()).toContain(`${ended.archive}/session.json`);
+    expect(changedPaths(main).join()).toContain(ended.archive);
   });
 
   it('B-48 looks at the folder named by -C, not at the repository whose hook runs', () => {
@@ -230,7 +230,7 @@ describe('inside a git hook', () => {
       expect(tree.git('show', '--format=', '--name-only')).toBe('src/app.js');
       const ended = JSON.parse(tree.read('.git-hook.out')) as Ended;
       expect(ended.commit_skipped).toMatch(/hook/);
-      expect(tree.has(`${ended.archive}/session.json`)).toBe(true);
+      expect(tree.has(ended.archive)).toBe(true);
       expect(changedPaths(main)).toEqual([]);
     },
   );

@@ -79,6 +79,6 @@ export function expectSessionCommit(project: Project, ended: Ended, folder = '.f
   expect(ended.commit_skipped).toBeUndefined();
   expect(project.git('rev-parse', 'HEAD')).toBe(ended.commit?.hash);
   const paths = pathsIn(project);
-  expect(paths).toContain(`${folder}/${ended.archive.replace(/^.*?\.forge\//, '')}/session.json`);
+  expect(paths).toContain(`${folder}/${ended.archive.replace(/^.*?\.forge\//, '')}`);
   expect(paths.filter((path) => !path.startsWith(`${folder}/`))).toEqual([]);
 }

@@ -236,7 +236,7 @@ describe('forge init that something comes in between', () => {
     'LAY-02 killed at any call, run again: the same tree, and nothing left beside it',
     () => {
       const wanted = makeSame();
-      init(wanted);
+      const { created } = init(wanted);
       const calls = traceCalls(makeSame(), INIT);
       expect(calls.length).toBeGreaterThan(100);
       const count = kills(10, 60);
@@ -246,7 +246,7 @@ describe('forge init that something comes in between', () => {
         const struck = strikeCall(project.dir, INIT, calls, calls[i] as never, 'signal=KILL');
         expect(struck.hit, `call ${i}`).toBeDefined();
         const again = init(project);
-        expect(again.created.length + again.repaired.length + again.kept.length).toBe(48);
+        expect(again.created.length + again.repaired.length + again.kept.length).toBe(created.length);
         expect([i, forgeIn(project)]).toEqual([i, forgeIn(wanted)]);
         typed(project, ['session', 'start']);
       }

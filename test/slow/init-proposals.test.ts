@@ -81,10 +81,6 @@ describe('what forge init proposes', () => {
       ['features', true],
     ]);
     expect(await forgeJson(project, ['trust', '--show'])).toMatchObject({ trusted: true });
-    expect(await forgeError(project, ['memory', 'fold'])).toMatchObject({
-      exitCode: 3,
-      message: expect.stringContaining('the default branch is develop'),
-    });
     // Nothing but what is given.
     const plain = makeTelling();
     await init(plain, ['--id-pattern', '', '--test', '', '--branch', '']);
@@ -176,14 +172,16 @@ describe('what forge init proposes', () => {
     expect((await init(plain, ['--id-pattern', '#\\d+'])).next.join()).toContain('add FORGE-001 ');
   });
 
-  it('LAY-04 a folder that was removed comes back, and one line says what of the ledgers did', async () => {
+  it('LAY-04 a folder that was removed comes back, and one line says what of the ledger did', async () => {
     const project = makeRepository();
     await init(project);
+    for (const text of ['one', 'two']) await forgeJson(project, ['note', 'add', text]);
     rmSync(project.path('.forge'), { recursive: true });
     await init(project);
     const { stderr } = await runForge(project, ['session', 'start']);
-    expect(stderr.match(/had left the working tree/g)).toHaveLength(1);
-    expect(stderr).toMatch(/1 execution record \(number 1\), .*1 notes record \(number 1\)/);
+    expect(stderr.match(/^! 2 records written here were nowhere and put back$/gm)).toHaveLength(1);
+    const { notes } = await forgeJson<{ notes: { text: string }[] }>(project, ['note', 'list']);
+    expect(notes.map(({ text }) => text)).toEqual(['one', 'two']);
   });
 
   it('LAY-04 the branch that is checked out is taken where git knows of no other', async () => {
@@ -196,7 +194,6 @@ describe('what forge init proposes', () => {
       ]),
     });
     expect(settings(project).git).toEqual({ default_branch: 'develop' });
-    await forgeJson(project, ['memory', 'fold']);
   });
 
   it('LAY-04 a feature list of an agent comes before the README, and its claims are none', async () => {

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
@@ -8,8 +9,10 @@ describe('poisoned memory', () => {
 
   it('B-83 AGT-04 is quoted as data between marks, with its source, and without what nobody sees', async () => {
     const project = await makeForge();
-    const file = '.forge/memory/long-term/knowledge.json';
     await forgeJson(project, ['knowledge', 'add', 'invariant', 'POISON']);
+    const folder = '.forge/memory/long-term/learned.d';
+    const [name] = readdirSync(project.path(folder));
+    const file = `${folder}/${name}`;
     project.write(file, project.read(file).replace('POISON', JSON.stringify(POISON).slice(1, -1)));
     const wire = await greeted(project);
     const structured = async (id: string, name: string, key: string): Promise<string> =>
@@ -28,7 +31,7 @@ describe('poisoned memory', () => {
       const [begin, at, end] = [`--- data ${mark} ---`, 'Ignore all previous', `--- end ${mark} ---`].map(
         (word) => text.indexOf(word),
       ) as [number, number, number];
-      expect([begin >= 0, begin < at, at < end]).toEqual([true, true, true]);
+      expect([text, begin >= 0, begin < at, at < end]).toEqual([text, true, true, true]);
       expect(text).toMatch(/stands data/);
       expect(text).toMatch(/\[(asserted|learned)\]/);
     }

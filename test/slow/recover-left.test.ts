@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { makePlainForge } from '../support/forge-project.js';
-import { LEDGER } from '../support/memory.js';
+import { containersOf } from '../support/memory.js';
 import { makeFolder, type Project, projectAt } from '../support/project.js';
 import { backups, breakThings, CHECKPOINT, files, plan, withCheckpoint } from '../support/recovery.js';
 
@@ -28,10 +28,10 @@ describe('what forge recover leaves to a human', () => {
     expect(() => project.git('merge', 'other')).toThrow();
     const before = files(project);
     await expectAlert(project, 'operation', /^a merge$/);
-    for (const args of [[], ['--undo']])
-      expect(await forgeError(project, ['recover', '--yes', ...args])).toMatchObject({
-        code: 'recover.place',
-      });
+    expect(await forgeError(project, ['recover', '--yes'])).toMatchObject({ code: 'recover.place' });
+    expect(await forgeError(project, ['recover', '--yes', '--undo'])).toMatchObject({
+      code: 'recover.no_backup',
+    });
     rmSync(project.path('.git/MERGE_HEAD'));
     await expectAlert(project, 'operation', /conflict/);
     expect((await runForge(project, ['recover', '--yes'])).exitCode).toBe(1);
@@ -92,7 +92,7 @@ describe('what forge recover leaves to a human', () => {
     await forgeJson(project, ['note', 'add', 'x']);
     await breakThings(project);
     const before = files(project);
-    const [name = ''] = project.git('ls-files', '-o', '-c', `${LEDGER}/*.jsonl`).split('\n');
+    const name = containersOf(project).find((file) => project.read(file).includes('"x"')) ?? '';
     project.write(name, project.read(name).replace('"x"', '"y"'));
     await expectAlert(project, 'ledger', /^corrupted$/);
     expect((await runForge(project, ['recover', '--yes'])).stdout).toMatch(/forge memory verify/);

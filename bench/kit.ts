@@ -1,15 +1,10 @@
-/** The inner parts that the ledger figures measure; bundled for each run. */
+/** The inner parts that the ledger figures measure. Bundled for each run. */
 
-export { withLock } from '../src/core/lock.js';
 export { systemWorld } from '../src/core/world.js';
-export { streamGit } from '../src/git/client.js';
-export { readRemovedLines } from '../src/git/memory.js';
-export { assess } from '../src/learning/consolidation.js';
-export { recordCycles } from '../src/learning/record.js';
-export { surroundings } from '../src/ledger/append.js';
-export { inspectMemory } from '../src/ledger/inspect.js';
-export { settleMemory } from '../src/ledger/integrity.js';
-export { genesisLine, ledgerId, recordId } from '../src/ledger/rules/record.js';
-export { planLines } from '../src/ledger/rules/segment.js';
-export { appendRecords } from '../src/ledger/store/ledger.js';
+export { assess, planFor } from '../src/learning/consolidation.js';
+export { append } from '../src/ledger/append.js';
+export { formatContainer } from '../src/ledger/container.js';
+export { ledgerOf } from '../src/ledger/memory.js';
+export { formatRecord, recordId } from '../src/ledger/record.js';
+export { verify } from '../src/ledger/verify.js';
 export { openContext } from '../src/project/project.js';

@@ -1,120 +1,59 @@
-// One measurement in a process of its own, so that no other one warms it up: `node ledger-child.mjs KIT WHAT FOLDER …`.
+// One measurement in a process of its own, so that no other one warms it up: `node ledger-child.mjs KIT WHAT FOLDER`.
 import * as crypto from 'node:crypto';
-import { appendFileSync, closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [kitPath, what, folder, ...rest] = process.argv.slice(2);
+const [kitPath, what, folder] = process.argv.slice(2);
 const kit = await import(kitPath);
+const ledger = join(folder, '.forge', 'memory', 'ledger');
+const context = kit.openContext(folder, kit.systemWorld(process.env, false), false);
+// The guard has figures of its own.
+context.disk.guard = () => {};
 
-const open = () => kit.openContext(folder, kit.systemWorld(process.env, false), false);
-
-async function timed(work) {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-/** What any verifier has to do at least: read, split, parse, hash each line. */
-function bareLoop() {
-  const bytes = readFileSync(join(folder, '.forge', 'memory', 'execution.jsonl'));
+/** What any verifier must do at least: read, split, parse and hash each line. */
+function parseAndHash() {
   let count = 0;
-  for (let start = 0, end = bytes.indexOf(10); end >= 0; start = end + 1, end = bytes.indexOf(10, start)) {
-    const line = bytes.subarray(start, end);
-    if (JSON.parse(line.toString('utf8')).v === 1) count += crypto.hash('sha256', line).length;
+  for (const name of readdirSync(ledger)) {
+    const bytes = readFileSync(join(ledger, name));
+    for (let start = 0, end = bytes.indexOf(10); end >= 0; start = end + 1, end = bytes.indexOf(10, start)) {
+      let first = start;
+      while (bytes[first] === 32) first++;
+      const line = bytes.subarray(first, end);
+      if (JSON.parse(line.toString('latin1')).v === 1) count += crypto.hash('sha256', line).length;
+    }
   }
   return count;
 }
 
-async function fullVerification() {
-  const context = open();
-  let inspection;
-  const ms = await timed(async () => {
-    inspection = await kit.inspectMemory(context, true);
-  });
-  if (inspection.findings.length > 0) throw new Error(JSON.stringify(inspection.findings[0]));
-  return { ms };
-}
-
-/** As a session start does it, in a process that has verified nothing itself. */
-async function startUp() {
-  const context = open();
-  let inspection;
-  const ms = await timed(async () => {
-    inspection = await kit.inspectMemory(context, false);
-  });
-  if (inspection.look !== null) throw new Error('the last verification was not trusted');
-  return { ms };
-}
-
-const LINE = `${JSON.stringify({ kind: 'cycle', text: 'x'.repeat(300) })}\n`;
-
-/** Lock, append, unlock, with nothing of a ledger: what durable appends by many writers cost at least. */
-function bareAppends(count, sync) {
-  const context = open();
-  const policy = { me: context.world.self, liveness: context.world.liveness, waitMs: 120_000 };
-  const file = join(folder, 'bare.jsonl');
-  for (let i = 0; i < count; i++)
-    kit.withLock(join(folder, 'bare.lock'), policy, () => {
-      if (!sync) return appendFileSync(file, LINE);
-      const fd = openSync(file, 'a');
-      writeSync(fd, LINE);
-      fsyncSync(fd);
-      closeSync(fd);
-    });
-}
-
-async function ledgerAppends(count, sync) {
-  const context = open();
-  // What the guard costs is a figure of its own (bench/guard.mjs).
-  context.disk.guard = () => {};
-  const around = await kit.surroundings(context);
-  const body = JSON.parse(LINE);
-  for (let i = 0; i < count; i++) kit.appendRecords(context.disk, around, 'execution', [body], { sync });
-}
-
-/** The evaluations as text, and JSON.parse alone. */
-function bareParse() {
-  const text = readFileSync(join(folder, '.forge', 'memory', 'evaluation.jsonl'), 'utf8');
-  const lines = text.trimEnd().split('\n');
-  return timed(() => {
-    for (const line of lines) JSON.parse(line);
-  });
-}
-
-async function weigh() {
-  const context = open();
-  let plan;
-  const ms = await timed(() => {
-    ({ plan } = kit.assess(context));
-  });
-  if (plan.promoted.length === 0) throw new Error('nothing was promoted');
-  return { ms };
+async function verify() {
+  const { findings } = await kit.verify(kit.ledgerOf(context));
+  const [bad] = findings.filter(({ level }) => level !== 'note');
+  if (bad) throw new Error(JSON.stringify(bad));
 }
 
 const MEASURES = {
-  'bare-parse': async () => ({ ms: await bareParse() }),
-  weigh,
-  bare: async () => ({ ms: await timed(bareLoop) }),
-  full: fullVerification,
-  start: startUp,
-  remember: async () => {
-    await kit.settleMemory(open(), 'none', true);
-    return {};
+  bare: parseAndHash,
+  verify: () => {
+    rmSync(join(folder, '.git', 'forge', 'ledger-cache.json'));
+    return verify();
   },
-  'bare-append': async ([count, sync]) => ({
-    ms: await timed(() => bareAppends(Number(count), sync === 'sync')),
-  }),
-  append: async ([count, sync]) => ({ ms: await timed(() => ledgerAppends(Number(count), sync === 'sync')) }),
-  history: async () => ({
-    ms: await timed(() =>
-      kit.readRemovedLines(
-        kit.streamGit(folder, process.env),
-        { folder: '.forge/memory', from: null, to: 'HEAD', skipReadded: true, repository: null },
-        () => {},
-      ),
-    ),
-  }),
+  end: () => {
+    kit.append(kit.ledgerOf(context), [{ tier: 'note', kind: 'note', text: 'the last word of a session' }]);
+    return verify();
+  },
+  parse: () => {
+    for (const name of readdirSync(ledger))
+      for (const line of readFileSync(join(ledger, name), 'utf8').trimEnd().split('\n'))
+        if (line.includes('"tier":"evaluation"')) JSON.parse(line);
+  },
+  weigh: () => {
+    const { promoted } = kit.planFor(kit.assess(context).memory);
+    if (promoted.length === 0) throw new Error('nothing was promoted');
+  },
 };
 
-const answer = await MEASURES[what](rest);
-console.log(JSON.stringify({ ...answer, peak_kib: process.resourceUsage().maxRSS }));
+const start = performance.now();
+const before = process.cpuUsage();
+await MEASURES[what]();
+const { user, system } = process.cpuUsage(before);
+console.log(JSON.stringify({ ms: performance.now() - start, cpu_ms: (user + system) / 1000 }));

@@ -1,10 +1,8 @@
 // Figures of the MCP server: how soon it answers, and what a call takes with much memory behind it.
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { join } from 'node:path';
 import { EMPTY_NODE, median, QUICK, rounds, run, summary, wallMs } from './measure.mjs';
-import { STAMP, settleRecords, writeRecords } from './records.mjs';
-import { forge, makeSmall } from './repositories.mjs';
+import { makeFull } from './records.mjs';
+import { forge } from './repositories.mjs';
 
 const RECORDS = 100_000;
 const ROUNDS = rounds(15);
@@ -95,24 +93,18 @@ const opening = async ({ limit }, place) => {
 };
 
 /** A repository with so many records of execution, verified once, and a session that runs. */
-async function makeFull(scratch, env) {
-  const place = makeSmall(mkdtempSync(join(scratch, 'mcp-')), env);
+async function makeServed(scratch, env) {
   const bodies = Array.from({ length: RECORDS }, (_, i) => ({
-    ...STAMP,
-    kind: 'cycle',
-    cycle: i + 1,
-    task_id: `T-${i % 50}`,
-    exit_code: 0,
+    ...{ tier: 'execution', kind: 'cycle', cycle: i + 1, task_id: `T-${i % 50}`, exit_code: 0 },
   }));
-  await writeRecords(scratch, place, 'execution', bodies);
-  await settleRecords(scratch, place, 'much memory');
+  const place = await makeFull(scratch, env, bodies);
   run(forge('session', 'start'), place);
   return place;
 }
 
 let full;
 const fullPlace = (scratch, env) => {
-  full ??= makeFull(scratch, env);
+  full ??= makeServed(scratch, env);
   return full;
 };
 

@@ -3,8 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect, openings, takeTurns } from './mcp.mjs';
 import { median, run, summary } from './measure.mjs';
-import { STAMP, settleRecords, writeRecords } from './records.mjs';
-import { forge, makeSmall } from './repositories.mjs';
+import { makeFull } from './records.mjs';
+import { forge } from './repositories.mjs';
 
 const text = (i) => `observation ${i} that an agent wrote down`;
 const entity = (i) => ({ name: `entity-${i}`, entityType: 'note', observations: [text(i)] });
@@ -20,12 +20,10 @@ function makeTheirs(argv, scratch, env, entries) {
 
 /** Ours with as many notes, committed and verified; the notes' ids. */
 async function makeOurs(scratch, env, entries) {
-  const place = makeSmall(mkdtempSync(join(scratch, 'notes-')), env);
-  const bodies = Array.from({ length: entries }, (_, i) => ({ ...STAMP, kind: 'note', text: text(i) }));
-  const ids = await writeRecords(scratch, place, 'notes', bodies);
-  await settleRecords(scratch, place, 'many notes');
+  const bodies = Array.from({ length: entries }, (_, i) => ({ tier: 'note', kind: 'note', text: text(i) }));
+  const place = await makeFull(scratch, env, bodies);
   run(forge('session', 'start'), place);
-  return { argv: forge('mcp'), place, ids };
+  return { argv: forge('mcp'), place, ids: place.ids };
 }
 
 const MISSING = 'could not be installed';

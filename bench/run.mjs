@@ -7,7 +7,6 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from '../scripts/built.mjs';
 import { COMMANDS, measureCommand } from './commands.mjs';
 import { COMMIT_FIGURES } from './commits.mjs';
-import { CONSOLIDATION } from './consolidation.mjs';
 import { GIT_HOOK_FIGURES } from './git-hooks.mjs';
 import { GUARD } from './guard-figures.mjs';
 import { GUARD_GOALS } from './guard-goals.mjs';
@@ -22,7 +21,7 @@ import { checkPage, describeRun, markdownTable, textTable, writePage } from './t
 const GROUPS = {
   commands: COMMANDS,
   'git hooks and commits': [...GIT_HOOK_FIGURES, ...COMMIT_FIGURES],
-  ledgers: [...LEDGER, ...CONSOLIDATION],
+  ledgers: LEDGER,
   guard: [...GUARD, ...GUARD_GOALS],
   'MCP server': MCP,
   'hooks of agents': HOOKS,

@@ -50,16 +50,8 @@ const STORY: readonly Step[] = [
   ['memory override', 3, HUMAN],
   ['feature confirm', 3, HUMAN],
   ['guard allow', 3, HUMAN],
-  ...[
-    'guard scan',
-    'recover',
-    'undo',
-    'ci',
-    'agent install',
-    'agent status',
-    'agent uninstall',
-    'hooks install',
-  ],
+  ['undo', 2, /There is nothing here to undo/],
+  ...['guard scan', 'recover', 'ci', 'agent install', 'agent status', 'agent uninstall', 'hooks install'],
   ...['hooks status', 'hooks uninstall'],
   ...['feature remove', 'config list', 'config get', 'config set', 'schema', 'complete'],
 ];

@@ -20,7 +20,7 @@ import {
   readAnchors,
 } from './observe.js';
 import { putBack } from './put-back.js';
-import { isSameList, listContainers, type Snapshot } from './read.js';
+import { isSameList, listContainers, readSnapshot, type Snapshot } from './read.js';
 
 export type State = 'intact' | 'findings' | 'returned' | 'corrupted';
 
@@ -55,7 +55,10 @@ export async function verify(
       const findings = isReadOnly
         ? reportOnly(comparison)
         : settle(context, observation, comparison, attempt > 3);
-      if (findings) return verdictOf(observation, findings);
+      if (!findings) continue;
+      const isGrown = findings.some(({ kind }) => kind === 'put_back');
+      const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
+      return verdictOf({ ...observation, snapshot }, findings);
     } finally {
       await objects.close();
     }

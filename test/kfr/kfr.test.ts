@@ -123,7 +123,7 @@ describe('forge note promote', () => {
   const notes = async (project: { dir: string }): Promise<Note[]> =>
     (await forgeJson<{ notes: Note[] }>(project, ['note', 'list'])).notes;
 
-  it('KFR-10 makes an entry a note that names where it came from, and takes it out', async () => {
+  it('KFR-10 KNO-02 makes an entry a note that names where it came from, and takes it out', async () => {
     const project = await makeWorking();
     const { session } = await patch(project, [add('Constraint', 'no new packages'), add('Goal', 'x')]);
     const note = await forgeJson<Note>(project, ['note', 'promote', 'kfr-1']);

@@ -81,7 +81,7 @@ export interface Container {
   /** Indexes of tombstones. */
   tombstones: number[];
   marks: Mark[];
-  /** Idempotency keys of execution and evaluation records. */
+  /** Idempotency keys. */
   keys: [index: number, key: string][];
   /** Records and their bytes by tier. */
   tiers: Partial<Record<Tier, { records: number; bytes: number }>>;
@@ -227,8 +227,7 @@ function takeFields(facts: Container, index: number, record: LedgerRecord, bytes
   facts.lastTier = tier;
   if (tier === 'execution' && Number.isSafeInteger(cycle))
     facts.cycle = Math.max(facts.cycle, cycle as number);
-  if (typeof key === 'string' && (tier === 'execution' || tier === 'evaluation'))
-    facts.keys.push([index, key]);
+  if (typeof key === 'string') facts.keys.push([index, key]);
   const mark = tier === 'audit' ? markOf(index, record) : null;
   if (mark) facts.marks.push(mark);
 }

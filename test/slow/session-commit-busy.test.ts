@@ -58,6 +58,7 @@ describe('while git is in the middle of something', () => {
       expect(said).toContain(`no commit: ${name} is in progress`);
       expect(stateOf(project)).toEqual(before);
       expect(typed(project, ['session', 'start'])).toContain('go on (from');
+      typed(project, ['progress', 'add', 'afterwards']);
 
       // Afterwards the next session end commits what waited.
       project.git(...end);
@@ -163,6 +164,7 @@ describe('inside a git hook', () => {
   it('B-48 notes progress in its own worktree, and the commit is the one that was staged', () => {
     const { main, tree } = makeHooked('forge progress add "committing" >hook.out\nforge briefing >>hook.out');
     typed(tree, ['session', 'start']);
+    typed(tree, ['progress', 'add', 'x']);
     tree.write('src/app.js', 'staged\n');
     tree.git('add', 'src/app.js');
     tree.write('src/app.js', 'staged\nand more\n');
@@ -178,6 +180,7 @@ describe('inside a git hook', () => {
   it('B-48 SES-06 leaves a commit in the main worktree to the git that calls the hook', () => {
     const { main } = makeHooked('forge session end --json >.git/hook.out');
     typed(main, ['session', 'start']);
+    typed(main, ['progress', 'add', 'x']);
     main.write('src/app.js', 'mine\n');
 
     main.git('commit', '-qm', 'Mine', 'src/app.js');
@@ -219,6 +222,7 @@ describe('inside a git hook', () => {
     (_name, args) => {
       const { main, tree } = makeHooked('forge session end --json >.git-hook.out');
       typed(tree, ['session', 'start']);
+      typed(tree, ['progress', 'add', 'x']);
       tree.write('src/app.js', 'mine\n');
       if (!args.includes('-qam')) tree.git('add', 'src/app.js');
       const parent = tree.git('rev-parse', 'HEAD');

@@ -553,7 +553,6 @@ const damage = {
     { forge: 'memory record --task B --exit-code 0 --classification SUCCESS', quiet: true },
     { sh: `sed -i 's/"exit_code":1/"exit_code":0/' $(ls -t .forge/memory/ledger/*.jsonl | head -n 1)` },
     'memory verify',
-    { text: 'memory verify --tier execution' },
     'progress add "while damaged"',
     'note add "while damaged"',
     'session end',
@@ -582,24 +581,6 @@ const damage = {
     human('memory repair --reason "the disk was full"'),
     'memory verify',
     'session end',
-    {
-      sh: 'mkdir ../foreign && cd ../foreign && git init -q && echo x > x && git add . && git commit -q -m x',
-    },
-    { forge: 'init', cwd: '../foreign', quiet: true },
-    {
-      forge: 'memory record --task F --exit-code 0 --classification SUCCESS',
-      cwd: '../foreign',
-      quiet: true,
-    },
-    { sh: 'cd ../foreign && git add . && git commit -q -m Forge' },
-    { sh: 'cp ../foreign/.forge/memory/ledger/*.jsonl .forge/memory/ledger/' },
-    'memory verify',
-    human('memory repair --discard ffffffff --reason "unknown"'),
-    human('memory repair --reason "both began"'),
-    'memory verify',
-    human('memory override acknowledge --reason "settled"'),
-    'memory verify',
-    'memory log --tier audit --limit 3',
     'doctor',
   ],
 };
@@ -625,7 +606,6 @@ const guard = {
     human('memory override acknowledge --reason "made up"'),
     { forge: 'note add -', stdin: `deployed with ${SECRET}` },
     { terminal: 'memory override acknowledge --reason "made up, too"' },
-    'memory log --tier audit',
     'guard scan',
     'guard scan mail.txt --all',
     { text: 'guard scan mail.txt --all' },
@@ -1214,7 +1194,6 @@ const conflicts = {
     'knowledge list',
     { sh: 'git add . && git commit -q -m Merged' },
     'memory verify',
-    'memory log',
   ],
 };
 

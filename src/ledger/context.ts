@@ -24,6 +24,8 @@ export interface LedgerContext {
   /** Told how many bytes were read, of how many. */
   onProgress?: (read: number, total: number) => void;
   signal?: AbortSignal;
+  /** Only looks: what it reads of history is not remembered. */
+  isReadOnly?: boolean;
 }
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');

@@ -148,7 +148,8 @@ function readHistory({ layout }: LedgerContext): History {
   return { v: 1, tips: [], removals: [] };
 }
 
-function writeHistory({ layout, disk }: LedgerContext, history: History): void {
+function writeHistory({ layout, disk, isReadOnly = false }: LedgerContext, history: History): void {
+  if (isReadOnly) return;
   if (disk.dryRun) return;
   try {
     replaceFiles([{ path: historyFile(layout), bytes: Buffer.from(JSON.stringify(history)) }]);

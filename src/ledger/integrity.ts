@@ -134,7 +134,7 @@ function corruptedBy(context: Context, verdict: Verdict): Error {
 
 /** For readers: nothing is put back, halted or remembered. */
 export const glanceAtMemory = (context: Context): Promise<Verdict> =>
-  verify(ledgerOf(context), { isReadOnly: true });
+  verify({ ...ledgerOf(context), isReadOnly: true }, { isReadOnly: true });
 
 /** Exit 4 when memory is damaged, for a caller that must not write. */
 export async function requireUndamaged(context: Context): Promise<void> {

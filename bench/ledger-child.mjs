@@ -34,7 +34,7 @@ async function verify() {
 const MEASURES = {
   bare: parseAndHash,
   verify: () => {
-    rmSync(join(folder, '.git', 'forge', 'ledger-cache.json'));
+    rmSync(join(folder, '.git', 'forge', 'cache', 'ledger.jsonl'));
     return verify();
   },
   end: () => {

@@ -25,7 +25,8 @@ export class Disk {
   guard: ContentCheck | null = null;
   private readonly insideFolders = new Set<string>();
   private readonly noted = new Set<string>();
-  private locked = false;
+  /** This process holds the lock; another object each time it is taken. */
+  hold: object | null = null;
   private isHeld = (): boolean => true;
 
   constructor(
@@ -36,16 +37,16 @@ export class Disk {
 
   /** The worktree's lock. Sections may nest. `waitMs`: how long to wait for another holder. */
   withLock<T>(work: () => T, waitMs = this.policy.waitMs): T {
-    if (this.locked || this.dryRun) return work();
+    if (this.hold || this.dryRun) return work();
     this.checkInside(lockFile(this.layout));
     const policy = waitMs === undefined ? this.policy : { ...this.policy, waitMs };
     return withLock(lockFile(this.layout), policy, (isHeld) => {
-      this.locked = true;
+      this.hold = {};
       this.isHeld = isHeld;
       try {
         return work();
       } finally {
-        this.locked = false;
+        this.hold = null;
         this.isHeld = () => true;
       }
     });

@@ -19,7 +19,7 @@ import {
 import type { Graph } from './graph.js';
 import { appendToJournal, readOwnJournal } from './journal.js';
 import { openHalts } from './open.js';
-import { listContainers, readSnapshot } from './read.js';
+import { digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { byNumber, formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
 import { appendToViews } from './view.js';
 
@@ -109,7 +109,7 @@ function tryAppend(
   evenDamaged: boolean,
 ): StoredRecord[] | null {
   leaveCopiedFile(context);
-  const state = loadState(context);
+  const { state, listed } = loadState(context);
   if (state.isDamaged && !evenDamaged) throw damaged();
   const open = state.open && isStillOpen(context, state.open) ? state.open : null;
   const seg = open ? segmentOfOpen(open) : makeToken(8);
@@ -128,11 +128,14 @@ function tryAppend(
   // `git clean` may remove the folder or the file under this write: then the records stand nowhere.
   if (!writeLines(path, bytes, !open)) return null;
   journalStored(context, seg, plan);
-  appendToViews(context, plan.lines);
   const last = plan.stored.at(-1)?.id ?? '';
   const next = { name, stamp: stampOf(path), session: context.session, last };
   const grown = { ...plan.state, bytes: state.bytes + bytes.length };
-  saveState(context, { ...grown, open: { ...next, git: open?.git ?? gitStamp(context) } });
+  // As the folder should be now: what anybody else changed meanwhile is seen by the next append.
+  const others = listed.filter((file) => file.name !== name);
+  const folder = digestOf([...others, { name, stamp: next.stamp }].sort(byName));
+  saveState(context, { ...grown, folder, open: { ...next, git: open?.git ?? gitStamp(context) } });
+  appendToViews(context, plan.lines, { before: digestOf(listed), after: folder });
   return plan.stored;
 }
 
@@ -169,8 +172,10 @@ export function leaveCopiedFile(context: LedgerContext): void {
       .map((line) => line.bytes.toString('utf8'));
     if (writeChain(context, 'put', segmentOfOpen(state.open), lines)) removePath(path);
   }
-  saveState(context, { ...state, open: null }, '');
+  saveState(context, { ...state, folder: '', open: null });
 }
+
+const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 /** By the bytes of its name: an index that does not store names whole only leaves a copy as it is. */
 function indexNames({ repository }: LedgerContext, name: string): boolean {
@@ -305,27 +310,36 @@ function writeWhole(fd: number, bytes: Buffer, size: number): void {
 }
 
 /** Of the whole ledger, as the next append would name them. */
-export const currentHeads = (context: LedgerContext): readonly string[] => loadState(context).heads;
+export const currentHeads = (context: LedgerContext): readonly string[] => stateNow(context).heads;
 
 /** The largest number. The first record has 1. */
-export const currentNumber = (context: LedgerContext): number => loadState(context).maxN;
+export const currentNumber = (context: LedgerContext): number => stateNow(context).maxN;
 
 /** Bytes of all containers. */
-export const ledgerBytes = (context: LedgerContext): number => loadState(context).bytes;
+export const ledgerBytes = (context: LedgerContext): number => stateNow(context).bytes;
 
-/** Of every file: one that was edited in place shows as well. */
-const stampOfAll = (context: LedgerContext): string =>
-  recordId(
-    listContainers(context)
-      .map(({ name, stamp }) => `${name} ${stamp}`)
-      .join('\n'),
-  );
+/** Nobody else appends while this process holds the lock, so its own state counts until it lets go. */
+let own: { hold: object; state: AppendState } | null = null;
+
+function stateNow(context: LedgerContext): AppendState {
+  const { hold } = context.disk;
+  if (hold !== null && own?.hold === hold) return own.state;
+  const { state } = loadState(context);
+  own = hold === null ? null : { hold, state };
+  return state;
+}
+
+interface Loaded {
+  state: AppendState;
+  listed: readonly Listed[];
+}
 
 /** The state of the last append while the folder is unchanged; else heads are computed from the containers. */
-function loadState(context: LedgerContext): AppendState {
+function loadState(context: LedgerContext): Loaded {
   const known = readState(context);
-  if (known?.folder && known.folder === stampOfAll(context)) return known;
   const listed = listContainers(context);
+  const folder = digestOf(listed);
+  if (known?.folder === folder) return { state: known, listed };
   const { graph } = readSnapshot(context, listed);
   const ledger = graph.ledger() ?? readLedgerId(context);
   if (!ledger) throw usage('ledger.missing', 'There is no ledger here.', { hint: 'forge init' });
@@ -333,7 +347,7 @@ function loadState(context: LedgerContext): AppendState {
   const open = known?.open ?? null;
   const bytes = listed.reduce((sum, { size }) => sum + size, 0);
   const found = { heads: graph.heads(), maxN: graph.maxN(), maxCycle: graph.maxCycle(), bytes };
-  return { folder: '', ledger, isDamaged, open, ...found };
+  return { state: { folder, ledger, isDamaged, open, ...found }, listed };
 }
 
 /** What a repair vouched for is none. */
@@ -355,22 +369,18 @@ function readState({ layout }: LedgerContext): AppendState | null {
 }
 
 /** Neither synced nor required: without it the next append reads the containers. */
-function saveState(
-  context: LedgerContext,
-  state: Omit<AppendState, 'folder'>,
-  folder = stampOfAll(context),
-): void {
+function saveState(context: LedgerContext, state: AppendState): void {
+  const { hold } = context.disk;
+  own = hold === null || state.folder === '' ? null : { hold, state };
   try {
-    fs.writeFileSync(appendStateFile(context.layout), JSON.stringify({ ...state, folder }));
+    fs.writeFileSync(appendStateFile(context.layout), JSON.stringify(state));
   } catch {
     // See above.
   }
 }
 
-/** After a verification the next append looks again: there may be damage, or none any more. */
-export function forgetAppendState(context: LedgerContext, ledger: string | null): void {
-  const known = readState(context);
-  if (known) saveState(context, known, '');
+/** For a checkout without a container. */
+export function keepLedgerId(context: LedgerContext, ledger: string | null): void {
   if (ledger !== null && readLedgerId(context) === null)
     fs.writeFileSync(ledgerIdFile(context.layout), ledger);
 }

@@ -18,8 +18,7 @@ export const describeWaiting = ({ reasons }: Open): string =>
 const ACKNOWLEDGE = 'a human goes on with: forge memory override acknowledge --reason "…"';
 
 /** What the person should know who begins to work all the same. */
-export function warnWaiting(context: Context): void {
-  const [first] = readWaiting(context);
+export function warnWaiting(context: Context, [first]: readonly Open[]): void {
   if (first) context.warnings.push(`${capital(describeWaiting(first))}; ${ACKNOWLEDGE}`);
 }
 

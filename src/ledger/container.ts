@@ -86,6 +86,7 @@ export interface Container {
   /** Records and their bytes by tier. */
   tiers: Partial<Record<Tier, { records: number; bytes: number }>>;
   /** Of the last record. */
+  last: string | null;
   lastTier: Tier | null;
   /** The largest cycle number. */
   cycle: number;
@@ -96,6 +97,32 @@ export interface Container {
   /** The file does not have the name, or the lines not the indentation, that forge gave them. */
   isRenamed: boolean;
 }
+
+/** A line of the cache. Ids are one text, which is split where somebody asks for them. */
+export function formatFacts({ ids, ...facts }: Container): string {
+  const isTold = ([, value]: [string, unknown]): boolean =>
+    Array.isArray(value) ? value.length > 0 : value !== null && value !== false;
+  return `${JSON.stringify({ ids: ids.join(''), ...Object.fromEntries(Object.entries(facts).filter(isTold)) })}\n`;
+}
+
+export function parseFacts(line: string): Container {
+  const { ids: joined, ...facts } = JSON.parse(line) as Partial<Omit<Container, 'ids'>> & { ids: string };
+  let ids: string[] | null = null;
+  return {
+    ...emptyFacts('', '', '', ''),
+    ...facts,
+    get ids() {
+      ids ??= joined.match(/.{64}/g) ?? [];
+      return ids;
+    },
+  };
+}
+
+const emptyFacts = (name: string, stamp: string, blob: string, seg: string): Container => ({
+  ...{ name, stamp, blob, seg, ledger: null, ids: [], ns: [], seen: [], tombstones: [] },
+  ...{ marks: [], keys: [], tiers: {}, last: null, lastTier: null, cycle: 0 },
+  ...{ problems: [], torn: null, hasCr: false, isRenamed: false },
+});
 
 /** Git's object id of a blob. */
 export const blobId = (bytes: Buffer, algorithm: 'sha1' | 'sha256' = 'sha1'): string =>
@@ -166,11 +193,7 @@ function readLine({ bytes }: Line, isPlain = false): ParsedLine {
 /** Reads a container and checks what one file shows: each line, its links to the line before, its segment. */
 export function parseContainer(name: string, bytes: Buffer, stamp = '', blob = blobId(bytes)): Container {
   const seg = segmentOf(name) ?? '';
-  const facts: Container = {
-    ...{ name, stamp, blob, seg, ledger: null, ids: [], ns: [], seen: [], tombstones: [] },
-    ...{ marks: [], keys: [], tiers: {}, lastTier: null, cycle: 0 },
-    ...{ problems: [], torn: null, hasCr: false, isRenamed: false },
-  };
+  const facts = emptyFacts(name, stamp, blob, seg);
   const indent = indentOf(name);
   const isPlain = isAscii(bytes);
   let lastGood: Problem['last_good'] = null;
@@ -207,6 +230,7 @@ function takeLine(facts: Container, parsed: ParsedLine, line: Line): string | nu
   const before = facts.ids[index - 1] ?? null;
   const earlier = facts.ns[index - 1] ?? 0;
   facts.ids.push(id);
+  facts.last = id;
   facts.ns.push(links.n);
   facts.ledger ??= links.ledger ?? null;
   if (links.seen.length > 0) facts.seen.push([index, links.seen]);

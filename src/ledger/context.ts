@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
-import { basename, join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Disk } from '../core/disk.js';
-import { makeFolder } from '../core/files.js';
+import { makeFolder, replaceFiles } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Git, ObjectReader } from '../git/client.js';
 
@@ -29,10 +29,12 @@ export interface LedgerContext {
 }
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
-export const cacheFile = ({ state }: Layout): string => join(state, 'ledger-cache.json');
+/** What is found again where it is missing. */
+export const cacheFile = ({ state }: Layout, name = 'ledger.jsonl'): string => join(state, 'cache', name);
 export const appendStateFile = ({ state }: Layout): string => join(state, 'append.json');
+export const verifiedFile = (layout: Layout): string => cacheFile(layout, 'verified.json');
 export const anchorsFile = ({ state }: Layout): string => join(state, 'anchors.json');
-export const historyFile = ({ shared }: Layout): string => join(shared, 'history.json');
+export const historyFile = ({ shared }: Layout): string => join(shared, 'cache', 'history.json');
 /** The ledger's id, for a checkout that has no container. */
 export const ledgerIdFile = ({ shared }: Layout): string => join(shared, 'ledger-id');
 export const journalFolder = ({ shared }: Layout): string => join(shared, 'journal');
@@ -46,6 +48,16 @@ export const gitFolder = ({ layout, repository }: LedgerContext): string =>
 /** `main`, or the name of the linked worktree. */
 export const worktreeName = ({ repository }: LedgerContext): string =>
   repository && repository.gitDir !== repository.commonDir ? `wt-${basename(repository.gitDir)}` : 'main';
+
+/** A cache that cannot be written costs time, not correctness. */
+export function writeCache(path: string, text: string): void {
+  try {
+    if (!existsSync(dirname(path))) makeFolder(dirname(path));
+    replaceFiles([{ path, bytes: Buffer.from(text) }]);
+  } catch {
+    // See above.
+  }
+}
 
 /** Writers hold this lock. `clean -fdx` may remove it, so writers check before they change something. */
 export function withLedgerLock<T>(context: LedgerContext, work: () => T, waitMs?: number): T {

@@ -66,7 +66,7 @@ export class Graph {
   count(): number {
     let count = 0;
     for (const [seg, containers] of this.bySegment)
-      count += containers.length === 1 ? (containers[0] as Container).ids.length : this.idsOf(seg).size;
+      count += containers.length === 1 ? (containers[0] as Container).ns.length : this.idsOf(seg).size;
     return count;
   }
 
@@ -156,7 +156,7 @@ export class Graph {
 
   /** Null for a record that is not here. Most parents are the last of their chain, so that is tried first. */
   private numberOf(id: string): number | null {
-    this.tails ??= new Map(this.containers.map(({ ids, ns }) => [ids.at(-1) ?? '', ns.at(-1) ?? 0]));
+    this.tails ??= new Map(this.containers.map(({ last, ns }) => [last ?? '', ns.at(-1) ?? 0]));
     const known = this.tails.get(id);
     if (known !== undefined) return known;
     this.numbers ??= new Map(
@@ -172,8 +172,8 @@ export class Graph {
 function lastOfChain(containers: readonly Container[]): string | null {
   let longest = containers[0];
   for (const container of containers)
-    if (container.ids.length > (longest?.ids.length ?? 0)) longest = container;
-  return longest?.ids.at(-1) ?? null;
+    if (container.ns.length > (longest?.ns.length ?? 0)) longest = container;
+  return longest?.last ?? null;
 }
 
 export function groupBy<K, V>(values: Iterable<V>, keyOf: (value: V) => K): Map<K, V[]> {

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPlain, replaceFiles } from '../core/files.js';
+import { readPlain } from '../core/files.js';
 import { must } from '../git/client.js';
 import { segmentOf } from './container.js';
-import { gitFolder, historyFile, type LedgerContext } from './context.js';
+import { gitFolder, historyFile, type LedgerContext, writeCache } from './context.js';
 import type { LedgerObjects } from './git.js';
 import { Graph, groupBy } from './graph.js';
 
@@ -149,11 +149,6 @@ function readHistory({ layout }: LedgerContext): History {
 }
 
 function writeHistory({ layout, disk, isReadOnly = false }: LedgerContext, history: History): void {
-  if (isReadOnly) return;
-  if (disk.dryRun) return;
-  try {
-    replaceFiles([{ path: historyFile(layout), bytes: Buffer.from(JSON.stringify(history)) }]);
-  } catch {
-    // It is a cache.
-  }
+  if (isReadOnly || disk.dryRun) return;
+  writeCache(historyFile(layout), JSON.stringify(history));
 }

@@ -66,11 +66,11 @@ export function reportTiers({ layout }: Context, { snapshot: { graph } }: Verdic
   const heads = new Set(graph.heads());
   return TIERS.map((tier) => {
     const own = graph.containers.filter(({ tiers }) => tiers[tier]);
-    const last = own.filter(({ lastTier, ids }) => lastTier === tier && heads.has(ids.at(-1) ?? ''));
+    const last = own.filter(({ lastTier, last: id }) => lastTier === tier && heads.has(id ?? ''));
     return {
       tier,
       ...sumOf(graph, tier),
-      heads: [...new Set(last.map(({ ids }) => ids.at(-1) as string))].sort(),
+      heads: [...new Set(last.map(({ last: id }) => id as string))].sort(),
       containers: own.map(({ name }) => shown(layout, `${ledgerFolder(layout)}/${name}`)),
     };
   });
@@ -141,7 +141,7 @@ export async function requireUndamaged(context: Context): Promise<void> {
   refuseHalted(context.disk);
   const verdict = await glanceAtMemory(context);
   refuseDamage(context, verdict);
-  const [open] = openHalts(verdict.snapshot.graph);
+  const [open] = verdict.halts;
   if (open)
     throw corrupted('memory.corrupted', `Memory is halted: ${open.reasons[0]}.`, { hint: ACKNOWLEDGE });
 }
@@ -153,7 +153,7 @@ export const damageOf = (context: Context, { findings }: Verdict): Problem[] =>
 function updateHalt(context: Context, verdict: Verdict): void {
   const { disk } = context;
   const damage = damageOf(context, verdict).map(describeProblem);
-  const open = openHalts(verdict.snapshot.graph).flatMap(({ reasons }) => reasons);
+  const open = verdict.halts.flatMap(({ reasons }) => reasons);
   const halt = readHalt(disk);
   const reasons = [...damage, ...open].slice(0, MAX_REASONS);
   try {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
-import { journalFolder, type LedgerContext, worktreeName } from './context.js';
+import { journalFolder, type LedgerContext, stampOf, worktreeName } from './context.js';
 import { recordId } from './record.js';
 
 /** How a record came: `w` was written here; `s` stood here uncommitted and was written elsewhere. */
@@ -73,10 +73,17 @@ function describeDamaged(raw: string): DamagedLine {
 export const ownJournalFile = (context: LedgerContext): string =>
   join(journalFolder(context.layout), `${worktreeName(context)}.jsonl`);
 
-const readJournalFile = (path: string): Journal =>
-  parseJournal(readPlain(path, Number.MAX_SAFE_INTEGER)?.toString('utf8') ?? '');
+const readText = (path: string): string => readPlain(path, Number.MAX_SAFE_INTEGER)?.toString('utf8') ?? '';
 
-export const readOwnJournal = (context: LedgerContext): Journal => readJournalFile(ownJournalFile(context));
+const readJournalFile = (path: string): Journal => parseJournal(readText(path));
+
+export const readOwnText = (context: LedgerContext): string => readText(ownJournalFile(context));
+
+export const readOwnJournal = (context: LedgerContext): Journal => parseJournal(readOwnText(context));
+
+/** Of this clone's journals, by name. */
+export const stampsOfJournals = ({ layout }: LedgerContext): string[] =>
+  listFolder(journalFolder(layout)).map((name) => `${name} ${stampOf(join(journalFolder(layout), name))}`);
 
 /** The journals of the clone's other worktrees, by file name. */
 export function readOtherJournals(context: LedgerContext): Map<string, Journal> {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { corrupted } from '../core/error.js';
 import { type ObjectReader, openObjects } from '../git/client.js';
@@ -16,10 +17,17 @@ import {
   type StoredRecord,
 } from './append.js';
 import { eachRecord } from './container.js';
-import { type LedgerContext, ledgerFolder } from './context.js';
+import { cacheFile, type LedgerContext, ledgerFolder, writeCache } from './context.js';
 import type { Graph } from './graph.js';
 import { readOwnJournal } from './journal.js';
-import { containerBytes, listContainers, readSnapshot } from './read.js';
+import {
+  CLOCK_TICK_MS,
+  containerBytes,
+  digestOf,
+  type Listed,
+  listContainers,
+  readSnapshot,
+} from './read.js';
 import { byNumber, type LedgerRecord, type Tier } from './record.js';
 
 export type { Body, Draft, Keyed } from './append.js';
@@ -96,6 +104,30 @@ export function readMemory(context: Context): Memory {
 /** Of one tier; only its lines are parsed. */
 export const readRecords = (context: Context, tier: Tier): readonly Identified[] =>
   readMemory(context).records(tier);
+
+/**
+ * What follows from the records alone, found again while the ledger's files are as they are. `listed`: those files, for a
+ * caller that has just listed them. The value must survive JSON.
+ */
+export function derive<T>(
+  context: Context,
+  name: string,
+  make: () => T,
+  listed: readonly Listed[] = listContainers(ledgerOf(context)),
+): T {
+  const path = cacheFile(context.layout, `${name}.json`);
+  const of = digestOf(listed);
+  const isSettled = listed.every(({ changedAt }) => changedAt < Date.now() - CLOCK_TICK_MS);
+  try {
+    const known = JSON.parse(readFileSync(path, 'utf8')) as { of: string; value: T };
+    if (known.of === of) return known.value;
+  } catch {
+    // It is made anew.
+  }
+  const value = make();
+  if (isSettled && !context.disk.dryRun) writeCache(path, JSON.stringify({ of, value }));
+  return value;
+}
 
 function readTier(
   ledger: LedgerContext,

@@ -3,7 +3,14 @@ import { readPlain } from '../core/files.js';
 import { leaveCopiedFile } from './append.js';
 import type { AbsentRecord, Evidence, UnknownRecord } from './compare.js';
 import { type Container, linesById, segmentOf } from './container.js';
-import { anchorsFile, currentBranch, type LedgerContext, withLedgerLock } from './context.js';
+import {
+  anchorsFile,
+  currentBranch,
+  homeOf,
+  type LedgerContext,
+  stampOf,
+  withLedgerLock,
+} from './context.js';
 import {
   type LedgerObjects,
   type LedgerTree,
@@ -19,10 +26,20 @@ import {
   type Journal,
   type JournalLine,
   orphanedJournals,
+  parseJournal,
   readOtherJournals,
   readOwnJournal,
+  readOwnText,
+  stampsOfJournals,
 } from './journal.js';
-import { containerBytes, type Listed, listContainers, readSnapshot, type Snapshot } from './read.js';
+import {
+  containerBytes,
+  digestOf,
+  type Listed,
+  listContainers,
+  readSnapshot,
+  type Snapshot,
+} from './read.js';
 import { genesisLine, type Links, recordId } from './record.js';
 
 /** Everything that a verification read. */
@@ -46,12 +63,39 @@ export const KEPT_LINES = 5000;
 /** Readers do not wait longer for a writer. */
 export const READER_WAIT_MS = 200;
 
+/** Where a verification begins: what stands here, and what git names. */
+export interface Place {
+  listed: Listed[];
+  /** When it was listed. */
+  at: number;
+  /** Records that were journaled before the listing. A record stands in its file before it is journaled. */
+  journaled: () => ReadonlySet<string>;
+  refs: Refs;
+  head: string | null;
+}
+
+export async function lookAround(context: LedgerContext, objects: LedgerObjects): Promise<Place> {
+  const here = listForReading(context);
+  const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
+  return { ...here, refs, head };
+}
+
+/** Of all that a verification reads. With equal ones it finds the same. Backups are forge's own copies of what stood here. */
+export function digestOfPlace(context: LedgerContext, { listed, refs, head }: Place): string {
+  const others = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
+  const here = [digestOf(listed), head, currentBranch(context), homeOf(context)];
+  const known = [stampOf(anchorsFile(context.layout)), stampsOfJournals(context)];
+  return recordId(JSON.stringify([here, { ...refs, all: others }, known]));
+}
+
 /** Reads the working tree, then asks git only what the working tree leaves open. */
-export async function observe(context: LedgerContext, objects: LedgerObjects): Promise<Observation> {
-  const { listed, before } = listForReading(context);
+export async function observe(
+  context: LedgerContext,
+  objects: LedgerObjects,
+  { listed, journaled: before, refs, head }: Place,
+): Promise<Observation> {
   const snapshot = readSnapshot(context, listed);
   const { graph } = snapshot;
-  const [refs, head] = await Promise.all([readRefs(context), context.git ? objects.commit('HEAD') : null]);
   const own = await readJournal(context, objects, refs, snapshot);
   const others = readOtherJournals(context);
   const headTree = head === null ? new Map<string, string>() : await objects.tree(head);
@@ -63,7 +107,8 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
     for (const record of records) if (!absent.has(record.id)) absent.set(record.id, record);
   };
   // Records that were appended after the listing are not missing from it.
-  const lines = own.lines.filter(({ id }) => before.has(id));
+  const known = before();
+  const lines = own.lines.filter(({ id }) => known.has(id));
   const journaled = absentInJournal(lines, graph);
   const byId = new Map(journaled.map((record) => [record.id, record]));
   const mark = (record: AbsentRecord): AbsentRecord => ({ ...byId.get(record.id), ...record });
@@ -93,18 +138,15 @@ export async function observe(context: LedgerContext, objects: LedgerObjects): P
   return { snapshot, own, others, refs, head, headTree, located, evidence, standing, onDefault };
 }
 
-interface Listing {
-  listed: Listed[];
-  /** What the journal had before: a record stands in its file before it is journaled. */
-  before: ReadonlySet<string>;
-}
-
 /** Lists under the lock, so that no append is in the middle. A dead lock does not hold a reader up. */
-function listForReading(context: LedgerContext): Listing {
-  const look = (): Listing => {
-    const { lines, damaged } = readOwnJournal(context);
-    const ids = [...lines.map(({ id }) => id), ...damaged.flatMap((line) => line.ids)];
-    return { before: new Set(ids), listed: listContainers(context) };
+function listForReading(context: LedgerContext): Pick<Place, 'listed' | 'at' | 'journaled'> {
+  const look = (): Pick<Place, 'listed' | 'at' | 'journaled'> => {
+    const text = readOwnText(context);
+    const journaled = (): ReadonlySet<string> => {
+      const { lines, damaged } = parseJournal(text);
+      return new Set([...lines.map(({ id }) => id), ...damaged.flatMap((line) => line.ids)]);
+    };
+    return { journaled, listed: listContainers(context), at: Date.now() };
   };
   try {
     return withLedgerLock(

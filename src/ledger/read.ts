@@ -1,15 +1,23 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { appendFileSync, lstatSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import { listFolder, readPlain, replaceFiles } from '../core/files.js';
+import { listFolder, readPlain } from '../core/files.js';
+import type { Layout } from '../core/paths.js';
 import { MAX_CONTAINERS } from './compare.js';
-import { type Container, MAX_CONTAINER_BYTES, parseContainer, segmentOf } from './container.js';
-import { cacheFile, type LedgerContext, ledgerFolder } from './context.js';
+import {
+  type Container,
+  formatFacts,
+  MAX_CONTAINER_BYTES,
+  parseContainer,
+  parseFacts,
+  segmentOf,
+} from './container.js';
+import { cacheFile, type LedgerContext, ledgerFolder, writeCache } from './context.js';
 import { Graph } from './graph.js';
 import { recordId } from './record.js';
 
 /** A change within this time of a read may leave every stamp the same. */
-const CLOCK_TICK_MS = 50;
+export const CLOCK_TICK_MS = 50;
 
 /** One file of the ledger folder, as it was listed. */
 export interface Listed {
@@ -28,11 +36,6 @@ export interface Snapshot {
   others: string[];
 }
 
-interface Cache {
-  v: 1;
-  containers: Container[];
-}
-
 /** Names and stamps. The caller holds the lock, so that no append is under way. */
 export function listContainers({ layout, disk }: LedgerContext): Listed[] {
   const folder = ledgerFolder(layout);
@@ -40,7 +43,7 @@ export function listContainers({ layout, disk }: LedgerContext): Listed[] {
   // One more than allowed, so that the check sees it.
   const names = listFolder(folder).slice(0, MAX_CONTAINERS + 1);
   return names.flatMap((name) => {
-    const stat = lstatSync(join(folder, name), { bigint: true, throwIfNoEntry: false });
+    const stat = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
     if (!stat || (name.startsWith('.') && name.endsWith('.tmp'))) return [];
     const stamp = `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
     const changedAt = Number(stat.ctimeNs / 1_000_000n);
@@ -48,33 +51,54 @@ export function listContainers({ layout, disk }: LedgerContext): Listed[] {
   });
 }
 
+const digests = new WeakMap<object, string>();
+
+/** Of the whole list: a file that was edited in place shows as well. */
+export function digestOf(listed: readonly Pick<Listed, 'name' | 'stamp'>[]): string {
+  const digest =
+    digests.get(listed) ?? recordId(listed.map(({ name, stamp }) => `${name} ${stamp}`).join('\n'));
+  digests.set(listed, digest);
+  return digest;
+}
+
 export const isSameList = (a: readonly Listed[], b: readonly Listed[]): boolean =>
   a.length === b.length && a.every(({ name, stamp }, i) => name === b[i]?.name && stamp === b[i]?.stamp);
 
+/** What this process read last. */
+let latest: (Snapshot & { folder: string }) | null = null;
+
 /** Reads what the cache does not know. Needs no lock: containers only grow, and are read up to the listed size. */
 export function readSnapshot(context: LedgerContext, listed: readonly Listed[]): Snapshot {
-  const cache = readCache(context);
+  const folder = ledgerFolder(context.layout);
+  if (latest?.folder === folder && isSameList(latest.listed, listed)) return latest;
+  const cache = readCache(context.layout);
   const isOwn = ({ name }: Listed): boolean => segmentOf(name) !== null;
-  let isChanged = false;
   const files = listed.filter(isOwn);
-  const isKnown = ({ name, stamp }: Listed): boolean => cache.get(name)?.stamp === stamp;
-  const total = files.reduce((sum, file) => sum + (isKnown(file) ? 0 : file.size), 0);
-  let read = 0;
-  const containers = files.map((file) => {
-    const known = cache.get(file.name);
-    if (known?.stamp === file.stamp) return known;
-    isChanged = true;
-    context.signal?.throwIfAborted();
-    read += file.size;
-    context.onProgress?.(read, total);
-    return readContainer(context, file);
-  });
-  if (isChanged || cache.size !== containers.length) writeCache(context, listed, containers, cache);
-  return {
-    graph: new Graph(containers),
-    listed: [...listed],
-    others: listed.filter((file) => !isOwn(file)).map(({ name }) => name),
+  const known = ({ name, stamp }: Listed): Container | null => {
+    const container = cache.containers.get(name);
+    return container?.stamp === stamp ? container : null;
   };
+  const total = files.reduce((sum, file) => sum + (known(file) ? 0 : file.size), 0);
+  let read = 0;
+  const kept: Container[] = [];
+  const fresh: Container[] = [];
+  const containers = files.map((file) => {
+    const found = known(file);
+    if (!found) {
+      context.signal?.throwIfAborted();
+      read += file.size;
+      context.onProgress?.(read, total);
+    }
+    const container = found ?? readContainer(context, file);
+    const isSettled = found !== null || file.changedAt < Date.now() - CLOCK_TICK_MS;
+    if (isSettled) kept.push(container);
+    if (isSettled && !found) fresh.push(container);
+    return container;
+  });
+  if (!context.disk.dryRun && !context.isReadOnly) updateCache(context.layout, cache, { kept, fresh });
+  const others = listed.filter((file) => !isOwn(file)).map(({ name }) => name);
+  latest = { folder, graph: new Graph(containers), listed: [...listed], others };
+  return latest;
 }
 
 function readContainer({ layout }: LedgerContext, { name, stamp, size, isFile }: Listed): Container {
@@ -96,35 +120,48 @@ function readContainer({ layout }: LedgerContext, { name, stamp, size, isFile }:
   }
 }
 
-function readCache({ layout }: LedgerContext): Map<string, Container> {
+/** One line for each container. A later line of the same name counts. */
+interface Cache {
+  containers: Map<string, Container>;
+  lines: number;
+}
+
+function readCache(layout: Layout): Cache {
+  const cache: Cache = { containers: new Map(), lines: 0 };
   try {
-    const { v, containers } = JSON.parse(readFileSync(cacheFile(layout), 'utf8')) as Cache;
-    return v === 1 ? new Map(containers.map((container) => [container.name, container])) : new Map();
+    for (const line of readFileSync(cacheFile(layout), 'utf8').split('\n')) {
+      if (line === '') continue;
+      const container = parseFacts(line);
+      cache.containers.set(container.name, container);
+      cache.lines++;
+    }
+    return cache;
   } catch {
-    return new Map();
+    // There is none, or a writer was killed. What is whole counts, and all is written anew.
+    return { ...cache, lines: Number.POSITIVE_INFINITY };
   }
 }
 
-/** A cache that cannot be written costs time, not correctness. */
-function writeCache(
-  context: LedgerContext,
-  listed: readonly Listed[],
-  containers: readonly Container[],
-  known: ReadonlyMap<string, Container>,
+function updateCache(
+  layout: Layout,
+  { lines }: Cache,
+  { kept, fresh }: { kept: readonly Container[]; fresh: readonly Container[] },
 ): void {
-  if (context.disk.dryRun) return;
-  const changedAt = new Map(listed.map((file) => [file.name, file.changedAt]));
-  const settled = Date.now() - CLOCK_TICK_MS;
-  const kept = containers.filter(({ name }) => (changedAt.get(name) ?? 0) < settled);
-  const isKnown = ({ name, stamp }: Container): boolean => known.get(name)?.stamp === stamp;
-  if (kept.length === known.size && kept.every(isKnown)) return;
+  const isShort = lines > 0 && lines + fresh.length <= 2 * kept.length + SPARE_LINES;
+  if (!isShort) writeCache(cacheFile(layout), kept.map(formatFacts).join(''));
+  else if (fresh.length > 0) appendCache(cacheFile(layout), fresh.map(formatFacts).join(''));
+}
+
+function appendCache(path: string, text: string): void {
   try {
-    const cache: Cache = { v: 1, containers: kept };
-    replaceFiles([{ path: cacheFile(context.layout), bytes: Buffer.from(JSON.stringify(cache)) }]);
+    appendFileSync(path, text);
   } catch {
-    // See above.
+    // It costs time, not correctness.
   }
 }
+
+/** So many lines of the cache may be out of date. */
+const SPARE_LINES = 100;
 
 /** The bytes of a container, for those who need its lines. None of a file that is not read: too large, or a link. */
 export function containerBytes({ layout }: LedgerContext, name: string): Buffer {

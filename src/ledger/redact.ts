@@ -4,7 +4,7 @@ import { removePath, replaceFiles } from '../core/files.js';
 import { shown } from '../core/paths.js';
 import { must } from '../git/client.js';
 import type { Context } from '../project/project.js';
-import { appendLocked, forgetAppendState, writeChain } from './append.js';
+import { appendLocked, writeChain } from './append.js';
 import { type Container, eachRecord, linesById } from './container.js';
 import { journalFolder, type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
 import { type Decision, requireDecision } from './human.js';
@@ -119,8 +119,6 @@ function redact(
     if (context.disk.dryRun) return audit;
     for (const container of holders) replaceByTombstone(ledger, container, id);
     scrubJournals(ledger, id);
-    const after = readSnapshot(ledger, listContainers(ledger));
-    forgetAppendState(ledger, after.graph.ledger());
     rebuildViews(ledger);
     return audit;
   });

@@ -4,7 +4,7 @@ import { makeFolder, removePath, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { clearHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { appendLocked, forgetAppendState, writeChain } from './append.js';
+import { appendLocked, keepLedgerId, writeChain } from './append.js';
 import { type AbsentRecord, compare, type Finding } from './compare.js';
 import { type Container, linesById } from './container.js';
 import { gitFolder, type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
@@ -13,7 +13,7 @@ import { type Decision, requireDecision } from './human.js';
 import { refuseDamage, settleMemory } from './integrity.js';
 import { readOwnJournal, rewriteJournal } from './journal.js';
 import { ledgerOf, storeAudit } from './memory.js';
-import { type Observation, observe } from './observe.js';
+import { lookAround, type Observation, observe } from './observe.js';
 import { collectLines, longestChain, putBack } from './put-back.js';
 import { isSameList, listContainers } from './read.js';
 import type { Links } from './record.js';
@@ -140,7 +140,7 @@ async function withObservation<T>(
 ): Promise<T> {
   const objects = new LedgerObjects(context.objects(), gitFolder(context));
   try {
-    return await work(await observe(context, objects), objects);
+    return await work(await observe(context, objects, await lookAround(context, objects)), objects);
   } finally {
     await objects.close();
   }
@@ -177,7 +177,7 @@ function applyRepair(
   if (given.length > 0) done.push(`discarded ${plural(given.length, 'record')}`);
   subjects.push(...given, ...foreignLedgers(observation), ...unexplained(observation));
   dropDamagedLines(context, observation, done);
-  forgetAppendState(context, graph.ledger());
+  keepLedgerId(context, graph.ledger());
   if (done.length === 0 && subjects.length === 0) return done;
   const draft = {
     tier: 'audit' as const,

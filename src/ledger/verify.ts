@@ -1,8 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
-import { appendLocked, forgetAppendState } from './append.js';
+import { appendLocked, keepLedgerId } from './append.js';
 import { type AbsentRecord, type Comparison, compare, type Finding, type Level } from './compare.js';
-import { anchorsFile, currentBranch, gitFolder, type LedgerContext, withLedgerLock } from './context.js';
+import {
+  anchorsFile,
+  currentBranch,
+  gitFolder,
+  type LedgerContext,
+  verifiedFile,
+  withLedgerLock,
+  writeCache,
+} from './context.js';
 import { LedgerObjects } from './git.js';
 import {
   appendToJournal,
@@ -12,15 +21,19 @@ import {
   rewriteJournal,
 } from './journal.js';
 import {
+  digestOfPlace,
   isUnwritable,
   KEPT_LINES,
+  lookAround,
   type Observation,
   observe,
+  type Place,
   READER_WAIT_MS,
   readAnchors,
 } from './observe.js';
+import { type Open, openDamage, openHalts } from './open.js';
 import { putBack } from './put-back.js';
-import { isSameList, listContainers, readSnapshot, type Snapshot } from './read.js';
+import { CLOCK_TICK_MS, isSameList, listContainers, readSnapshot, type Snapshot } from './read.js';
 
 export type State = 'intact' | 'findings' | 'returned' | 'corrupted';
 
@@ -30,6 +43,10 @@ export interface Verdict {
   records: number;
   heads: string[];
   snapshot: Snapshot;
+  /** Audit records that stop all writing until a human has looked. */
+  halts: Open[];
+  /** Damage that is gone and that no human has looked at. */
+  waiting: Open[];
   /** The commit that is checked out. */
   head: string | null;
 }
@@ -50,7 +67,10 @@ export async function verify(
   for (let attempt = 0; ; attempt++) {
     const objects = openLedgerObjects(context);
     try {
-      const observation = await observe(context, objects);
+      const place = await lookAround(context, objects);
+      const known = readIntact(context, place);
+      if (known) return known;
+      const observation = await observe(context, objects, place);
       const comparison = compare(observation.evidence);
       const findings = isReadOnly
         ? reportOnly(comparison)
@@ -58,7 +78,9 @@ export async function verify(
       if (!findings) continue;
       const isGrown = findings.some(({ kind }) => kind === 'put_back');
       const snapshot = isGrown ? readSnapshot(context, listContainers(context)) : observation.snapshot;
-      return verdictOf({ ...observation, snapshot }, findings);
+      const verdict = verdictOf({ ...observation, snapshot }, findings);
+      if (!isReadOnly) keepIntact(context, place, verdict);
+      return verdict;
     } finally {
       await objects.close();
     }
@@ -83,7 +105,43 @@ function verdictOf({ snapshot, head }: Observation, findings: Finding[]): Verdic
       : has('finding')
         ? 'findings'
         : 'intact';
-  return { state, findings, records: graph.count(), heads: graph.heads(), snapshot, head };
+  const open = { halts: openHalts(graph), waiting: openDamage(graph) };
+  return { state, findings, records: graph.count(), heads: graph.heads(), snapshot, ...open, head };
+}
+
+/** What was intact, without a note, stays so while nothing that is read here changes. */
+interface Intact {
+  of: string;
+  records: number;
+  heads: string[];
+}
+
+function readIntact(context: LedgerContext, place: Place): Verdict | null {
+  try {
+    const { of, records, heads } = JSON.parse(readFileSync(verifiedFile(context.layout), 'utf8')) as Intact;
+    if (of !== digestOfPlace(context, place)) return null;
+    const { listed, head } = place;
+    const snapshot = {
+      ...{ listed, others: [] },
+      get graph() {
+        return readSnapshot(context, listed).graph;
+      },
+    };
+    return { state: 'intact', findings: [], records, heads, snapshot, halts: [], waiting: [], head };
+  } catch {
+    return null;
+  }
+}
+
+function keepIntact(
+  context: LedgerContext,
+  place: Place,
+  { findings, halts, records, heads }: Verdict,
+): void {
+  const isSettled = place.listed.every(({ changedAt }) => changedAt < place.at - CLOCK_TICK_MS);
+  if (findings.length > 0 || halts.length > 0 || !isSettled) return;
+  const intact: Intact = { of: digestOfPlace(context, place), records, heads };
+  writeCache(verifiedFile(context.layout), JSON.stringify(intact));
 }
 
 /** Writes what follows from a comparison. Null when the folder changed meanwhile: then everything is read again. */
@@ -105,7 +163,7 @@ function settle(
         const isClean = !comparison.findings.some(({ level }) => level === 'damage');
         if (isClean) moveAnchor(context, observation.head);
         const done = isClean ? putBack(context, observation, comparison.putBack) : [];
-        forgetAppendState(context, snapshot.graph.ledger());
+        keepLedgerId(context, snapshot.graph.ledger());
         return [
           ...comparison.findings,
           ...describePutBack(context, done),

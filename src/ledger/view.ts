@@ -4,7 +4,7 @@ import { readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import { eachRecord } from './container.js';
 import { type LedgerContext, stampOf, withLedgerLock } from './context.js';
-import { containerBytes, listContainers, readSnapshot } from './read.js';
+import { containerBytes, digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { byNumber, TIERS, type Tier } from './record.js';
 
 /** LTM v0.1 retains so many cycles. The ledger keeps all. */
@@ -19,8 +19,11 @@ const tierOf = (line: string): Tier | undefined => {
   return TIERS.find((tier) => tier === name);
 };
 
-/** Each view's identity and state after forge's last write. Who finds another one looks at an edit by somebody else. */
-type Stamps = Partial<Record<Tier, string>>;
+/** Each view's identity and state after forge's last write. Another one was edited by somebody else. */
+type Stamps = Partial<Record<Tier, string>> & {
+  /** The digest of the ledger's files whose records the views show. */
+  of?: string;
+};
 const stampsFile = ({ state }: Layout): string => join(state, 'views.json');
 
 function readStamps(layout: Layout): Stamps {
@@ -37,7 +40,11 @@ function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
 }
 
 /** A view that cannot be written is rebuilt later. It must not fail a record that is stored. */
-export function appendToViews({ layout, disk }: LedgerContext, lines: readonly string[]): void {
+export function appendToViews(
+  { layout, disk }: LedgerContext,
+  lines: readonly string[],
+  folder: { before: string; after: string },
+): void {
   try {
     const stamps = readStamps(layout);
     for (const tier of TIERS) {
@@ -52,18 +59,28 @@ export function appendToViews({ layout, disk }: LedgerContext, lines: readonly s
       fs.writeFileSync(path, own.map((line) => `${line}\n`).join(''), { flag: flag as unknown as string });
       if (!keepsEdit) stamps[tier] = stampOf(path);
     }
+    if (stamps.of === folder.before) stamps.of = folder.after;
     fs.writeFileSync(stampsFile(layout), JSON.stringify(stamps));
   } catch {
     // See above.
   }
 }
 
-/** Rewrites each view that is not what the records give. Returns the paths of those that somebody else changed. */
-export function rebuildViews(context: LedgerContext): string[] {
+/**
+ * Rewrites each view that is not what the records give. Returns the paths of those that somebody else changed. `listed`:
+ * the ledger's files, for a caller that has just listed them.
+ */
+export function rebuildViews(
+  context: LedgerContext,
+  listed: readonly Listed[] = listContainers(context),
+): string[] {
   const { layout, disk } = context;
-  if (disk.dryRun) return [];
+  const isCurrent = ({ of, ...stamps }: Stamps): boolean =>
+    of === digestOf(listed) && TIERS.every((tier) => stampOf(viewFile(layout, tier)) === stamps[tier]);
+  if (disk.dryRun || isCurrent(readStamps(layout))) return [];
   return withLedgerLock(context, () => {
-    const lines = readLines(context);
+    const now = listContainers(context);
+    const lines = readLines(context, now);
     const stamps = readStamps(layout);
     const edited = TIERS.filter((tier) => {
       const sorted = [...(lines.get(tier)?.values() ?? [])].sort(byNumber);
@@ -77,7 +94,7 @@ export function rebuildViews(context: LedgerContext): string[] {
       stamps[tier] = stampOf(viewFile(layout, tier));
       return isRewritten && wasEdited;
     });
-    fs.writeFileSync(stampsFile(layout), JSON.stringify(stamps));
+    fs.writeFileSync(stampsFile(layout), JSON.stringify({ ...stamps, of: digestOf(now) }));
     return edited.map((tier) => shown(layout, viewFile(layout, tier)));
   });
 }
@@ -86,8 +103,11 @@ export const describeEdited = (path: string): string =>
   `${path} was changed by hand. It only shows records, and was written anew: forge memory log`;
 
 /** The records of each tier by id. A tombstone wins over its record. */
-function readLines(context: LedgerContext): Map<Tier, Map<string, { n: number; id: string; line: string }>> {
-  const { graph } = readSnapshot(context, listContainers(context));
+function readLines(
+  context: LedgerContext,
+  listed: readonly Listed[],
+): Map<Tier, Map<string, { n: number; id: string; line: string }>> {
+  const { graph } = readSnapshot(context, listed);
   const lines = new Map<Tier, Map<string, { n: number; id: string; line: string }>>();
   const gone = graph.tombstones();
   for (const { name } of graph.containers)

@@ -9,6 +9,9 @@ import type { Focus } from './focus-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 
 /** What the briefing is made from. */
+/** Knowledge as the briefing shows it. */
+export type Known = Omit<Proven, 'answered'>;
+
 export interface BriefingData {
   focus: Focus;
   /** The running session's NEXT line. */
@@ -23,7 +26,7 @@ export interface BriefingData {
   /** Invariants of architecture.md. */
   architecture?: readonly string[];
   /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
-  proven?: readonly Proven[];
+  proven?: readonly Known[];
   /** Of the session that was resumed, and not in force here. */
   offered?: readonly { kind: string; text: string }[];
   issues: readonly Unit[];
@@ -94,7 +97,7 @@ function regressedItem({
 }
 
 /** The newest first, with how it is known and its record. */
-const knowledgeItems = ({ proven = [] }: BriefingData, wanted: Proven['status']): string[] =>
+const knowledgeItems = ({ proven = [] }: BriefingData, wanted: Known['status']): string[] =>
   proven
     .filter(({ status }) => status === wanted)
     .map((entry) => {

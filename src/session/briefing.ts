@@ -15,11 +15,12 @@ import { readInvariants } from '../knowledge/architecture.js';
 import { LEARNED_LIST, type Learning, listLearnings } from '../knowledge/rules.js';
 import { readIssues } from '../learning/investigation.js';
 import { readKnowledge } from '../learning/knowledge.js';
-import type { Proven } from '../learning/proven.js';
+import { derive } from '../ledger/memory.js';
+import type { Listed } from '../ledger/read.js';
 import { type Context, readConfig } from '../project/project.js';
 import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
-import { type BriefingData, briefingSections } from './briefing-sections.js';
+import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
 import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
@@ -35,7 +36,7 @@ export type BriefingInput = z.infer<typeof BriefingInput>;
 /** What an agent has to know, as the files and git say it. */
 export interface Memory {
   learnings: Learning[];
-  proven: Proven[];
+  proven: Known[];
   features: Feature[];
   issues: Unit[];
   commits: Commit[];
@@ -50,8 +51,14 @@ export interface Memory {
   checked: string[];
 }
 
-/** The part that stands in files. */
-export function readState(context: Context): Omit<Memory, 'commits' | 'architecture'> {
+const readKnown = (context: Context): Known[] =>
+  [...readKnowledge(context).values()].map(({ answered: _, ...known }) => known);
+
+/** The part that stands in files. `listed`: the ledger's, for a caller that has just listed them. */
+export function readState(
+  context: Context,
+  listed?: readonly Listed[],
+): Omit<Memory, 'commits' | 'architecture'> {
   const { disk, layout } = context;
   const learned = readEntries(disk, LEARNED_LIST);
   const features = readEntries(disk, FEATURE_LIST);
@@ -60,7 +67,7 @@ export function readState(context: Context): Omit<Memory, 'commits' | 'architect
   const last = recent.at(-1) ?? null;
   return {
     learnings: listLearnings(learned.entries),
-    proven: [...readKnowledge(context).values()],
+    proven: derive(context, 'known', () => readKnown(context), listed),
     features: believe(context, features.entries),
     issues: issues.issues,
     last,

@@ -94,7 +94,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   if (!('skipped' in outcome)) await rememberHead(context, lookBack(config.briefing.commits));
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
-  if (after) context.warnings.push(...rebuildViews(ledgerOf(context)).map(describeEdited));
+  if (after)
+    context.warnings.push(...rebuildViews(ledgerOf(context), after.snapshot.listed).map(describeEdited));
   const archive = archiveFile(context.layout, running.id);
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },

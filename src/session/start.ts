@@ -12,6 +12,8 @@ import { warnWaiting } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
+import type { Open } from '../ledger/open.js';
+import type { Listed } from '../ledger/read.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import {
   type Context,
@@ -73,7 +75,7 @@ export async function startSession(
   const shownCommits = lookBack(readConfig(context).briefing.commits);
   warnFileSystem(context);
   await finishCutOff(context);
-  const { memory, branch, ledgers, notes } = await readMemory(context, shownCommits);
+  const { memory, branch, ledgers, notes, listed, waiting } = await readMemory(context, shownCommits);
   const head = memory.commits[0]?.hash ?? null;
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
@@ -85,8 +87,8 @@ export async function startSession(
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
-  context.warnings.push(...rebuildViews(ledgerOf(context)).map(describeEdited));
-  warnWaiting(context);
+  context.warnings.push(...rebuildViews(ledgerOf(context), listed).map(describeEdited));
+  warnWaiting(context, waiting);
   await lookAtCommits(context, memory, shownCommits);
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
@@ -116,11 +118,9 @@ async function finishCutOff(context: Context): Promise<void> {
     await (await import('../checkpoint/finish.js')).tryFinishCheckpoints(context);
 }
 
-interface Known {
+interface Known extends Verified {
   memory: Memory;
   branch: string | null;
-  ledgers: string[];
-  notes: string[];
 }
 
 /** Verified, then read. Git works while the guard is loaded and the files are read. */
@@ -129,7 +129,7 @@ async function readMemory(context: Context, shownCommits: number): Promise<Known
   log.catch(() => undefined);
   await installGuard(context);
   const verified = await verifyFirst(context);
-  const known = readState(context);
+  const known = readState(context, verified.listed);
   const { repository, git } = context;
   const named = repository && git ? await readBranch(repository, git) : null;
   const branch = named === null ? null : await maskText(named);
@@ -149,11 +149,20 @@ async function lookAtCommits(
   rememberCommits(context, shownCommits, commits);
 }
 
+interface Verified {
+  ledgers: string[];
+  notes: string[];
+  /** The ledger's files. */
+  listed: readonly Listed[];
+  waiting: readonly Open[];
+}
+
 /** LTM-05. Exit 4 `memory.corrupted` for damage that only a human can settle. */
-async function verifyFirst(context: Context): Promise<{ ledgers: string[]; notes: string[] }> {
-  const { findings } = await requireVerified(context);
+async function verifyFirst(context: Context): Promise<Verified> {
+  const { findings, snapshot, waiting } = await requireVerified(context);
   const notes = findings.filter(({ level }) => level === 'note').map(({ message }) => message);
-  return { ledgers: [shown(context.layout, ledgerFolder(context.layout))], notes };
+  const ledgers = [shown(context.layout, ledgerFolder(context.layout))];
+  return { ledgers, notes, listed: snapshot.listed, waiting };
 }
 
 /** SES-11: before the task is chosen, so that what regressed can be it. Its code is loaded where it is wanted. */

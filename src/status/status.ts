@@ -14,7 +14,6 @@ import { readFeatures } from '../feature/store.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { damageOf, describeProblem, glanceAtMemory, problemsOf } from '../ledger/integrity.js';
-import { openHalts } from '../ledger/open.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { findTracked } from '../project/tracked.js';
@@ -65,9 +64,7 @@ async function lookAtLedger(context: Context): Promise<Remark[]> {
   const damage = damageOf(context, verdict).map(describeProblem);
   const others = problemsOf(context, verdict).map(describeProblem);
   return [
-    ...openHalts(verdict.snapshot.graph).map(({ reasons }) =>
-      red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY),
-    ),
+    ...verdict.halts.map(({ reasons }) => red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY)),
     ...damage.map((text) => red(oneLine(text, 400), VERIFY)).slice(0, TOLD),
     ...others
       .filter((text) => !damage.includes(text))

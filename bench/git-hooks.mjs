@@ -20,7 +20,7 @@ Half of the customers had files with the other one.
 - Learned: the field may be missing before version 3
 
 ## Backtrace
-- Parent: 0123abc (previous working state)
+- Parent: none
 - Linear: none
 - Session: 2026-01-05-session-001
 `;

@@ -167,12 +167,13 @@ function makeInput(
   const bytesOf = (argument: string, what: string): Promise<Buffer> | Buffer =>
     argument === '-' ? stdin(what) : readFileArgument(resolve(cwd, argument));
   const nameOf = (argument: string): string => (argument === '-' ? 'stdin' : argument);
-  const entered = async (argument: string, what: string): Promise<string> => {
+  const decoded = async (argument: string, what: string): Promise<string> => {
     const bytes = await bytesOf(argument, what);
     const mark = bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? '\ufeff' : '';
-    const text = await decodeInput(bytes.subarray(3 * mark.length), nameOf(argument));
-    return enter(mark + text, nameOf(argument), forge);
+    return mark + (await decodeInput(bytes.subarray(3 * mark.length), nameOf(argument)));
   };
+  const entered = async (argument: string, what: string): Promise<string> =>
+    enter(await decoded(argument, what), nameOf(argument), forge);
   // "-" after "--" is text like any other.
   const dashes = io.argv.indexOf('--');
   const literal = dashes >= 0 && !io.argv.slice(0, dashes).includes('-');
@@ -180,7 +181,7 @@ function makeInput(
     text: async (argument) =>
       argument === '-' && !literal ? (await entered('-', 'the text')).replace(/\r?\n$/, '') : argument,
     bytes: async (argument) => checkSize(await bytesOf(argument, 'the message'), nameOf(argument)),
-    file: (argument) => entered(argument, 'the list'),
+    file: (argument, { unscanned = false } = {}) => (unscanned ? decoded : entered)(argument, 'the list'),
   };
 }
 

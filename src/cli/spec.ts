@@ -14,8 +14,8 @@ export interface Call {
   text(argument: string): Promise<string>;
   /** The same as they are, whatever they are. */
   bytes(argument: string): Promise<Buffer>;
-  /** The text of a file argument, or of stdin for `-`. */
-  file(argument: string): Promise<string>;
+  /** The text of a file argument, or of stdin for `-`. `unscanned`: the command stores a part of it, and scans that. */
+  file(argument: string, how?: { unscanned?: boolean }): Promise<string>;
   /** Status for a person, on stderr; silent with --json and --quiet. */
   say(line: string): void;
   /** A running command's output, on stderr; silent with --json and --quiet. */

@@ -47,6 +47,7 @@ function commitsAfter(
   const end = commits.findIndex(({ hash }) => hash === head);
   // The first look knows where the last session began, or nothing.
   if (at === '') return commits.slice(0, Math.max(end, 0));
-  const fresh = end < 0 ? commits : commits.slice(0, end);
-  return fresh.filter((commit) => Date.parse(commit.at) >= Date.parse(at));
+  if (end >= 0) return commits.slice(0, end).filter((commit) => Date.parse(commit.at) >= Date.parse(at));
+  // What was looked at is not here: it was rewritten, or this is another branch.
+  return commits.filter((commit) => Date.parse(commit.at) > Date.parse(at));
 }

@@ -14,7 +14,10 @@ async function run(call: Call): Promise<InitResult> {
     test: given('test'),
     idPattern: given('idPattern'),
     branch: given('branch'),
-    features: file === undefined ? undefined : { file: basename(file), text: await call.file(file) },
+    features:
+      file === undefined
+        ? undefined
+        : { file: basename(file), text: await call.file(file, { unscanned: true }) },
   };
   if (call.interactive) await ask(call, input);
   const result = await initForge(call.cwd, input, { world: call.world, dryRun: call.flags.dryRun });

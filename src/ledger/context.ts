@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Disk } from '../core/disk.js';
-import { makeFolder, replaceFiles } from '../core/files.js';
+import { makeFolder, removeDrafts, replaceFiles } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Git, ObjectReader } from '../git/client.js';
 
@@ -53,6 +53,7 @@ export const worktreeName = ({ repository }: LedgerContext): string =>
 export function writeCache(path: string, text: string): void {
   try {
     if (!existsSync(dirname(path))) makeFolder(dirname(path));
+    removeDrafts(path);
     replaceFiles([{ path, bytes: Buffer.from(text) }]);
   } catch {
     // See above.

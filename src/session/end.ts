@@ -23,7 +23,7 @@ import type { Focus } from './focus-rules.js';
 import { isWorth, shortTerm } from './interruption.js';
 import { addEntry, parseProgress, setNext } from './progress-rules.js';
 import { type RunningSession, sessionName, toArchive } from './rules.js';
-import { judgeRunning, readRunning, requireRunning } from './running.js';
+import { isOursToSettle, judgeRunning, readRunning, requireRunning } from './running.js';
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
@@ -136,7 +136,8 @@ function refreshOrWarn(context: Context): void {
 /** SES-09: an agent does not end what another agent is at work in. A person at a terminal may. */
 function refuseHeld(context: Context, running: RunningSession, config: Config): void {
   const verdict = judgeRunning(context, running, config);
-  if (verdict.state !== 'held' || context.world.terminal) return;
+  // Many agents start each command in a shell of its own, which is gone when the next one comes.
+  if (verdict.state !== 'held' || context.world.terminal || isOursToSettle(context, running)) return;
   const name = sessionName(running.id);
   throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
     hint: 'forge session start --join  (work in it too, then end it)',

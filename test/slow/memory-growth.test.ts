@@ -86,7 +86,7 @@ describe('the growth of memory', () => {
     const env = { NODE_OPTIONS: `--require ${project.path('.git/peak.cjs')}` };
     const { exitCode, stdout } = runBinary(project.dir, ['memory', 'verify'], { env });
     expect(exitCode).toBe(4);
-    expect(stdout).toContain(`${file}\n    solo-00000000.jsonl:0: larger than 104857600 bytes`);
+    expect(stdout).toContain(`${file}\n    larger than 104857600 bytes`);
     expect(Number(project.read('.git/peak')) / 1024).toBeLessThan(150);
   });
 

@@ -32,7 +32,8 @@ describe('names that look like something else', () => {
       expect(project.read('.forge/memory/short-term/progress.txt')).toContain(
         `Started - branch: ${branch}\n`,
       );
-      expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end']));
+      const learned = ['--learned', `on branch ${project.git('rev-list', '--count', 'HEAD')}`];
+      expectSessionCommit(project, typedJson<Ended>(project, ['session', 'end', ...learned]));
 
       expect(project.git('rev-parse', `refs/heads/${branch}`)).toBe(project.git('rev-parse', 'HEAD'));
     }

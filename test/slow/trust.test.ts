@@ -77,10 +77,9 @@ describe('what came with a clone', () => {
   it('B-86 is untrusted again when the command of a feature changed, or a new one came', async () => {
     const { origin, clone } = makeClone();
     await approve(clone);
-    const path = '.forge/memory/long-term/features.json';
-    const features = clone.json<{ features: { tests: string[] }[] }>(path);
-    for (const feature of features.features) feature.tests = ['sh -x .forge/check.sh'];
-    pull(origin, clone, path, JSON.stringify(features, null, 2));
+    const path = '.forge/memory/long-term/features.d/F-1.json';
+    const feature = clone.json<{ tests: string[] }>(path);
+    pull(origin, clone, path, JSON.stringify({ ...feature, tests: ['sh -x .forge/check.sh'] }, null, 2));
     expect(typedError(clone, verify).code).toBe('trust.needed');
     expect(typed(clone, ['trust', '--show'])).toMatch(
       /^feature F-1 {2}changed .*\n {2}-sh \.forge\/check\.sh\n {2}\+sh -x \.forge\/check\.sh$/m,

@@ -1,5 +1,5 @@
 import { cpSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
 import { changedPaths, makeFolder, type Project, projectAt } from '../support/project.js';
@@ -49,7 +49,7 @@ describe('worktrees, clones and copies', () => {
 
     expect(changedPaths(two)).toEqual([]);
     const { sessions } = typedJson<Listed>(two, ['session', 'list']);
-    const stored = ended.map(({ archive }) => archive.split('/').at(-1) ?? '').sort();
+    const stored = ended.map(({ archive }) => basename(archive, '.json')).sort();
     expect(sessions.map(({ id }) => id).sort()).toEqual(stored);
     expect(stored.every((id) => id.startsWith(`${name}-`))).toBe(true);
     expect(typedError(two, ['session', 'show', name ?? '']).message).toContain(stored.join(', '));
@@ -57,7 +57,7 @@ describe('worktrees, clones and copies', () => {
     expect(workAndEnd(two).session.id).toMatch(/-session-002$/);
   });
 
-  it('SES-07 SES-09 does not take the session in a copied folder for its own', () => {
+  it('SES-07 SES-13 a copied folder has its own copy of the session: what is done there leaves the original alone', () => {
     const project = makeForgeRepository();
     const { session } = typedJson<Started>(project, ['session', 'start']);
     typed(project, ['progress', 'add', 'before the copy']);
@@ -65,20 +65,10 @@ describe('worktrees, clones and copies', () => {
     cpSync(project.dir, copy.dir, { recursive: true });
     const original = [project.read(SESSION), project.read(PROGRESS)];
 
-    const status = typed(copy, ['session', 'status']);
-    expect(status).toContain('the folder was copied or moved');
-    expect(status).not.toContain(project.dir);
-    for (const args of [
-      ['progress', 'add', 'x'],
-      ['progress', 'next', 'x'],
-      ['session', 'end'],
-    ])
-      expect(typedError(copy, args)).toMatchObject({ exitCode: 3, hint: 'forge session start' });
-    const started = typedJson<Started>(copy, ['session', 'start']);
+    expect(typed(copy, ['session', 'status'])).not.toContain(project.dir);
+    typed(copy, ['progress', 'add', 'in the copy']);
+    typed(copy, ['session', 'end']);
 
-    expect(started.session.state).toBe('started');
-    expect(started.session.id).not.toBe(session.id);
-    expect(started.warnings.join()).toContain(`Session ${session.id} was interrupted`);
     expect(typed(copy, ['session', 'show', session.id])).toContain('before the copy');
     expect([project.read(SESSION), project.read(PROGRESS)]).toEqual(original);
     expect(typedJson<Started>(project, ['session', 'start']).session).toMatchObject({

@@ -80,8 +80,7 @@ export function snapshot(folder: string): Record<string, string> {
   };
   walk(folder);
   for (const path of Object.keys(tree))
-    if (/(\.git|\.forge\/local)(\/forge)?(\/(activity|cache(\/.*)?))?$/.test(path))
-      delete tree[path];
+    if (/(\.git|\.forge\/local)(\/forge)?(\/(activity|cache(\/.*)?))?$/.test(path)) delete tree[path];
   delete tree[''];
   return tree;
 }

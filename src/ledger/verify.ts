@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { replaceFiles } from '../core/files.js';
+import { removeDrafts, replaceFiles } from '../core/files.js';
 import { plural } from '../core/text.js';
 import { appendLocked, keepLedgerId } from './append.js';
 import { type AbsentRecord, type Comparison, compare, type Finding, type Level } from './compare.js';
@@ -242,5 +242,6 @@ function moveAnchor(context: LedgerContext, head: string | null): void {
   const anchors = readAnchors(context);
   if (head === null || branch === '' || anchors[branch] === head) return;
   const bytes = Buffer.from(JSON.stringify({ ...anchors, [branch]: head }));
+  removeDrafts(anchorsFile(context.layout));
   replaceFiles([{ path: anchorsFile(context.layout), bytes }]);
 }

@@ -89,7 +89,7 @@ class Normaliser {
           `<date>${number}-<${this.names.of('id', id)}>${file ? `-<${this.names.of('id', file)}>` : ''}`,
       )
       .replace(
-        /\b(solo|restored|copied|architecture)-([0-9a-f]{8})\b/g,
+        /\b(solo|init|put|red|architecture)-([0-9a-f]{8})\b/g,
         (_, word, id) => `${word}-<${this.names.of('id', id)}>`,
       )
       .replace(

@@ -160,30 +160,6 @@ function writeNew(path: string, bytes: Buffer, mode: number): void {
   }
 }
 
-/**
- * Appends to a file by replacing it: a copy with the bytes behind it takes its name. A crash leaves the old or the new
- * file, never a part. Where the file system can, the copy shares the old file's blocks. The caller holds the lock.
- */
-export function extendFile(path: string, bytes: Buffer): void {
-  const draft = join(dirname(path), `.${basename(path)}.${makeToken(12)}.tmp`);
-  try {
-    removeDrafts(path);
-    if (fs.existsSync(path)) fs.copyFileSync(path, draft, fs.constants.COPYFILE_FICLONE);
-    const fd = fs.openSync(draft, O_WRONLY | O_CREAT | fs.constants.O_APPEND | O_NOFOLLOW, 0o666);
-    try {
-      for (let done = 0; done < bytes.length; ) done += fs.writeSync(fd, bytes, done);
-      fs.fsyncSync(fd);
-    } finally {
-      fs.closeSync(fd);
-    }
-    renameOver(draft, path);
-  } catch (error) {
-    fs.rmSync(draft, { force: true });
-    throw isForgeError(error) ? error : diskError(error, path);
-  }
-  syncFolder(dirname(path));
-}
-
 /** Gives a file another name in the same folder; durable on return. */
 export function renameFile(from: string, to: string): void {
   renameOver(from, to);

@@ -1,5 +1,5 @@
 import { type GitStream, gitError } from './client.js';
-import { type PatchHandler, PatchReader } from './patch.js';
+import { Cutter, MAX_LINE_BYTES } from './cutter.js';
 
 /** Lines that a change adds in one place. */
 export interface Added {
@@ -35,52 +35,108 @@ export const readRange = (
   read(git, ['log', ...LOG, ...PATCH, '--end-of-options', ...[range].flat(), '--'], onAdded);
 
 async function read(git: GitStream, args: readonly string[], onAdded: (added: Added) => void): Promise<void> {
-  const handler = new AddedReader(onAdded);
-  const reader = new PatchReader(handler);
+  const reader = new PatchReader(onAdded);
   const { code, stderr } = await git(args, (chunk) => reader.push(chunk));
   if (code !== 0) throw gitError(args, stderr);
-  reader.end(true);
-  handler.end();
+  reader.end();
 }
 
-/** Lines that follow each other are one text: a key may take many. */
-class AddedReader implements PatchHandler {
-  readonly takesTails = true;
+const [SPACE, PLUS, MINUS, AT, BACKSLASH, C] = [0x20, 0x2b, 0x2d, 0x40, 0x5c, 0x63];
+
+/**
+ * Reads a patch as it comes. `--pretty=raw` indents messages, so nothing that a commit or a file says can pass for git's own
+ * words. How many lines of a hunk are content, its header says. Lines that follow each other are one text: a key may take
+ * many.
+ */
+class PatchReader {
+  // One byte more than a line: the sign.
+  private readonly lines = new Cutter(
+    (bytes, isWhole) => this.line(bytes, isWhole),
+    0x0a,
+    MAX_LINE_BYTES + 1,
+  );
   private open: Added | null = null;
   private commit: string | null = null;
-  /** Where the open place goes on. */
-  private next = 1;
+  private inHeader = false;
+  private file = '';
+  /** Of the next line that is added. */
+  private newLine = 1;
+  private oldLeft = 0;
+  private newLeft = 0;
 
-  constructor(private readonly onPlace: (added: Added) => void) {}
+  constructor(private readonly onAdded: (added: Added) => void) {}
+
+  push(chunk: Buffer): void {
+    this.lines.push(chunk);
+  }
 
   end(): void {
-    if (this.open) this.onPlace(this.open);
+    if (this.open) this.onAdded(this.open);
     this.open = null;
   }
 
-  onDiff(commit: string): void {
+  private line(bytes: Buffer, isWhole: boolean): void {
+    const sign = bytes[0];
+    // "\ No newline at end of file"
+    if (sign === BACKSLASH) return;
+    if (this.oldLeft <= 0 && this.newLeft <= 0) {
+      this.mark(sign, bytes);
+      return;
+    }
+    if (sign !== PLUS) this.oldLeft--;
+    if (sign !== MINUS) this.newLeft--;
+    if (sign === PLUS && isWhole) this.add(this.file, this.newLine++, bytes.toString('utf8', 1));
+  }
+
+  /** A line that is no content. */
+  private mark(sign: number | undefined, bytes: Buffer): void {
+    if (this.inHeader) this.inHeader = bytes.length > 0;
+    else if (sign === SPACE) this.add('', 1, bytes.toString('utf8', 4));
+    else if (sign === C) this.begin(bytes.toString('latin1'));
+    else if (sign === PLUS) this.file = parsePath(bytes);
+    else if (sign === AT) this.hunk(bytes.toString('latin1', 0, 80));
+  }
+
+  private begin(line: string): void {
     this.end();
-    this.commit = commit;
+    this.commit = /^commit ([0-9a-f]+)/.exec(line)?.[1] ?? null;
+    this.inHeader = true;
   }
 
-  onMessage(commit: string, line: string): void {
-    this.commit = commit;
-    this.add('', 1, line);
+  private hunk(line: string): void {
+    const [, old = '1', at = '1', added = '1'] = /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];
+    this.newLine = Number(at);
+    this.oldLeft = Number(old);
+    this.newLeft = Number(added);
   }
-
-  onAdded(bytes: Buffer, path: string, line: number): void {
-    this.add(path, line, bytes.toString('utf8'));
-  }
-
-  onAnchor(): void {}
-  onRemoved(): void {}
 
   private add(file: string, line: number, text: string): void {
-    if (this.open?.file === file && (file === '' || line === this.next)) this.open.text += `\n${text}`;
-    else {
-      this.end();
-      this.open = { file, line, text, commit: this.commit };
+    const { open } = this;
+    if (open?.file === file && (file === '' || line === open.line + this.height)) {
+      open.text += `\n${text}`;
+      this.height++;
+      return;
     }
-    this.next = line + 1;
+    this.end();
+    this.open = { file, line, text, commit: this.commit };
+    this.height = 1;
   }
+
+  /** Lines of the open place. */
+  private height = 0;
+}
+
+const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
+
+/** The path in `--- a/…` or `+++ b/…`: git quotes it as C does where it must, and ends it with a tab where it has a space. */
+function parsePath(bytes: Buffer): string {
+  const line = bytes.toString('utf8').slice('--- '.length).replace(/\t$/, '');
+  if (!line.startsWith('"')) return line.slice('a/'.length);
+  const text = line.slice('"a/'.length, -1);
+  const parts = text.split(/(\\(?:[0-7]{3}|.))/).map((part) => {
+    if (!part.startsWith('\\')) return Buffer.from(part);
+    const code = part.slice(1);
+    return Buffer.from([/^\d/.test(code) ? Number.parseInt(code, 8) : (ESCAPES[code] ?? code.charCodeAt(0))]);
+  });
+  return Buffer.concat(parts).toString('utf8');
 }

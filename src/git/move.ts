@@ -1,7 +1,7 @@
 import { outside, refused } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { readBlobs } from './blobs.js';
 import { type Bench, indexLines, parseEntries, SUBMODULE, type TreeEntry, toText, words } from './bytes.js';
+import { gitError } from './client.js';
 import { ignoredIn } from './ignored.js';
 import { type FileStamp, nestedRepository, WorkTree } from './work-tree.js';
 
@@ -122,25 +122,30 @@ export const isEmpty = ({ write, remove, index }: Move): boolean =>
 
 /** Exit 6 when git has not got what is to be written: a damaged repository, or a partial clone. */
 export async function requireObjects(
-  { stream }: Bench,
+  { git, stream }: Bench,
   { write }: Move,
   { more = [], commit }: { more?: readonly { path: string; oid: string }[]; commit: string },
 ): Promise<void> {
   const paths = new Map([...write].map(([path, { oid }]) => [oid, path]));
   for (const { oid, path } of more) paths.set(oid, path);
-  const missing: string[] = [];
-  const refuse = (what: string): never => {
-    const hint = `git fsck   or, in a partial clone, fetch what is missing: git diff --stat HEAD ${commit}`;
-    throw outside('recover.objects', `${what}; nothing was changed.`, { hint });
-  };
-  const nothing = (): void => {};
-  await readBlobs(stream, paths.keys(), nothing, (oid) => missing.push(paths.get(oid) ?? oid)).catch(
-    (error: Error) => refuse(error.message),
-  );
+  if (paths.size === 0) return;
+  const refuse = (what: string): Error =>
+    outside('recover.objects', `${what}; nothing was changed.`, {
+      hint: `git fsck   or, in a partial clone, fetch what is missing: git diff --stat HEAD ${commit}`,
+    });
+  const input = [...paths.keys()].map((oid) => `${oid}\n`).join('');
+  const answer = await git(['cat-file', '--batch-check'], { input }).catch((error: Error) => {
+    throw refuse(error.message);
+  });
+  const missing = [...answer.matchAll(/^(\S+) missing$/gm)].map(([, oid = '']) => paths.get(oid) ?? oid);
   if (missing.length > 0)
-    refuse(
+    throw refuse(
       `git has not got ${missing.length === 1 ? 'a file' : `${missing.length} files`} that would be written, as ${oneLine(toText(missing[0] as string), 100)}`,
     );
+  // Each is read whole: what is damaged shows only then.
+  const args = ['cat-file', '--batch', '--buffer'];
+  const { code, stderr } = await stream(args, () => {}, { input: Buffer.from(input) });
+  if (code !== 0) throw refuse(gitError(args, stderr).message);
 }
 
 /** Exit 3 when somebody wrote one of the files, or staged something, since they were looked at. */

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Git } from './client.js';
@@ -135,29 +134,6 @@ export function readRemoteDefault(
   return null;
 }
 
-/** Where HEAD and the index stand. */
-interface GitState {
-  /** Changes whenever HEAD or its branch moves, even when it comes back. */
-  head: string;
-  /** Changes whenever the index is written. */
-  index: string;
-}
-
-export function readGitState({ gitDir, commonDir }: Repository): GitState {
-  const head = readText(join(gitDir, 'HEAD'));
-  const ref = /^ref: (\S+)/.exec(head)?.[1];
-  const tip = ref ? readText(join(commonDir, ref)) || stampOf(join(commonDir, 'packed-refs')) : '';
-  // The log of HEAD grows with every move. A reftable repository keeps refs and logs elsewhere.
-  const moves = stampOf(join(gitDir, 'logs', 'HEAD')) + stampOf(join(gitDir, 'reftable', 'tables.list'));
-  return { head: digest(`${head}\0${tip}\0${moves}`), index: stampOf(join(gitDir, 'index')) };
-}
-
-/** Cheap enough for every append of a loop: the same stamp, the same state. Null where git keeps no log of HEAD. */
-export function stampGit({ gitDir }: Repository): string | null {
-  const moves = stampOf(join(gitDir, 'logs', 'HEAD'));
-  return moves === '' ? null : `${moves} ${stampOf(join(gitDir, 'HEAD'))} ${stampOf(join(gitDir, 'index'))}`;
-}
-
 /**
  * Whether the index may name a file. The name is searched for as bytes. Where names are not stored whole (version 4, a
  * split index) the answer is yes, which only closes a segment earlier than needed.
@@ -172,11 +148,6 @@ export function indexMayKnow({ gitDir }: Repository, name: string): boolean {
   }
 }
 
-/** Identifies a git dir: a copied or moved repository is another one. */
-export function identifyGitDir({ gitDir }: Repository): string {
-  return `${gitDir}:${stampOf(gitDir).split(':')[0]}`;
-}
-
 export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -189,5 +160,3 @@ export function stampOf(path: string): string {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : '';
 }
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

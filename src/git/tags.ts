@@ -53,12 +53,6 @@ export async function knownCommits(git: Git, commits: readonly string[]): Promis
   return new Set(commits.filter((_, i) => / commit \d+$/.test(answers[i] ?? '')));
 }
 
-/** The files that a commit has in a folder, from the repository's top. */
-export async function pathsIn(git: Git, commit: string, folder: string): Promise<Set<string>> {
-  const args = ['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit, '--', folder];
-  return new Set((await must(git, args)).split('\0').filter(Boolean));
-}
-
 export interface NewTag {
   name: string;
   commit: string;

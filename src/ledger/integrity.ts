@@ -95,8 +95,8 @@ export async function settleMemory(context: Context): Promise<Verdict> {
   // A builder writes no memory (LTM-12), also none that is put back.
   const isReadOnly = context.disk.dryRun || isBuilder(context.world.env);
   const verdict = await verify(ledgerOf(context), { isReadOnly });
-  if (!context.disk.dryRun) updateHalt(context, verdict);
-  return verdict;
+  const isNew = !context.disk.dryRun && updateHalt(context, verdict);
+  return isNew ? { ...verdict, waiting: openDamage(readMemory(context).graph) } : verdict;
 }
 
 /** The same, and exit 4 unless memory is intact. */
@@ -150,28 +150,24 @@ export async function requireUndamaged(context: Context): Promise<void> {
 export const damageOf = (context: Context, { findings }: Verdict): Problem[] =>
   findings.filter(({ level }) => level === 'damage').map((finding) => toProblem(context, finding));
 
-function updateHalt(context: Context, verdict: Verdict): void {
+/** True when it recorded damage that is gone. */
+function updateHalt(context: Context, verdict: Verdict): boolean {
   const { disk } = context;
   const damage = damageOf(context, verdict).map(describeProblem);
   const open = verdict.halts.flatMap(({ reasons }) => reasons);
   const halt = readHalt(disk);
   const reasons = [...damage, ...open].slice(0, MAX_REASONS);
   try {
-    if (reasons.length > 0) {
-      if (!halt) writeHalt(disk, { at: timestamp(context), reasons });
-      return;
-    }
-    if (!halt) return;
+    if (reasons.length > 0 && !halt) writeHalt(disk, { at: timestamp(context), reasons });
+    if (reasons.length > 0 || !halt) return false;
     disk.withLock(() => clearHalt(disk));
-    if (halt.isDamage !== false)
-      storeAudit(context, {
-        kind: 'damage',
-        found_at: halt.at,
-        gone_at: timestamp(context),
-        reasons: halt.reasons,
-      });
+    if (halt.isDamage === false) return false;
+    const times = { found_at: halt.at, gone_at: timestamp(context) };
+    storeAudit(context, { kind: 'damage', ...times, reasons: halt.reasons });
+    return true;
   } catch {
     // Where nothing can be written, nothing needs to be halted.
+    return false;
   }
 }
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { corrupted } from '../core/error.js';
 import { type ObjectReader, openObjects } from '../git/client.js';
 import { refuseHalted } from '../project/halt.js';
@@ -17,7 +16,7 @@ import {
   type StoredRecord,
 } from './append.js';
 import { eachRecord } from './container.js';
-import { cacheFile, type LedgerContext, ledgerFolder, writeCache } from './context.js';
+import { cacheFile, type LedgerContext, writeCache } from './context.js';
 import type { Graph } from './graph.js';
 import { readOwnJournal } from './journal.js';
 import {
@@ -180,8 +179,6 @@ export const liveBytes = (context: Context): number => ledgerBytes(ledgerOf(cont
 /** Lines that went through forge here, so the guard has seen them. */
 export const journaledLines = (context: Context): Set<string> =>
   new Set(readOwnJournal(ledgerOf(context)).lines.map(({ record }) => record));
-
-export const containerPath = ({ layout }: Context, name: string): string => join(ledgerFolder(layout), name);
 
 /** Exit 4 with the first finding. */
 export const damaged = (message: string, place: object = {}): Error =>

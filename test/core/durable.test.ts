@@ -15,7 +15,6 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createFile,
-  extendFile,
   readPlain,
   readTarget,
   removeDrafts,
@@ -181,7 +180,6 @@ function failSync(kind: 'isFile' | 'isDirectory', code: string): void {
 describe('a disk that confirms nothing', () => {
   const WRITERS: [string, (path: string) => unknown][] = [
     ['a replaced file', (path) => replaceFiles([{ path, bytes: bytes('new') }])],
-    ['an extended file', (path) => extendFile(path, bytes('new'))],
   ];
   it.each(WRITERS)('B-61 of %s is exit 6: the old one stands, and no draft is left', (_name, write) => {
     const path = join(makeFolder(), 'a.json');

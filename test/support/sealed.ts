@@ -49,7 +49,7 @@ function withoutForge(folder: string, index: number): string {
 
 const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
 
-const KEPT = ['PATH', 'TMPDIR', 'NODE_EXTRA_CA_CERTS', 'FORGE_SOAK'];
+const KEPT = ['PATH', 'TMPDIR', 'FORGE_SOAK'];
 for (const name of Object.keys(process.env))
   if (!KEPT.includes(name) && !name.startsWith('VITEST') && name !== 'NODE_ENV') delete process.env[name];
 Object.assign(process.env, {

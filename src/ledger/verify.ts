@@ -133,13 +133,10 @@ function readIntact(context: LedgerContext, place: Place): Verdict | null {
   }
 }
 
-function keepIntact(
-  context: LedgerContext,
-  place: Place,
-  { findings, halts, records, heads }: Verdict,
-): void {
+function keepIntact(context: LedgerContext, place: Place, verdict: Verdict): void {
+  const { findings, halts, waiting, records, heads } = verdict;
   const isSettled = place.listed.every(({ changedAt }) => changedAt < place.at - CLOCK_TICK_MS);
-  if (findings.length > 0 || halts.length > 0 || !isSettled) return;
+  if (findings.length + halts.length + waiting.length > 0 || !isSettled) return;
   const intact: Intact = { of: digestOfPlace(context, place), records, heads };
   writeCache(verifiedFile(context.layout), JSON.stringify(intact));
 }

@@ -74,12 +74,18 @@ export async function verifyFeatures(
   );
   if (context.disk.dryRun) return { results: plans.map((plan) => planned(plan.feature, plan.commands)) };
   const results: FeatureResult[] = [];
-  for (const { feature, commands } of plans) {
-    const result = await verifyOne(context, feature, commands, watch);
-    watch.onResult?.(result);
-    results.push(result);
+  const runs: VerificationRun[] = [];
+  try {
+    for (const { feature, commands } of plans) {
+      const { result, run } = await verifyOne(context, feature, commands, watch);
+      watch.onResult?.(result);
+      results.push(result);
+      runs.push(run);
+    }
+  } finally {
+    // Interrupted between two features, the first was verified all the same.
+    await recordRuns(context, runs);
   }
-  await recordRepeated(context, results);
   return { results };
 }
 
@@ -109,12 +115,24 @@ function chooseFeatures(
 
 const hasTests = (feature: Feature): boolean => (feature.tests ?? []).length > 0;
 
+/** What the evaluation ledger keeps of a feature's run. */
+export interface VerificationRun {
+  feature: string;
+  status: FeatureStatus;
+  exit_code: number | null;
+  command: string;
+  duration_ms: number;
+  output_bytes: number;
+  output_sha256: string;
+  not_run?: string;
+}
+
 async function verifyOne(
   context: Context,
   feature: Feature,
   commands: readonly string[][],
   watch: VerifyWatch,
-): Promise<FeatureResult> {
+): Promise<{ result: FeatureResult; run: VerificationRun }> {
   const runs = await runTests(context, feature, commands, watch);
   const last = runs.at(-1) as ProcessRun;
   const ok = last.exit_code === 0;
@@ -125,20 +143,32 @@ async function verifyOne(
     duration_ms: runs.reduce((sum, run) => sum + run.duration_ms, 0),
     command: formatArgv(last.argv),
   };
+  const describeRun = (status: FeatureStatus): VerificationRun => ({
+    ...{ feature: feature.id, status, exit_code: last.exit_code, command: shared.command },
+    ...{
+      duration_ms: shared.duration_ms,
+      output_bytes: last.output.bytes,
+      output_sha256: last.output.sha256,
+    },
+  });
+  const output = last.output.tail.slice(-4096);
   const not_run = whyNotRun(last);
-  if (not_run !== null)
-    return { ...shared, status: feature.status, not_run, output: last.output.tail.slice(-4096) };
+  if (not_run !== null) {
+    const { status } = feature;
+    return { result: { ...shared, status, not_run, output }, run: { ...describeRun(status), not_run } };
+  }
   const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
   const evidence = { ok, at: timestamp(context), commit, commands: commands.map(formatArgv) };
   const regression =
     !ok && feature.status === 'passing' ? await regressionOf(context, feature, last, evidence) : null;
   const { status, unproven } = recordResult(context, feature, evidence, regression);
-  return {
+  const result = {
     ...shared,
     status,
     ...(unproven ? { unproven } : {}),
-    ...(ok ? {} : { failure: whyTestFailed(last), output: last.output.tail.slice(-4096) }),
+    ...(ok ? {} : { failure: whyTestFailed(last), output }),
   };
+  return { result, run: describeRun(status) };
 }
 
 /** In order; the first that fails ends it. */
@@ -224,20 +254,11 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   return ok ? { result: 'passed', command } : { result: 'failed', reason: whyTestFailed(last), command };
 }
 
-/** A run that changed no status changes no feature either: the evaluation ledger remembers it. */
-async function recordRepeated(context: Context, results: readonly FeatureResult[]): Promise<void> {
-  const repeated = results.filter(
-    ({ status, before, not_run }) => not_run === undefined && status === before,
-  );
+/** A run that changes no status changes no feature either: the evaluation ledger remembers each. */
+async function recordRuns(context: Context, runs: readonly VerificationRun[]): Promise<void> {
   // What a builder runs is no evidence: the cycle runs it again.
-  if (repeated.length === 0 || isBuilding(context)) return;
+  if (runs.length === 0 || isBuilding(context)) return;
   requireMemory(context);
-  const runs = repeated.map(({ id, status, exit_code, command }) => ({
-    feature: id,
-    status,
-    exit_code,
-    command,
-  }));
   const commit = context.git ? ((await readLog(context.git, 1))[0]?.hash ?? null) : null;
   storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
 }

@@ -44,7 +44,7 @@ function changes({ ran, promoted, contested, reinstated, rejected }: Promoted, s
     }),
     ...rejected.map((entry): Row => {
       const failed = entry.failed.map((condition) => CONDITIONS[condition]?.(entry) ?? condition);
-      return [style.dim('not yet'), entry, failed.join('; ')];
+      return [style.dim('not yet'), entry, `${failed.join('; ')} (${entry.candidate})`];
     }),
   ];
 }

@@ -15,6 +15,7 @@ const OPTIONS: readonly OptionSpec[] = [
   },
   { flags: '--signal <k=v>', help: 'a quality signal', many: true },
   { flags: '--pattern <text>', help: 'a pattern that was observed', many: true },
+  { flags: '--confirm <candidate>', help: 'a candidate that was observed again, such as C-317', many: true },
   {
     flags: '--scope <word>',
     help: 'of the patterns: execution (default), environment, governance or optimization',
@@ -54,6 +55,7 @@ async function fromFlags(call: Call): Promise<CycleInput> {
     classification: flags.classification,
     quality_signals: flags.signal && readSignals(flags.signal),
     patterns: flags.pattern?.map((pattern) => ({ pattern, scope })),
+    confirm: flags.confirm,
     regression_flags: flags.regression,
     improvement_proposals: flags.proposal,
     environment_valid: readBoolean(flags.environmentValid),

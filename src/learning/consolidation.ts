@@ -7,7 +7,15 @@ import type { Context } from '../project/project.js';
 import { readSize, TOO_LARGE } from './growth.js';
 import { closeInvestigations, openInvestigations } from './investigation.js';
 import { textsOf } from './proven.js';
-import { countUncovered, coveredHeads, type Plan, planConsolidation, recordsOf, WINDOW } from './rules.js';
+import {
+  countUncovered,
+  coveredHeads,
+  type Plan,
+  planConsolidation,
+  recordsOf,
+  WINDOW,
+  weighing,
+} from './rules.js';
 
 /** Where consolidation stands. */
 export interface Assessment {
@@ -29,13 +37,10 @@ export function assess(context: Context): Assessment {
 
 /** What a consolidation would do now (LTM-06 to LTM-09). */
 export function planFor(memory: Memory): Plan {
-  const resets = memory.resets('knowledge');
-  const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.ancestorsOf(resets);
   return planConsolidation({
     evaluations: memory.records('evaluation'),
     knowledge: memory.records('knowledge'),
-    has: (id) => memory.has(id),
-    isCovered: (id) => before.has(id),
+    ...weighing(memory),
   });
 }
 

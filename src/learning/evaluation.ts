@@ -20,6 +20,7 @@ export type Classification = (typeof CLASSIFICATIONS)[number];
 export const SCOPES = ['execution', 'environment', 'governance', 'optimization'] as const;
 
 const Text = z.string().check(z.minLength(1), z.maxLength(65_536));
+const Pattern = z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) });
 const Texts = z.array(Text).check(z.maxLength(1000));
 
 // Printable ASCII without quotes and backslashes: as JSON it is itself, so that it can be sought as bytes.
@@ -73,11 +74,9 @@ export const CycleInput = z.strictObject({
   quality_signals: z.optional(z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))),
   regression_flags: z.optional(Texts),
   improvement_proposals: z.optional(Texts),
-  patterns: z.optional(
-    z
-      .array(z.strictObject({ pattern: Text, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) }))
-      .check(z.maxLength(1000)),
-  ),
+  patterns: z.optional(z.array(Pattern).check(z.maxLength(1000))),
+  /** Ids of candidates (`C-317`) that were observed again: each is recorded as its pattern. */
+  confirm: z.optional(z.array(Text).check(z.maxLength(100))),
   evidence: z.optional(z.array(Evidence).check(z.maxLength(1000))),
   evidence_left_out: z.optional(EvidenceLeftOut),
   /** The same key again is the same cycle: nothing is recorded twice. */

@@ -2,6 +2,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { requireMemory } from '../ledger/memory.js';
 import { type Context, isBuilding, requireSupervisor } from '../project/project.js';
+import { nameCandidates } from './candidates.js';
 import {
   type Assessment,
   assess,
@@ -11,14 +12,15 @@ import {
   whyWaiting,
 } from './consolidation.js';
 import { type KnownPattern, listKnown } from './knowledge.js';
-import { normalisePattern } from './proven.js';
-import type { Plan } from './rules.js';
+import { knowledgeId, normalisePattern } from './proven.js';
+import { evidenceOf, type Plan } from './rules.js';
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected'] as const;
 type Lists = Pick<Plan, (typeof LISTS)[number]> & { known: KnownPattern[] };
+type Rejected = Plan['rejected'][number];
 
 /** What may be learned, and what stands in the way. */
-export interface Promoted extends Omit<Lists, 'promoted'> {
+export interface Promoted extends Omit<Lists, 'promoted' | 'rejected'> {
   /** Whether consolidation is due: ten or more cycles are not covered. */
   due: boolean;
   due_in: number;
@@ -28,6 +30,8 @@ export interface Promoted extends Omit<Lists, 'promoted'> {
   waits?: string;
   /** With the cycles that forge tested, and those that were only reported. */
   promoted: (Plan['promoted'][number] & { tested: number; reported: number })[];
+  /** With the id that confirms it: `C-317`. */
+  rejected: (Rejected & { candidate: string })[];
   /** The pattern that was asked for; then only what concerns it is listed. */
   asked?: string;
 }
@@ -49,6 +53,7 @@ export async function consolidateMemory(context: Context): Promise<Promoted> {
 function describe(context: Context, { due_in, memory }: Assessment, done?: Consolidated): Promoted {
   // As it was before a consolidation wrote its records.
   const { promoted, contested, reinstated, rejected, tested } = planFor(memory);
+  const names = nameCandidates(evidenceOf(memory).values());
   const ran = done?.ran ?? false;
   const due = due_in === 0;
   const waits = due && !ran ? whyWaiting(context, memory) : null;
@@ -59,7 +64,11 @@ function describe(context: Context, { due_in, memory }: Assessment, done?: Conso
       const count = tested[promotion.knowledge_id] ?? 0;
       return { ...promotion, tested: count, reported: promotion.evidence.length - count };
     }),
-    ...{ contested, reinstated, rejected },
+    ...{ contested, reinstated },
+    rejected: rejected.map((entry) => {
+      const id = knowledgeId(entry.scope, entry.pattern);
+      return { ...entry, candidate: names.get(id) ?? '' };
+    }),
     // What was just written is not in the memory that was read before.
     known: listKnown(context, ran ? undefined : memory),
   };

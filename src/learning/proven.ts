@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { plural, wordsOf } from '../core/text.js';
+import { oneLine, plural, wordsOf } from '../core/text.js';
 import type { Identified } from '../ledger/memory.js';
 
 /** LTM, "Knowledge Promotion Mechanism": distinct cycles. */
@@ -51,6 +51,17 @@ export function describeEvidence({
   ];
   return parts.join(', ');
 }
+
+/** "C-317: tests need -x, seen 2 times". */
+export const describeCandidate = ({
+  id,
+  pattern,
+  seen,
+}: {
+  id: string;
+  pattern: string;
+  seen: number;
+}): string => `${id}: ${oneLine(pattern, 200)}, seen ${plural(seen, 'time')}`;
 
 /**
  * What knowledge records, in order of (n, id), say by knowledge id. `has` tells which records are here: a record whose

@@ -15,6 +15,7 @@ import {
 } from '../ledger/memory.js';
 import { recordId } from '../ledger/record.js';
 import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+import { resolveCandidates } from './candidates.js';
 import { afterRecording, type Consolidated, rememberCount, rememberedCount } from './consolidation.js';
 import {
   afterFailedWrite,
@@ -47,19 +48,19 @@ interface Keyed {
 }
 
 /** LTM-02: one cycle. A cycle that cannot be written is kept, and the next command records it (LTM-16). */
-export async function recordCycle(context: Context, raw: CycleInput): Promise<RecordedCycle> {
-  const { cycles, consolidation } = await recordCycles(context, [raw]);
+export function recordCycle(context: Context, raw: CycleInput): RecordedCycle {
+  const { cycles, consolidation } = recordCycles(context, [raw]);
   return { ...(cycles[0] as RecordedCycle), ...(consolidation ? { consolidation } : {}) };
 }
 
 /** Many cycles with their evaluations, in one write: all or nothing. */
-export async function recordCycles(
+export function recordCycles(
   context: Context,
   raw: readonly CycleInput[],
-): Promise<{ cycles: RecordedCycle[]; consolidation?: Consolidated }> {
+): { cycles: RecordedCycle[]; consolidation?: Consolidated } {
   requireSupervisor(context, 'memory');
   const inputs = raw.map((given) => {
-    const input = checkInput(CycleInput, given);
+    const input = withConfirmed(context, checkInput(CycleInput, given));
     return { key: input.idempotency_key ?? makeToken(16), input };
   });
   try {
@@ -67,15 +68,26 @@ export async function recordCycles(
     return context.disk.withLock(() => {
       const before = context.disk.dryRun ? null : rememberedCount(context);
       const pending = readPending(context);
-      const stored = storeCycles(context, [...pending, ...inputs]);
+      const all = [...pending, ...inputs];
+      const stored = storeCycles(context, all);
       for (const [i, kept] of pending.entries()) endPending(context, kept, stored[i] as RecordedCycle);
       tryAfter(context, 'the size of memory was not checked', () => guardGrowth(context));
-      const consolidation = learnFrom(context, before, stored);
+      const consolidation = learnFrom(
+        context,
+        before,
+        stored.filter((_, i) => hasVerdict(all[i])),
+      );
       return { cycles: stored.slice(pending.length), ...(consolidation ? { consolidation } : {}) };
     });
   } catch (error) {
     throw keepForRetry(context, error, inputs);
   }
+}
+
+/** A candidate that is confirmed by its id is observed in its own words. */
+function withConfirmed(context: Context, { confirm, ...input }: CycleInput): CycleInput {
+  if (confirm === undefined) return input;
+  return { ...input, patterns: [...(input.patterns ?? []), ...resolveCandidates(context, confirm)] };
 }
 
 /** What is stored is stored, whatever fails afterwards. */
@@ -87,6 +99,9 @@ function tryAfter<T>(context: Context, failure: string, work: () => T): T | null
     return null;
   }
 }
+
+/** LTM-08 counts evaluated cycles. What was only observed waits for cycles with a verdict. */
+const hasVerdict = (cycle: Keyed | undefined): boolean => cycle?.input.classification !== undefined;
 
 function learnFrom(
   context: Context,

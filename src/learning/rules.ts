@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Body, Draft, Identified } from '../ledger/memory.js';
+import type { Body, Draft, Identified, Memory } from '../ledger/memory.js';
 import { isRecordId, type LedgerRecord } from '../ledger/record.js';
 import { SCOPES } from './evaluation.js';
 import { ENOUGH, knowledgeId, listOf, normalisePattern, type Proven, readProven, textsOf } from './proven.js';
@@ -15,7 +15,7 @@ type Unmet = (typeof CONDITIONS)[number];
 type Condition = Unmet | 'observed' | 'contradicted' | 'invalidated' | 'fields';
 
 /** What the evaluations say about one pattern. */
-interface Weighed {
+export interface Weighed {
   knowledge_id: string;
   /** As it was first written. */
   pattern: string;
@@ -61,6 +61,17 @@ export function weighEvidence(
       else if (record.environment_valid !== false) contradict(entry, id);
   }
   return weighed;
+}
+
+/** What the ledger says about each pattern since the knowledge tier was last reset. */
+export function evidenceOf(memory: Memory): Map<string, Weighed> {
+  return weighEvidence(memory.records('evaluation'), weighing(memory));
+}
+
+export function weighing(memory: Memory): WeighOptions {
+  const resets = memory.resets('knowledge');
+  const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.ancestorsOf(resets);
+  return { has: (id) => memory.has(id), isCovered: (id) => before.has(id) };
 }
 
 function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string): Weighed {
@@ -239,14 +250,17 @@ const newest = (evidence: readonly Identified[]): readonly Identified[] => evide
 const isComplete = ({ pattern, scope, created_at }: Promotion): boolean =>
   normalisePattern(pattern) !== '' && (SCOPES as readonly string[]).includes(scope) && created_at !== '';
 
-/** How many evaluated cycles no consolidation covers, counted up to those that make one due. */
+/** How many cycles with a verdict no consolidation covers, counted up to those that make one due. */
 export function countUncovered(
   evaluations: readonly Identified[],
   isCovered: (id: string) => boolean,
 ): number {
   const cycles = new Set<string>();
   for (const evaluation of evaluations) {
-    if (evaluation.record.kind === 'cycle' && !isCovered(evaluation.id)) cycles.add(cycleOf(evaluation));
+    const { kind, classification } = evaluation.record;
+    // Without a verdict it only carries what was observed.
+    if (kind === 'cycle' && classification !== null && !isCovered(evaluation.id))
+      cycles.add(cycleOf(evaluation));
     if (cycles.size === WINDOW) break;
   }
   return cycles.size;

@@ -28,7 +28,7 @@ const TOOL_INPUTS = {
   session_working_memory_update: z.strictObject({ operations: z.array(Operation) }),
   session_note_promote: z.strictObject({ id: z.string() }),
   session_start: z.pick(SessionStartInput, { goal: true, resume: true, budget: true, reverify: true }),
-  session_end: z.pick(SessionEndInput, { learned: true, failed: true, next: true }),
+  session_end: z.pick(SessionEndInput, { learned: true, confirm: true, failed: true, next: true }),
   briefing: z.pick(BriefingInput, { budget: true }),
   progress_add: z.strictObject({ text: z.string(), next: text }),
   focus_set: FocusInput,

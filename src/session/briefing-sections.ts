@@ -3,15 +3,16 @@ import type { Unit } from '../feature/issue.js';
 import { type Candidate, selectNext } from '../feature/next.js';
 import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.js';
 import type { Learning } from '../knowledge/rules.js';
-import { describeEvidence, type Proven } from '../learning/proven.js';
+import type { PatternCandidate } from '../learning/candidates.js';
+import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
 import type { BriefingSection } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 
-/** What the briefing is made from. */
 /** Knowledge as the briefing shows it. */
 export type Known = Omit<Proven, 'answered'>;
 
+/** What the briefing is made from. */
 export interface BriefingData {
   focus: Focus;
   /** The running session's NEXT line. */
@@ -27,6 +28,8 @@ export interface BriefingData {
   architecture?: readonly string[];
   /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
   proven?: readonly Known[];
+  /** What may become knowledge, at most five. */
+  candidates?: readonly PatternCandidate[];
   /** Of the session that was resumed, and not in force here. */
   offered?: readonly { kind: string; text: string }[];
   issues: readonly Unit[];
@@ -195,6 +198,14 @@ const SECTIONS: readonly SectionSpec[] = [
     title: 'Learned patterns',
     items: ({ patterns }) => patterns.map(learningItem),
     command: 'forge knowledge list',
+    priority: 5,
+    source: 'learned',
+  },
+  {
+    key: 'candidates',
+    title: 'Candidates: seen the same again? forge session end --confirm ID',
+    items: ({ candidates = [] }) => candidates.map(describeCandidate),
+    command: 'forge memory promote',
     priority: 5,
     source: 'learned',
   },

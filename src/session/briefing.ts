@@ -13,9 +13,10 @@ import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { LEARNED_LIST, type Learning, listLearnings } from '../knowledge/rules.js';
+import { openCandidates, type PatternCandidate } from '../learning/candidates.js';
 import { readIssues } from '../learning/investigation.js';
 import { readKnowledge } from '../learning/knowledge.js';
-import { derive } from '../ledger/memory.js';
+import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { type Context, readConfig } from '../project/project.js';
 import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
@@ -37,6 +38,7 @@ export type BriefingInput = z.infer<typeof BriefingInput>;
 export interface Memory {
   learnings: Learning[];
   proven: Known[];
+  candidates: PatternCandidate[];
   features: Feature[];
   issues: Unit[];
   commits: Commit[];
@@ -51,8 +53,18 @@ export interface Memory {
   checked: string[];
 }
 
-const readKnown = (context: Context): Known[] =>
-  [...readKnowledge(context).values()].map(({ answered: _, ...known }) => known);
+/** What long-term memory says. `listed`: the ledger's files, for a caller that has just listed them. */
+export function readLearned(
+  context: Context,
+  listed?: readonly Listed[],
+): Pick<Memory, 'proven' | 'candidates'> {
+  const read = (): Pick<Memory, 'proven' | 'candidates'> => {
+    const memory = readMemory(context);
+    const proven = [...readKnowledge(context, memory).values()].map(({ answered: _, ...known }) => known);
+    return { proven, candidates: openCandidates(context, memory) };
+  };
+  return derive(context, 'learned', read, listed);
+}
 
 /** The part that stands in files. `listed`: the ledger's, for a caller that has just listed them. */
 export function readState(
@@ -67,7 +79,7 @@ export function readState(
   const last = recent.at(-1) ?? null;
   return {
     learnings: listLearnings(learned.entries),
-    proven: derive(context, 'known', () => readKnown(context), listed),
+    ...readLearned(context, listed),
     features: believe(context, features.entries),
     issues: issues.issues,
     last,

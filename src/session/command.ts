@@ -11,6 +11,7 @@ import type {
   SessionStartInput,
   StartedSession,
 } from '../index.js';
+import { describeCandidate } from '../learning/proven.js';
 import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
 
 const STATE_WORDS = { started: 'started', running: 'is running already', joined: 'joined' };
@@ -74,6 +75,11 @@ const end: CommandSpec<EndedSession> = {
   example: 'forge session end --learned "the form needs a CSRF token" --next "wire the logout button"',
   options: [
     { flags: '--learned <text>', help: 'something that worked and is worth knowing', many: true },
+    {
+      flags: '--confirm <candidate>',
+      help: 'a candidate that was seen again: its id, as the briefing shows it',
+      many: true,
+    },
     { flags: '--failed <text>', help: 'something that did not work', many: true },
     { flags: '--next <text>', help: 'the next step, for the session after this one' },
     { flags: '--no-commit', help: 'archive only' },
@@ -82,12 +88,17 @@ const end: CommandSpec<EndedSession> = {
   run: async (call) => {
     const {
       learned = [],
+      confirm,
       failed = [],
       next,
       commit,
-    } = call.options as { learned?: string[]; failed?: string[]; next?: string; commit?: boolean };
+    } = call.options as Record<'learned' | 'confirm' | 'failed', string[] | undefined> & {
+      next?: string;
+      commit?: boolean;
+    };
     return call.forge().session.end({
       learned: await texts(call, learned),
+      ...(confirm === undefined ? {} : { confirm }),
       failed: await texts(call, failed),
       ...(next === undefined ? {} : { next: await call.text(next) }),
       ...(commit === false ? { commit } : {}),
@@ -103,7 +114,7 @@ async function texts(call: Call, words: readonly string[]): Promise<string[]> {
 }
 
 function renderEnd(
-  { session, archive, learned, expired, commit, commit_skipped }: EndedSession,
+  { session, archive, learned, cycle, candidates, expired, commit, commit_skipped }: EndedSession,
   style: Style,
 ): string {
   const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`];
@@ -113,9 +124,18 @@ function renderEnd(
       rows.push(
         `  learned  ${oneLine(learning.kind === 'success' ? learning.approach : learning.issue, 100)}`,
       );
+  if (cycle)
+    rows.push(
+      `  cycle    ${cycle.cycle} ${cycle.classification ?? 'without a verdict: nothing was verified'}`,
+    );
+  for (const { pattern } of cycle?.consolidation?.promoted ?? [])
+    rows.push(`  ${style.good('promoted')} ${oneLine(pattern, 100)}`);
   for (const { id, kind, text } of expired) rows.push(`  expired  ${id} (${kind}) ${oneLine(text, 100)}`);
   if (commit) rows.push(`  commit   ${commit.short} ${oneLine(commit.subject, 80)}`);
   else rows.push(`  ${style.warn('no commit')}: ${commit_skipped}`);
+  if (candidates.length > 0)
+    rows.push(`Candidates (seen the same again? ${style.command('forge session end --confirm ID')}):`);
+  rows.push(...candidates.map((candidate) => `  ${describeCandidate(candidate)}`));
   return rows.join('\n');
 }
 

@@ -11,13 +11,18 @@ import { type Entry, openEntries, requireResolved } from '../kfr/rules.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import type { Learning, NewLearning } from '../knowledge/rules.js';
 import { refreshViews } from '../knowledge/views.js';
+import type { PatternCandidate } from '../learning/candidates.js';
+import { type Classification, CycleInput } from '../learning/evaluation.js';
+import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
 import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
+import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
+import { planCycle } from './cycle.js';
 import { showFocus } from './focus.js';
 import type { Focus } from './focus-rules.js';
 import { isWorth, shortTerm } from './interruption.js';
@@ -27,6 +32,8 @@ import { isOursToSettle, judgeRunning, readRunning, requireRunning } from './run
 
 export const SessionEndInput = z.strictObject({
   learned: z.optional(z.array(z.string())),
+  /** Ids of candidates that were seen again. */
+  confirm: z.optional(z.array(z.string())),
   failed: z.optional(z.array(z.string())),
   next: z.optional(z.string()),
   commit: z.optional(z.boolean()),
@@ -43,6 +50,8 @@ const EndIntent = z.looseObject({
   failed: z.array(z.string()),
   next: z.nullable(z.string()),
   task: z.nullable(z.string()),
+  /** The session as a cycle; null when it has nothing to record. */
+  cycle: z.nullable(CycleInput),
 });
 type EndIntent = z.infer<typeof EndIntent>;
 const INTENT: Format<EndIntent> = { name: 'intent', version: '1.0', schema: EndIntent };
@@ -52,6 +61,10 @@ export interface EndedSession {
   /** Where the session is kept; null for one in which nothing happened. */
   archive: string | null;
   learned: Learning[];
+  /** The session as a cycle of long-term memory; absent where nothing was verified or learned. */
+  cycle?: RecordedCycle & { classification: Classification | null };
+  /** Open candidates, at most five: `--confirm` counts one again. */
+  candidates: PatternCandidate[];
   /** KFR entries that were not promoted, and are gone with the session (KFR-14). */
   expired: Entry[];
   /** `unsigned`: why it has no signature although `[git] sign` asks for one. */
@@ -65,7 +78,7 @@ export interface EndedSession {
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
   const learnings = [...(input.learned ?? []), ...(input.failed ?? [])];
-  if (learnings.length > 0) requireSupervisor(context, 'knowledge');
+  if (learnings.length + (input.confirm ?? []).length > 0) requireSupervisor(context, 'knowledge');
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
@@ -74,18 +87,18 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   // Found damaged now, or the session would be ended and its learnings not kept.
   if (learnings.length > 0) listKnowledge(context);
   await tellGit(context, () => guardCommit(context));
-  const { running, focus, intent, learned, expired } = context.disk.withLock(() => {
+  const { running, focus, intent, done, expired } = context.disk.withLock(() => {
     finishIntent(context);
     const session = requireRunning(context);
     refuseHeld(context, session, config);
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
-    const plan = planEnd(session, input, present, timestamp(context));
+    const plan = planEnd(context, session, input, present);
     refreshOrWarn(context);
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
-    const done = completeEnd(context, plan);
-    return { running: session, focus: present, intent: plan, learned: done, expired: kfr.entries };
+    const ended = completeEnd(context, plan);
+    return { running: session, focus: present, intent: plan, done: ended, expired: kfr.entries };
   });
   await linkCommits(context);
   const wanted = input.commit ?? config.session.commit;
@@ -100,7 +113,8 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   return {
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
-    learned,
+    ...done,
+    candidates: readLearned(context).candidates,
     expired,
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
@@ -144,16 +158,15 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
   });
 }
 
-function planEnd(running: RunningSession, input: SessionEndInput, focus: Focus, at: string): EndIntent {
+function planEnd(context: Context, running: RunningSession, input: SessionEndInput, focus: Focus): EndIntent {
+  const at = timestamp(context);
+  const { learned = [], failed = [], confirm = [], next = null } = input;
   return {
     schema_version: INTENT.version,
     op: 'session.end',
-    id: running.id,
-    at,
-    learned: input.learned ?? [],
-    failed: input.failed ?? [],
-    next: input.next ?? null,
+    ...{ id: running.id, at, learned, failed, next },
     task: focus.task,
+    cycle: planCycle(context, running, focus, { learned, failed, confirm }, at),
   };
 }
 
@@ -169,13 +182,15 @@ export function finishIntent(context: Context): void {
 }
 
 /** Every step can run again after a crash in any of them; the intent goes last. */
-function completeEnd(context: Context, intent: EndIntent): Learning[] {
+function completeEnd(context: Context, intent: EndIntent): Pick<EndedSession, 'learned' | 'cycle'> {
   const running = readRunning(context);
+  const cycle = intent.cycle && recordCycle(context, intent.cycle);
   const learned = storeLearnings(context, intent);
   if (running?.id === intent.id) archiveEnded(context, running, intent, learned);
   if (running === null || running.id === intent.id) clearShortTerm(context);
   context.disk.remove(intentFile(context.layout));
-  return learned;
+  const classification = intent.cycle?.classification ?? null;
+  return { learned, ...(cycle ? { cycle: { ...cycle, classification } } : {}) };
 }
 
 /** SES-14: an empty session has no archive. */

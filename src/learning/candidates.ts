@@ -1,0 +1,95 @@
+import { usage } from '../core/error.js';
+import { oneLine } from '../core/text.js';
+import { type Memory, readMemory } from '../ledger/memory.js';
+import type { Context } from '../project/project.js';
+import type { CycleInput } from './evaluation.js';
+import { readKnowledge } from './knowledge.js';
+import { ENOUGH } from './proven.js';
+import { evidenceOf, type Weighed } from './rules.js';
+
+/** A lesson that sessions and cycles report and that is no knowledge yet. */
+export interface PatternCandidate {
+  /** `C-317`: in every clone that has the same records. */
+  id: string;
+  pattern: string;
+  scope: string;
+  /** In how many cycles it was seen since it was last contradicted. */
+  seen: number;
+}
+
+/** So many are shown where work begins and ends. */
+const SHOWN = 5;
+const MIN_DIGITS = 3;
+const DIGITS = 9;
+
+/**
+ * Nine digits from the knowledge id. An id of a candidate is their shortest beginning, of three digits or more, that no
+ * other pattern of the ledger has.
+ */
+const digitsOf = ({ knowledge_id }: { knowledge_id: string }): string =>
+  String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 10 ** DIGITS).padStart(DIGITS, '0');
+
+/** The id of each pattern, by its knowledge id. */
+export function nameCandidates(patterns: Iterable<{ knowledge_id: string }>): Map<string, string> {
+  const sorted = [...patterns]
+    .map(({ knowledge_id }) => ({ knowledge_id, digits: digitsOf({ knowledge_id }) }))
+    .sort((a, b) => (a.digits < b.digits ? -1 : 1));
+  return new Map(
+    sorted.map(({ knowledge_id, digits }, i) => {
+      const shared = [sorted[i - 1], sorted[i + 1]].map((other) => sharedStart(digits, other?.digits ?? ''));
+      return [
+        knowledge_id,
+        `C-${digits.slice(0, Math.max(MIN_DIGITS, ...shared.map((length) => length + 1)))}`,
+      ];
+    }),
+  );
+}
+
+function sharedStart(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** The candidates that need more evidence: those seen most often first, of these the newest. */
+export function openCandidates(context: Context, memory: Memory = readMemory(context)): PatternCandidate[] {
+  const weighed = evidenceOf(memory);
+  const names = nameCandidates(weighed.values());
+  const known = readKnowledge(context, memory);
+  const isOpen = ({ knowledge_id, cycles, evidence }: Weighed): boolean =>
+    cycles.size > 0 &&
+    evidence.length < ENOUGH &&
+    (known.get(knowledge_id)?.status ?? 'unproven') === 'unproven';
+  return [...weighed.values()]
+    .filter(isOpen)
+    .reverse()
+    .sort((a, b) => b.cycles.size - a.cycles.size)
+    .slice(0, SHOWN)
+    .map(({ knowledge_id, pattern, scope, cycles }) => ({
+      ...{ id: names.get(knowledge_id) as string, pattern, scope, seen: cycles.size },
+    }));
+}
+
+type Confirmed = NonNullable<CycleInput['patterns']>[number];
+
+/** The patterns that are meant by candidates' ids. Exit 2 for an id that names none, or several. */
+export function resolveCandidates(context: Context, ids: readonly string[]): Confirmed[] {
+  if (ids.length === 0) return [];
+  const weighed = [...evidenceOf(readMemory(context)).values()];
+  return ids.map((id) => {
+    const digits = /^(?:C-)?(\d{1,9})$/i.exec(id.trim())?.[1];
+    const found = weighed.filter((entry) => digits !== undefined && digitsOf(entry).startsWith(digits));
+    const [only] = found;
+    if (only && found.length === 1) return { pattern: only.pattern, scope: only.scope as Confirmed['scope'] };
+    throw refuseId(id, found, weighed);
+  });
+}
+
+function refuseId(id: string, found: readonly Weighed[], all: readonly Weighed[]): Error {
+  const names = nameCandidates(all);
+  const shown = JSON.stringify(oneLine(id, 40));
+  const hint = 'forge memory promote  (lists the candidates)';
+  if (found.length === 0) return usage('candidate.unknown', `There is no candidate ${shown}.`, { hint });
+  const meant = found.map(({ knowledge_id }) => names.get(knowledge_id)).join(', ');
+  return usage('candidate.ambiguous', `${shown} means ${found.length} candidates: ${meant}.`, { hint });
+}

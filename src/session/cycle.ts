@@ -1,0 +1,94 @@
+import { splitCommand } from '../core/argv.js';
+import { readFeatures } from '../feature/store.js';
+import type { VerificationRun } from '../feature/verify.js';
+import { resolveCandidates } from '../learning/candidates.js';
+import { boundEvidence, boundTexts, type CycleInput, type Evidence } from '../learning/evaluation.js';
+import { type LedgerRecord, readRecords } from '../ledger/memory.js';
+import { type Context, isBuilding } from '../project/project.js';
+import type { Focus } from './focus-rules.js';
+import type { RunningSession } from './rules.js';
+
+/** What somebody reports at the end of a session. */
+export interface Reported {
+  learned: readonly string[];
+  failed: readonly string[];
+  /** Ids of candidates. */
+  confirm: readonly string[];
+}
+
+/** Longer texts are kept as learnings, and are no patterns. */
+const MAX_PATTERN = 1000;
+const MAX_PATTERNS = 100;
+
+/**
+ * SES-06: the session as one cycle; null for one that verified nothing and learned nothing. Without a verified feature it
+ * has no verdict, and what was learned waits as candidates.
+ */
+export function planCycle(
+  context: Context,
+  running: RunningSession,
+  focus: Focus,
+  reported: Reported,
+  at: string,
+): CycleInput | null {
+  const confirmed = resolveCandidates(context, reported.confirm);
+  // A builder's work is judged by its cycle.
+  if (isBuilding(context)) return null;
+  const verdict = judgeSession(readRecords(context, 'evaluation'), running.id);
+  const learned = reported.learned.filter((text) => text.length <= MAX_PATTERN);
+  const own = learned.map((pattern) => ({ pattern, scope: 'execution' as const }));
+  const patterns = [...own, ...confirmed].slice(0, MAX_PATTERNS);
+  if (verdict === null && patterns.length + reported.learned.length + reported.failed.length === 0)
+    return null;
+  return {
+    task_id: taskOf(context, running, focus),
+    exit_code: verdict?.classification === 'FAILURE' ? 1 : 0,
+    started_at: running.started_at,
+    finished_at: at,
+    ...verdict,
+    ...(patterns.length > 0 ? { patterns } : {}),
+    idempotency_key: `session-${running.id}`,
+  };
+}
+
+/** The feature or issue that is in focus by its id, else the task in words. */
+function taskOf(context: Context, { goal }: RunningSession, { task, linear_issue }: Focus): string {
+  const feature = readFeatures(context).find(({ id }) => task?.startsWith(`${id}:`));
+  return feature?.id ?? linear_issue ?? task ?? goal ?? 'none';
+}
+
+type Verdict = Required<Pick<CycleInput, 'classification' | 'environment_valid' | 'quality_signals'>> &
+  Pick<CycleInput, 'regression_flags' | 'evidence' | 'evidence_left_out'>;
+
+/** How the session's verifications went: of each feature the last. Null when no test was run. */
+export function judgeSession(records: readonly { record: LedgerRecord }[], session: string): Verdict | null {
+  const own = records.filter(({ record }) => record.session === session).map(({ record }) => record);
+  const last = new Map<string, VerificationRun>();
+  for (const { kind, runs } of own)
+    if (kind === 'verification') for (const run of runs as VerificationRun[]) last.set(run.feature, run);
+  const ran = [...last.values()].filter(({ not_run }) => not_run === undefined);
+  if (ran.length === 0) return null;
+  const passing = ran.filter(({ exit_code }) => exit_code === 0).length;
+  const failing = new Set(ran.filter(({ exit_code }) => exit_code !== 0).map(({ feature }) => feature));
+  const regressed = own
+    .filter(({ kind, feature }) => kind === 'regression' && failing.has(String(feature)))
+    .map(({ feature }) => String(feature));
+  return {
+    classification: classify(ran.length, passing, regressed.length),
+    environment_valid: ran.length === last.size,
+    quality_signals: { features_verified: ran.length, features_passing: passing },
+    ...(regressed.length > 0 ? { regression_flags: boundTexts([...new Set(regressed)]) } : {}),
+    ...boundEvidence(ran.map(toEvidence)),
+  };
+}
+
+function classify(verified: number, passing: number, regressed: number): Verdict['classification'] {
+  if (regressed > 0 || passing === 0) return 'FAILURE';
+  return passing === verified ? 'SUCCESS' : 'PARTIAL_SUCCESS';
+}
+
+const toEvidence = (run: VerificationRun): Evidence => {
+  const { feature, exit_code, duration_ms, output_bytes, output_sha256 } = run;
+  const argv = splitCommand(run.command);
+  return { feature, argv, exit_code, duration_ms, tree: null, output_bytes, output_sha256 };
+};

@@ -256,12 +256,15 @@ export function briefingSections(data: BriefingData): BriefingSection[] {
 function sayOnce(data: BriefingData): Told {
   const said = new Set<string>();
   const isNew = (text: string): boolean => !said.has(keyOf(text)) && said.add(keyOf(text)) !== undefined;
-  const { learnings } = data;
+  const { learnings, candidates = [] } = data;
+  const open = new Set(candidates.map(({ pattern }) => keyOf(pattern)));
+  const isCandidate = (entry: Learning): boolean =>
+    entry.kind === 'success' && open.has(keyOf(entry.approach));
   return {
     ...data,
     architecture: (data.architecture ?? []).filter(isNew),
     invariants: learnings.filter((entry) => entry.kind === 'invariant' && isNew(entry.text)),
-    patterns: learnings.filter(({ kind }) => kind !== 'invariant').reverse(),
+    patterns: learnings.filter((entry) => entry.kind !== 'invariant' && !isCandidate(entry)).reverse(),
   };
 }
 

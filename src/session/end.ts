@@ -50,8 +50,8 @@ const EndIntent = z.looseObject({
   failed: z.array(z.string()),
   next: z.nullable(z.string()),
   task: z.nullable(z.string()),
-  /** The session as a cycle; null when it has nothing to record. */
-  cycle: z.nullable(CycleInput),
+  /** The session as a cycle; absent when it has nothing to record. */
+  cycle: z.optional(CycleInput),
 });
 type EndIntent = z.infer<typeof EndIntent>;
 const INTENT: Format<EndIntent> = { name: 'intent', version: '1.0', schema: EndIntent };
@@ -161,12 +161,13 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
 function planEnd(context: Context, running: RunningSession, input: SessionEndInput, focus: Focus): EndIntent {
   const at = timestamp(context);
   const { learned = [], failed = [], confirm = [], next = null } = input;
+  const cycle = planCycle(context, running, focus, { learned, failed, confirm }, at);
   return {
     schema_version: INTENT.version,
     op: 'session.end',
     ...{ id: running.id, at, learned, failed, next },
     task: focus.task,
-    cycle: planCycle(context, running, focus, { learned, failed, confirm }, at),
+    ...(cycle === null ? {} : { cycle }),
   };
 }
 

@@ -90,7 +90,9 @@ FORGE-001: Login works
 ## Backtrace
 - Parent: ${project.git('rev-parse', '--short', parent)}
 - Linear: none
-- Session: 2026-03-01-session-001`);
+- Session: 2026-03-01-session-001
+
+Forge-Ledger: ${project.git('log', '-1', '--format=%(trailers:key=Forge-Ledger,valueonly)')}`);
     const files = project.git('show', '--name-only', '--format=', 'HEAD').split('\n');
     expect(files.filter((path) => !path.startsWith('.forge/'))).toEqual([]);
     expect(changedPaths(project).sort()).toEqual([' M src/app.js', 'A  staged.txt']);

@@ -13,6 +13,7 @@ import {
   kills,
   measure,
 } from '../support/kills.js';
+import { cyclesOf } from '../support/memory.js';
 import { changedPaths, type Project } from '../support/project.js';
 import type { Ended } from '../support/typed.js';
 import { makeForgeRepository, typed, typedJson } from '../support/typed.js';
@@ -66,6 +67,8 @@ async function survivesEnd(project: Project, n: number, lines: string[], kill: (
     .read('.forge/memory/long-term/knowledge.json')
     .match(new RegExp(`"lesson ${n}"`, 'g'));
   expect(learned?.length ?? 0).toBe(ended ? 1 : 0);
+  const cycles = (await cyclesOf(project, 'evaluation')).map(({ record }) => JSON.stringify(record.patterns));
+  expect(cycles.filter((patterns) => patterns.includes(`lesson ${n}"`))).toHaveLength(ended ? 1 : 0);
   if (ended) expect(next.briefing.text).toContain(`step ${n}`);
   await expectAllBack(project, lines);
 }

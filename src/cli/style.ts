@@ -8,8 +8,10 @@ export interface Style {
   width: number | null;
   /** Whether the person's terminals have more than ASCII. What is not shown at one stays as it is. */
   unicode: boolean;
-  /** A time as a person is told it: `3 min ago` at a terminal; elsewhere, and long ago, `2026-03-01 10:00` (UTC). */
+  /** An age at a terminal: `3 min ago`. The time itself elsewhere, and long ago. */
   time(at: string): string;
+  /** `2026-03-01 10:00`: local at a terminal, UTC elsewhere. */
+  stamp(at: string): string;
   strong(text: string): string;
   dim(text: string): string;
   good(text: string): string;
@@ -21,21 +23,30 @@ export interface Style {
 const plain = (text: string): string => text;
 const COLOURLESS = { strong: plain, dim: plain, good: plain, warn: plain, bad: plain, command: plain };
 
-const stamp = (at: string): string => at.slice(0, 16).replace('T', ' ');
+const inUtc = (at: string): string => at.slice(0, 16).replace('T', ' ');
+
+/** In the time zone of this process. */
+function inLocal(at: string): string {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return inUtc(at);
+  return inUtc(new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString());
+}
 
 /** `width` and `now` where a person looks. chalk is loaded only for colour. */
 export async function makeStyle(
   colour: boolean,
   { width = null, unicode = true, now }: { width?: number | null; unicode?: boolean; now?: () => Date } = {},
 ): Promise<Style> {
+  const stamp = now ? inLocal : inUtc;
   const time = (at: string): string => (now && describeAge(at, now())) ?? stamp(at);
-  if (!colour) return { ...COLOURLESS, width, unicode, time };
+  if (!colour) return { ...COLOURLESS, width, unicode, time, stamp };
   const { Chalk } = await import('chalk');
   const chalk = new Chalk({ level: 1 });
   return {
     width,
     unicode,
     time,
+    stamp,
     strong: chalk.bold,
     dim: chalk.dim,
     good: chalk.green,

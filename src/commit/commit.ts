@@ -12,7 +12,7 @@ import { readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { isGrave } from '../guard/rule.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
-import { type Context, hasHooks, isBuilding, timestamp } from '../project/project.js';
+import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { rulesHere } from './check.js';
 import { checkMessage } from './check-message.js';
@@ -102,7 +102,7 @@ export async function makeCommit(
   if (context.disk.dryRun) return { message };
   const head = await commitIndex(context, { git, own, message, input, watch });
   if (keeps) keepLearned(context, learned);
-  if (!hasHooks(context)) await keepGitState(context, git);
+  await keepGitState(context);
   const { hash, short, subject } = head;
   return { commit: { hash, short, subject }, message: head.message };
 }

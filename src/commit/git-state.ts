@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { ForgeError } from '../core/error.js';
-import type { Git } from '../git/client.js';
-import type { Context } from '../project/project.js';
+import { type Context, hasHooks } from '../project/project.js';
 
 const LOG = ['log', '-50', '--no-show-signature', '--format=%h %cI %s', 'HEAD', '--'];
 const FIELDS = ['HEAD', 'objectname', 'committerdate:iso-strict', 'upstream:short', 'refname:short'];
@@ -11,19 +10,44 @@ const REFS = [
   'refs/heads',
 ];
 
-/** GIT-04: `git/commits.log` and `git/branches.json`, as git's hooks write them. Whatever prevents it is a warning. */
-export async function keepGitState({ disk, layout, warnings }: Context, git: Git): Promise<void> {
+interface GitState {
+  name: string;
+  text: string;
+}
+
+/** GIT-04: what belongs in `git/commits.log` and `git/branches.json`. Empty where git's hooks keep them. */
+export async function readGitState(context: Context): Promise<GitState[]> {
+  const { git, disk, warnings } = context;
+  if (!git || disk.dryRun || hasHooks(context)) return [];
   try {
     const [log, refs] = await Promise.all([git(LOG), git(REFS)]);
-    const files = [
+    return [
       ...(log.code === 0 && log.stdout !== '' ? [{ name: 'commits.log', text: log.stdout }] : []),
       ...(refs.code === 0 ? [{ name: 'branches.json', text: branchesIn(refs.stdout) }] : []),
-    ].map(({ name, text }) => ({ path: join(layout.dir, 'git', name), bytes: Buffer.from(text) }));
+    ];
+  } catch (error) {
+    warnings.push(notKept(error));
+    return [];
+  }
+}
+
+/** Writes what has changed. Whatever prevents it is a warning. */
+export async function keepGitState(context: Context, read = readGitState(context)): Promise<void> {
+  const { disk, layout, warnings } = context;
+  const files = (await read)
+    .map(({ name, text }) => ({ path: join(layout.dir, 'git', name), bytes: Buffer.from(text) }))
+    .filter(({ path, bytes }) => !disk.read(path)?.equals(bytes));
+  if (files.length === 0) return;
+  try {
     disk.withLock(() => disk.replaceAll(files));
   } catch (error) {
-    if (!(error instanceof ForgeError)) throw error;
-    warnings.push(`.forge/git/commits.log and branches.json are not up to date: ${error.message}`);
+    warnings.push(notKept(error));
   }
+}
+
+function notKept(error: unknown): string {
+  if (!(error instanceof ForgeError)) throw error;
+  return `.forge/git/commits.log and branches.json are not up to date: ${error.message}`;
 }
 
 function branchesIn(refs: string): string {

@@ -73,7 +73,7 @@ function renderText(report: MemoryReport, style: Style): string {
       'Cycles',
       cycles.map((cycle) => [
         String(cycle.cycle),
-        cycle.at.slice(0, 16).replace('T', ' '),
+        style.stamp(cycle.at),
         oneLine(cycle.task_id, 40),
         exitOf(cycle),
         paint(cycle.classification, style),
@@ -90,11 +90,7 @@ function renderText(report: MemoryReport, style: Style): string {
     ),
     ...section(
       'Governance',
-      eventsOf(report).map(({ at, kind, text }) => [
-        at.slice(0, 16).replace('T', ' '),
-        kind,
-        oneLine(text, 120),
-      ]),
+      eventsOf(report).map(({ at, kind, text }) => [style.stamp(at), kind, oneLine(text, 120)]),
     ),
     '',
     consolidation.waits === null

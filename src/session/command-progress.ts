@@ -1,6 +1,11 @@
 import { type CommandSpec, command, type Group } from '../cli/spec.js';
+import type { Style } from '../cli/style.js';
 import { escapeControls } from '../core/text.js';
 import type { ShownProgress } from '../index.js';
+
+/** The time of a line that has no date of its own: local at a terminal, as it stands elsewhere. */
+export const clock = (style: Style, date: string | null, time: string): string =>
+  style.stamp(`${date}T${time}:00.000Z`).slice(11);
 
 const add: CommandSpec<{ line: string }> = {
   name: 'add',
@@ -13,7 +18,10 @@ const add: CommandSpec<{ line: string }> = {
     call
       .forge()
       .progress.add({ text: await call.text(text as string), checkpoint: call.options.checkpoint === true }),
-  render: ({ line }) => escapeControls(line),
+  render: ({ line }, style) => {
+    const [, time = '', text = ''] = /^\[(.{5})\](.*)$/s.exec(line) ?? [];
+    return escapeControls(`[${clock(style, new Date().toISOString().slice(0, 10), time)}]${text}`);
+  },
 };
 
 const next: CommandSpec<{ line: string }> = {
@@ -31,12 +39,12 @@ const show: CommandSpec<ShownProgress> = {
   summary: "Show the running session's log",
   example: 'forge progress show',
   run: (call) => call.forge().progress.show(),
-  render: ({ session, lines, next: step }, style) =>
+  render: ({ session, date, lines, next: step }, style) =>
     [
       style.strong(`Session ${session}`),
       ...lines.map(
         ({ time, text }) =>
-          `${style.dim(`[${time}]`)} ${escapeControls(text).replaceAll('\n', '\n        ')}`,
+          `${style.dim(`[${clock(style, date, time)}]`)} ${escapeControls(text).replaceAll('\n', '\n        ')}`,
       ),
       ...(step === undefined ? [] : ['', `${style.strong('NEXT:')} ${escapeControls(step)}`]),
     ].join('\n'),

@@ -13,6 +13,7 @@ import type {
 } from '../index.js';
 import { describeCandidate } from '../learning/proven.js';
 import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
+import { clock } from './command-progress.js';
 
 const STATE_WORDS = { started: 'started', running: 'is running already', joined: 'joined' };
 
@@ -170,11 +171,13 @@ function renderStatus({ active }: SessionOverview, style: Style): string {
 }
 
 function renderDetail({ session, progress, focus, kfr }: SessionDetail, style: Style): string {
+  const at = (time: string): string => (style.width === null ? time : style.stamp(time));
   const lines = progress.lines.map(
-    ({ time, text }) => `  [${time}] ${escapeControls(text).replaceAll('\n', '\n          ')}`,
+    ({ time, text }) =>
+      `  [${clock(style, progress.date, time)}] ${escapeControls(text).replaceAll('\n', '\n          ')}`,
   );
   return [
-    `${style.strong(session.id)}  ${session.status}  ${session.started_at} – ${session.ended_at ?? '?'}`,
+    `${style.strong(session.id)}  ${session.status}  ${at(session.started_at)} – ${session.ended_at ? at(session.ended_at) : '?'}`,
     `task: ${escapeControls(focus.task ?? 'none')}`,
     ...lines,
     ...kfr.map(

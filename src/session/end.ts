@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { keepGitState, readGitState } from '../commit/git-state.js';
 import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
 import { lookBack, recentCommits, rememberCommits } from '../commit/recent.js';
@@ -104,7 +105,9 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const wanted = input.commit ?? config.session.commit;
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
+  const gitState = readGitState(context);
   if (!('skipped' in outcome)) await rememberHead(context, lookBack(config.briefing.commits));
+  await keepGitState(context, gitState);
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
   if (after)

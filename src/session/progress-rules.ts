@@ -26,7 +26,7 @@ export interface Progress {
 
 const hourMinute = (at: Date): string => at.toISOString().slice(11, 16);
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
-const sessionHeader = (at: Date): string => `=== FORGE Session ${dayOf(at)} ===\n\n`;
+const sessionHeader = (at: Date): string => `=== FORGE Session ${dayOf(at)} ===\n(times in UTC)\n\n`;
 const dayHeader = (at: Date): string => `\n=== ${dayOf(at)} ===\n\n`;
 const indented = (text: string, indent: string): string => text.replaceAll('\n', `\n${indent}`);
 

@@ -45,6 +45,8 @@ function edit(context: Context, change: (file: string) => string): string {
 
 export interface ShownProgress {
   session: string | null;
+  /** On which it began (UTC). */
+  date: string;
   lines: ProgressLine[];
   next?: string;
 }
@@ -53,5 +55,5 @@ export function showProgress(context: Context): ShownProgress {
   const { date, lines, next } = parseProgress(readProgressText(context));
   if (date === null) throw refused('session.none', 'No session is running.', { hint: 'forge session start' });
   const session = sessionName(requireRunning(context).id);
-  return { session, lines, ...(next === undefined ? {} : { next }) };
+  return { session, date, lines, ...(next === undefined ? {} : { next }) };
 }

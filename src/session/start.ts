@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { keepGitState, readGitState } from '../commit/git-state.js';
 import { lookBack, readNoted, recentCommits, rememberCommits } from '../commit/recent.js';
 import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
@@ -75,6 +76,9 @@ export async function startSession(
   const shownCommits = lookBack(readConfig(context).briefing.commits);
   warnFileSystem(context);
   await finishCutOff(context);
+  // Read while the guard is loaded and memory is verified.
+  const gitState = readGitState(context);
+  gitState.catch(() => undefined);
   const { memory, branch, ledgers, notes, listed, waiting } = await readMemory(context, shownCommits);
   const head = memory.commits[0]?.hash ?? null;
   const reverified = await reverifyFirst(context, input, watch);
@@ -90,6 +94,7 @@ export async function startSession(
   context.warnings.push(...rebuildViews(ledgerOf(context), listed).map(describeEdited));
   warnWaiting(context, waiting);
   await lookAtCommits(context, memory, shownCommits);
+  await keepGitState(context, gitState);
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
   const news = context.recent === seen ? {} : readState(context);

@@ -28,7 +28,7 @@ const started = startProgress(at('11:00'), 'main', 2);
 describe('progress.txt', () => {
   it('SES-04 begins as RFC-9060 §6.1 has it', () => {
     expect(started).toBe(
-      '=== FORGE Session 2025-12-24 ===\n\n[11:00] Started - branch: main\n[11:00] Active issues: 2\n',
+      '=== FORGE Session 2025-12-24 ===\n(times in UTC)\n\n[11:00] Started - branch: main\n[11:00] Active issues: 2\n',
     );
   });
 

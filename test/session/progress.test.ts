@@ -4,6 +4,7 @@ import { differences, makeForge, PROGRESS, snapshot } from '../support/forge-pro
 import { changedPaths } from '../support/project.js';
 
 const START = `=== FORGE Session 2026-03-01 ===
+(times in UTC)
 
 [10:00] Started - branch: main
 [10:00] Active issues: 0
@@ -47,6 +48,7 @@ describe('forge progress', () => {
     const shown = await forgeJson(project, ['progress', 'show']);
     expect(shown).toEqual({
       session: '2026-03-01-session-001',
+      date: '2026-03-01',
       lines: [
         { time: '10:00', text: 'Started - branch: main' },
         { time: '10:00', text: 'Active issues: 0' },
@@ -124,5 +126,32 @@ describe('forge progress', () => {
     project.write(PROGRESS, `${START}NEXT: by hand\n[11:00] written below it\n`);
     await forgeJson(project, ['progress', 'add', 'one'], { world });
     expect(project.read(PROGRESS)).toBe(`${START}[11:00] written below it\n[10:00] one\n\nNEXT: by hand\n`);
+  });
+});
+
+describe('times', () => {
+  it('SES-04 are UTC in the file, which says so, and in a pipe; a terminal shows local ones', async () => {
+    const { TZ } = process.env;
+    process.env.TZ = 'Asia/Kolkata';
+    try {
+      const { project, world } = await started();
+      const add = ['progress', 'add', 'wired the form'];
+      expect((await runForge(project, add, { world, terminal: true })).stdout).toBe(
+        '[15:30] wired the form\n',
+      );
+      expect(project.read(PROGRESS)).toMatch(/^=== FORGE Session 2026-03-01 ===\n\(times in UTC\)\n/);
+      expect(project.read(PROGRESS)).toContain('[10:00] wired the form\n');
+      const shown = async (...args: string[]): Promise<string[]> =>
+        Promise.all(
+          [true, false].map(async (terminal) => (await runForge(project, args, { world, terminal })).stdout),
+        );
+      const both = [expect.stringContaining('[15:30] wired'), expect.stringContaining('[10:00] wired')];
+      expect(await shown('progress', 'show')).toEqual(both);
+      await forgeJson(project, ['session', 'end'], { world });
+      expect(await shown('session', 'show', '2026-03-01-session-001')).toEqual(both);
+    } finally {
+      if (TZ === undefined) delete process.env.TZ;
+      else process.env.TZ = TZ;
+    }
   });
 });

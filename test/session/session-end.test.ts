@@ -48,7 +48,7 @@ describe('forge session end', () => {
     expect(ended.archive).toMatch(/^\.forge\/memory\/sessions\/2026-03-01-session-001-[0-9a-f]{6}\.json$/);
     const archive = project.json<{ progress: string[]; learned: string[] }>(ended.archive);
     expect(archive.progress.join('\n')).toBe(
-      '=== FORGE Session 2026-03-01 ===\n\n[10:00] Started - branch: main\n[10:00] Active issues: 0\n[10:00] wired the form\n[11:30] Session ending\n\nNEXT: logout\n',
+      '=== FORGE Session 2026-03-01 ===\n(times in UTC)\n\n[10:00] Started - branch: main\n[10:00] Active issues: 0\n[10:00] wired the form\n[11:30] Session ending\n\nNEXT: logout\n',
     );
     expect(archive).toMatchObject({
       status: 'ended',

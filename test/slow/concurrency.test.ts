@@ -36,9 +36,13 @@ const ENTRY = /^\[\d\d:\d\d\] (?:(\w+ \d+) x*|Started - branch: main|Active issu
 
 /** The lines of a progress.txt that were added; fails on anything torn or out of place. */
 function addedLines(text: string): string[] {
-  const [header, blank, ...lines] = text.replace(/\n$/, '').split('\n');
+  const [header, zone, blank, ...lines] = text.replace(/\n$/, '').split('\n');
   expect(text.endsWith('\n')).toBe(true);
-  expect([header, blank]).toEqual([expect.stringMatching(/^=== FORGE Session \d{4}-\d\d-\d\d ===$/), '']);
+  expect([header, zone, blank]).toEqual([
+    expect.stringMatching(/^=== FORGE Session \d{4}-\d\d-\d\d ===$/),
+    '(times in UTC)',
+    '',
+  ]);
   expect(lines.filter((line) => !ENTRY.test(line))).toEqual([]);
   return lines.flatMap((line) => ENTRY.exec(line)?.[1] ?? []);
 }

@@ -40,6 +40,6 @@ describe('commits.log and branches.json without hooks', () => {
     const plain = projectAt(makeFolder());
     await runForge(plain, ['init', '--stack', 'none']);
     await forgeJson(plain, ['session', 'start']);
-    expect(plain.has(LOG)).toBe(false);
+    expect(plain.read(LOG)).toBe('');
   });
 });

@@ -1,11 +1,14 @@
 import type { CommandSpec, OptionSpec } from './spec.js';
 
+export const CONFIRMING: OptionSpec = { flags: '-y, --yes', help: 'do not ask' };
+
 /** Every command takes these, before or after its name. */
 export const GLOBAL_OPTIONS: readonly OptionSpec[] = [
   { flags: '--json', help: 'print exactly the result, as JSON' },
   { flags: '-q, --quiet', help: 'no status lines' },
   { flags: '-C, --cwd <dir>', help: 'work in this folder' },
   { flags: '--no-input', help: 'never ask' },
+  CONFIRMING,
   { flags: '--color <when>', help: 'auto, always or never', values: { words: ['auto', 'always', 'never'] } },
   { flags: '-v, --verbose', help: 'show where an error comes from' },
 ];
@@ -15,15 +18,12 @@ const WRITING: readonly OptionSpec[] = [
   { flags: '--redact', help: 'put placeholders for e-mail addresses, phone numbers and IPs' },
 ];
 
-const CONFIRMING: OptionSpec = { flags: '-y, --yes', help: 'do not ask' };
-
 export const HELP_OPTION: OptionSpec = { flags: '-h, --help', help: 'show help' };
 
 /** A command's own options and those of its kind, in the order in which help shows them. */
-export const optionsOf = ({ options = [], writes, confirms }: CommandSpec): OptionSpec[] => [
+export const optionsOf = ({ options = [], writes }: CommandSpec): OptionSpec[] => [
   ...options,
   ...(writes ? WRITING : []),
-  ...(confirms ? [CONFIRMING] : []),
 ];
 
 /** The text of an option in help. */

@@ -88,7 +88,7 @@ export interface CommandSpec<T = unknown> {
   writes?: boolean;
   /** Its arguments are a command to run: what stands in them is kept nowhere. */
   runs?: boolean;
-  /** Takes --yes. */
+  /** Asks before it does what it does; `--yes` answers. */
   confirms?: boolean;
   run(call: Call, ...args: string[]): Promise<T>;
   render(value: T, style: Style, options: Record<string, unknown>): string;

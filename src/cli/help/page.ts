@@ -1,7 +1,7 @@
 import { usage } from '../../core/error.js';
 import { oneLine } from '../../core/text.js';
 import { GROUPS, type GroupEntry } from '../groups.js';
-import { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
+import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
 import type { CommandSpec, Group, OptionSpec, Values } from '../spec.js';
 import { ABOUT, type About } from './about.js';
 import { fill, fillCommand, nearest, rows } from './layout.js';
@@ -137,7 +137,7 @@ function commandPage(entry: GroupEntry, group: Group, spec: CommandSpec, { width
     idea || fill(textOf(full), width),
     section('Commands', commandRows(below), width),
     section('Arguments', argumentRows(spec), width),
-    section('Options', optionRows([...optionsOf(spec), HELP_OPTION]), width),
+    section('Options', optionRows([...optionsOf(spec), ...(spec.confirms ? [CONFIRMING] : []), HELP_OPTION]), width),
     `Example:\n${[spec.example, ...(about?.examples ?? [])].map((line) => fillCommand(line, width, '  ')).join('\n')}`,
     section('Exit codes', exitRows(about), width),
     seeAlso(isOwn && idea === '' ? (about?.see ?? []) : see.filter((name) => name !== full), width),

@@ -138,10 +138,12 @@ const PASSWORDS = [
 const passwordOf = () =>
   `${draw('BCDFGHKLMNPRST', 1)}${draw('aeiou', 1)}${draw('bcdfgklmnprst', 2)}${draw('aeiou', 1)}${draw('0123456789', 1 + Math.floor(random() * 4))}${draw('!#$%&*?', 1)}`;
 
-async function ownSamples(scratch) {
+/** The samples that the tests make. */
+export async function ownSamples(scratch) {
   const outfile = join(scratch, 'samples.mjs');
   const inner = fileURLToPath(new URL('../test/support/', import.meta.url));
-  const contents = `export * from '${inner}personal.js'; export * from '${inner}national-id.js';`;
+  const contents = `export * from '${inner}personal.js'; export * from '${inner}national-id.js';
+    export * from '${inner}look-alikes.js'; export * from '${inner}disguises.js'; export { crcBody, seeded } from '${inner}secrets.js';`;
   const stdin = { contents, resolveDir: inner, loader: 'ts' };
   await build({ stdin, bundle: true, platform: 'node', format: 'esm', outfile, logLevel: 'warning' });
   return import(pathToFileURL(outfile).href);

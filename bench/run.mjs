@@ -10,6 +10,7 @@ import { COMMIT_FIGURES } from './commits.mjs';
 import { GIT_HOOK_FIGURES } from './git-hooks.mjs';
 import { GUARD } from './guard-figures.mjs';
 import { GUARD_GOALS } from './guard-goals.mjs';
+import { GUARD_TEXTS } from './guard-texts.mjs';
 import { HOOKS } from './hooks.mjs';
 import { LEDGER } from './ledger.mjs';
 import { MCP } from './mcp.mjs';
@@ -22,7 +23,7 @@ const GROUPS = {
   commands: COMMANDS,
   'git hooks and commits': [...GIT_HOOK_FIGURES, ...COMMIT_FIGURES],
   ledgers: LEDGER,
-  guard: [...GUARD, ...GUARD_GOALS],
+  guard: [...GUARD, ...GUARD_GOALS, ...GUARD_TEXTS],
   'MCP server': MCP,
   'hooks of agents': HOOKS,
   'beside other tools': PEERS,

@@ -10,7 +10,6 @@ import { commitAt, type HeadCommit, readHead } from '../git/read.js';
 import type { Repository } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
-import { isGrave } from '../guard/rule.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
 import { type Context, isBuilding, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
@@ -209,9 +208,7 @@ async function editMessage(context: Context, own: UserGit, text: string): Promis
 }
 
 async function guardMessage(context: Context, message: string): Promise<void> {
-  const found = (await loadGuard(context.world.env, context))
-    .scanFields([{ path: '', text: message }])
-    .filter(({ class: name }) => isGrave(name));
+  const found = (await loadGuard(context.world.env, context)).scanGrave(message);
   if (found.length > 0) refuseFound(context, 'commit message', found);
 }
 

@@ -6,7 +6,6 @@ import { readBlob } from '../git/read.js';
 import type { Found } from '../guard/document.js';
 import { readText } from '../guard/files.js';
 import { loadGuard, newHits, notOwnFolder, refuseFound } from '../guard/guard.js';
-import { isGrave } from '../guard/rule.js';
 import { journaledLines } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 
@@ -44,14 +43,12 @@ export async function guardCommit(context: Context): Promise<void> {
 export async function guardFiles(context: Context, git: Git, names: readonly string[]): Promise<void> {
   const root = context.repository?.root ?? context.layout.root;
   const guard = await loadGuard(context.world.env, context);
-  const look = (text: string): Found[] =>
-    guard.scanFields([{ path: '', text }]).filter(({ class: name }) => isGrave(name));
   for (const name of names) {
     const read = readText(`${root}/${name}`);
-    const found = 'skipped' in read ? [] : look(read.text);
+    const found = 'skipped' in read ? [] : guard.scanGrave(read.text);
     if (found.length === 0) continue;
     const before = await readBlob(git, 'HEAD', name);
-    const [hit] = before ? newHits(found, look(before.toString('utf8'))) : found;
+    const [hit] = before ? newHits(found, guard.scanGrave(before.toString('utf8'))) : found;
     if (hit)
       throw refused('commit.secret', `${name}:${hit.line} has ${hit.what} (rule ${hit.rule}).`, {
         hint: 'forge guard scan; what is none can be committed with: forge commit',

@@ -22,6 +22,9 @@ const TELLING = /pass|pwd|secret|token|key|auth|cred|cookie|session|dsn|signatur
 /** A number that is somebody's if its key says so. */
 const NUMBER = /\d{4}/;
 
+/** Characters. Of a longer text its key says nothing. */
+const MAX_NAMED = 1024;
+
 /**
  * Looks at the texts of one document together: each by itself, with its key where that tells something, and with the
  * next, since a secret may be split over two.
@@ -33,7 +36,8 @@ export function scanFields(fields: readonly Field[], rules: readonly Rule[]): Fo
     rules,
   );
   const keyed = fields.filter(
-    ({ path, text }) => path !== '' && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
+    ({ path, text }) =>
+      path !== '' && text.length <= MAX_NAMED && (TELLING.test(lastKey(path)) || NUMBER.test(text)),
   );
   const named = keyed.map(({ path, text }) => ({ path, text: `${lastKey(path)}: "${text}"` }));
   if (named.length > 0) found.push(...scanJoined(named, rules));

@@ -89,12 +89,23 @@ function readBytes(bytes: Buffer): string | undefined {
 
 /** Git ids and digests are runs too, and decode to no text. */
 const HEX_RUN = /(?:[0-9a-f]{2}){12,}/gi;
+const LEAST_HEX = 24;
 
-const hexView = (text: string, base?: View): View | undefined =>
-  replaceIn(text, HEX_RUN, (run) => readBytes(Buffer.from(run, 'hex')), base);
+function hexView(text: string, base?: View): View | undefined {
+  const found: Replacement[] = [];
+  for (let start = nextRun(text, 0); start >= 0; start = nextRun(text, endOfRun(text, start))) {
+    const end = endOfRun(text, start);
+    if (end - start < LEAST_HEX) continue;
+    for (const { 0: run, index } of text.slice(start, end).matchAll(HEX_RUN)) {
+      const made = readBytes(Buffer.from(run, 'hex'));
+      if (made !== undefined) found.push({ from: start + index, to: start + index + run.length, text: made });
+    }
+  }
+  return makeView(text, found, base);
+}
 
 /** One run, or lines of the width at which encoders wrap with a rest. */
-const BASE64_RUN = /(?:(?:[\w+/-]{48,100}(?:\r?\n|\\n)[ \t]{0,40}){1,400}[\w+/-]{1,100}|[\w+/-]{16,})={0,2}/g;
+const BASE64_RUN = /(?:(?:[\w+/-]{48,100}(?:\r?\n|\\n)[ \t]{0,40}){1,400}[\w+/-]{1,100}|[\w+/-]{16,})={0,2}/y;
 
 /** A path or a name may end in a run: then its parts are tried. */
 const BASE64_PART = /[A-Za-z0-9]{16,}={0,2}/g;
@@ -112,12 +123,15 @@ function decodeRun(run: string, from: number): Replacement[] {
   });
 }
 
-const base64View = (text: string, base?: View): View | undefined =>
-  makeView(
-    text,
-    [...text.matchAll(BASE64_RUN)].flatMap(({ 0: run, index }) => decodeRun(run, index)),
-    base,
-  );
+function base64View(text: string, base?: View): View | undefined {
+  const found: Replacement[] = [];
+  for (let start = nextRun(text, 0); start >= 0; start = nextRun(text, BASE64_RUN.lastIndex)) {
+    BASE64_RUN.lastIndex = start;
+    const [run] = BASE64_RUN.exec(text) as RegExpExecArray;
+    found.push(...decodeRun(run, start));
+  }
+  return makeView(text, found, base);
+}
 
 /** `"abc" + "def"`, `'abc' . 'def'`, `"abc" "def"`, `"abc" \`, also over line ends. */
 const CONCATENATION = /["'`]\s{0,80}(?:(?:\+|\.{1,2}|&|\|\||<>|\\)\s{0,80})?["'`]/g;
@@ -129,7 +143,7 @@ const concatenationView = (text: string, base?: View): View | undefined =>
 /** The views of a text, but for those that are about single characters and wrapped lines. */
 export const viewsOf = (text: string, base?: View): (View | undefined)[] => [
   escapeView(text, base),
-  ...(hasRun(text) ? [hexView(text, base), base64View(text, base)] : []),
+  ...(nextRun(text, 0) < 0 ? [] : [hexView(text, base), base64View(text, base)]),
   concatenationView(text, base),
 ];
 
@@ -140,18 +154,21 @@ const IN_RUN = Uint8Array.from({ length: 128 }, (_, code) =>
 
 const LEAST_RUN = 16;
 
-/**
- * Whether there is the least of what can be hex or base64, 16 in a row. By hand: a pattern would begin anew at each
- * character. A character that is in no run is in none of the next 16, so most of them are skipped.
- */
-export function hasRun(text: string): boolean {
-  for (let start = 0; start + LEAST_RUN <= text.length; ) {
+/** Where the next 16 characters of hex or base64 begin, or -1. By hand: a pattern would begin anew at each character. */
+export function nextRun(text: string, from: number): number {
+  for (let start = from; start + LEAST_RUN <= text.length; ) {
     let at = start + LEAST_RUN - 1;
     while (at >= start && IN_RUN[text.charCodeAt(at)] === 1) at--;
-    if (at < start) return true;
+    if (at < start) return start;
     start = at + 1;
   }
-  return false;
+  return -1;
+}
+
+function endOfRun(text: string, start: number): number {
+  let end = start;
+  while (IN_RUN[text.charCodeAt(end)] === 1) end++;
+  return end;
 }
 
 /** A line end with what may stand around it inside one value: a `\`, the indentation, a mark of comment or quote. */

@@ -62,10 +62,10 @@ export async function scanTree(
   const scan: Scan = { findings: [], known: 0, scanned: 0, skipped: [] };
   const keep = keeperOf(scan, place.context, input);
   const { staged, range } = input;
-  if (staged) await scanChange(place, scan, keep, (take) => readStaged(place.stream(), take));
+  if (staged) await scanChange(place, scan, keep, input, (take) => readStaged(place.stream(), take));
   else if (range === undefined) await scanFiles(place, scan, keep, input, watch);
   else
-    await scanChange(place, scan, keep, (take) =>
+    await scanChange(place, scan, keep, input, (take) =>
       readRange(place.stream(), range, take).catch((error) => {
         throw unknownRange(range, error);
       }),
@@ -142,7 +142,7 @@ async function scanFiles(
       ? guard
           .scanBytes(name, Buffer.from(read.text))
           .filter(notOwnFolder(context, shown(context.layout, path)))
-      : guard.scanFields([{ path: '', text: read.text }]);
+      : scanPlain(guard, read.text, all);
     keep({ name, line: 1 }, found);
   }
   watch.onProgress?.(files.length, files.length);
@@ -152,6 +152,7 @@ async function scanChange(
   { guard }: Place,
   scan: Scan,
   keep: Keep,
+  { all = false }: ScanInput,
   read: (take: (added: Added) => void) => Promise<void>,
 ): Promise<void> {
   await read(({ file, line, text, commit }) => {
@@ -159,10 +160,13 @@ async function scanChange(
     scan.scanned++;
     const found = file.endsWith('.jsonl')
       ? guard.scanBytes(file, Buffer.from(text))
-      : guard.scanFields([{ path: '', text }]);
+      : scanPlain(guard, text, all || isForges(file));
     keep({ name: file === '' ? 'commit message' : file, line, commit }, found);
   });
 }
+
+const scanPlain = (guard: Guard, text: string, all: boolean): Found[] =>
+  all ? guard.scanFields([{ path: '', text }]) : guard.scanGrave(text);
 
 const isForges = (name: string): boolean => /(^|\/)\.forge\//.test(name);
 

@@ -568,7 +568,7 @@ sonar-legacy-token                  near    -           sonar  [a-z0-9=_-]{40}  
 https://www.infracost.io/docs/
 infracost-key                       token   -           ico-  <alnum>{32}  Infracost API key
 https://docs.portainer.io/api/access
-portainer-token                     token    -           ptr_  [A-Za-z0-9/_=+-]{20,60}  Portainer access token
+portainer-token                     token    -           ptr_  [A-Za-z0-9/_=+-]{40,60}  Portainer access token
 https://docs.redhat.com/en/documentation/openshift_container_platform/
 openshift-token                     token    -           sha256~  <url64>{43}  OpenShift user token
 https://tailscale.com/kb/1085/auth-keys

@@ -30,6 +30,7 @@ export const LOOK_ALIKES: Record<string, readonly string[]> = {
     'credentialsId: "{uuid}"',
     "withCredentials([string(credentialsId: '{uuid}', variable: 'X')])",
     'hf_AutoModelForSequenceClassificationTest',
+    'Make `ptr_cast_add_auto_to_object` a hard error',
     'from transformers import hf_BertModelForTokenClassification',
     'the token fix is octo/shop#1234',
     'token octo-org/shop.web#77',

@@ -72,25 +72,3 @@ const NEXT: Readonly<Record<string, Side | ''>> = {
   'base=': 'theirs',
   'theirs>': '',
 };
-
-/**
- * What somebody did to a text since git left it in conflict: the lines (1-based) that no version has, and whether any is gone
- * that git had put there. It puts there all that a side has and the base has not; of the rest nothing is said.
- */
-export function editsIn(
-  text: string,
-  { ours, theirs, base }: Sides<string>,
-): { lines: number[]; isCut: boolean } {
-  const size = markerSize(text);
-  const linesOf = (side: string): string[] => side.split('\n').map((line) => line.replace(/\r$/, ''));
-  const [now, before] = [linesOf(text), new Set(linesOf(base ?? ''))];
-  const sides = [...linesOf(ours), ...linesOf(theirs)];
-  const known = new Set([...sides, ...before]);
-  const standing = new Set(now);
-  const isOwn = (line: string): boolean =>
-    known.has(line) || (size !== null && markerOf(line, size) !== null);
-  return {
-    lines: now.flatMap((line, at) => (isOwn(line) ? [] : [at + 1])),
-    isCut: sides.some((line) => !before.has(line) && !standing.has(line)),
-  };
-}

@@ -87,7 +87,7 @@ async function run(call: Call): Promise<Answer> {
   const { cwd, options, flags, world } = call;
   const input: DoctorInput = { agents: agentsOf(options.agent) };
   if (flags.dryRun) call.say('Dry run: nothing was written.');
-  if (options.fix !== true) return findSymptoms(cwd, input, { world });
+  if (options.fix !== true) return findSymptoms(cwd, input, { world, dryRun: flags.dryRun });
   if (flags.dryRun) return applyFixes(cwd, input, { world, dryRun: true });
   const { fixes, findings } = await planFixes(cwd, input, { world });
   if (fixes.length === 0) return { fixes: [], findings };

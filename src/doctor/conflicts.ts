@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { formatArgv } from '../core/argv.js';
-import { conflictLines } from '../core/conflict-marks.js';
+import { conflictLines, type Sides, sidesOf } from '../core/conflict-marks.js';
+import { corrupted } from '../core/error.js';
 import {
   activeIssuesFile,
   checkpointsFolder,
   configFile,
   doneIssuesFolder,
   featuresFolder,
-  focusFile,
-  kfrFile,
+  localPaths,
   memoryFolder,
   progressFile,
   sessionFile,
@@ -16,88 +16,59 @@ import {
   shown,
   shownFrom,
 } from '../core/paths.js';
-import { oneLine } from '../core/text.js';
+import { decodeUtf8 } from '../core/schema.js';
+import { streamGit } from '../git/client.js';
+import { readObject } from '../git/read.js';
 import { findMarked, readUnmerged, type Stages } from '../git/status.js';
 import type { Context } from '../project/project.js';
-import { attempt, valueOr } from './attempt.js';
-import type { ConflictFacts } from './conflict-rules.js';
-import { editNotes, mergeFile, readVersions, sideAlone, type Versions } from './conflict-versions.js';
-import type { Choice } from './merge-fields.js';
-import type { StateName } from './merge-state.js';
-import { mergeTwice } from './merge-twice.js';
+import { advisory, blocking, degraded, type Symptom } from '../status/symptom.js';
+import { attempt, valueOr } from './check.js';
+import type { Choice } from './merge.js';
+import { mergeState, type StateName } from './merge-state.js';
 
-/** A file that two branches changed, and what can be done about it. */
-export interface Conflict extends ConflictFacts {
+/** A file of `.forge/` that two branches changed, and what can be done about it. */
+export interface Conflict {
+  /** As it is shown. */
+  file: string;
   path: string;
   /** What stands there; null: nothing. */
   before: Buffer | null;
-  /** What it would become, and by which choices; absent where only a person can tell. */
-  merged?: { bytes: Buffer; choices: Choice[] };
   /** As git names it, where git has to be told; null where it knows of no conflict. */
   unmerged: string | null;
-  /** What a person should know of the file before it is merged. */
-  notes: string[];
+  symptoms: Symptom[];
+  /** What it would become, and by which choices; absent where only a person can decide. */
+  merged?: { bytes: Buffer; choices: Choice[] };
 }
 
-type Kind = StateName | 'ledger' | 'local' | 'other';
-
-/** All conflicts in `.forge/`. Reads only. A git that does not answer hides none that stand in the files of state. */
+/** All conflicts in `.forge/`. Reads only. Without an answer of git, those that stand in files of state. */
 export async function findConflicts(context: Context): Promise<Conflict[]> {
   const { layout, disk } = context;
-  const known = [activeIssuesFile, configFile, progressFile, focusFile, kfrFile, sessionFile];
+  const known = [activeIssuesFile, configFile, progressFile, sessionFile].map((of) => of(layout));
   const { unmerged, marked } = await askGit(context);
-  const paths = new Set([...known.map((of) => of(layout)), ...marked, ...unmerged.keys()]);
   const found: Conflict[] = [];
-  for (const path of [...paths].sort()) {
-    const stages = unmerged.get(path);
-    // What cannot be read is told by whoever needs it.
+  for (const path of [...new Set([...known, ...marked, ...unmerged.keys()])].sort()) {
+    const stages = unmerged.get(path) ?? null;
+    // A file that cannot be read is reported by what needs it.
     const before = await valueOr(undefined, () => disk.read(path));
-    if (before === undefined) continue;
-    const lines = before && conflictLines(before.toString('latin1'));
-    const twice = stages || lines || !before ? null : judgeTwice(context, path, before);
-    if (twice) found.push(twice);
-    if (stages || lines) found.push(await judge(context, { path, before, lines, stages: stages ?? null }));
+    const lines = before ? conflictLines(before.toString('latin1')) : null;
+    if (before !== undefined && (stages || lines))
+      found.push(await judge(context, { path, before, lines, stages }));
   }
   return found;
 }
 
-async function askGit({
-  git,
-  repository,
-  layout,
-}: Context): Promise<{ unmerged: Map<string, Stages>; marked: string[] }> {
-  if (!git || !repository) return { unmerged: new Map(), marked: [] };
+async function askGit({ git, repository, layout }: Context) {
+  const none = { unmerged: new Map<string, Stages>(), marked: [] as string[] };
+  if (!git || !repository) return none;
   const folder = shownFrom(repository.root, layout.dir);
-  const asked = await attempt(() => Promise.all([readUnmerged(git, folder), findMarked(git, folder)]));
-  if ('problem' in asked) return { unmerged: new Map(), marked: [] };
-  const [unmerged, marked] = asked.value;
-  const whole = (path: string): string => join(repository.root, path);
-  return {
-    unmerged: new Map([...unmerged].map(([path, stages]) => [whole(path), stages])),
-    marked: marked.map(whole),
-  };
-}
-
-/** Git saw no conflict, and left ids that stand twice. */
-function judgeTwice(context: Context, path: string, before: Buffer): Conflict | null {
-  const file = shown(context.layout, path);
-  const kind = kindOf(context, path);
-  const merged = kind === 'issues' ? mergeTwice(before, file) : null;
-  if (!merged) return null;
-  const notes = [`"ours" is the one further up`];
-  const problem = oneLine(merged.ids.join(', '), 80);
-  return {
-    file,
-    path,
-    before,
-    lines: null,
-    unmerged: null,
-    notes,
-    state: 'twice',
-    problem,
-    commands: [],
-    merged,
-  };
+  return await valueOr(none, async () => {
+    const [unmerged, marked] = await Promise.all([readUnmerged(git, folder), findMarked(git, folder)]);
+    const whole = (path: string): string => join(repository.root, path);
+    return {
+      unmerged: new Map([...unmerged].map(([path, stages]) => [whole(path), stages])),
+      marked: marked.map(whole),
+    };
+  });
 }
 
 interface Seen {
@@ -108,67 +79,140 @@ interface Seen {
 }
 
 async function judge(context: Context, seen: Seen): Promise<Conflict> {
-  const { layout, repository } = context;
   const { path, before, lines, stages } = seen;
+  const { layout, repository } = context;
   const file = shown(layout, path);
   const kind = kindOf(context, path);
   const unmerged = stages && repository ? shownFrom(repository.root, path) : null;
-  const conflict = { file, path, before, lines, unmerged, notes: [] };
-  if (kind === 'ledger') return { ...conflict, state: 'ledger', commands: ['forge memory repair'] };
-  if (kind === 'local')
-    return { ...conflict, state: 'local', commands: [`mv ${file} ${file}.damaged && forge init`] };
+  const what = `${file} has a merge conflict${lines ? ` (lines ${lines.from} to ${lines.to})` : ''}`;
+  const conflict = (symptoms: Symptom[], merged?: Conflict['merged']): Conflict => ({
+    ...{ file, path, before, unmerged, symptoms },
+    ...(merged ? { merged } : {}),
+  });
+  const byHand = (problem?: string): Conflict =>
+    conflict(
+      (lines ? blocking : advisory)(
+        problem === undefined ? what : `${what}: ${problem}`,
+        'one version of it',
+        'only a person can decide what it should be',
+        ...commandsFor(context, seen),
+      ),
+    );
+  if (kind === 'ledger') return conflict(inLedger(what));
+  if (kind === 'local') return conflict(inLocalFile(what, file));
+
   const read = await attempt(() => readVersions(context, stages, file));
-  if ('value' in read) return weigh(context, { ...seen, kind, conflict, versions: read.value });
-  return { ...conflict, state: 'hand', problem: read.problem.message, commands: byHand(context, seen) };
-}
-
-interface Read extends Seen {
-  kind: StateName | 'other';
-  conflict: Pick<Conflict, 'file' | 'path' | 'before' | 'lines' | 'unmerged'>;
-  versions: Versions | null;
-}
-
-async function weigh(context: Context, seen: Read): Promise<Conflict> {
-  const { kind, before, lines, versions } = seen;
-  const { file } = seen.conflict;
+  if ('problem' in read) return byHand(read.problem.message);
+  const versions = read.value;
   const alone = lines ? null : sideAlone(before, versions);
-  const notes =
-    alone === null ? editNotes(before, lines, versions) : [`it has what ${alone} has, and no more`];
-  const conflict = { ...seen.conflict, notes };
-  const resolved = {
-    ...conflict,
-    state: 'resolved' as const,
-    commands: [`git add -- ${formatArgv([file])}`],
-  };
-  if (before && !lines && versions?.ours && versions.theirs && alone === null) return resolved;
-  const hand = { ...conflict, state: 'hand' as const, commands: byHand(context, seen) };
-  if (kind === 'other') return alone === null ? hand : { ...hand, problem: `${notes[0]}.` };
+  if (before && !lines && versions.ours && versions.theirs && alone === null) return conflict(resolved(file));
+  const note = alone === null ? undefined : `it has what ${alone} has, and no more.`;
+  if (kind === 'other') return byHand(note);
   const merged = await attempt(() => mergeFile(kind, before, versions, file));
-  if ('problem' in merged) return { ...hand, problem: merged.problem.message };
-  if (alone !== null && before?.equals(merged.value.bytes)) return resolved;
-  const told = alone === null ? {} : { problem: `${notes[0]}.` };
-  return { ...conflict, ...told, state: 'mergeable', commands: [], merged: merged.value };
+  if ('problem' in merged) return byHand(merged.problem.message);
+  if (alone !== null && before?.equals(merged.value.bytes)) return conflict(resolved(file));
+  const symptoms =
+    note === undefined
+      ? blocking(what, 'one version of it', 'commands that read it stop there', 'forge doctor --fix')
+      : blocking(
+          `${what}: ${note}`,
+          'what both sides mean',
+          'git add would drop the other side',
+          'forge doctor --fix',
+        );
+  return conflict(symptoms, merged.value);
 }
 
-function kindOf({ layout }: Context, path: string): Kind {
-  const kinds: [string, Kind][] = [
-    [activeIssuesFile(layout), 'issues'],
-    [progressFile(layout), 'local'],
-    [focusFile(layout), 'local'],
-    [kfrFile(layout), 'local'],
-    [sessionFile(layout), 'local'],
-  ];
-  const kind = kinds.find(([known]) => known === path)?.[1];
-  if (kind) return kind;
-  if (path.startsWith(featuresFolder(layout))) return 'feature';
-  const name = shown({ ...layout, root: sessionsFolder(layout) }, path);
-  if (/^[^./][^/]*\.json$/.test(name)) return 'session';
-  if (/^[^./][^/]*\.json$/.test(shown({ ...layout, root: doneIssuesFolder(layout) }, path))) return 'issue';
-  return path.startsWith(memoryFolder(layout)) && path.endsWith('.jsonl') ? 'ledger' : 'other';
+const inLedger = (what: string): Symptom[] =>
+  blocking(
+    what,
+    'the records of both sides',
+    'nothing is recorded until it can be read',
+    'forge memory repair',
+  );
+
+const inLocalFile = (what: string, file: string): Symptom[] =>
+  blocking(
+    what,
+    'a file of this machine alone',
+    'git should not have it: see .forge/.gitignore',
+    `mv ${file} ${file}.damaged && forge init`,
+  );
+
+const resolved = (file: string): Symptom[] =>
+  degraded(
+    `${file} has no conflict marker, but git waits to be told that it is resolved`,
+    'a file that git may commit',
+    'neither the merge nor the end of a session can commit it',
+    `git add -- ${formatArgv([file])}`,
+  );
+
+function kindOf({ layout }: Context, path: string): StateName | 'ledger' | 'local' | 'other' {
+  const isIn = (folder: string, name: RegExp): boolean =>
+    path.startsWith(`${folder}/`) && name.test(path.slice(folder.length + 1));
+  const entry = /^[^./][^/]*\.json$/;
+  if (path === activeIssuesFile(layout)) return 'issues';
+  if (isIn(featuresFolder(layout), entry)) return 'feature';
+  if (isIn(sessionsFolder(layout), entry)) return 'session';
+  if (isIn(doneIssuesFolder(layout), entry)) return 'issue';
+  if (isIn(memoryFolder(layout), /\.jsonl$/)) return 'ledger';
+  const local = [...localPaths(layout), progressFile(layout), sessionFile(layout)];
+  return local.some((place) => path === place || path.startsWith(`${place}/`)) ? 'local' : 'other';
 }
 
-/** One side may have deleted it; of two checkpoints of one name each proves a state of its own: there is one to choose. */
-function byHand({ layout }: Context, { path, stages, lines }: Seen): string[] {
+/** What git has of each side; null for one that deleted the file. */
+type Versions = { [Side in keyof Sides<Buffer>]: Buffer | null };
+
+async function readVersions(
+  { world, repository }: Context,
+  stages: Stages | null,
+  file: string,
+): Promise<Versions> {
+  const stream = streamGit(repository?.root ?? '.', world.env);
+  const read = async (oid: string | undefined): Promise<Buffer | null> =>
+    oid === undefined ? null : await readObject(stream, oid, file);
+  return {
+    ours: await read(stages?.ours),
+    theirs: await read(stages?.theirs),
+    base: await read(stages?.base),
+  };
+}
+
+/** With the attributes `-merge` and `binary` git leaves ours without markers, as if theirs had been merged. */
+function sideAlone(before: Buffer | null, { ours, theirs }: Versions): 'ours' | 'theirs' | null {
+  if (!before || !ours || !theirs) return null;
+  const plain = (bytes: Buffer): string => bytes.toString('latin1').replaceAll('\r\n', '\n');
+  if (plain(before) === plain(ours)) return 'ours';
+  return plain(before) === plain(theirs) ? 'theirs' : null;
+}
+
+/** Git's own versions are merged, where it has them: markers hold lines that git has merged already. */
+function mergeFile(
+  kind: StateName,
+  before: Buffer | null,
+  { ours, theirs, base }: Versions,
+  file: string,
+): { bytes: Buffer; choices: Choice[] } {
+  if (ours && theirs) return mergeState(kind, { ours, theirs, base }, file, true);
+  const survivor = ours ?? theirs;
+  if (survivor) return keep(kind, before ?? survivor, file, ours ? 'theirs' : 'ours');
+  const sides = before && sidesOf(decodeUtf8(before, file));
+  if (!sides) throw corrupted('file.conflict', `${file}: its conflict markers do not pair up.`, { file });
+  const bytes = (text: string): Buffer => Buffer.from(text);
+  const marked = { ours: bytes(sides.ours), theirs: bytes(sides.theirs) };
+  return mergeState(kind, { ...marked, base: sides.base === null ? null : bytes(sides.base) }, file, false);
+}
+
+/** Deleted by one side, changed by the other: it stays, if it can be read. */
+function keep(kind: StateName, bytes: Buffer, file: string, deletedBy: 'ours' | 'theirs') {
+  mergeState(kind, { ours: bytes, theirs: bytes, base: null }, file, true);
+  const [ours, theirs] = deletedBy === 'ours' ? [undefined, 'changed'] : ['changed', undefined];
+  const why = `kept: deleted by ${deletedBy}, changed by ${deletedBy === 'ours' ? 'theirs' : 'ours'}`;
+  return { bytes, choices: [{ id: null, field: null, ours, theirs, value: 'kept', why }] };
+}
+
+/** Of two checkpoints of one name each proves its own state, so a person chooses one. */
+function commandsFor({ layout }: Context, { path, stages, lines }: Seen): string[] {
   const name = formatArgv([shown(layout, path)]);
   if (stages && !(stages.ours || stages.theirs)) return [`git rm -- ${name}`];
   if (stages && !lines && !(stages.ours && stages.theirs))

@@ -1,50 +1,29 @@
 import type { Sides } from '../core/conflict-marks.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { ACTIVE_ISSUES, UNIT } from '../feature/issue.js';
-import { FEATURE, FEATURE_LIST, type Feature } from '../feature/rules.js';
-import { ARCHIVED_SESSION } from '../session/rules.js';
-import { mergeFeature } from './merge-features.js';
 import {
-  type Choice,
-  EARLIEST,
-  type Fields,
-  HIGHEST,
-  LATEST,
-  type Merged,
-  mergeFields,
-} from './merge-fields.js';
-import { mergeRecords, type RecordKind, recordsBy } from './merge-records.js';
+  asUnproved,
+  FEATURE,
+  FEATURE_LIST,
+  type Feature,
+  type FeatureStatus,
+  testsDiffer,
+} from '../feature/rules.js';
+import { ARCHIVED_SESSION } from '../session/rules.js';
+import { type Choice, type Fields, isSame, keyText, type Merged, mergeDocument } from './merge.js';
 
-/** A kind of state file that can be merged. */
-interface StateKind {
-  format: Format<unknown>;
-  /** Lists of records in it, by their paths. */
-  lists: Readonly<Record<string, RecordKind>>;
-}
-
-const kindOf = <T>(format: Format<T>, lists: StateKind['lists'] = {}): StateKind => ({
-  format: format as Format<unknown>,
-  lists,
-});
-
-/** Checkpoints are not here: what one of them proved is not what the other did. */
-export const STATE_KINDS = {
-  feature: kindOf(FEATURE),
-  issues: kindOf(ACTIVE_ISSUES, { issues: recordsBy('linear_id', { created_at: EARLIEST }) }),
-  issue: kindOf(UNIT),
-  session: kindOf(ARCHIVED_SESSION),
-} as const;
-export type StateName = keyof typeof STATE_KINDS;
-
-/** Of fields of a file itself. */
-const RULES = { schema_version: HIGHEST, created_at: EARLIEST, ended_at: LATEST };
-
-/** One more list would be a field like the others. */
-const MARK = '\0records';
+/** State files that can be merged. Checkpoints cannot: what one of them proved, the other did not. */
+const FORMATS = {
+  feature: FEATURE as Format<unknown>,
+  issues: ACTIVE_ISSUES as Format<unknown>,
+  issue: UNIT as Format<unknown>,
+  session: ARCHIVED_SESSION as Format<unknown>,
+};
+export type StateName = keyof typeof FORMATS;
 
 /**
- * The bytes that a state file gets, and what was chosen. Each side is read as the file would be, and so is the result: it
- * is valid or nothing. Exit 4 names the side that cannot be read. `isSure`: the base is the one that git merged from.
+ * The bytes of the merged file, and what was chosen. Each side is decoded as the file would be, and so is the result.
+ * Exit 4 names the side that cannot be read. `isSure`: the base is the one that git merged from.
  */
 export function mergeState(
   name: StateName,
@@ -52,23 +31,25 @@ export function mergeState(
   file: string,
   isSure: boolean,
 ): { bytes: Buffer; choices: Choice[] } {
-  const { format, lists } = STATE_KINDS[name];
+  const format = FORMATS[name];
   const read = (bytes: Buffer, side: string): Fields =>
     decodeDocument(format, bytes, `${file} (${side})`).value as Fields;
-  const [ours, theirs] = [read(sides.ours, 'ours'), read(sides.theirs, 'theirs')];
-  const decoded = { ours, theirs, base: tryRead(read, sides.base) };
-  const merged =
-    name === 'feature'
-      ? mergeFeature(decoded as unknown as Sides<Feature>, isSure)
-      : mergeDocument(decoded, lists);
-  const bytes =
-    name === 'feature' ? FEATURE_LIST.encode(merged.value as Feature) : encodeDocument(merged.value);
+  const decoded = {
+    ours: read(sides.ours, 'ours'),
+    theirs: read(sides.theirs, 'theirs'),
+    base: tryRead(read, sides.base),
+  };
+  const isFeature = name === 'feature';
+  const merged = isFeature
+    ? mergeFeature(decoded as unknown as Sides<Feature>, isSure)
+    : mergeDocument(decoded);
+  const bytes = isFeature ? FEATURE_LIST.encode(merged.value as Feature) : encodeDocument(merged.value);
   decodeDocument(format, bytes, `${file} (merged)`);
-  const id = name === 'feature' ? String(ours.id) : null;
+  const id = isFeature ? String(decoded.ours.id) : null;
   return { bytes, choices: merged.choices.map((choice) => ({ ...choice, id: choice.id ?? id })) };
 }
 
-/** A base that cannot be read is none: then nothing is taken for deleted. */
+/** Without a readable base nothing counts as removed. */
 function tryRead(read: (bytes: Buffer, side: string) => Fields, bytes: Buffer | null): Fields | null {
   try {
     return bytes && read(bytes, 'base');
@@ -77,40 +58,59 @@ function tryRead(read: (bytes: Buffer, side: string) => Fields, bytes: Buffer | 
   }
 }
 
-function mergeDocument(sides: Sides<Fields>, lists: Readonly<Record<string, RecordKind>>): Merged<Fields> {
-  const { value, choices } = mergeFields(
-    {
-      ours: masked(sides.ours, lists),
-      theirs: masked(sides.theirs, lists),
-      base: sides.base && masked(sides.base, lists),
-    },
-    RULES,
-  );
-  for (const [path, kind] of Object.entries(lists)) {
-    const at = (fields: Fields): unknown[] => listAt(fields, path);
-    const records = mergeRecords(
-      { ours: at(sides.ours), theirs: at(sides.theirs), base: sides.base && at(sides.base) },
-      kind,
-    );
-    put(value, path, records.value);
-    choices.push(...records.choices);
-  }
-  return { value, choices };
+/** They belong together: one run of the tests, or one decision of a human, made all of them. */
+const PROOF = ['status', 'unproven', 'verified_at', 'verified_commit', 'verified_by', 'override'] as const;
+
+/** Of two statuses without a base, the one that claims less. */
+const CAUTIOUS: readonly FeatureStatus[] = [
+  'failing',
+  'blocked',
+  'in_progress',
+  'not_implemented',
+  'passing',
+];
+
+/** The base between conflict markers may lack lines, so it proves no feature. */
+function mergeFeature(sides: Sides<Feature>, isSure: boolean): Merged<Fields> {
+  const { ours, theirs, base } = sameForm(sides);
+  const rest = mergeDocument({ ours: without(ours), theirs: without(theirs), base: base && without(base) });
+  const isAgreed = isSame(proofOf(ours), proofOf(theirs));
+  const chosen = chooseProof(ours, theirs, isSure ? base : null);
+  const merged = { ...rest.value, ...proofOf(chosen) } as Feature;
+  // A proof holds for the tests that were run.
+  const provers = isAgreed ? [ours, theirs] : [chosen];
+  const isLost = merged.status === 'passing' && provers.every((prover) => testsDiffer(prover, merged));
+  const value: Feature = isLost ? asUnproved(merged) : merged;
+  if (isAgreed && !isLost) return { value: { ...value }, choices: rest.choices };
+  const why = isLost
+    ? 'its tests differ: forge feature verify proves it again'
+    : `${chosen === ours ? 'ours' : 'theirs'}: it alone changed, ran last or claims less`;
+  const { status } = value;
+  const choice = { id: null, field: 'status', ours: ours.status, theirs: theirs.status, value: status, why };
+  return { value: { ...value }, choices: [choice, ...rest.choices] };
 }
 
-const listAt = (fields: Fields, path: string): unknown[] =>
-  path.split('.').reduce<unknown>((value, name) => (value as Fields)[name], fields) as unknown[];
-
-function put(fields: Fields, path: string, value: unknown): void {
-  const names = path.split('.');
-  const last = names.pop() as string;
-  const parent = names.reduce<Fields>((at, name) => at[name] as Fields, fields);
-  parent[last] = value;
+/** One blocker may be a string, several are a list. */
+function sameForm({ ours, theirs, base }: Sides<Feature>): Sides<Feature> {
+  const forms = [ours.blocked_by, theirs.blocked_by];
+  const isTwo = forms.every((form) => typeof form === 'string') && forms[0] !== forms[1];
+  if (!isTwo && !forms.some(Array.isArray)) return { ours, theirs, base };
+  const form = (feature: Feature): Feature =>
+    typeof feature.blocked_by === 'string' ? { ...feature, blocked_by: [feature.blocked_by] } : feature;
+  return { ours: form(ours), theirs: form(theirs), base: base && form(base) };
 }
 
-/** The same on all sides where the lists are, which are merged by themselves; the order of fields stays. */
-function masked(fields: Fields, lists: Readonly<Record<string, RecordKind>>): Fields {
-  const copy = structuredClone(fields);
-  for (const path of Object.keys(lists)) put(copy, path, MARK);
-  return copy;
+const isProof = ([field]: [string, unknown]): boolean => (PROOF as readonly string[]).includes(field);
+const without = (feature: Feature): Fields =>
+  Object.fromEntries(Object.entries(feature).filter((entry) => !isProof(entry)));
+const proofOf = (feature: Feature): Fields => Object.fromEntries(Object.entries(feature).filter(isProof));
+
+/** The side that changed it; of two the one that claims less, else the one whose tests ran last. */
+function chooseProof(ours: Feature, theirs: Feature, base: Feature | null): Feature {
+  if (base && isSame(proofOf(base), proofOf(theirs))) return ours;
+  if (base && isSame(proofOf(base), proofOf(ours))) return theirs;
+  const [one, other] = [CAUTIOUS.indexOf(ours.status), CAUTIOUS.indexOf(theirs.status)];
+  if (one !== other) return one < other ? ours : theirs;
+  const newest = (feature: Feature): string => `${feature.verified_at ?? ''} ${keyText(proofOf(feature))}`;
+  return newest(theirs) > newest(ours) ? theirs : ours;
 }

@@ -16,7 +16,7 @@ import { rootCommit } from '../git/memory.js';
 import { findForge, isNameTaken, mayBeRoot, projectRepository, type Repository } from '../git/repository.js';
 import { indexMayKnow } from '../git/state.js';
 import { installGuard, loadGuard, refuseFound } from '../guard/guard.js';
-import { refreshViews } from '../knowledge/views.js';
+import { refreshViews, restoreLedgerViews } from '../knowledge/views.js';
 import { initLedger } from '../ledger/append.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { readOwnJournal } from '../ledger/journal.js';
@@ -120,6 +120,7 @@ export async function initialise(
   const result = context.disk.withLock(() =>
     writeAll(context, { input, found, ledgerRoot, name, script: planScript(context, found, chosen) }),
   );
+  bringLedgerViews(context, result);
   result.skipped.push(...whyNoGit(from, repository));
   if (given) result.features = takeFeatures(context, given.list);
   if (given && result.features.length === 0)
@@ -241,6 +242,16 @@ function checkPlaces({ disk, layout }: Context, tree: readonly Template[], scrip
     disk.checkContent(target, bytes);
   }
   if (script.action !== 'kept') disk.checkContent(initScript(layout), Buffer.from(script.text));
+}
+
+/** A damaged ledger is left to `forge memory verify`. */
+function bringLedgerViews(context: Context, result: InitResult): void {
+  try {
+    result.repaired.push(...restoreLedgerViews(context));
+  } catch (error) {
+    if (!(error instanceof ForgeError)) throw error;
+    context.warnings.push(error.message);
+  }
 }
 
 function bringViews(context: Context, fresh: boolean, result: InitResult): void {

@@ -1,5 +1,8 @@
 import { updateEntries } from '../core/entries.js';
+import { shown } from '../core/paths.js';
 import { FEATURE_LIST } from '../feature/rules.js';
+import { ledgerOf, readMemory, TIERS } from '../ledger/memory.js';
+import { rebuildViews, viewFile } from '../ledger/view.js';
 import type { Context } from '../project/project.js';
 import { LEARNED_LIST } from './rules.js';
 
@@ -7,4 +10,15 @@ import { LEARNED_LIST } from './rules.js';
 export function refreshViews(context: Context): void {
   updateEntries(context, FEATURE_LIST);
   updateEntries(context, LEARNED_LIST);
+}
+
+/** Writes the ledger's views where one is missing, as in a fresh clone. Returns which were. */
+export function restoreLedgerViews(context: Context): string[] {
+  const { disk, layout } = context;
+  const memory = readMemory(context);
+  const missing = TIERS.filter((tier) => memory.records(tier).length > 0)
+    .map((tier) => viewFile(layout, tier))
+    .filter((path) => !disk.exists(path));
+  if (missing.length > 0) rebuildViews(ledgerOf(context));
+  return missing.map((path) => shown(layout, path));
 }

@@ -29,14 +29,14 @@ export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'w
   return await (await import('../init/init.js')).inspectProject(dir, world);
 }
 
-/** What is wrong with the set-up, and what to type; works without a `.forge/`, and while memory is halted. */
+/** What is wrong with the set-up, and what to type. Works without a `.forge/`, and while memory is halted. Writes the ledger's views where they are missing. */
 export async function findSymptoms(
   dir: string,
   input: import('../doctor/doctor.js').DoctorInput = {},
-  options: Pick<ForgeOptions, 'world'> = {},
+  options: Pick<ForgeOptions, 'world' | 'dryRun'> = {},
 ) {
-  const world = worldOf(options);
-  return await (await import('../doctor/doctor.js')).findSymptoms(dir, world, input);
+  const { findSymptoms } = await import('../doctor/doctor.js');
+  return await findSymptoms(dir, worldOf(options), input, options.dryRun ?? false);
 }
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyText } from '../../src/doctor/merge-fields.js';
+import { keyText } from '../../src/doctor/merge.js';
 import { type Feature, type Issue, issues, one } from '../support/conflict-samples.js';
 
 const FIELDS = {

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Diagnosis } from '../../src/index.js';
+import { cloneOf } from '../support/ci.js';
 import { BIN, forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
 import { CONFIG, differences, makeForge, makePlainForge, snapshot } from '../support/forge-project.js';
 import { HALT } from '../support/memory.js';
@@ -107,6 +108,21 @@ describe('forge doctor', () => {
       exitCode: 0,
       found: [expect.stringMatching(/^advisory: .*odd/)],
     });
+  });
+
+  it('LAY-07 writes views of the ledger where a clone has none, unless it is a dry run', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['note', 'add', 'one']);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Note');
+    const notes = '.forge/memory/long-term/notes.jsonl';
+    const view = project.read(notes);
+    const clone = cloneOf(project);
+    expect(clone.has(notes)).toBe(false);
+    await runForge(clone, ['doctor', '--dry-run']);
+    expect(clone.has(notes)).toBe(false);
+    await doctor(clone);
+    expect(clone.read(notes)).toBe(view);
   });
 
   it('tells a folder that git ignores from one that waits', async () => {
@@ -249,6 +265,66 @@ describe('forge doctor --agent', () => {
     project.write('.claude/settings.local.json', '{"disableAllHooks": true}');
     expect(await found()).toEqual(['blocking: .claude/settings.local.json has disableAllHooks: true']);
   });
+
+  it.each<[string, Record<string, string>, string[]]>([
+    [
+      'the server refused',
+      { '.claude/settings.local.json': '{"disabledMcpjsonServers": ["forge"]}' },
+      ['degraded: .claude/settings.local.json has disabledMcpjsonServers: ["forge"]'],
+    ],
+    [
+      'other settings',
+      {
+        '.claude/settings.local.json': '{"disableAllHooks": false, "disabledMcpjsonServers": ["other"]}',
+        '.codex/config.toml': 'hooks = false\n',
+      },
+      [],
+    ],
+    ['settings of another form', { '.claude/settings.local.json': '[]' }, []],
+    [
+      'a program of another package',
+      {
+        'opt/package.json': '{"name":"other"}',
+        'opt/forge': '',
+        [SETTINGS]: JSON.stringify({ hooks: hookLists('claude', 'opt/forge') }),
+      },
+      ['blocking: hooks in .claude/settings.json start opt/forge, which is not this forge'],
+    ],
+    [
+      'programs that a PATH or a shell finds',
+      {
+        [SETTINGS]: JSON.stringify({ hooks: hookLists('claude', 'npx --no-install forge') }),
+        '.claude/settings.local.json': JSON.stringify({
+          x: '"$CLAUDE_PROJECT_DIR"/bin/forge hook claude stop',
+        }),
+      },
+      [],
+    ],
+    [
+      'quoted paths that are gone, each once',
+      { [SETTINGS]: JSON.stringify({ hooks: hookLists('claude', 'node "/opt/a b/forge.js"') }) },
+      ['blocking: hooks in .claude/settings.json start node "/opt/a b/forge.js", which is not there'],
+    ],
+  ])('AGT-01 judges %s', async (_, files, expected) => {
+    const project = await makeForge();
+    wire(project);
+    for (const [path, text] of Object.entries(files)) project.write(path, text);
+    const { found } = await doctor(project, ['--agent']);
+    expect(found).toEqual(expected);
+  });
+
+  it.each(['[features]\nhooks = false\n', 'features.codex_hooks = false\n'])(
+    'AGT-01 finds hooks of Codex turned off by %j',
+    async (text) => {
+      const project = await makeForge();
+      await forgeJson(project, ['agent', 'install', 'codex']);
+      const config = '.codex/config.toml';
+      project.write(config, `${text}\n${project.read(config)}`);
+      expect((await doctor(project, ['--agent', 'codex'])).found).toContainEqual(
+        expect.stringMatching(/^blocking: \.codex\/config\.toml has (codex_)?hooks = false/),
+      );
+    },
+  );
 
   it('AGT-01 looks at home, where the plugin and hooks for all projects are', async () => {
     const project = await makeForge();

@@ -1,6 +1,7 @@
 import { chmodSync, statSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
+import { cloneOf } from '../support/ci.js';
 import { forgeError, forgeJson, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, KNOWLEDGE, makeForge, snapshot } from '../support/forge-project.js';
 import { makePlainProject, makeRepository, projectAt, run } from '../support/project.js';
@@ -47,6 +48,18 @@ describe('forge init', () => {
       (path) => !statSync(project.path('.forge', path)).isDirectory(),
     );
     expect(result.created.sort()).toEqual(files.map((path) => `.forge/${path}`).sort());
+  });
+
+  it('LAY-02 writes views of the ledger where a clone has none, and says so once', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['note', 'add', 'one']);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Note');
+    const clone = cloneOf(project);
+    const notes = '.forge/memory/long-term/notes.jsonl';
+    expect((await forgeJson<Init>(clone, ['init'])).repaired).toContain(notes);
+    expect(clone.read(notes)).toBe(project.read(notes));
+    expect((await forgeJson<Init>(clone, ['init'])).repaired).toEqual([]);
   });
 
   it('LAY-01 starts with valid content in every file', async () => {

@@ -37,21 +37,17 @@ describe('LAY-09 forge doctor --fix', () => {
     expect(stored(project)).toEqual([feature('A', { name: 'mine' }), feature('C'), feature('D')]);
   });
 
-  it('says that what was edited between the markers is not taken over, and leads back to it', async () => {
+  it('keeps what was edited between the markers, and leads back to it', async () => {
     const project = await diverge(BASE, OURS, THEIRS);
     git(project, 'merge', 'other');
     const text = project.read(FILE).replace('"name": "ours"', '"name": "MINE"');
     project.write(FILE, text);
-    const line = text.slice(0, text.indexOf('MINE')).split('\n').length;
     const { stderr } = await runForge(project, ['doctor', '--fix']);
-    expect(stderr).toContain(`edited by hand since (line ${line}): that is not taken over`);
+    expect(stderr).toContain('the file as it is now, edits included, is kept in .git/forge/conflicts');
     const { fixes } = await fix(project);
     expect(stored(project)).toEqual(MERGED);
     expect(run(project.dir, 'sh', ['-c', fixes[0]?.undo ?? '']).exitCode).toBe(0);
     expect([project.read(FILE), unmerged(project) === '']).toEqual([text, false]);
-    // One side of a conflict that somebody took out is such an edit as well.
-    project.write(FILE, project.read(FILE).replace(/^.*"name": "(MINE|a)",\n/gm, ''));
-    expect((await fix(project)).fixes[0]?.what).toContain('lines are gone');
   });
 
   it('leaves to a person a side that breaks the format', async () => {

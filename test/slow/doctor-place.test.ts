@@ -125,8 +125,8 @@ describe('forge doctor, of what was left half-way', () => {
     project.write('.git/forge/checkpoints/0123456789ab.json', '{ half');
     project.write('.git/forge/pending/0123456789abcdef.json', '{}');
     expect(await found(project)).toEqual([
-      'degraded: the end of a session was cut off → forge session start',
-      'degraded: 1 checkpoint was cut off → forge session start',
+      'degraded: the end of a session was interrupted → forge session start',
+      'degraded: 1 checkpoint was interrupted → forge session start',
       'degraded: 1 cycle waits to be recorded → forge memory stats',
     ]);
   });

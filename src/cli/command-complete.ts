@@ -67,7 +67,7 @@ _forge_complete() {
   {
     IFS= read -r kind
     while IFS= read -r line; do COMPREPLY+=("$line"); done
-  } < <(command forge complete --shell=bash --current="$2" --type="${'$'}{COMP_TYPE-}" \
+  } < <(command forge complete --shell=bash --current="$2" \
     -- "${'$'}{COMP_LINE:0:COMP_POINT}" </dev/null 2>/dev/null)
   case $kind in
     open) compopt -o nospace ;;
@@ -77,25 +77,22 @@ _forge_complete() {
 }
 complete -o nosort -F _forge_complete forge 2>/dev/null || complete -F _forge_complete forge
 `,
-  zsh: String.raw`#compdef forge
+  zsh: `#compdef forge
 # forge: completion for zsh, after compinit.
 _forge() {
-  local kind= value shown
-  local -a values list words_before space
-  words_before=("${'$'}{(@Q)words[2,CURRENT-1]}")
+  local kind= value
+  local -a values words_before space
+  words_before=("\${(@Q)words[2,CURRENT-1]}")
   {
     IFS= read -r kind
-    while IFS=$'\t' read -r value shown; do
-      values+=("$value")
-      list+=("$shown")
-    done
-  } < <(command forge complete --shell=zsh --current="$PREFIX" -- "${'$'}{words_before[@]}" </dev/null 2>/dev/null)
-  [[ $PREFIX == --*=* ]] && compset -P 1 '*=' && values=("${'$'}{(@)values#--*=}")
+    while IFS= read -r value; do values+=("$value"); done
+  } < <(command forge complete --shell=zsh --current="$PREFIX" -- "\${words_before[@]}" </dev/null 2>/dev/null)
+  [[ $PREFIX == --*=* ]] && compset -P 1 '*=' && values=("\${(@)values#--*=}")
   [[ $kind == open ]] && space=(-S '')
   case $kind in
     files) _files ;;
     folders) _files -/ ;;
-    *) (( $#values )) && compadd "${'$'}{space[@]}" -o nosort -l -d list -a values ;;
+    *) (( $#values )) && compadd "\${space[@]}" -o nosort -a values ;;
   esac
 }
 if [ "$funcstack[1]" = _forge ]; then
@@ -136,10 +133,7 @@ Register-ArgumentCompleter -Native -CommandName forge -ScriptBlock {
     $forge = Get-Command forge -CommandType Application, ExternalScript | Select-Object -First 1
     & $forge complete --shell=powershell "--current=$wordToComplete" -- @before 2>$null |
         Select-Object -Skip 1 |
-        ForEach-Object {
-            $value, $shown, $note = $_ -split "\`t", 3
-            [System.Management.Automation.CompletionResult]::new($value, $shown, 'ParameterValue', $note)
-        }
+        ForEach-Object { [System.Management.Automation.CompletionResult]::new($_) }
 }
 `,
 };

@@ -1,12 +1,11 @@
 import type { LiveKind } from '../index.js';
-import type { Candidate } from './complete-shells.js';
 import { GROUPS } from './groups.js';
 import { type Flag, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from './options.js';
 import type { CommandSpec, OptionSpec, Values } from './spec.js';
 
 /** What may stand at the cursor. */
 export interface Offer {
-  candidates: Candidate[];
+  candidates: string[];
   /** Names of files are the shell's to complete. */
   paths: 'files' | 'folders' | null;
   /** Something has to follow at once: no space. */
@@ -18,7 +17,7 @@ export type LookUp = (
   kind: LiveKind,
   before: readonly string[],
   dir: string | undefined,
-) => Promise<Candidate[]>;
+) => Promise<string[]>;
 
 const NOTHING: Offer = { candidates: [], paths: null, isOpen: false };
 
@@ -61,20 +60,13 @@ async function helpWords(words: readonly string[]): Promise<Offer> {
   const { TOPICS } = await import('./help/topics.js');
   return {
     ...NOTHING,
-    candidates: [...groups(), ...TOPICS.map(([value, note]) => ({ value, note })), TOPIC_LIST],
+    candidates: [...groups(), ...TOPICS.map(([name]) => name), 'topics'],
   };
 }
 
-const TOPIC_LIST = { value: 'topics', note: 'What the topics of help are about' };
+const groups = (): string[] => GROUPS.filter(({ heading }) => heading !== null).map(({ name }) => name);
 
-const groups = (): Candidate[] =>
-  GROUPS.filter(({ heading }) => heading !== null).map(({ name, summary }) => ({
-    value: name,
-    note: summary,
-  }));
-
-const named = (specs: readonly CommandSpec[]): Candidate[] =>
-  specs.map(({ name, summary }) => ({ value: name, note: summary }));
+const named = (specs: readonly CommandSpec[]): string[] => specs.map(({ name }) => name);
 
 /** The commands below a group's name. */
 const others = (commands: readonly CommandSpec[], group: string | null): CommandSpec[] =>
@@ -158,25 +150,21 @@ async function offerOption(current: string, place: Place, find: Find): Promise<O
   const offer = await find(valuesOf(option.values, flag.value, place));
   return {
     ...offer,
-    candidates: offer.candidates.map(({ value: each, note }) => ({ value: `${name}=${each}`, note })),
+    candidates: offer.candidates.map((each) => `${name}=${each}`),
   };
 }
 
-function flags(place: Place, isLong: boolean): Candidate[] {
+function flags(place: Place, isLong: boolean): string[] {
   return known(place).flatMap((option) => {
     const { names } = flagOf(option);
     if (!option.many && names.some((name) => place.given.has(name))) return [];
-    const wanted = names.filter((name) => name.startsWith('--') === isLong);
-    return wanted.map((value) => ({ value, note: option.help }));
+    return names.filter((name) => name.startsWith('--') === isLong);
   });
 }
 
 /** A command's name, an argument; where neither can stand, a flag. */
 async function offerWord(place: Place, current: string, find: Find): Promise<Offer> {
-  if (place.group === null) {
-    const help = { value: 'help', note: 'Show help for a command or a topic' };
-    return { ...NOTHING, candidates: [...groups(), help] };
-  }
+  if (place.group === null) return { ...NOTHING, candidates: [...groups(), 'help'] };
   const isFirst = place.args.length === 0 && !place.isLiteral && !isBelow(place);
   const below = isFirst ? named(others(place.commands, place.group)) : [];
   const argument = argumentAt(place);
@@ -217,12 +205,10 @@ async function offerValues(values: Values, { args, dir }: Place, lookUp: LookUp)
   const { words = [], live = [], paths = null, mark = '' } = values;
   const found = await Promise.all(live.map((kind) => lookUp(kind, args, dir)));
   // What begins with a dash would be taken for an option.
-  const all = [...found.flat().filter(({ value }) => !value.startsWith('-')), ...words.map(bare)];
+  const all = [...found.flat().filter((value) => !value.startsWith('-')), ...words];
   return {
-    candidates: all.map(({ value, note }) => ({ value: `${value}${mark}`, note })),
+    candidates: all.map((value) => `${value}${mark}`),
     paths,
     isOpen: mark !== '',
   };
 }
-
-const bare = (value: string): Candidate => ({ value, note: '' });

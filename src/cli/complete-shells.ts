@@ -3,12 +3,6 @@ import { escapeControls } from '../core/text.js';
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** One thing that may stand at the cursor. */
-export interface Candidate {
-  value: string;
-  note: string;
-}
-
 /** What was typed up to the cursor. */
 export interface Typed {
   /** The words before the one at the cursor, without quotes. */

@@ -2,7 +2,6 @@ import { isAbsolute, resolve } from 'node:path';
 import { type LookUp, type Offer, offerAt } from './complete-position.js';
 import {
   bashWord,
-  type Candidate,
   isShowable,
   powershellWord,
   SHELLS,
@@ -18,23 +17,17 @@ const DEADLINE = 2000;
 /** More are no help to anybody. */
 const MOST = 1000;
 
-/** Of bash's ways to complete the one that only lists: `?`. */
-const LISTS = '63';
-
 interface Request {
   shell: Shell;
   typed: Typed;
   /** What readline would replace. */
   replaced: string;
-  /** How bash completes. */
-  type: string;
 }
 
 /**
  * `forge complete --shell=NAME --current=WORD -- WORDS…`: what a shell's script asks at each TAB, with the words in front
  * of the one at the cursor; bash hands over the line instead. The first line of the answer says what follows (`words`;
- * `open`: without a space behind; `files`, `folders`: the shell's own), each other one is a candidate, a tab, and what is
- * shown of it. Whatever goes wrong is not said: it would stand in the middle of somebody's command.
+ * `open`: without a space behind; `files`, `folders`: the shell's own), each other one is a candidate. Whatever goes wrong is not said: it would stand in the middle of somebody's command.
  */
 export async function runComplete(io: Io, argv: readonly string[]): Promise<number> {
   io.deadline?.(DEADLINE);
@@ -61,7 +54,7 @@ function readRequest(argv: readonly string[]): Request | null {
   const current = replaced.replace(/^['"]/, '');
   const typed =
     shell === 'bash' ? lineOf(words[0] ?? '') : { words, current, raw: replaced, quote: '' as const };
-  return typed && { shell, typed, replaced, type: read('type') };
+  return typed && { shell, typed, replaced };
 }
 
 /** Without the command's own name. */
@@ -83,37 +76,18 @@ function lookUpIn(io: Io): LookUp {
 
 const kindOf = ({ paths, isOpen }: Offer): string => paths ?? (isOpen ? 'open' : 'words');
 
-function linesOf({ candidates }: Offer, { shell, typed, replaced, type }: Request): string[] {
-  const known = unique(candidates.filter(({ value }) => isShowable(value)));
+function linesOf({ candidates }: Offer, { shell, typed, replaced }: Request): string[] {
+  const known = [...new Set(candidates.filter(isShowable))];
   // zsh and fish choose by themselves, and not by the beginning alone.
   const isMuch = known.length > MOST || shell === 'bash' || shell === 'powershell';
-  const all = (isMuch ? known.filter(({ value }) => value.startsWith(typed.current)) : known).slice(0, MOST);
-  if (shell === 'fish') return all.map(({ value, note }) => `${value}\t${note}`);
-  if (shell === 'zsh') return withNotes(all, '--').map((shown, i) => `${all[i]?.value}\t${shown}`);
-  if (shell === 'powershell')
-    return all.map(({ value, note }) => `${powershellWord(value)}\t${value}\t${note || value}`);
-  return bashLines(all, typed, replaced, type);
+  const all = (isMuch ? known.filter((value) => value.startsWith(typed.current)) : known).slice(0, MOST);
+  if (shell === 'powershell') return all.map(powershellWord);
+  return shell === 'bash' ? bashLines(all, typed, replaced) : all;
 }
 
-function unique(candidates: readonly Candidate[]): Candidate[] {
-  const seen = new Set<string>();
-  return candidates.filter(({ value }) => !seen.has(value) && seen.add(value));
-}
-
-function withNotes(candidates: readonly Candidate[], mark: string): string[] {
-  const width = Math.max(0, ...candidates.map(({ value }) => value.length));
-  return candidates.map(({ value, note }) =>
-    note === '' ? value : `${value.padEnd(width)}  ${mark} ${note}`,
-  );
-}
-
-/** Readline replaces only what stands behind the last `=` or `:`. It inserts what it lists, unless it only lists. */
-function bashLines(candidates: readonly Candidate[], typed: Typed, replaced: string, type: string): string[] {
+/** Readline replaces only what stands behind the last `=` or `:`. */
+function bashLines(candidates: readonly string[], typed: Typed, replaced: string): string[] {
   if (!typed.raw.endsWith(replaced)) return [];
   const cut = typed.raw.length - replaced.length;
-  const words = candidates.flatMap(({ value, note }) => {
-    const word = bashWord(value, typed)?.slice(cut);
-    return word === undefined ? [] : [{ value: word, note }];
-  });
-  return type === LISTS && words.length > 1 ? withNotes(words, '#') : words.map(({ value }) => value);
+  return candidates.flatMap((value) => bashWord(value, typed)?.slice(cut) ?? []);
 }

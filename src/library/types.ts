@@ -72,5 +72,5 @@ export type { StatusInput, StatusReport } from '../status/status.js';
 export type { Where } from '../status/where.js';
 export type { TrustItem } from '../trust/rules.js';
 export type { TrustReport } from '../trust/trust.js';
-export type { LiveKind, LiveValue } from './live-values.js';
+export type { LiveKind } from './live-values.js';
 export type { ToolName } from './tool-input.js';

@@ -111,14 +111,15 @@ describe('completion at a terminal', () => {
       expect(project.has('pwned')).toBe(false);
     });
 
-  it.skipIf(!canType || !has('bash'))('bash lists what a name stands for, and inserts it never', async () => {
+  it.skipIf(!canType || !has('bash'))('bash lists ids, and inserts none where several begin alike', async () => {
     const project = await hostileProject();
     const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show X-\t\t\t']);
     expect(words[0]?.at(-1)).toBe('X-');
-    expect(screen).toMatch(/^X-3.* # not_implemented: \$\(touch pwned\)/m);
+    expect(screen).toMatch(/^X-3/m);
+    expect(screen).not.toContain('not_implemented');
   });
 
-  it.skipIf(!has('fish'))('fish shows candidates with their meaning', async () => {
+  it.skipIf(!has('fish'))('fish takes commands from the script', async () => {
     const project = await hostileProject();
     const script = `${runBinary(project.dir, ['complete', 'fish']).stdout}\ncomplete -C 'forge fea'\n`;
     const bin = project.path('bin');
@@ -135,7 +136,7 @@ describe('completion at a terminal', () => {
       encoding: 'utf8',
       env: { ...process.env, ...SLOW_MOTION, PATH: `${bin}:${process.env.PATH}` },
     });
-    expect(stdout).toBe('feature\tKeep the feature list; verify features by their tests\n');
+    expect(stdout).toBe('feature\n');
   });
 
   it.skipIf(!canType || !has('bash'))('a ./forge that came with a clone is not run', async () => {

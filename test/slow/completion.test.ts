@@ -111,13 +111,16 @@ describe('completion at a terminal', () => {
       expect(project.has('pwned')).toBe(false);
     });
 
-  it.skipIf(!canType || !has('bash'))('bash lists ids, and inserts none where several begin alike', async () => {
-    const project = await hostileProject();
-    const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show X-\t\t\t']);
-    expect(words[0]?.at(-1)).toBe('X-');
-    expect(screen).toMatch(/^X-3/m);
-    expect(screen).not.toContain('not_implemented');
-  });
+  it.skipIf(!canType || !has('bash'))(
+    'bash lists ids, and inserts none where several begin alike',
+    async () => {
+      const project = await hostileProject();
+      const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show X-\t\t\t']);
+      expect(words[0]?.at(-1)).toBe('X-');
+      expect(screen).toMatch(/^X-3/m);
+      expect(screen).not.toContain('not_implemented');
+    },
+  );
 
   it.skipIf(!has('fish'))('fish takes commands from the script', async () => {
     const project = await hostileProject();

@@ -8,194 +8,74 @@ export interface GroupEntry {
   load(): Promise<{ group: Group }>;
 }
 
+type Listed = Readonly<Record<string, readonly [summary: string, load: GroupEntry['load']]>>;
+const under = (heading: GroupEntry['heading'], groups: Listed): GroupEntry[] =>
+  Object.entries(groups).map(([name, [summary, load]]) => ({ name, heading, summary, load }));
+
 /** The whole tool on one page. A group's file is loaded when it is used. */
 export const GROUPS: readonly GroupEntry[] = [
-  {
-    name: 'where',
-    heading: null,
-    summary: 'Show where you stand (forge without a command)',
-    load: () => import('../status/command-where.js'),
-  },
-  {
-    name: 'hook',
-    heading: null,
-    summary: 'Answer a hook of an agent (called by agents)',
-    load: () => import('../hooks/command-hook.js'),
-  },
-  {
-    name: 'init',
-    heading: 'Start',
-    summary: 'Create or repair the .forge/ folder',
-    load: () => import('../init/command.js'),
-  },
-  {
-    name: 'status',
-    heading: 'Start',
-    summary: 'Show how memory is: five parts, each green, yellow or red',
-    load: () => import('../status/command.js'),
-  },
-  {
-    name: 'session',
-    heading: 'Start',
-    summary: 'Start, end, list and resume sessions',
-    load: () => import('../session/command.js'),
-  },
-  {
-    name: 'briefing',
-    heading: 'Start',
-    summary: 'Show where the work stands, within a token budget',
-    load: () => import('../session/command-briefing.js'),
-  },
-  {
-    name: 'progress',
-    heading: 'Every day',
-    summary: "Write the session's log",
-    load: () => import('../session/command-progress.js'),
-  },
-  {
-    name: 'focus',
-    heading: 'Every day',
-    summary: 'Set the current task, files and blockers',
-    load: () => import('../session/command-focus.js'),
-  },
-  {
-    name: 'kfr',
-    heading: 'Every day',
-    summary: 'Keep working memory: what must be right in the next few turns',
-    load: () => import('../kfr/command.js'),
-  },
-  {
-    name: 'next',
-    heading: 'Every day',
-    summary: 'Show which task comes next, and why',
-    load: async () => ({ group: (await import('../feature/command.js')).nextGroup }),
-  },
-  {
-    name: 'feature',
-    heading: 'Every day',
-    summary: 'Keep the feature list; verify features by their tests',
-    load: () => import('../feature/command.js'),
-  },
-  {
-    name: 'checkpoint',
-    heading: 'Every day',
-    summary: 'Mark a verified state to come back to',
-    load: () => import('../checkpoint/command.js'),
-  },
-  {
-    name: 'recover',
-    heading: 'Every day',
-    summary: 'Run what the last checkpoint proved; go on, or roll back to it',
-    load: () => import('../recover/command.js'),
-  },
-  {
-    name: 'undo',
-    heading: 'Every day',
-    summary: 'Take back the last recover, feature remove or session discard',
-    load: () => import('../undo/command.js'),
-  },
-  {
-    name: 'cycle',
-    heading: 'Every day',
-    summary: 'Run a command as one governed cycle',
-    load: () => import('../cycle/command.js'),
-  },
-  {
-    name: 'loop',
-    heading: 'Every day',
-    summary: 'Run governed cycles, one after the other',
-    load: () => import('../cycle/command-loop.js'),
-  },
-  {
-    name: 'commit',
-    heading: 'Every day',
-    summary: 'Commit in the protocol; check messages',
-    load: () => import('../commit/command.js'),
-  },
-  {
-    name: 'knowledge',
-    heading: 'What is known',
-    summary: 'Keep what was learned, and the invariants',
-    load: () => import('../knowledge/command.js'),
-  },
-  {
-    name: 'architecture',
-    heading: 'What is known',
-    summary: 'Show and edit what the system is, and must stay',
-    load: async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
-  },
-  {
-    name: 'note',
-    heading: 'What is known',
-    summary: 'Keep notes for good',
-    load: () => import('../note/command.js'),
-  },
-  {
-    name: 'memory',
-    heading: 'What is known',
-    summary: 'Record cycles; verify, repair and keep the ledgers',
-    load: () => import('../ledger/command.js'),
-  },
-  {
-    name: 'guard',
-    heading: 'What is known',
-    summary: 'Look for secrets and personal data',
-    load: () => import('../guard/command.js'),
-  },
-  {
-    name: 'agent',
-    heading: 'Set-up',
-    summary: 'Wire forge into coding agents',
-    load: () => import('../agent/command.js'),
-  },
-  {
-    name: 'doctor',
-    heading: 'Set-up',
-    summary: 'Find out what is wrong, and what to type',
-    load: () => import('../doctor/command.js'),
-  },
-  {
-    name: 'mcp',
-    heading: 'Set-up',
-    summary: 'Serve agents by the Model Context Protocol',
-    load: () => import('../mcp/command.js'),
-  },
-  {
-    name: 'hooks',
-    heading: 'Set-up',
-    summary: 'Install, remove and show git hooks',
-    load: () => import('../hooks/command.js'),
-  },
-  {
-    name: 'ci',
-    heading: 'Set-up',
-    summary: 'Check commits, memory, secrets, features, checkpoints in CI',
-    load: () => import('../ci/command.js'),
-  },
-  {
-    name: 'trust',
-    heading: 'Set-up',
-    summary: 'Show and approve what this repository may run here',
-    load: () => import('../trust/command.js'),
-  },
-  {
-    name: 'config',
-    heading: 'Set-up',
-    summary: 'Read and change settings',
-    load: () => import('../config/command.js'),
-  },
-  {
-    name: 'schema',
-    heading: 'Set-up',
-    summary: 'Print the JSON Schema of a file format',
-    load: () => import('./command-schema.js'),
-  },
-  {
-    name: 'complete',
-    heading: 'Set-up',
-    summary: 'Complete commands, ids and files at TAB in your shell',
-    load: () => import('./command-complete.js'),
-  },
+  ...under(null, {
+    where: ['Show where you stand (forge without a command)', () => import('../status/command-where.js')],
+    hook: ['Answer a hook of an agent (called by agents)', () => import('../hooks/command-hook.js')],
+  }),
+  ...under('Start', {
+    init: ['Create or repair the .forge/ folder', () => import('../init/command.js')],
+    status: [
+      'Show how memory is: five parts, each green, yellow or red',
+      () => import('../status/command.js'),
+    ],
+    session: ['Start, end, list and resume sessions', () => import('../session/command.js')],
+    briefing: [
+      'Show where the work stands, within a token budget',
+      () => import('../session/command-briefing.js'),
+    ],
+  }),
+  ...under('Every day', {
+    progress: ["Write the session's log", () => import('../session/command-progress.js')],
+    focus: ['Set the current task, files and blockers', () => import('../session/command-focus.js')],
+    kfr: ['Keep working memory: what must be right in the next few turns', () => import('../kfr/command.js')],
+    next: [
+      'Show which task comes next, and why',
+      async () => ({ group: (await import('../feature/command.js')).nextGroup }),
+    ],
+    feature: ['Keep the feature list; verify features by their tests', () => import('../feature/command.js')],
+    checkpoint: ['Mark a verified state to come back to', () => import('../checkpoint/command.js')],
+    recover: [
+      'Run what the last checkpoint proved; go on, or roll back to it',
+      () => import('../recover/command.js'),
+    ],
+    undo: [
+      'Take back the last recover, feature remove or session discard',
+      () => import('../undo/command.js'),
+    ],
+    cycle: ['Run a command as one governed cycle', () => import('../cycle/command.js')],
+    loop: ['Run governed cycles, one after the other', () => import('../cycle/command-loop.js')],
+    commit: ['Commit in the protocol; check messages', () => import('../commit/command.js')],
+  }),
+  ...under('What is known', {
+    knowledge: ['Keep what was learned, and the invariants', () => import('../knowledge/command.js')],
+    architecture: [
+      'Show and edit what the system is, and must stay',
+      async () => ({ group: (await import('../knowledge/command.js')).architectureGroup }),
+    ],
+    note: ['Keep notes for good', () => import('../note/command.js')],
+    memory: ['Record cycles; verify, repair and keep the ledgers', () => import('../ledger/command.js')],
+    guard: ['Look for secrets and personal data', () => import('../guard/command.js')],
+  }),
+  ...under('Set-up', {
+    agent: ['Wire forge into coding agents', () => import('../agent/command.js')],
+    doctor: ['Find out what is wrong, and what to type', () => import('../doctor/command.js')],
+    mcp: ['Serve agents by the Model Context Protocol', () => import('../mcp/command.js')],
+    hooks: ['Install, remove and show git hooks', () => import('../hooks/command.js')],
+    ci: ['Check commits, memory, secrets, features, checkpoints in CI', () => import('../ci/command.js')],
+    trust: ['Show and approve what this repository may run here', () => import('../trust/command.js')],
+    config: ['Read and change settings', () => import('../config/command.js')],
+    schema: ['Print the JSON Schema of a file format', () => import('./command-schema.js')],
+    complete: [
+      'Complete commands, ids and files at TAB in your shell',
+      () => import('./command-complete.js'),
+    ],
+  }),
 ];
 
 export const EXIT_CODE_HELP = [

@@ -2,7 +2,7 @@ import { AGENT_NAMES, isAgent } from '../agent/agents.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, harmless, type Style } from '../cli/style.js';
 import { refused, usage } from '../core/error.js';
-import { oneLine, plural } from '../core/text.js';
+import { oneLine } from '../core/text.js';
 import {
   applyFixes,
   type Diagnosis,
@@ -13,9 +13,6 @@ import {
   findSymptoms,
   planFixes,
 } from '../index.js';
-
-/** A merge of thousands of records is not for reading: --json has all of it. */
-const MAX_CHOICES = 40;
 
 /** What --fix is about to do. */
 export const renderPlan = (fixes: readonly Fix[], style: Style): string =>
@@ -38,12 +35,10 @@ function fixBlock(fix: Fixed['fixes'][number], style: Style): string {
 }
 
 function fixLines(mark: string, fix: Omit<Fix, 'token'>, style: Style): string {
-  const shown = fix.choices.slice(0, MAX_CHOICES).map((choice) => choiceRow(choice, style));
-  const more = fix.choices.length - shown.length;
+  const rows = fix.choices.map((choice) => choiceRow(choice, style));
   return [
     `${mark} ${style.strong(fix.what)}`,
-    ...(shown.length > 0 ? [columns(shown, '    ')] : []),
-    ...(more > 0 ? [`    … ${plural(more, 'more choice')}: --json shows all`] : []),
+    ...(rows.length > 0 ? [columns(rows, '    ')] : []),
     `    ${style.dim('undo')}  ${style.command(fix.undo)}`,
   ].join('\n');
 }

@@ -1,17 +1,31 @@
 /** What needs no open `.forge/`, or makes one. */
 
+import type { World } from '../core/world.js';
 import { type Context, openContext } from '../project/project.js';
 import { type ForgeOptions, worldOf } from './forge.js';
 
+type InFolder<I, R> = (dir: string, world: World, input: I, dryRun: boolean) => Promise<R>;
+
+/** Binds a routine to a folder; it is loaded at the first call. */
+const inFolder =
+  <I, R>(load: () => Promise<InFolder<I, R>>) =>
+  async (dir: string, input: I = {} as I, options: ForgeOptions = {}): Promise<R> =>
+    (await load())(dir, worldOf(options), input, options.dryRun ?? false);
+
 /** Creates or repairs `.forge/` in the project that `dir` is in (LAY-01, LAY-02). */
-export async function initForge(
-  dir: string,
-  input: import('../init/init.js').InitInput = {},
-  options: ForgeOptions = {},
-) {
-  const { initialise } = await import('../init/init.js');
-  return await initialise(dir, worldOf(options), input, options.dryRun ?? false);
-}
+export const initForge = inFolder(async () => (await import('../init/init.js')).initialise);
+
+/**
+ * What is wrong with the set-up, and what to type. Works without a `.forge/`, and while memory is halted. Writes the
+ * ledger's views where they are missing.
+ */
+export const findSymptoms = inFolder(async () => (await import('../doctor/doctor.js')).findSymptoms);
+
+/** What can be fixed without a human's judgement, and how (LAY-09). Changes nothing. */
+export const planFixes = inFolder(async () => (await import('../doctor/fix.js')).planFixes);
+
+/** Makes the fixes that were confirmed, and returns what is still wrong. One that fails does not stop the others. */
+export const applyFixes = inFolder(async () => (await import('../doctor/fix.js')).applyFixes);
 
 /** Forge in a person's own files of coding agents (AGT-01): needs no `.forge/`. */
 export async function homeWiring(options: ForgeOptions & { warn?: (text: string) => void } = {}) {
@@ -27,16 +41,6 @@ export async function homeWiring(options: ForgeOptions & { warn?: (text: string)
 export async function inspectProject(dir: string, options: Pick<ForgeOptions, 'world'> = {}) {
   const world = worldOf(options);
   return await (await import('../init/init.js')).inspectProject(dir, world);
-}
-
-/** What is wrong with the set-up, and what to type. Works without a `.forge/`, and while memory is halted. Writes the ledger's views where they are missing. */
-export async function findSymptoms(
-  dir: string,
-  input: import('../doctor/doctor.js').DoctorInput = {},
-  options: Pick<ForgeOptions, 'world' | 'dryRun'> = {},
-) {
-  const { findSymptoms } = await import('../doctor/doctor.js');
-  return await findSymptoms(dir, worldOf(options), input, options.dryRun ?? false);
 }
 
 /**
@@ -57,25 +61,6 @@ export async function liveValues(
     // Some values are the same everywhere.
   }
   return await (await import('./live-values.js')).liveValues(context, kind, before);
-}
-
-/** What could be put right without a human's judgement, and how (LAY-09). Changes nothing. */
-export async function planFixes(
-  dir: string,
-  input: import('../doctor/doctor.js').DoctorInput = {},
-  options: Pick<ForgeOptions, 'world'> = {},
-) {
-  return (await import('../doctor/fix.js')).planFixes(dir, worldOf(options), input);
-}
-
-/** Puts it right, as far as it was agreed to, and says what is wrong still. A fix that fails keeps no other from being made. */
-export async function applyFixes(
-  dir: string,
-  input: import('../doctor/fix.js').FixInput = {},
-  options: Pick<ForgeOptions, 'world' | 'dryRun'> = {},
-) {
-  const world = worldOf(options);
-  return (await import('../doctor/fix.js')).applyFixes(dir, world, input, options.dryRun ?? false);
 }
 
 /** Calls a function of a module that is loaded at the first call. */

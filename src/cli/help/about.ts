@@ -122,7 +122,7 @@ export const ABOUT: Readonly<Record<string, About>> = {
     see: ['agents', 'doctor', 'mcp'],
   },
   doctor: {
-    text: 'Node, git, the folder, hooks, agents and memory: for each thing that is wrong what was seen, what was expected, and the command that puts it right. Without --fix it changes nothing.',
+    text: 'Node, git, the folder, hooks, agents and memory: for each thing that is wrong what was seen, what was expected, and the command that puts it right. Without --fix it writes nothing but views of the ledger that are missing.',
     see: ['agents', 'hooks'],
     exits: { '1': 'something blocks work' },
   },

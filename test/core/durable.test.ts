@@ -13,13 +13,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  createFile,
-  readPlain,
-  readTarget,
-  removeDrafts,
-  replaceFiles,
-} from '../../src/core/files.js';
+import { createFile, readPlain, readTarget, removeDrafts, replaceFiles } from '../../src/core/files.js';
 import { failure } from '../support/failure.js';
 import { makeFolder } from '../support/project.js';
 

@@ -6,11 +6,11 @@ import {
   replaceProjectFiles,
   requireWritable,
 } from '../core/project-file.js';
-import { deniedToBuilder } from '../core/role.js';
+import { deniedToBuilder, isBuilder } from '../core/role.js';
 import { checkInput } from '../core/schema.js';
 import { oneLine } from '../core/text.js';
 import type { World } from '../core/world.js';
-import { type Context, isBuilderWorld, requireSupervisor } from '../project/project.js';
+import { type Context, requireSupervisor } from '../project/project.js';
 import { AGENT_NAMES, AGENTS, type AgentName, isAgent, isHookOf } from './agents.js';
 import { isSame, type Part, type Wish } from './parts.js';
 import {
@@ -85,7 +85,7 @@ function placeFor(context: Context, input: WiringInput): Place {
 export function homeWiring(world: World, dryRun: boolean, warn: (text: string) => void) {
   const place = userPlace(world, { dryRun, warn });
   const changeHome = async (input: WiringInput, isInstall: boolean): Promise<WiringChange> => {
-    if (isBuilderWorld(world)) throw deniedToBuilder('how agents are wired');
+    if (isBuilder(world.env)) throw deniedToBuilder('how agents are wired');
     return change(place, checkInput(Input, input), isInstall);
   };
   return {

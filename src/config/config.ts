@@ -6,7 +6,7 @@ import { checkText } from '../core/text.js';
 import { setTomlValue } from '../core/toml.js';
 import { readFeatures } from '../feature/store.js';
 import { decodeConfig, parseSetting, readSetting, SETTINGS } from '../project/config.js';
-import { type Context, readConfig, requireSupervisor } from '../project/project.js';
+import { type Context, readConfig, refuseAgent, requireSupervisor } from '../project/project.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { approveTests, approveTyped, showTrust } from '../trust/trust.js';
 
@@ -35,6 +35,7 @@ export function setSetting(
   { name, value: text }: { name: string; value: string },
 ): Setting {
   requireSupervisor(context, 'config');
+  refuseAgent(context, 'Changing a setting');
   const value = parseSetting(name, text);
   if (typeof value === 'string' && value !== '') checkText(value, { what: name, lines: false });
   if (name === 'features.test_command' && value !== '') splitCommand(String(value));

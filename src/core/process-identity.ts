@@ -149,38 +149,6 @@ function lineOf(pid: number): string {
   return (told ?? readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trimEnd();
 }
 
-let cachedRoles: string[] | undefined;
-
-/**
- * What FORGE_ROLE was when the processes above this one were started, the nearest first. Linux alone says; whoever has
- * left the tree, or belongs to somebody else, is not seen.
- */
-export function rolesAbove(): string[] {
-  cachedRoles ??= process.platform === 'linux' ? findRoles() : [];
-  return cachedRoles;
-}
-
-function findRoles(): string[] {
-  const roles: string[] = [];
-  let pid = process.ppid;
-  for (let level = 0; level < MAX_ABOVE && pid > 0; level++) {
-    const variables = readText(`/proc/${pid}/environ`)?.split('\0') ?? [];
-    const role = variables.find((variable) => variable.startsWith('FORGE_ROLE='));
-    if (role !== undefined) roles.push(role.slice('FORGE_ROLE='.length));
-    pid = Number(statField(pid, PARENT) ?? 0);
-  }
-  return roles;
-}
-
-/** Whether this process is in the session that a command was started to lead, whatever that has become since. */
-export function isInSession({ pid, started, host, boot }: ProcessIdentity): boolean {
-  if (host !== hostId() || boot !== bootId()) return false;
-  const mine = process.platform === 'linux' ? statField(process.pid, SESSION) : String(groupOf(process.pid));
-  if (mine !== String(pid)) return false;
-  const leader = startOf(pid);
-  return leader === null || leader === started;
-}
-
 /** `gone` only when that is certain: no such process here, another start time, or another boot. */
 export function liveness(id: ProcessIdentity): Liveness {
   if (id.host !== hostId()) return 'unknown';

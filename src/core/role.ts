@@ -47,10 +47,6 @@ const AGENT_MARKS = [
 export const agentMark = (env: Record<string, string | undefined>): string | null =>
   AGENT_MARKS.find((name) => env[name]) ?? null;
 
-/** A process above this one was started as a builder: a child that unsets its own role is one all the same (LTM-12). */
-export const isBelowBuilder = (roles: readonly string[]): boolean =>
-  roles.some((role) => role.trim().toLowerCase() === 'builder');
-
 export const deniedToBuilder = (what: Reserved): ForgeError =>
   refused('role.denied', `A builder may not change ${what}; nothing was written.`, {
     hint: 'Whoever supervises this work does it, without FORGE_ROLE=builder.',

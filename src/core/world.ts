@@ -1,14 +1,5 @@
 import type { Activity, Holder, Liveness, ProcessIdentity } from './holder.js';
-import {
-  activityNow,
-  agentProcess,
-  isBelow,
-  isInSession,
-  liveness,
-  parent,
-  rolesAbove,
-  self,
-} from './process-identity.js';
+import { activityNow, agentProcess, isBelow, liveness, parent, self } from './process-identity.js';
 import { agentMark } from './role.js';
 
 /** What a routine may ask of its surroundings. Tests give another one. */
@@ -17,6 +8,8 @@ export interface World {
   env: NodeJS.ProcessEnv;
   /** True when a human is at a terminal (LTM-14). False in a process that an agent started, whatever it writes to. */
   terminal: boolean;
+  /** True when an agent asks: by its mark in the environment, through its hook or its MCP server. */
+  isAgent: boolean;
   /** This process, for locks. */
   self(): ProcessIdentity;
   /** Who would hold a session started now. */
@@ -27,10 +20,6 @@ export interface World {
   /** True when that process started this one, at whatever remove. */
   isBelow(id: ProcessIdentity): boolean;
   activity(): Activity;
-  /** FORGE_ROLE as the processes above this one were given it. Asked only where a builder would be refused. */
-  rolesAbove(): string[];
-  /** True when this process is of the session that the command leads, or led. */
-  isInSession(command: ProcessIdentity): boolean;
 }
 
 export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
@@ -38,18 +27,24 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
     now: () => new Date(),
     env,
     terminal: terminal && agentMark(env) === null,
+    isAgent: agentMark(env) !== null,
     self,
     holder: parent,
     liveness,
     agent: agentProcess,
     isBelow,
     activity: activityNow,
-    rolesAbove,
-    isInSession,
   };
 }
 
-/** The surroundings of a hook: sessions are held by the agent that runs it, in the conversation `id`. */
-export function agentWorld(world: World, id: string): World {
-  return { ...world, terminal: false, holder: () => ({ ...world.agent(), agent: id }) };
+/** The surroundings of an agent's server: nobody decides through it, and an approval of the environment is not the agent's. */
+export function servedWorld(world: World): World {
+  const { FORGE_TRUST: _, ...env } = world.env;
+  return { ...world, env, terminal: false, isAgent: true };
 }
+
+/** The surroundings of a hook: sessions are held by the agent that runs it, in the conversation `id`. */
+export const agentWorld = (world: World, id: string): World => ({
+  ...servedWorld(world),
+  holder: () => ({ ...world.agent(), agent: id }),
+});

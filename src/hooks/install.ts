@@ -10,7 +10,7 @@ import { type ProjectFile, replaceProjectFiles, requireWritable } from '../core/
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
 import { type ScopedSetting, setCommentChar } from '../git/config.js';
-import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
 import { bytesOf, isWithin, lookAtHooks, realCommonDir, type Scene, textOf } from './look.js';
 import {
   type HookPlan,
@@ -114,6 +114,7 @@ async function planInstall(
   { into = [], prepare }: HooksInput,
 ): Promise<{ scene: Scene; plans: HookPlan[]; changes: Change[] }> {
   requireSupervisor(context, 'config');
+  refuseAgent(context, "Changing git's hooks");
   const scene = await lookAtHooks(context);
   const plans = planHooks(scene.surroundings, prepare);
   requireConsent(plans, into);
@@ -201,6 +202,7 @@ function noteAll({ context, repository }: Scene, changes: readonly Change[]): vo
 /** Every file as it was before, byte for byte, and no file that was not there (GIT-03). */
 export async function uninstallHooks(context: Context): Promise<HooksReport> {
   requireSupervisor(context, 'config');
+  refuseAgent(context, "Changing git's hooks");
   const scene = await lookAtHooks(context);
   const { disk, layout, git } = context;
   const hooks = planHooks(scene.surroundings).map((plan) => ({

@@ -7,7 +7,8 @@ import { oneLine } from '../core/text.js';
 import { installGuard } from '../guard/guard.js';
 import { type Draft, findKeyed, type RecordRef, requireMemory, storeRecords } from '../ledger/memory.js';
 import type { Note } from '../note/note.js';
-import { type Context, hasPromotion, requireSupervisor, timestamp } from '../project/project.js';
+import { type Observed, observerOf } from '../project/observe.js';
+import { type Context, hasPromotion, madeBy, timestamp } from '../project/project.js';
 import { sessionName } from '../session/rules.js';
 import { requireRunning } from '../session/running.js';
 import { readKfr } from './kfr.js';
@@ -25,13 +26,19 @@ type PromotionIntent = z.infer<typeof PromotionIntent>;
 const INTENT: Format<PromotionIntent> = { name: 'promotion', version: '1.0', schema: PromotionIntent };
 
 /** KFR-10, AGN-025 §8: an entry becomes a durable note and leaves the KFR, in one step. */
-export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note> {
-  requireSupervisor(context, 'memory');
+/** A builder's becomes an observation of its cycle. */
+export async function promoteEntry(context: Context, { id }: { id: string }): Promise<Note | Observed> {
+  const observe = observerOf(context, 'memory');
   requireMemory(context);
   return context.disk.withLock(() => {
     const { disk, layout } = context;
     const { id: session } = requireRunning(context);
     const entry = findEntry(context, id);
+    if (observe) {
+      const observed = observe([entry.text]);
+      leaveKfr(context, { session, entry, at: timestamp(context) });
+      return observed;
+    }
     const intent: PromotionIntent = {
       schema_version: INTENT.version,
       op: 'kfr.promote',
@@ -78,14 +85,21 @@ function complete(context: Context, { session, entry, at }: PromotionIntent): No
   const key = createHash('sha256').update(`kfr\u0000${session}\u0000${id}`).digest('hex');
   const known = findKeyed(context, new Set([key])).get(key)?.records[0];
   const stored =
-    known ?? storeNote(context, { tier: 'note', kind: 'note', text, at, session, from: id, key });
-  const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
-  if (before.value.session === session && before.value.entries.some((other) => other.id === id)) {
-    const after = closeEntries(before.value, new Set([id]), 'promoted', at);
-    disk.replace(kfrFile(layout), encodeDocument(after), before.bytes);
-  }
+    known ??
+    storeNote(context, { tier: 'note', kind: 'note', text, at, session, from: id, key, ...madeBy(context) });
+  leaveKfr(context, { session, entry, at });
   disk.remove(promotionFile(layout));
-  return { id: stored?.id ?? '', text, at, session, from: id };
+  return { id: stored?.id ?? '', text, at, session, from: id, ...madeBy(context) };
+}
+
+function leaveKfr(
+  { disk, layout }: Context,
+  { session, entry: { id }, at }: Pick<PromotionIntent, 'session' | 'entry' | 'at'>,
+): void {
+  const before = disk.readDocument(KFR, kfrFile(layout), NO_KFR);
+  if (before.value.session !== session || before.value.entries.every((other) => other.id !== id)) return;
+  const after = closeEntries(before.value, new Set([id]), 'promoted', at);
+  disk.replace(kfrFile(layout), encodeDocument(after), before.bytes);
 }
 
 /** Completes a promotion that was cut in the middle, before anything else looks at notes or the KFR. */

@@ -2,7 +2,9 @@ import { type Call, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
 import { escapeControls, oneLine, plural } from '../core/text.js';
-import type { EditedArchitecture, Learning, NewLearning, ShownArchitecture } from '../index.js';
+import type { EditedArchitecture, Learning, NewLearning, Observed, ShownArchitecture } from '../index.js';
+import { describeObserved } from '../project/observe.js';
+import { describeLearning } from './rules.js';
 
 /** The part that agents get. */
 function fed({ invariants }: Pick<ShownArchitecture, 'invariants'>, style: Style): string {
@@ -36,14 +38,8 @@ export const architectureGroup: Group = {
   ],
 };
 
-const describe = (learning: Learning): string => {
-  if (learning.kind === 'invariant') return learning.text;
-  if (learning.kind === 'success') return `${learning.context} → ${learning.approach}`;
-  return `${learning.context}: ${learning.issue}${learning.resolution === '' ? '' : ` → ${learning.resolution}`}`;
-};
-
 const line = (learning: Learning, style: Style): string =>
-  `${style.dim(learning.id)}  ${learning.kind.padEnd(9)}  ${escapeControls(oneLine(describe(learning), 400))}`;
+  `${style.dim(learning.id)}  ${learning.kind.padEnd(9)}  ${escapeControls(oneLine(describeLearning(learning), 400))}`;
 
 function renderList({ learnings }: { learnings: Learning[] }, style: Style): string {
   if (learnings.length === 0) return 'Nothing yet. Add with: forge knowledge add success "…" --context "…"';
@@ -67,7 +63,7 @@ async function toLearning(call: Call, kind: string, argument: string): Promise<N
 
 export const group: Group = {
   commands: [
-    command<{ learning: Learning; duplicate: boolean }>({
+    command<{ learning: Learning; duplicate: boolean } | Observed>({
       name: 'add',
       args: ['<kind>', '<text>'],
       values: { kind: { words: ['success', 'failure', 'invariant'] } },
@@ -81,8 +77,10 @@ export const group: Group = {
       writes: true,
       run: async (call, kind, text) =>
         call.forge().knowledge.add(await toLearning(call, kind as string, text as string)),
-      render: ({ learning, duplicate }, style) =>
-        `${line(learning, style)}${duplicate ? '  (known already)' : ''}`,
+      render: (value, style) =>
+        'observed' in value
+          ? describeObserved(value.observed)
+          : `${line(value.learning, style)}${value.duplicate ? '  (known already)' : ''}`,
     }),
     command<{ learnings: Learning[] }>({
       name: 'list',

@@ -3,8 +3,10 @@ import { readEntries, updateEntries } from '../core/entries.js';
 import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
-import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+import { type Observed, observerOf } from '../project/observe.js';
+import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
 import {
+  describeLearning,
   forget,
   LEARNED_LIST,
   type Learning,
@@ -22,17 +24,25 @@ const LearningInput = z.discriminatedUnion('kind', [
 ]);
 
 /** KNO-01. The same thing learned twice is stored once. */
-export function addLearning(context: Context, raw: NewLearning): { learning: Learning; duplicate: boolean } {
-  requireSupervisor(context, 'knowledge');
+/** A builder's becomes an observation of its cycle. */
+export function addLearning(
+  context: Context,
+  raw: NewLearning,
+): { learning: Learning; duplicate: boolean } | Observed {
+  const observe = observerOf(context, 'knowledge');
   const entry = checkInput(LearningInput, raw);
   const { kind: _kind, ...texts } = entry;
   for (const [field, text] of Object.entries(texts))
     if (field !== 'resolution' || text !== '') checkText(text, { what: `The ${field}` });
+  if (observe) return observe([toPattern(entry)]);
   return keepLearnings(context, [entry], timestamp(context))[0] as {
     learning: Learning;
     duplicate: boolean;
   };
 }
+
+/** A pattern as a cycle observes it: without a context that says nothing. */
+const toPattern = (entry: NewLearning): string => describeLearning(entry).replace(/^any task(: | → )/, '');
 
 /** Stores what is not known yet, in one step. */
 export function keepLearnings(
@@ -43,7 +53,7 @@ export function keepLearnings(
   const kept: { learning: Learning; duplicate: boolean }[] = [];
   updateEntries(context, LEARNED_LIST, (before) =>
     entries.reduce((known, entry) => {
-      const { stored, ...result } = learn(known, entry, at);
+      const { stored, ...result } = learn(known, { ...entry, ...madeBy(context) }, at);
       kept.push(result);
       return stored;
     }, before),

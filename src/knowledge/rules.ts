@@ -39,10 +39,11 @@ const StoredLearning = z.discriminatedUnion('kind', [
 export type StoredLearning = z.infer<typeof StoredLearning>;
 
 /** One learned thing, as commands list it. */
-export type Learning =
+export type Learning = { by?: 'agent' } & (
   | { kind: 'success'; id: string; context: string; approach: string; learned_at: string }
   | { kind: 'failure'; id: string; context: string; issue: string; resolution: string; learned_at: string }
-  | { kind: 'invariant'; id: string; text: string };
+  | { kind: 'invariant'; id: string; text: string }
+);
 
 export type NewLearning =
   | { kind: 'success'; context: string; approach: string }
@@ -64,6 +65,13 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 /** The id of a learning: the same content has the same one on every machine. */
 const idOf = (learning: NewLearning): string =>
   digest([learning.kind, ...partsOf(learning).map(normalise)].join('\u0000')).slice(0, 10);
+
+/** In one line, for people. */
+export function describeLearning(learning: NewLearning): string {
+  if (learning.kind === 'invariant') return learning.text;
+  if (learning.kind === 'success') return `${learning.context} → ${learning.approach}`;
+  return `${learning.context}: ${learning.issue}${learning.resolution === '' ? '' : ` → ${learning.resolution}`}`;
+}
 
 /** The learnings of all files, each once: two branches may have stored the same one. */
 export function listLearnings(stored: readonly StoredLearning[]): Learning[] {
@@ -109,7 +117,7 @@ const LEARNED: Format<StoredLearning> = {
 };
 
 function toView(stored: readonly StoredLearning[], standing: Knowledge | null): Knowledge {
-  const once = listLearnings(stored).map(({ id: _, ...learning }) => learning);
+  const once = listLearnings(stored).map(({ id: _, ...learning }) => withoutMark(learning as StoredLearning));
   const of = (wanted: string): object[] =>
     once.flatMap(({ kind, ...rest }) =>
       kind === wanted ? [{ ...rest, learned_at: 'learned_at' in rest ? rest.learned_at : '' }] : [],
@@ -119,6 +127,11 @@ function toView(stored: readonly StoredLearning[], standing: Knowledge | null): 
     patterns: { ...standing?.patterns, successful: of('success'), failed: of('failure') },
     invariants: once.flatMap((learning) => (learning.kind === 'invariant' ? [learning.text as string] : [])),
   } as Knowledge;
+}
+
+/** RFC-9060 has no field for who learned it. */
+function withoutMark({ by, ...learning }: StoredLearning): StoredLearning {
+  return (by === undefined || by === 'agent' ? learning : { ...learning, by }) as StoredLearning;
 }
 
 function fromView({ patterns, invariants }: Knowledge): StoredLearning[] {

@@ -1,7 +1,7 @@
-import { refused, usage } from '../core/error.js';
+import { usage } from '../core/error.js';
 import { agentMark, type Reserved } from '../core/role.js';
 import { checkText } from '../core/text.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { type Context, humanRequired, requireSupervisor } from '../project/project.js';
 
 /** Who decided, and why: kept for good in the audit ledger. */
 export interface Decision {
@@ -29,8 +29,8 @@ function requireHuman(context: Context, what: string, reserved: Reserved): void 
   const { terminal, env } = context.world;
   if (terminal) return;
   const mark = agentMark(env);
-  const why = mark === null ? 'there is no terminal' : `${mark} is set, so an agent runs this command`;
-  throw refused('human.required', `${what} needs a human's decision; ${why}.`, {
-    hint: 'ask a human to run this command at a terminal',
-  });
+  throw humanRequired(
+    what,
+    mark === null ? 'there is no terminal' : `${mark} is set, so an agent runs this command`,
+  );
 }

@@ -2,15 +2,15 @@ import { maskError, refuseFields } from '../cli/input-guard.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { version } from '../cli/version.js';
 import { toForgeError } from '../core/error.js';
-import { isBelowBuilder, isBuilder } from '../core/role.js';
-import { openForge, textGuard, toolInputs } from '../index.js';
+import { isBuilder } from '../core/role.js';
+import { openForge, servedWorld, textGuard, toolInputs } from '../index.js';
 import type { Host } from './host.js';
 
-/** Nobody at a terminal decides through an agent's server, whatever it was started from. */
 async function hostOf(call: Call): Promise<Host> {
-  const { cwd, world } = call;
+  const { cwd } = call;
+  const world = servedWorld(call.world);
   const { env } = world;
-  const open = () => openForge(cwd, { world: { ...world, terminal: false } });
+  const open = () => openForge(cwd, { world });
   let inputs: ReturnType<typeof toolInputs> | undefined;
   return {
     version: version(),
@@ -23,7 +23,7 @@ async function hostOf(call: Call): Promise<Host> {
     },
     guard: (fields, writes) => refuseFields(fields, { env, dir: cwd, writes, forge: open, records: writes }),
     clean: async (text) => (await textGuard.clean(text)).text,
-    isBuilder: isBuilder(env) || isBelowBuilder(world.rolesAbove()),
+    isBuilder: isBuilder(env),
     mask: async (error) => (await maskError(toForgeError(error))).toJSON() as never,
   };
 }

@@ -1,34 +1,39 @@
 import { command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine } from '../core/text.js';
-import type { Note } from '../index.js';
+import type { Note, Observed } from '../index.js';
+import { describeObserved } from '../project/observe.js';
 
-const row = ({ id, at, text }: Note, style: Style): string[] => [
+const row = ({ id, at, text, by }: Note, style: Style): string[] => [
   style.dim(id.slice(0, 12)),
   style.dim(style.time(at)),
-  oneLine(text, 200),
+  oneLine(by === undefined ? text : `${text} (by an agent)`, 200),
 ];
 
 export const group: Group = {
   commands: [
-    command<Note>({
+    command<Note | Observed>({
       name: 'add',
       args: ['<text>'],
       summary: 'Keep a note for good, in the ledger',
       example: 'forge note add "The staging database is rebuilt every Monday"',
       writes: true,
       run: async (call, text) => call.forge().note.add({ text: await call.text(text as string) }),
-      render: (note, style) => columns([row(note, style)]),
+      render: (note, style) =>
+        'observed' in note ? describeObserved(note.observed) : columns([row(note, style)]),
     }),
-    command<Note>({
+    command<Note | Observed>({
       name: 'promote',
       args: ['<kfr-id>'],
       summary: 'Turn an entry of working memory into a note for good',
       example: 'forge note promote kfr-3',
       writes: true,
       run: (call, id) => call.forge().note.promote({ id: id as string }),
-      render: ({ id, from, text }, style) =>
-        `${style.good('✓')} ${from} is the note ${style.strong(id.slice(0, 12))} now: ${oneLine(text, 200)}`,
+      render: (note, style) => {
+        if ('observed' in note) return describeObserved(note.observed);
+        const { id, from, text } = note;
+        return `${style.good('✓')} ${from} is the note ${style.strong(id.slice(0, 12))} now: ${oneLine(text, 200)}`;
+      },
     }),
     command<{ notes: Note[] }>({
       name: 'list',
@@ -46,8 +51,8 @@ export const group: Group = {
       summary: 'Show one note whole',
       example: 'forge note show 3fa9c1d2',
       run: (call, id) => call.forge().note.show({ id: id as string }),
-      render: ({ id, at, session, text }, style) =>
-        `${style.dim(`${id}  ${at}  ${session ?? 'no session'}`)}\n${text}`,
+      render: ({ id, at, session, text, by }, style) =>
+        `${style.dim(`${id}  ${at}  ${session ?? 'no session'}${by === undefined ? '' : '  by an agent'}`)}\n${text}`,
     }),
   ],
 };

@@ -3,7 +3,8 @@ import { usage } from '../core/error.js';
 import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { type Identified, readRecords, requireMemory, storeRecords } from '../ledger/memory.js';
-import { type Context, requireSupervisor, timestamp } from '../project/project.js';
+import { type Observed, observerOf } from '../project/observe.js';
+import { type Context, madeBy, timestamp } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 
 /** A Memory Note: durable, and the target of KFR promotion (KNO-02). */
@@ -13,17 +14,21 @@ export interface Note {
   at: string;
   session: string | null;
   from?: string;
+  /** Written by an agent. */
+  by?: 'agent';
 }
 
 export const NoteInput = z.strictObject({ text: z.string() });
 
-export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note> {
-  requireSupervisor(context, 'memory');
+/** A builder's becomes an observation of its cycle. */
+export async function addNote(context: Context, raw: z.infer<typeof NoteInput>): Promise<Note | Observed> {
+  const observe = observerOf(context, 'memory');
   const text = checkText(checkInput(NoteInput, raw).text, { what: 'The note' });
+  if (observe) return observe([text]);
   requireMemory(context);
   const at = timestamp(context);
-  const [stored] = storeRecords(context, [{ tier: 'note', kind: 'note', text, at }]);
-  return { id: stored?.id ?? '', text, at, session: readRunning(context)?.id ?? null };
+  const [stored] = storeRecords(context, [{ tier: 'note', kind: 'note', text, at, ...madeBy(context) }]);
+  return { id: stored?.id ?? '', text, at, session: readRunning(context)?.id ?? null, ...madeBy(context) };
 }
 
 /** Oldest first. */
@@ -34,13 +39,14 @@ export async function listNotes(context: Context): Promise<{ notes: Note[]; warn
 const readNotes = (context: Context): Note[] => readRecords(context, 'note').map(toNote);
 
 function toNote({ id, record }: Identified): Note {
-  const { text, at, session, from } = record;
+  const { text, at, session, from, by } = record;
   return {
     id,
     text: String(text ?? ''),
     at: at ?? '',
     session: session ?? null,
     ...(typeof from === 'string' ? { from } : {}),
+    ...(by === 'agent' ? { by } : {}),
   };
 }
 

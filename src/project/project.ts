@@ -1,15 +1,14 @@
 import { readHint, writeHint } from '../core/cache.js';
 import { conflictLines } from '../core/conflict-marks.js';
 import { Disk } from '../core/disk.js';
-import { corrupted, usage } from '../core/error.js';
+import { corrupted, refused, usage } from '../core/error.js';
 import { unreliableFileSystem } from '../core/file-system.js';
-import type { Activity, ProcessIdentity } from '../core/holder.js';
+import type { Activity } from '../core/holder.js';
 import type { LockPolicy } from '../core/lock.js';
 import {
   activityFile,
   checkpointWorkFolder,
   configFile,
-  cycleFile,
   hookScript,
   type Layout,
   layoutOf,
@@ -17,7 +16,7 @@ import {
   recoverFile,
   shown,
 } from '../core/paths.js';
-import { deniedToBuilder, isBelowBuilder, isBuilder, type Reserved } from '../core/role.js';
+import { agentMark, deniedToBuilder, isBuilder, type Reserved } from '../core/role.js';
 import { decodeUtf8 } from '../core/schema.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
@@ -140,22 +139,31 @@ export async function mainBranch(context: Context): Promise<string | null> {
 
 export { isHalted, refuseHalted } from './halt.js';
 
-/** Throws exit 3 `role.denied` when this process is a BUILDER, or below one. */
+/** Whether this process works for a cycle, which judges it. */
+export const isBuilding = ({ world }: Context): boolean => isBuilder(world.env);
+
+/** Exit 3 `role.denied` for a builder: a governance breach. */
 export function requireSupervisor(context: Context, what: Reserved): void {
   if (isBuilding(context)) throw deniedToBuilder(what);
 }
 
-/** Where there is no `.forge/` to look into. */
-export const isBuilderWorld = (world: World): boolean =>
-  isBuilder(world.env) || isBelowBuilder(world.rolesAbove());
-
-/** Looks at the processes above, so it is asked only where a builder is refused something. */
-export function isBuilding({ disk, world }: Context): boolean {
-  if (isBuilderWorld(world)) return true;
-  // A cycle's command may become another program, and so leave its role behind.
-  const command = readCycleCommand(disk);
-  return command !== null && world.isInSession(command);
+/** Exit 3 `human.required` for an agent too: it asks, and a human decides. */
+export function refuseAgent({ world }: Context, what: string): void {
+  if (!world.isAgent) return;
+  const mark = agentMark(world.env);
+  throw humanRequired(
+    what,
+    mark === null ? 'an agent asks' : `${mark} is set, so an agent runs this command`,
+  );
 }
+
+/** For what an agent writes into memory. */
+export const madeBy = ({ world }: Context): { by?: 'agent' } => (world.isAgent ? { by: 'agent' } : {});
+
+export const humanRequired = (what: string, why: string): Error =>
+  refused('human.required', `${what} needs a human's decision; ${why}.`, {
+    hint: 'ask a human to run this command at a terminal',
+  });
 
 export const timestamp = (context: Context): string => context.world.now().toISOString();
 
@@ -193,13 +201,3 @@ const readActivity = (layout: Layout): Activity | null => readHint<Activity>(act
 
 /** A hint for judging silence: without it a session counts as silent a little sooner. */
 const writeActivity = (layout: Layout, activity: Activity): void => writeHint(activityFile(layout), activity);
-
-/** The command of the cycle in progress; null without one, or if its mark cannot be read. */
-function readCycleCommand(disk: Disk): ProcessIdentity | null {
-  try {
-    const mark = JSON.parse(disk.read(cycleFile(disk.layout))?.toString('utf8') ?? '{}');
-    return typeof mark.command?.pid === 'number' ? mark.command : null;
-  } catch {
-    return null;
-  }
-}

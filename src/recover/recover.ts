@@ -8,7 +8,7 @@ import { type Git, must, PORCELAIN } from '../git/client.js';
 import { withoutLocalFilters } from '../git/config.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type RecordRef, storeAudit } from '../ledger/memory.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { type Context, refuseAgent, requireSupervisor } from '../project/project.js';
 import type { RecoverWatch } from './checks.js';
 import { finishRecovery } from './move.js';
 import {
@@ -66,6 +66,7 @@ export async function recover(
     throw refused('recover.unconfirmed', 'Nothing was changed. Confirm with --yes.', {
       hint: 'forge recover --plan  then  forge recover --yes',
     });
+  if (plan.decision === 'rollback') refuseAgent(context, 'Rolling back');
   await requireVerified(context);
   if (plan.decision === 'rollback') return rolledBack(plan, await rollBack(context, plan));
   const record = { kind: 'recovery', move: makeToken(8), action: 'continue', ...about(plan) };

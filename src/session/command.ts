@@ -12,6 +12,7 @@ import type {
   StartedSession,
 } from '../index.js';
 import { describeCandidate } from '../learning/proven.js';
+import { describeObserved } from '../project/observe.js';
 import { BRIEFING_OPTIONS, briefingInput } from './command-briefing.js';
 import { clock } from './command-progress.js';
 
@@ -115,11 +116,12 @@ async function texts(call: Call, words: readonly string[]): Promise<string[]> {
 }
 
 function renderEnd(
-  { session, archive, learned, cycle, candidates, expired, commit, commit_skipped }: EndedSession,
+  { session, archive, learned, observed, cycle, candidates, expired, commit, commit_skipped }: EndedSession,
   style: Style,
 ): string {
   const rows = [`${style.good('✓')} Session ${style.strong(session.id)} ended`];
   if (archive !== null) rows.push(`  archive  ${archive}`);
+  if (observed) rows.push(`  ${describeObserved(observed)}`);
   for (const learning of learned)
     if (learning.kind !== 'invariant')
       rows.push(

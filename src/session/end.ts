@@ -19,7 +19,8 @@ import { requireVerified, settleMemory } from '../ledger/integrity.js';
 import { ledgerOf } from '../ledger/memory.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
-import { type Context, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import { observerOf } from '../project/observe.js';
+import { type Context, isBuilding, readConfig, requireSupervisor, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
@@ -66,6 +67,8 @@ export interface EndedSession {
   cycle?: RecordedCycle & { classification: Classification | null };
   /** Open candidates, at most five: `--confirm` counts one again. */
   candidates: PatternCandidate[];
+  /** What a builder learned: its cycle decides. */
+  observed?: string[];
   /** KFR entries that were not promoted, and are gone with the session (KFR-14). */
   expired: Entry[];
   /** `unsigned`: why it has no signature although `[git] sign` asks for one. */
@@ -79,7 +82,8 @@ export interface EndedSession {
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
   const learnings = [...(input.learned ?? []), ...(input.failed ?? [])];
-  if (learnings.length + (input.confirm ?? []).length > 0) requireSupervisor(context, 'knowledge');
+  const observe = learnings.length > 0 ? observerOf(context, 'knowledge') : null;
+  if ((input.confirm ?? []).length > 0) requireSupervisor(context, 'knowledge');
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
@@ -95,7 +99,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     const kfr = readKfr(context);
     requireResolved(kfr, 'The session cannot end');
     const present = showFocus(context);
-    const plan = planEnd(context, session, input, present);
+    const plan = planEnd(context, session, observe ? { next: input.next } : input, present);
     refreshOrWarn(context);
     context.disk.replace(intentFile(context.layout), encodeDocument(plan));
     const ended = completeEnd(context, plan);
@@ -117,6 +121,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
     ...done,
+    ...observe?.(learnings),
     candidates: readLearned(context).candidates,
     expired,
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
@@ -164,7 +169,10 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
 function planEnd(context: Context, running: RunningSession, input: SessionEndInput, focus: Focus): EndIntent {
   const at = timestamp(context);
   const { learned = [], failed = [], confirm = [], next = null } = input;
-  const cycle = planCycle(context, running, focus, { learned, failed, confirm }, at);
+  // A builder's work is judged by its cycle.
+  const cycle = isBuilding(context)
+    ? null
+    : planCycle(context, running, focus, { learned, failed, confirm }, at);
   return {
     schema_version: INTENT.version,
     op: 'session.end',

@@ -10,7 +10,14 @@ import { initScript, shown, trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { readFeatures } from '../feature/store.js';
 import { identityOf } from '../git/repository.js';
-import { type Context, lockPolicy, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import {
+  type Context,
+  lockPolicy,
+  readConfig,
+  refuseAgent,
+  requireSupervisor,
+  timestamp,
+} from '../project/project.js';
 import {
   type Approval,
   CYCLE_COMMANDS,
@@ -61,6 +68,7 @@ export function requireTrust(context: Context, commands: readonly string[]): voi
 /** A person at a terminal approves what `shown` (its digest) listed; nobody else can (exit 3). */
 export function approveTrust(context: Context, input: { digest: string }): TrustReport {
   requireSupervisor(context, 'trust');
+  refuseAgent(context, 'Approving what this repository runs');
   if (!context.world.terminal)
     throw refused('trust.no_terminal', 'Only a person at a terminal can approve what this repository runs.', {
       hint: 'In CI: FORGE_TRUST=<the sha256 that "forge trust --show" prints>',
@@ -77,6 +85,7 @@ export function approveTrust(context: Context, input: { digest: string }): Trust
 /** Takes back every approval for this repository. */
 export function revokeTrust(context: Context): TrustReport {
   requireSupervisor(context, 'trust');
+  refuseAgent(context, 'Taking back what was approved');
   const { identity } = showTrust(context);
   if (!context.disk.dryRun) removePath(trustFile(stateHome(context.world.env), identity));
   return showTrust(context);

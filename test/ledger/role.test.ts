@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GROUPS } from '../../src/cli/groups.js';
 import { forgeError, forgeJson, type RunOptions, runForge } from '../support/forge.js';
@@ -144,10 +146,30 @@ describe('FORGE_ROLE=builder', () => {
     expect((await forgeJson<{ active: unknown }>(project, ['session', 'status'])).active).not.toBeNull();
   });
 
-  it('B-07 LTM-12 holds below a builder, whatever its own FORGE_ROLE is', async () => {
+  it('LTM-12 GOV-05 in a cycle what it wants to keep becomes an observation, and is no breach', async () => {
     const project = await ready();
-    const above = { rolesAbove: () => ['', 'supervisor', ' Builder'] };
-    await expectDenied(project, { env: { FORGE_ROLE: 'supervisor' }, world: above });
+    const file = join(project.dir, '..', `observed-${basename(project.dir)}`);
+    writeFileSync(file, '');
+    const env = { env: { ...BUILDER.env, FORGE_OBSERVATIONS: file } };
+    await forgeJson(project, ['kfr', 'patch', '--plan', 'use port 0']);
+    const { entries } = await forgeJson<{ entries: { id: string }[] }>(project, ['kfr', 'list']);
+    const id = entries[0]?.id as string;
+    for (const args of [
+      ['note', 'add', 'a'],
+      ['note', 'promote', id],
+      ['knowledge', 'add', 'success', 'b'],
+      ['knowledge', 'add', 'failure', 'c', '--context', 'in CI', '--resolution', 'port 0'],
+    ])
+      expect(await forgeJson(project, args, env)).toEqual({ observed: [expect.any(String)] });
+    const ended = await forgeJson(project, ['session', 'end', '--learned', 'd', '--failed', 'e'], env);
+    expect(ended).toMatchObject({ learned: [], observed: ['d', 'e'] });
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(
+      ['a', 'use port 0', 'b', 'in CI: c → port 0', 'd', 'e'].map((pattern) => ({ pattern })),
+    );
+    expect(await logOf(project, 'audit')).toEqual([]);
+    expect(await logOf(project, 'note')).toEqual([]);
+    expect((await forgeJson(project, ['knowledge', 'list'])).learnings).toEqual([]);
   });
 
   it('LTM-12 lets a builder read, write progress and focus, and verify features', async () => {
@@ -178,6 +200,43 @@ describe('FORGE_ROLE=builder', () => {
       all.includes(`${group} ${word}`) ? `${group} ${word}` : group,
     );
     expect(all.filter((name) => !known.includes(name) && !UNTRIED.includes(name))).toEqual([]);
+  });
+});
+
+const AGENT = { env: { CLAUDECODE: '1' } };
+
+describe('an agent', () => {
+  it('LTM-12 LTM-14 leaves to a human what decides: exit 3, no breach, nothing is written', async () => {
+    const project = await ready();
+    for (const args of [
+      ['config', 'set', 'briefing.budget', '500'],
+      ['trust', '--revoke'],
+      ['hooks', 'install'],
+      ['hooks', 'uninstall'],
+      ['guard', 'allow', 'abcdef', '--reason', 'x'],
+      ['memory', 'repair', '--reason', 'x'],
+      ['memory', 'redact', 'f'.repeat(64), '--reason', 'x'],
+      ['memory', 'override', 'freeze', '--reason', 'x'],
+      ['feature', 'edit', 'FORGE-001', '--status', 'passing', '--reason', 'x'],
+    ]) {
+      const error = await forgeError(project, args, { ...AGENT, terminal: true });
+      expect([args, error.exitCode, error.code]).toEqual([args, 3, 'human.required']);
+      expect(error.message).toContain('CLAUDECODE is set');
+    }
+    expect(changedPaths(project)).toEqual([]);
+    expect(await logOf(project, 'audit')).toEqual([]);
+  });
+
+  it('LTM-12 keeps notes and knowledge, marked as its own; knowledge.json has no mark', async () => {
+    const project = await ready();
+    await forgeJson(project, ['note', 'add', 'of a person']);
+    expect(await forgeJson(project, ['note', 'add', 'of an agent'], AGENT)).toMatchObject({ by: 'agent' });
+    await forgeJson(project, ['session', 'end', '--learned', 'x', '--no-commit'], AGENT);
+    const { notes } = await forgeJson<{ notes: { by?: string }[] }>(project, ['note', 'list']);
+    expect(notes.map(({ by }) => by)).toEqual([undefined, 'agent']);
+    const { learnings } = await forgeJson<{ learnings: object[] }>(project, ['knowledge', 'list']);
+    expect(learnings).toMatchObject([{ approach: 'x', by: 'agent' }]);
+    expect(project.read('.forge/memory/long-term/knowledge.json')).not.toContain('agent');
   });
 });
 

@@ -121,6 +121,20 @@ describe('forge recover', () => {
     expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
   });
 
+  it('LTM-12 GIT-06 an agent goes on by itself, and leaves a rollback to a human', async () => {
+    const project = await withCheckpoint();
+    const agent = { env: { CLAUDECODE: '1' } };
+    expect((await runForge(project, ['recover', '--yes'], agent)).exitCode).toBe(0);
+    await breakThings(project);
+    const before = files(project);
+    expect(await forgeError(project, ['recover', '--yes'], agent)).toMatchObject({
+      exitCode: 3,
+      code: 'human.required',
+      message: "Rolling back needs a human's decision; CLAUDECODE is set, so an agent runs this command.",
+    });
+    expect([files(project), (await backups(project)).backups]).toEqual([before, []]);
+  });
+
   it('GIT-06 for people: the table, what was done, and the way back', async () => {
     const project = await withCheckpoint();
     await breakThings(project);

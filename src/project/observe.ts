@@ -1,0 +1,52 @@
+import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { outside, systemCode } from '../core/error.js';
+import { deniedToBuilder, isBuilder, type Reserved } from '../core/role.js';
+import { oneLine } from '../core/text.js';
+import type { Context } from './project.js';
+
+/** What a builder wanted to keep: its cycle weighs it with the evidence, and decides. */
+export interface Observed {
+  observed: string[];
+}
+
+/**
+ * GOV-05: hands texts to the cycle that a builder works for. Null for everybody else, whose texts are kept. Exit 3
+ * `role.denied` for a builder without a cycle.
+ */
+export function observerOf(
+  { world, disk }: Context,
+  what: Reserved,
+): ((texts: readonly string[]) => Observed) | null {
+  if (!isBuilder(world.env)) return null;
+  const path = world.env.FORGE_OBSERVATIONS ?? '';
+  if (!isAbsolute(path)) throw deniedToBuilder(what);
+  return (texts) => {
+    const lines = texts.map((pattern) => `${JSON.stringify({ pattern })}\n`).join('');
+    if (!disk.dryRun) append(path, lines);
+    return { observed: [...texts] };
+  };
+}
+
+/** For people. */
+export const describeObserved = (texts: readonly string[]): string =>
+  `observations of this cycle, which decides what to keep: ${oneLine(texts.join('; '), 200)}`;
+
+const { O_APPEND, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = constants;
+
+function append(path: string, text: string): void {
+  let file: number | undefined;
+  try {
+    file = openSync(path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+    if (!fstatSync(file).isFile()) throw Object.assign(new Error('no file'), { code: 'EINVAL' });
+    writeSync(file, text);
+  } catch (cause) {
+    const why = systemCode(cause) ?? (cause as Error).message;
+    throw outside('observation.file', `FORGE_OBSERVATIONS, ${path}: ${why}; nothing was kept.`, {
+      file: path,
+      cause,
+    });
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}

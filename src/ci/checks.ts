@@ -16,7 +16,7 @@ import { glanceAtMemory, problemsOf } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { findTracked } from '../project/tracked.js';
-import { requireTrust } from '../trust/trust.js';
+import { requireTrust, trustValueOf } from '../trust/trust.js';
 import { type CiRange, describeRange, isFromFork } from './range.js';
 import { type CiCause, type CiFinding, type Looked, looked, skipped } from './rules.js';
 
@@ -153,9 +153,9 @@ export async function lookAtFeatures(context: Context, run: boolean, watch: Veri
   if (!run) return looked(detail, claims);
   const runs = new TestRuns(context, watch);
   for (const feature of passing) await runs.add(feature);
-  const findings = [...claims, ...runs.findings];
+  const findings = [...claims, ...runs.findings, ...runs.refusal()];
   // Only where nothing else is wrong: who may not run it has shown nothing against it.
-  const isRefused = claims.length === 0 && runs.findings.length === runs.refused;
+  const isRefused = claims.length === 0 && runs.findings.length === 0;
   return looked(`${detail}, the tests of ${runs.shown} run`, findings, isRefused ? 'refused' : 'findings');
 }
 
@@ -171,8 +171,10 @@ function claimOf(context: Context, feature: Feature): CiFinding[] {
 /** Features that name the same tests share one run. */
 class TestRuns {
   readonly findings: CiFinding[] = [];
-  refused = 0;
   shown = 0;
+  private readonly refused: string[] = [];
+  /** Of all that is to run. */
+  private readonly commands: string[] = [];
   private readonly known = new Map<string, ProcessRun | undefined>();
 
   constructor(
@@ -188,6 +190,7 @@ class TestRuns {
       this.findings.push({ message, fix: fixFor(feature), ...placeOf(this.context, feature) });
       return;
     }
+    this.commands.push(...commands);
     if (!this.mayRun(feature, commands)) return;
     const key = JSON.stringify(commands);
     if (!this.known.has(key))
@@ -207,13 +210,23 @@ class TestRuns {
       return true;
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind !== 'refused') throw error;
-      this.refused++;
-      const fix =
-        'FORGE_TRUST=<the sha256 that "forge trust --show" prints>, kept where no commit can change it';
-      const message = `${feature.id} was not run: ${error.message}`;
-      this.findings.push({ message, fix, ...placeOf(this.context, feature) });
+      this.refused.push(feature.id);
       return false;
     }
+  }
+
+  /** One value for all that this run would execute: features that are not to run do not change it. */
+  refusal(): CiFinding[] {
+    const { refused } = this;
+    if (refused.length === 0) return [];
+    const named = refused.length > 5 ? [...refused.slice(0, 5), '…'] : refused;
+    const value = trustValueOf(this.context, this.commands);
+    return [
+      {
+        message: `the tests of ${plural(refused.length, 'feature')} are not approved here, and were not run: ${named.join(', ')}`,
+        fix: `FORGE_TRUST=${value}   (a variable of the pipeline that no commit can change; read first: forge trust --show)`,
+      },
+    ];
   }
 }
 

@@ -4,7 +4,7 @@ import { isAbsolute, join } from 'node:path';
 
 /**
  * The variables that a command from the repository gets: where programs, homes and caches are, the locale, and how to
- * reach the network. No token is on this list.
+ * reach the network. No token is on this list, and addresses lose their password.
  */
 const PASSED = new RegExp(
   `^(${[
@@ -20,9 +20,17 @@ const PASSED = new RegExp(
 );
 
 export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
-  const passed = Object.entries(env).filter(([name, value]) => PASSED.test(name) && value !== undefined);
-  return Object.fromEntries(passed) as Record<string, string>;
+  const passed = Object.entries(env).flatMap(([name, value]) =>
+    PASSED.test(name) && value !== undefined ? [[name, ADDRESS.test(name) ? withoutPassword(value) : value]] : [],
+  );
+  return Object.fromEntries(passed);
 }
+
+const ADDRESS = /_proxy$|^goproxy$|registry$/i;
+
+/** Of `http://ada:secret@proxy:8080`, and of the same without a scheme, as curl takes it. */
+const withoutPassword = (value: string): string =>
+  value.replace(/((?:^|[\s,|])(?:[a-z][a-z0-9+.-]*:\/\/)?[^\s/:@,|]*):[^\s/,|]*(?=@)/gi, '$1');
 
 /** HOME; the home folder of the account when HOME is not absolute. */
 export const homeFolder = (env: NodeJS.ProcessEnv): string =>

@@ -24,8 +24,6 @@ export interface Tool {
   description: string;
   /** Changes nothing. */
   reads?: boolean;
-  /** LTM-12 denies it to a builder. */
-  supervisors?: boolean;
   run(forge: Forge, input: never, watch: Watch): Promise<unknown>;
   /** May take minutes: the calls after it do not wait. */
   lasts?: boolean;
@@ -39,7 +37,6 @@ export interface Tool {
 const tool = <I, V>(spec: {
   description: string;
   reads?: boolean;
-  supervisors?: boolean;
   lasts?: boolean;
   run(forge: Forge, input: I, watch: Watch): Promise<V>;
   text?(value: V): string;
@@ -54,7 +51,6 @@ export const TOOLS: Record<ToolName, Tool> = {
   }),
   session_note_promote: tool({
     description: 'Move a KFR entry that stays relevant beyond the task to durable Memory Notes.',
-    supervisors: true,
     run: (forge, input: { id: string }) => forge.note.promote(input),
   }),
   session_start: tool({
@@ -108,13 +104,11 @@ export const TOOLS: Record<ToolName, Tool> = {
   }),
   memory_record: tool({
     description: 'Record a cycle of work and how it went; patterns seen in 3 clean cycles become knowledge.',
-    supervisors: true,
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
     text: (value) => asData('learned', value),
   }),
   note_add: tool({
     description: 'Keep a note for good.',
-    supervisors: true,
     run: (forge, input: { text: string }) => forge.note.add(input),
   }),
 };
@@ -127,8 +121,7 @@ const idsOf = ({ results, regressed, not_run }: Reverified): object => ({
 });
 
 /** What a builder is denied is not offered to it (LTM-12). */
-export const offered = (host: Host, name: ToolName): boolean =>
-  !(host.isBuilder && TOOLS[name].supervisors === true);
+export const offered = (host: Host, name: ToolName): boolean => !host.isBuilder || name !== 'memory_record';
 
 async function verify(
   forge: Forge,

@@ -47,10 +47,23 @@ export function digestRunnable({ kind, name, content }: Runnable): string {
   return createHash('sha256').update(`${kind}\u0000${place}\u0000${content}`).digest('hex');
 }
 
-/** One digest over all that would run here: what FORGE_TRUST must be. */
-export function digestAll(runnables: readonly Runnable[]): string {
+/** One digest over all that would run in the repository that has this ledger, whatever their order. */
+export function digestAll(ledger: string, runnables: readonly Runnable[]): string {
   const digests = [...new Set(runnables.map(digestRunnable))].sort(compareText);
-  return createHash('sha256').update(digests.join('\n')).digest('hex');
+  return createHash('sha256')
+    .update([ledger, ...digests].join('\n'))
+    .digest('hex');
+}
+
+/** What FORGE_TRUST must be for these to run: a digest for each, so that one more changes none of the others. */
+export const trustValue = (ledger: string, runnables: readonly Runnable[]): string =>
+  [...new Set(runnables.map((each) => digestAll(ledger, [each])))].sort(compareText).join(',');
+
+/** Which of these a value of FORGE_TRUST approves: each by its own digest, or all by theirs. */
+export function approvedBy(value: string, ledger: string, all: readonly Runnable[]): (one: Runnable) => boolean {
+  const digests = new Set(value.split(/[\s,]+/).filter(Boolean));
+  if (digests.size === 0) return () => false;
+  return digests.has(digestAll(ledger, all)) ? () => true : (one) => digests.has(digestAll(ledger, [one]));
 }
 
 /** Where each stands against the approvals. */

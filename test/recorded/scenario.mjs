@@ -1155,7 +1155,7 @@ const ci = {
     { sh: 'git clone -q . ../clone' },
     { forge: 'ci --run', cwd: '../clone' },
     { forge: 'trust --show', cwd: '../clone', keep: { trusted: 'digest' } },
-    { forge: 'ci --run', cwd: '../clone', env: { FORGE_TRUST: '{trusted}' } },
+    { forge: 'ci --run', cwd: '../clone', env: { CI: '1', FORGE_TRUST: '{trusted}' } },
     { sh: 'git clone -q --depth 1 file://{repo} ../shallow' },
     { forge: 'ci', cwd: '../shallow' },
     { forge: 'doctor', cwd: '../shallow' },

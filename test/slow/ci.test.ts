@@ -242,8 +242,21 @@ describe('forge ci: each cause alone', () => {
     const refused = await ci(clone, ['--run']);
     expect([refused.exitCode, failed(refused)]).toEqual([3, ['features refused']]);
     const { digest } = await forgeJson<{ digest: string }>(clone, ['trust', '--show']);
-    expect((await ci(clone, ['--run'], { FORGE_TRUST: digest })).exitCode).toBe(1);
+    expect((await ci(clone, ['--run'], { FORGE_TRUST: digest })).exitCode).toBe(3);
+    expect((await ci(clone, ['--run'], { CI: '1', FORGE_TRUST: digest })).exitCode).toBe(1);
     expect((await ci(clone)).exitCode).toBe(0);
+    const value = /^FORGE_TRUST=(\S+) /.exec(refused.checks[3]?.findings.at(-1)?.fix ?? '')?.[1] as string;
+    await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'node -e 1']);
+    commit(project);
+    const later = cloneOf(project);
+    expect(failed(await ci(later, ['--run'], { CI: '1', FORGE_TRUST: value }))).toEqual(['features findings']);
+    await forgeJson(project, ['feature', 'verify', 'B']);
+    commit(project);
+    const both = await ci(cloneOf(project), ['--run'], { CI: '1', FORGE_TRUST: value });
+    expect(messages(both)).toEqual([
+      expect.stringMatching(/^A is marked passing and fails now/),
+      'the tests of 1 feature are not approved here, and were not run: B',
+    ]);
   });
 
   it('GIT-07 LTM-13 a check that fails by a bug of forge does not hide a secret that another found', async () => {

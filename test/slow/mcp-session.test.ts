@@ -16,6 +16,20 @@ async function ready(): Promise<Project> {
 const QUESTION = { op: 'add', kind: 'OpenQuestion', text: 'Which cookie holds the token?' };
 const GOAL = { op: 'replace', kind: 'Goal', text: 'Logout works' };
 
+describe('FORGE_TRUST', () => {
+  it('B-88 approves nothing for the server of an agent', async () => {
+    const project = await ready();
+    const { digest } = await forgeJson<{ digest: string }>(project, ['trust', '--show']);
+    await forgeJson(project, ['trust', '--revoke']);
+    const env = { CI: '1', FORGE_TRUST: digest };
+    const { call } = await connect(project, MODES[0], env);
+    const refused = await call('feature_verify', { ids: ['A'] });
+    expect([refused.isError, refused.structuredContent.error?.code]).toEqual([true, 'trust.needed']);
+    const shown = await forgeJson<{ trusted: boolean }>(project, ['trust', '--show'], { env });
+    expect(shown.trusted).toBe(true);
+  });
+});
+
 describe.each(MODES)('a client of the protocol (%s)', (mode) => {
   it('AGT-02 KFR-03 KFR-09 works a whole session without the command line', async () => {
     const project = await ready();
@@ -157,7 +171,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
 
 describe('a builder', () => {
   const BUILDER = { FORGE_ROLE: 'builder' };
-  const RESERVED = ['session_note_promote', 'memory_record', 'note_add'];
+  const RESERVED = ['memory_record'];
 
   it('B-84 LTM-12 is offered no tool that writes a tier; working memory is offered, and works', async () => {
     const project = await ready();
@@ -165,7 +179,7 @@ describe('a builder', () => {
     const names = (await client.listTools()).tools.map(({ name }) => name);
     expect(names.filter((name) => RESERVED.includes(name))).toEqual([]);
     expect(names).toContain('session_working_memory_update');
-    expect(names).toHaveLength(7);
+    expect(names).toHaveLength(9);
 
     await call('session_start');
     const patched = await call('session_working_memory_update', { operations: [GOAL] });

@@ -182,7 +182,13 @@ describe('the environment of a test', () => {
       DATABASE_URL: 'postgres://u:secret@h/db',
     };
 
-    expect(verify(project, { ...secrets, LC_ALL: 'C.UTF-8' })).toMatchObject({ status: 'passing' });
+    const proxies = {
+      HTTPS_PROXY: 'http://ada:secret@proxy:8080',
+      http_proxy: 'ada:secret@proxy:3128',
+      NO_PROXY: 'localhost,.corp:8080',
+      GOPROXY: 'https://ada:secret@go.corp/@v,direct',
+    };
+    expect(verify(project, { ...secrets, ...proxies, LC_ALL: 'C.UTF-8' })).toMatchObject({ status: 'passing' });
 
     const env = new Map(
       project
@@ -192,6 +198,12 @@ describe('the environment of a test', () => {
     );
     expect(Object.keys(secrets).filter((name) => env.has(name))).toEqual([]);
     expect(project.read('env.txt')).not.toContain('secret');
+    expect(Object.keys(proxies).map((name) => env.get(name))).toEqual([
+      'http://ada@proxy:8080',
+      'ada@proxy:3128',
+      'localhost,.corp:8080',
+      'https://ada@go.corp/@v,direct',
+    ]);
     expect(env.get('PATH')).toBe(process.env.PATH);
     expect(env.get('HOME')).toBe(process.env.HOME);
     expect(env.get('LC_ALL')).toBe('C.UTF-8');

@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Approval,
+  approvedBy,
   diffLines,
   digestAll,
   digestRunnable,
   judgeTrust,
   type Runnable,
+  trustValue,
 } from '../../src/trust/rules.js';
 
 const init: Runnable = { kind: 'file', name: '.forge/init.sh', content: '#!/bin/sh\nnpm ci\n' };
@@ -39,8 +41,9 @@ describe('digestRunnable', () => {
 describe('digestAll', () => {
   it('B-88 is the same whatever the order, and however often a command stands there', () => {
     const again = { ...test, name: 'feature B' };
-    expect(digestAll([init, test])).toBe(digestAll([again, test, init, test]));
-    expect(digestAll([init, test])).toMatch(/^[0-9a-f]{64}$/);
+    expect(digestAll('l', [init, test])).toBe(digestAll('l', [again, test, init, test]));
+    expect(digestAll('l', [init, test])).toMatch(/^[0-9a-f]{64}$/);
+    expect(digestAll('l', [init])).not.toBe(digestAll('m', [init]));
   });
 
   it('B-88 changes with each byte that would run', () => {
@@ -53,7 +56,24 @@ describe('digestAll', () => {
       [init, { ...test, content: 'npm tesT' }],
       [{ ...init, content: '' }, test],
     ];
-    expect(new Set(all.map(digestAll)).size).toBe(all.length);
+    expect(new Set(all.map((each) => digestAll('l', each))).size).toBe(all.length);
+  });
+});
+
+describe('approvedBy', () => {
+  const other: Runnable = { kind: 'command', name: 'feature B', content: 'npm run e2e' };
+  const approved = (value: string, ledger: string, all: Runnable[]): Runnable[] =>
+    all.filter(approvedBy(value, ledger, all));
+
+  it('B-88 takes the value of a part after something else was added, and no value of another repository', () => {
+    const value = trustValue('l', [init, test]);
+    expect(approved(value, 'l', [init, test])).toEqual([init, test]);
+    expect(approved(value, 'l', [init, test, other])).toEqual([init, test]);
+    expect(approved(`${value}, ${trustValue('l', [other])}`, 'l', [other, test])).toEqual([other, test]);
+    expect(approved(value, 'm', [init, test])).toEqual([]);
+    expect(approved(digestAll('l', [init, test]), 'l', [init, test])).toEqual([init, test]);
+    expect(approved(digestAll('l', [init, test]), 'l', [init, test, other])).toEqual([]);
+    expect(approved('', 'l', [])).toEqual([]);
   });
 });
 

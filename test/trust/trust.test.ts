@@ -120,16 +120,17 @@ describe('forge trust', () => {
     const { digest } = await forgeJson<Trust>(project, ['trust', '--show']);
     for (const wrong of ['', '1', 'true', digest.slice(1), digest.toUpperCase()])
       expect(
-        (await forgeError(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: wrong } })).code,
+        (await forgeError(project, ['feature', 'verify', 'A'], { env: { CI: '1', FORGE_TRUST: wrong } })).code,
       ).toBe('trust.needed');
-    expect(
-      (await runForge(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: digest } })).exitCode,
-    ).toBe(0);
+    for (const CI of ['', 'false'])
+      expect(
+        (await forgeError(project, ['feature', 'verify', 'A'], { env: { CI, FORGE_TRUST: digest } })).code,
+      ).toBe('trust.needed');
+    const inCi = { env: { CI: '1', FORGE_TRUST: digest } };
+    expect((await runForge(project, ['feature', 'verify', 'A'], inCi)).exitCode).toBe(0);
     project.git('clean', '-fdq', 'ran');
     project.write(featureFile('A'), project.read(featureFile('A')).replace('touch ran', 'touch ran again'));
-    expect(
-      (await forgeError(project, ['feature', 'verify', 'A'], { env: { FORGE_TRUST: digest } })).code,
-    ).toBe('trust.needed');
+    expect((await forgeError(project, ['feature', 'verify', 'A'], inCi)).code).toBe('trust.needed');
     expect(project.has('ran')).toBe(false);
   });
 

@@ -21,7 +21,9 @@ const PASSED = new RegExp(
 
 export function commandEnvironment(env: NodeJS.ProcessEnv): Record<string, string> {
   const passed = Object.entries(env).flatMap(([name, value]) =>
-    PASSED.test(name) && value !== undefined ? [[name, ADDRESS.test(name) ? withoutPassword(value) : value]] : [],
+    PASSED.test(name) && value !== undefined
+      ? [[name, ADDRESS.test(name) ? withoutPassword(value) : value]]
+      : [],
   );
   return Object.fromEntries(passed);
 }

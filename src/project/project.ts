@@ -21,6 +21,7 @@ import { decodeUtf8 } from '../core/schema.js';
 import type { World } from '../core/world.js';
 import { type Git, gitIn } from '../git/client.js';
 import { defaultBranch } from '../git/memory.js';
+import { refuseForeign } from '../git/owner.js';
 import { findForge, hasRemains, isLeftOut, projectRepository, type Repository } from '../git/repository.js';
 import type { ArchivedSession } from '../session/rules.js';
 import { type Config, decodeConfig, MAX_CONFIG_BYTES } from './config.js';
@@ -51,6 +52,7 @@ export interface Context {
 export function openContext(from: string, world: World, dryRun: boolean, patience?: number): Context {
   const found = findForge(from);
   if (!found) throw notAForge(from);
+  refuseForeign(found, world.env);
   return contextAt(found.root, found.repository, world, dryRun, patience);
 }
 

@@ -60,7 +60,11 @@ export const trustValue = (ledger: string, runnables: readonly Runnable[]): stri
   [...new Set(runnables.map((each) => digestAll(ledger, [each])))].sort(compareText).join(',');
 
 /** Which of these a value of FORGE_TRUST approves: each by its own digest, or all by theirs. */
-export function approvedBy(value: string, ledger: string, all: readonly Runnable[]): (one: Runnable) => boolean {
+export function approvedBy(
+  value: string,
+  ledger: string,
+  all: readonly Runnable[],
+): (one: Runnable) => boolean {
   const digests = new Set(value.split(/[\s,]+/).filter(Boolean));
   if (digests.size === 0) return () => false;
   return digests.has(digestAll(ledger, all)) ? () => true : (one) => digests.has(digestAll(ledger, [one]));

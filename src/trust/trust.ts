@@ -60,8 +60,12 @@ const approvalOfCi = ({ CI = '', FORGE_TRUST = '' }: NodeJS.ProcessEnv): string 
 /** The id of the ledger, which all clones share; '' in a checkout without it. */
 function readLedgerId({ disk, layout }: Context): string {
   const folder = ledgerFolder(layout);
-  const name = disk.list(folder).sort().find((each) => each.startsWith('init-'));
-  const line = name === undefined ? '' : (disk.read(join(folder, name))?.toString('utf8').split('\n')[0] ?? '');
+  const name = disk
+    .list(folder)
+    .sort()
+    .find((each) => each.startsWith('init-'));
+  const line =
+    name === undefined ? '' : (disk.read(join(folder, name))?.toString('utf8').split('\n')[0] ?? '');
   return /"ledger":"([0-9a-f]{64})"/.exec(line)?.[1] ?? '';
 }
 

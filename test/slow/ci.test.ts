@@ -249,7 +249,9 @@ describe('forge ci: each cause alone', () => {
     await forgeJson(project, ['feature', 'add', '--no-run', 'B', 'b', '--test', 'node -e 1']);
     commit(project);
     const later = cloneOf(project);
-    expect(failed(await ci(later, ['--run'], { CI: '1', FORGE_TRUST: value }))).toEqual(['features findings']);
+    expect(failed(await ci(later, ['--run'], { CI: '1', FORGE_TRUST: value }))).toEqual([
+      'features findings',
+    ]);
     await forgeJson(project, ['feature', 'verify', 'B']);
     commit(project);
     const both = await ci(cloneOf(project), ['--run'], { CI: '1', FORGE_TRUST: value });

@@ -188,7 +188,9 @@ describe('the environment of a test', () => {
       NO_PROXY: 'localhost,.corp:8080',
       GOPROXY: 'https://ada:secret@go.corp/@v,direct',
     };
-    expect(verify(project, { ...secrets, ...proxies, LC_ALL: 'C.UTF-8' })).toMatchObject({ status: 'passing' });
+    expect(verify(project, { ...secrets, ...proxies, LC_ALL: 'C.UTF-8' })).toMatchObject({
+      status: 'passing',
+    });
 
     const env = new Map(
       project

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { toForgeError, usage, withHint } from '../core/error.js';
-import { escapeControls } from '../core/text.js';
+import { escapeControls, jsonLine } from '../core/text.js';
 import { isGitHook } from '../hooks/shim.js';
 import { decodeInput, type Io } from './io.js';
 import type { Call, Invocation } from './spec.js';
@@ -42,7 +42,7 @@ async function report(error: unknown, io: Io, json: boolean): Promise<number> {
   const { fitScreen, screenAt } = await import('./screen.js');
   const known = await maskError(toForgeError(error));
   const write = (text: string): void => io.stderr.write(text);
-  if (json) write(`${JSON.stringify({ error: known })}\n`);
+  if (json) write(`${jsonLine({ error: known })}\n`);
   else {
     const shown = (text: string): string => fitScreen(text, screenAt(io.stderr, io.env));
     write(`${shown(`forge: ${escapeControls(known.message)}`)}\n`);
@@ -110,7 +110,7 @@ async function show(value: unknown, { spec, flags }: Invocation, call: Call, io:
   if (value === undefined) return;
   if (flags.json) {
     // In the log of a pipeline, text of somebody's that stands in it must not become a command (`##[error]`).
-    io.stdout.write(`${JSON.stringify(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
+    io.stdout.write(`${jsonLine(value).replace(/##(?=[\w.-]*\[)/g, '#\\u0023')}\n`);
     return;
   }
   const { harmless } = await import('./style.js');

@@ -20,8 +20,7 @@ const LIMITS: Record<string, string> = {
 /** A system error as exit 6 with the file and the limit named; not-a-file as exit 4. */
 export function diskError(error: unknown, path: string): ForgeError {
   const code = nameOf(error);
-  if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO' || code === 'EMLINK')
-    return notRegular(path, code);
+  if (code === 'ELOOP' || code === 'EISDIR' || code === 'ENXIO') return notRegular(path, code);
   const reason = code === 'ENOSPC' ? whyFull(path) : (LIMITS[code] ?? (error as Error).message);
   return outside(`disk.${code.toLowerCase()}`, `${path}: ${reason}.`, { file: path, cause: error });
 }
@@ -47,7 +46,6 @@ function whyFull(path: string): string {
 const KIND: Record<string, string> = {
   ELOOP: 'is a symbolic link',
   EISDIR: 'is a folder',
-  EMLINK: 'has several hard links',
 };
 
 function notRegular(path: string, code: string): ForgeError {
@@ -99,7 +97,6 @@ const isForgeError = (error: unknown): boolean => (error as Error).name === 'For
 function checkPlain(stat: fs.Stats, path: string, max: number): void {
   if (stat.isDirectory()) throw notRegular(path, 'EISDIR');
   if (!stat.isFile()) throw notRegular(path, 'ENXIO');
-  if (stat.nlink > 1) throw notRegular(path, 'EMLINK');
   if (stat.size > max)
     throw corrupted('file.too_large', `${path} has ${stat.size} bytes; ${max} are allowed.`, { file: path });
 }

@@ -56,6 +56,16 @@ export function escapeControls(text: string): string {
   return text.toWellFormed().replace(EVERY_HIDDEN, (char) => `<${codePoint(char)}>`);
 }
 
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+
+/** JSON in one line: the same value, with what no reader sees as `\uXXXX` (B-06). */
+export const jsonLine = (value: unknown): string =>
+  JSON.stringify(value).replace(INVISIBLE, (char) =>
+    [...Array(char.length).keys()]
+      .map((i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+
 /** One line for a list: controls escaped, line breaks and runs of space folded, cut at `max` characters. */
 export function oneLine(text: string, max = 200): string {
   if (text.length <= max && PLAIN_LINE.test(text)) return text;

@@ -1,6 +1,6 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { harmless, type Style } from '../cli/style.js';
-import { plural } from '../core/text.js';
+import { jsonLine, plural } from '../core/text.js';
 import type { CycleResult, LoopOptions } from '../index.js';
 import { commandOf, renderCycle, TIMEOUT, watchCycle } from './command.js';
 import { type LoopResult, loopExit } from './loop-rules.js';
@@ -47,7 +47,7 @@ function optionsOf(call: Call, words: readonly string[]): LoopOptions {
 async function run(call: Call, ...words: string[]): Promise<LoopResult> {
   const watch = watchCycle(call);
   const onCycle = (result: CycleResult): void => {
-    call.print(call.flags.json ? JSON.stringify(result) : `${renderCycle(harmless(result), call.style)}\n`);
+    call.print(call.flags.json ? jsonLine(result) : `${renderCycle(harmless(result), call.style)}\n`);
     for (const warning of result.warnings) call.say(`! ${harmless(warning)}`);
   };
   try {

@@ -73,6 +73,22 @@ async function prepared(): Promise<Project> {
   return project;
 }
 
+describe('--json', () => {
+  it('B-06 writes out what no reader sees: controls, changes of direction, invisible characters', async () => {
+    const project = await prepared();
+    const text = '\u{1f469}\u200d\u{1f52c} é 日本';
+    await forgeJson(project, ['progress', 'add', text]);
+    const shown = await runForge(project, ['progress', 'show', '--json']);
+    expect(shown.stdout).toContain('\u{1f469}\\u200d\u{1f52c} é 日本');
+    expect(JSON.stringify(JSON.parse(shown.stdout))).toContain(text);
+    project.git('commit', '--allow-empty', '-qm', 'evil \u202egpj.exe \u009b31m \u{e0041}\u007f');
+    const { stdout } = await runForge(project, ['briefing', '--json']);
+    expect(stdout).not.toMatch(/[\u007f-\u009f\u202e\u{e0041}]/u);
+    const missing = await runForge(project, ['feature', 'show', 'x\u202ey', '--json']);
+    expect([missing.exitCode, UNSAFE.test(missing.stderr.trimEnd())]).toEqual([2, false]);
+  });
+});
+
 describe('bad text', () => {
   it('B-11 each naughty string is stored byte for byte and read back, or refused with exit 2', async () => {
     const project = await prepared();

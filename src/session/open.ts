@@ -8,7 +8,7 @@ import { requireResolved } from '../kfr/rules.js';
 import { type Context, readConfig } from '../project/project.js';
 import { clearShortTerm, requireResumable } from './archive.js';
 import { type Around, allocate, createSession } from './create.js';
-import { archiveInterrupted, archiveLeft, holdsWork, refuseToForget } from './interruption.js';
+import { archiveInterrupted, archiveLeft, holdsWork, isWorth, refuseToForget } from './interruption.js';
 import { readProgressText } from './progress.js';
 import { type ArchivedSession, type RunningSession, sessionName } from './rules.js';
 import { holderHere, isLeftBehind, judgeRunning, readRunning, warnLost } from './running.js';
@@ -80,6 +80,11 @@ function settleRunning(
       `Session ${name} was interrupted and cannot be left`,
       `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
+  // SES-14: there is nothing in it to pick up.
+  if (input.resume === undefined && !isWorth(context)) {
+    clearShortTerm(context);
+    return null;
+  }
   const left = readKfr(context).entries.length;
   const archived = archiveInterrupted(context, running);
   const why = verdict.state === 'held' ? 'taken over' : verdict.why;

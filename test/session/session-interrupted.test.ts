@@ -41,6 +41,14 @@ describe('a session that was left behind', () => {
     });
   });
 
+  it('SES-14 SES-07 leaves no archive and no offer where nothing was done in it', async () => {
+    const project = await makeForge();
+    await start(project, at(ada, 0), '--goal', 'The work');
+    const next = await start(project, at(bob, 15, 'gone'));
+    expect([next.session.id, next.warnings]).toEqual(['2026-03-01-session-002', []]);
+    expect(readdirSync(project.path(SESSIONS)).filter((name) => name[0] !== '.')).toEqual([]);
+  });
+
   it('SES-07 without its record: what was done is kept, and begins no other session', async () => {
     const project = await makeForge();
     await start(project, at(ada, 0));
@@ -69,6 +77,7 @@ describe('a session that was left behind', () => {
   it('SES-07 at once after a restart, and on another host only after an hour', async () => {
     const project = await makeForge();
     await start(project, at(ada, 0));
+    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
     const rebooted = at(agent('bob', { boot: 'other' }), 1, 'gone', { boot: 'other', uptime: 5 });
     expect((await start(project, rebooted)).warnings.join()).toContain('restarted');
     const far = await makeForge();
@@ -125,6 +134,7 @@ describe('a session that was left behind', () => {
   it('SES-07 one that is discarded is offered no more', async () => {
     const project = await makeForge();
     const { session } = await start(project, at(ada, 0));
+    await forgeJson(project, ['progress', 'add', 'half of it'], { world: at(ada, 1) });
     await start(project, at(bob, 30, 'gone'));
     await forgeJson(project, ['session', 'end', '--no-commit'], { world: at(bob, 31) });
     const offer = `forge session start --resume ${session.id}`;

@@ -106,8 +106,6 @@ export const conflictsFolder = (layout: Layout): string => join(layout.state, 'c
 export const keptConflict = (layout: Layout, name: string): string => join(conflictsFolder(layout), name);
 /** What must be finished at the next start (session end in the middle). */
 export const intentFile = (layout: Layout): string => join(layout.state, 'intent.json');
-/** When each passing feature was run again here last: a hint. */
-export const reverifiedFile = (layout: Layout): string => join(layout.state, 'reverified.json');
 /** An entry of working memory that is becoming a note. */
 export const promotionFile = (layout: Layout): string => join(layout.state, 'promotion.json');
 /** The ids and texts of what requires resolution: named when the files of a session are lost. */

@@ -23,6 +23,7 @@ import {
   matchSession,
   resumable,
   sessionName,
+  shownId,
 } from './rules.js';
 import { ownSessions } from './running.js';
 
@@ -127,12 +128,8 @@ export function updateArchive(
   delete context.recent;
 }
 
-/** Other archives with the same shown name keep their suffix. */
-export function displayId(context: Context, stored: string): string {
-  const name = sessionName(stored);
-  const twins = archivedIds(context).filter((id) => id !== stored && sessionName(id) === name);
-  return twins.length === 0 ? name : stored;
-}
+/** How an id is shown among the archives. */
+export const displayId = (context: Context, stored: string): string => shownId(stored, archivedIds(context));
 
 /** The working memory that a session had at its end. It came with the repository: data, not working memory. */
 export function kfrIn({ kfr }: ArchivedSession): Kfr {

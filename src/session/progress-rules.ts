@@ -56,29 +56,14 @@ function dayBefore(body: string, at: Date): string {
   return (body === '' ? '' : '\n') + sessionHeader(at);
 }
 
-const HALF_A_DAY = 12 * 60;
-const dayMinutes = (date: string): number => Date.parse(`${date}T00:00:00Z`) / 60_000;
-
-/**
- * When each entry was written, in minutes since 1970, in the order of the file. Within one day of the file the clock
- * may have passed midnight (a file of an older forge); a smaller step back is a clock that was set. Entries that no day
- * stands above are of `date`; without one they are left out.
- */
-export function entryTimes(file: string, date?: string | null): number[] {
-  const times: number[] = [];
-  let day = dayMinutes(date ?? '');
-  let last = 0;
-  for (const line of split(file).body.split('\n')) {
-    const begun = DAY.exec(line)?.[1];
-    if (begun !== undefined) [day, last] = [dayMinutes(begun), 0];
-    const [hours, minutes] = (STAMP.exec(line)?.[1] ?? '').split(':').map(Number);
-    if (minutes === undefined || Number.isNaN(day)) continue;
-    const time = (hours ?? 0) * 60 + minutes;
-    if (last - time > HALF_A_DAY) day += 24 * 60;
-    last = time;
-    if (time < 24 * 60) times.push(day + time);
-  }
-  return times;
+/** When each entry below a day was written, in minutes since 1970, in the order of the file. */
+export function entryTimes(file: string): number[] {
+  let day = '';
+  return file.split('\n').flatMap((line) => {
+    day = DAY.exec(line)?.[1] ?? day;
+    const time = Date.parse(`${day}T${STAMP.exec(line)?.[1]}:00Z`);
+    return day === '' || Number.isNaN(time) ? [] : [time / 60_000];
+  });
 }
 
 export function setNext(file: string, text: string): string {

@@ -1,12 +1,11 @@
 import { listPassing } from '../checkpoint/run.js';
-import { readHint, writeHint } from '../core/cache.js';
 import { timeLimit } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { reverifiedFile } from '../core/paths.js';
 import { compareIds, compareText } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
-import { type FeatureResult, verifyFeatures } from '../feature/verify.js';
-import { type Context, readConfig, timestamp } from '../project/project.js';
+import { type FeatureResult, type VerificationRun, verifyFeatures } from '../feature/verify.js';
+import { readRecords } from '../ledger/memory.js';
+import { type Context, readConfig } from '../project/project.js';
 import { requireResumable } from './archive.js';
 import { sessionName } from './rules.js';
 import { judgeRunning, readRunning } from './running.js';
@@ -67,7 +66,6 @@ export async function reverify(
   const round = new Round(context, chosen, limit.signal, watch);
   await Promise.all(Array.from({ length: reverify_at_once }, () => round.work())).finally(limit.release);
   const reverified = round.end();
-  rememberRuns(context, reverified.results);
   warn(context, reverified, seconds);
   return reverified;
 }
@@ -86,24 +84,22 @@ function foresee(context: Context, { resume, join, takeOver }: Asked): 'started'
 
 /** A human's word stands for an overridden feature, not a test run. */
 function chooseOldest(context: Context, count: number): Feature[] {
-  // A run that changes nothing leaves the feature's own time as it is.
-  const again = readHint<Record<string, string>>(reverifiedFile(context.layout)) ?? {};
+  const again = lastRuns(context);
   const lastRun = ({ id, verified_at }: Feature): string =>
-    [verified_at ?? '', String(again[id] ?? '')].sort(compareText)[1] as string;
+    [verified_at ?? '', again.get(id) ?? ''].sort(compareText)[1] as string;
   return listPassing(context)
     .filter(({ tests = [], override }) => tests.length > 0 && override === undefined)
     .sort((a, b) => compareText(lastRun(a), lastRun(b)) || compareIds(a.id, b.id))
     .slice(0, count);
 }
 
-/** Room for hundreds of features. */
-const HINT_BYTES = 32 * 1024;
-
-function rememberRuns(context: Context, results: readonly FeatureResult[]): void {
-  if (context.disk.dryRun || results.length === 0) return;
-  const file = reverifiedFile(context.layout);
-  const runs = Object.fromEntries(results.map(({ id }) => [id, timestamp(context)]));
-  writeHint(file, { ...readHint<Record<string, string>>(file), ...runs }, HINT_BYTES);
+/** By feature. A run that changes no status leaves the feature's own time as it is. */
+function lastRuns(context: Context): Map<string, string> {
+  const last = new Map<string, string>();
+  for (const { record } of readRecords(context, 'evaluation'))
+    if (record.kind === 'verification')
+      for (const { feature } of record.runs as VerificationRun[]) last.set(feature, String(record.at));
+  return last;
 }
 
 /** Features that are run by several at once, each takes the next. */

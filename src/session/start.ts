@@ -28,10 +28,9 @@ import {
 import { displayId } from './archive.js';
 import { composeBriefing, type Memory, maskSubjects, readState } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
-import { chooseFocus } from './create.js';
 import { finishIntent } from './end.js';
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
-import { openSession, type State } from './open.js';
+import { chooseFocus, openSession, type State } from './open.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
 import { type RunningSession, sessionName } from './rules.js';
 

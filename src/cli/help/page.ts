@@ -137,7 +137,11 @@ function commandPage(entry: GroupEntry, group: Group, spec: CommandSpec, { width
     idea || fill(textOf(full), width),
     section('Commands', commandRows(below), width),
     section('Arguments', argumentRows(spec), width),
-    section('Options', optionRows([...optionsOf(spec), ...(spec.confirms ? [CONFIRMING] : []), HELP_OPTION]), width),
+    section(
+      'Options',
+      optionRows([...optionsOf(spec), ...(spec.confirms ? [CONFIRMING] : []), HELP_OPTION]),
+      width,
+    ),
     `Example:\n${[spec.example, ...(about?.examples ?? [])].map((line) => fillCommand(line, width, '  ')).join('\n')}`,
     section('Exit codes', exitRows(about), width),
     seeAlso(isOwn && idea === '' ? (about?.see ?? []) : see.filter((name) => name !== full), width),

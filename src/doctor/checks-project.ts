@@ -20,6 +20,7 @@ import { type Git, gitError, must } from '../git/client.js';
 import { loadGuard } from '../guard/guard.js';
 import { KFR } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
+import { ACCEPT, describeSize, readSize } from '../learning/growth.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { readArchives } from '../session/archive.js';
@@ -43,6 +44,17 @@ export const PROJECT_CHECKS: readonly Check<Context>[] = [
       const halt = await attempt(() => readHalt(disk)?.reasons[0] ?? null);
       const reason = 'problem' in halt ? halt.problem.message : halt.value;
       return reason !== null && `memory is halted: ${reason}`;
+    },
+  },
+  {
+    id: 'size',
+    severity: 'degraded',
+    expected: 'memory below 80 MB, or one whose size a human has accepted',
+    why: 'nothing is promoted while consolidation is paused',
+    fix: ACCEPT,
+    look: (context) => {
+      const text = describeSize(readSize(context));
+      return text?.replace(/ A human.*|\.$/, '');
     },
   },
   {

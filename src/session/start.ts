@@ -8,6 +8,7 @@ import { readBranch } from '../git/state.js';
 import { installGuard, maskText } from '../guard/guard.js';
 import { readInvariants } from '../knowledge/architecture.js';
 import { refreshViews } from '../knowledge/views.js';
+import { warnSize } from '../learning/growth.js';
 import { closeInvestigations } from '../learning/investigation.js';
 import { warnWaiting } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
@@ -92,6 +93,7 @@ export async function startSession(
   noteActivity(context);
   context.warnings.push(...rebuildViews(ledgerOf(context), listed).map(describeEdited));
   warnWaiting(context, waiting);
+  warnSize(context, listed);
   await lookAtCommits(context, memory, shownCommits);
   await keepGitState(context, gitState);
   const focus = readFocus(context, running, memory, input);

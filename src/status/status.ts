@@ -13,6 +13,7 @@ import { byHand, countStatuses, type Feature, isUnprovenPass } from '../feature/
 import { readFeatures } from '../feature/store.js';
 import { readKfr } from '../kfr/kfr.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
+import { describeSize, readSize } from '../learning/growth.js';
 import { damageOf, describeProblem, glanceAtMemory, problemsOf } from '../ledger/integrity.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
@@ -62,6 +63,8 @@ async function lookAtLedger(context: Context): Promise<Remark[]> {
     return [red(`memory is halted: ${oneLine(halt.reasons[0] ?? 'it was found damaged', 300)}`, VERIFY)];
   const verdict = await glanceAtMemory(context);
   const damage = damageOf(context, verdict).map(describeProblem);
+  const bytes = verdict.snapshot.listed.reduce((sum, { size }) => sum + size, 0);
+  const size = describeSize(readSize(context, bytes));
   const others = problemsOf(context, verdict).map(describeProblem);
   return [
     ...verdict.halts.map(({ reasons }) => red(`an open breach: ${oneLine(reasons[0] ?? '', 300)}`, VERIFY)),
@@ -70,6 +73,7 @@ async function lookAtLedger(context: Context): Promise<Remark[]> {
       .filter((text) => !damage.includes(text))
       .map((text) => yellow(oneLine(text, 400), VERIFY))
       .slice(0, TOLD),
+    ...(size === null ? [] : [yellow(size, 'forge memory stats')]),
   ];
 }
 

@@ -71,6 +71,14 @@ describe('the growth of memory', () => {
     });
     const { stdout } = await runForge(project, ['memory', 'stats']);
     expect(stdout.includes('consolidation is paused')).toBe(growth === 'paused');
+    const started = await runForge(project, ['session', 'start']);
+    expect([started.exitCode, started.stderr]).toEqual([
+      0,
+      warning === null ? expect.not.stringMatching(/Memory has/) : expect.stringMatching(warning),
+    ]);
+    const said = new RegExp(`memory has ${Math.floor(bytes / 1_000_000)} MB`);
+    for (const args of [['status'], ['doctor']])
+      expect([args, said.test((await runForge(project, args)).stdout)]).toEqual([args, warning !== null]);
   });
 
   it('B-66 a sparse file of 500 MB is named and not read into memory', async () => {
@@ -109,7 +117,11 @@ describe('the growth of memory', () => {
     const project = await makePlainForge();
     fill(project, 100_100_000);
     await record(project);
-    await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', 'a large project'], HUMAN);
+    await forgeJson(project, ['memory', 'override', 'acknowledge', '--reason', '…'], HUMAN);
+    for (const args of [['status'], ['doctor'], ['session', 'start']]) {
+      const { stdout, stderr } = await runForge(project, args);
+      expect([args, /has \d+ MB/.test(stdout + stderr)]).toEqual([args, false]);
+    }
     expect(await forgeJson(project, ['memory', 'stats'])).toMatchObject({ growth: 'large', next: [] });
     const { stderr } = await runForge(project, ['memory', 'record', '--task', 'A', '--exit-code', '0']);
     expect(stderr).toBe('');

@@ -177,7 +177,11 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
       // Of a folder that git does not have yet, another check says so.
       if (!indexMayKnow(repository, shownFrom(repository.root, configFile(layout)))) return null;
       const changed = await changedFiles(git, shownFrom(repository.root, layout.dir));
-      const files = changed.filter((path) => path.endsWith('.jsonl'));
+      const ledgers = changed.filter((path) => path.endsWith('.jsonl'));
+      // A file of a commit never grows: one that differs was damaged, and verify says so.
+      const args = ['ls-tree', '-z', '--full-tree', '--name-only', 'HEAD', '--', ...ledgers];
+      const known = new Set(ledgers.length > 0 ? (await git(args)).stdout.split('\0') : []);
+      const files = ledgers.filter((path) => !known.has(path));
       const names = files.map((path) => shown(layout, join(repository.root, path)));
       return files.length > 0 && `records are in no commit yet: ${some(names)}`;
     },

@@ -216,11 +216,16 @@ function describeEdit(graph: Graph, { id, seg, prev, file, commit }: AbsentRecor
   };
 }
 
+const LEDGER = '.forge/memory/ledger';
+
 function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
   if (records.length === 0) return [];
-  const files = new Set(records.map(({ file }) => file));
-  const message = `${plural(records.length, 'record')} in ${plural(files.size, 'file')} of HEAD are not in the working tree`;
-  return [{ kind: 'set_back', level: 'finding', ids: idsOf(records), message, hint: REPAIR }];
+  const files = [...new Set(records.map(({ file }) => file))].sort();
+  const message = `${plural(records.length, 'record')} in ${plural(files.length, 'file')} of HEAD are not in the working tree`;
+  // Closed files never change, so the commit's are whole.
+  const paths = files.length > 3 ? LEDGER : files.map((file) => `${LEDGER}/${file}`).join(' ');
+  const hint = `git restore --source=HEAD -- ${paths}`;
+  return [{ kind: 'set_back', level: 'finding', ids: idsOf(records), message, hint }];
 }
 
 function describeRemoved(records: readonly AbsentRecord[]): Finding[] {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { forgeError, runForge, startLibrary } from '../support/forge.js';
@@ -58,6 +58,26 @@ describe('bad kinds of files', () => {
       for (const args of [read, write]) expect((await runForge(project, args)).exitCode, path).toBe(0);
       expect([path, copies.read('other')]).toEqual([path, bytes]);
       rmSync(copies.path('other'));
+    }
+  });
+
+  it('B-15 B-66 a sparse file of 4 GB holds up no prompt, and is one clear line where it has to be read', async () => {
+    const project = await prepared(makeForge);
+    await runForge(project, ['session', 'end', '--no-commit', '--next', 'x']);
+    const folder = project.path('.forge/memory/sessions');
+    const archive = readdirSync(folder).find((name) => /^\d/.test(name)) as string;
+    for (const path of [...FILES.map((file) => file.path), `.forge/memory/sessions/${archive}`]) {
+      if (!project.has(path)) continue;
+      const bytes = project.read(path);
+      truncateSync(project.path(path), 4 * 1024 ** 3);
+      expect([path, (await runForge(project, ['status', '--short'])).exitCode]).toEqual([path, 0]);
+      if (path.includes(archive))
+        expect(await forgeError(project, ['session', 'list'])).toMatchObject({
+          exitCode: 4,
+          code: 'file.too_large',
+          message: expect.stringMatching(/has 4294967296 bytes; \d+ are allowed\.$/),
+        });
+      project.write(path, bytes);
     }
   });
 

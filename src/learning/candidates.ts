@@ -1,11 +1,10 @@
 import { usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { type Memory, readMemory } from '../ledger/memory.js';
+import { type Identified, type Memory, readMemory } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
 import type { CycleInput } from './evaluation.js';
-import { readKnowledge } from './knowledge.js';
-import { ENOUGH } from './proven.js';
-import { evidenceOf, type Weighed } from './rules.js';
+import { ENOUGH, type Proven } from './proven.js';
+import { type Weighed, weighEvidence, weighing } from './rules.js';
 
 /** A lesson that sessions and cycles report and that is no knowledge yet. */
 export interface PatternCandidate {
@@ -51,16 +50,35 @@ function sharedStart(a: string, b: string): number {
   return length;
 }
 
+/** Every pattern of the ledger, in the order in which they were first seen. */
+export const weighAll = (memory: Memory): Weighed[] => [
+  ...weighEvidence(memory.records('evaluation'), weighing(memory)).values(),
+];
+
+/** What is older fades, so that a ledger of years costs no start of a session more than one of weeks. */
+const RECENT = 5000;
+
+/** Evaluations among the newest records. Only files that have some of these are read. */
+export function recentEvaluations(memory: Memory): Identified[] {
+  const after = memory.graph.maxN() - RECENT;
+  const isRecent = ({ ns }: { ns: readonly number[] }): boolean => (ns.at(-1) ?? 0) > after;
+  return memory.records('evaluation', isRecent).filter(({ record }) => record.n > after);
+}
+
+/** Whether a cycle has its execution record is asked when it is promoted. */
+const weighRecent = (memory: Memory): Weighed[] => [
+  ...weighEvidence(recentEvaluations(memory), { ...weighing(memory), has: () => true }).values(),
+];
+
 /** The candidates that need more evidence: those seen most often first, of these the newest. */
-export function openCandidates(context: Context, memory: Memory = readMemory(context)): PatternCandidate[] {
-  const weighed = evidenceOf(memory);
-  const names = nameCandidates(weighed.values());
-  const known = readKnowledge(context, memory);
+export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven>): PatternCandidate[] {
+  const weighed = weighRecent(memory);
+  const names = nameCandidates(weighed);
   const isOpen = ({ knowledge_id, cycles, evidence }: Weighed): boolean =>
     cycles.size > 0 &&
     evidence.length < ENOUGH &&
     (known.get(knowledge_id)?.status ?? 'unproven') === 'unproven';
-  return [...weighed.values()]
+  return weighed
     .filter(isOpen)
     .reverse()
     .sort((a, b) => b.cycles.size - a.cycles.size)
@@ -75,18 +93,21 @@ type Confirmed = NonNullable<CycleInput['patterns']>[number];
 /** The patterns that are meant by candidates' ids. Exit 2 for an id that names none, or several. */
 export function resolveCandidates(context: Context, ids: readonly string[]): Confirmed[] {
   if (ids.length === 0) return [];
-  const weighed = [...evidenceOf(readMemory(context)).values()];
+  const memory = readMemory(context);
+  const recent = weighRecent(memory);
   return ids.map((id) => {
     const digits = /^(?:C-)?(\d{1,9})$/i.exec(id.trim())?.[1];
-    const found = weighed.filter((entry) => digits !== undefined && digitsOf(entry).startsWith(digits));
+    const isMeant = (entry: Weighed): boolean => digits !== undefined && digitsOf(entry).startsWith(digits);
+    const found = recent.filter(isMeant);
+    if (found.length === 0) found.push(...weighAll(memory).filter(isMeant));
     const [only] = found;
     if (only && found.length === 1) return { pattern: only.pattern, scope: only.scope as Confirmed['scope'] };
-    throw refuseId(id, found, weighed);
+    throw refuseId(id, found);
   });
 }
 
-function refuseId(id: string, found: readonly Weighed[], all: readonly Weighed[]): Error {
-  const names = nameCandidates(all);
+function refuseId(id: string, found: readonly Weighed[]): Error {
+  const names = nameCandidates(found);
   const shown = JSON.stringify(oneLine(id, 40));
   const hint = 'forge memory promote  (lists the candidates)';
   if (found.length === 0) return usage('candidate.unknown', `There is no candidate ${shown}.`, { hint });

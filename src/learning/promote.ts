@@ -2,7 +2,7 @@ import { ForgeError, refused, usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import { requireMemory } from '../ledger/memory.js';
 import { type Context, isBuilding, requireSupervisor } from '../project/project.js';
-import { nameCandidates } from './candidates.js';
+import { nameCandidates, weighAll } from './candidates.js';
 import {
   type Assessment,
   assess,
@@ -13,7 +13,7 @@ import {
 } from './consolidation.js';
 import { type KnownPattern, listKnown } from './knowledge.js';
 import { knowledgeId, normalisePattern } from './proven.js';
-import { evidenceOf, type Plan } from './rules.js';
+import type { Plan } from './rules.js';
 
 const LISTS = ['promoted', 'contested', 'reinstated', 'rejected'] as const;
 type Lists = Pick<Plan, (typeof LISTS)[number]> & { known: KnownPattern[] };
@@ -53,7 +53,7 @@ export async function consolidateMemory(context: Context): Promise<Promoted> {
 function describe(context: Context, { due_in, memory }: Assessment, done?: Consolidated): Promoted {
   // As it was before a consolidation wrote its records.
   const { promoted, contested, reinstated, rejected, tested } = planFor(memory);
-  const names = nameCandidates(evidenceOf(memory).values());
+  const names = nameCandidates(weighAll(memory));
   const ran = done?.ran ?? false;
   const due = due_in === 0;
   const waits = due && !ran ? whyWaiting(context, memory) : null;

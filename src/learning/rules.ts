@@ -63,11 +63,7 @@ export function weighEvidence(
   return weighed;
 }
 
-/** What the ledger says about each pattern since the knowledge tier was last reset. */
-export function evidenceOf(memory: Memory): Map<string, Weighed> {
-  return weighEvidence(memory.records('evaluation'), weighing(memory));
-}
-
+/** What of a ledger is weighed: all since its knowledge was last reset. */
 export function weighing(memory: Memory): WeighOptions {
   const resets = memory.resets('knowledge');
   const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.ancestorsOf(resets);

@@ -15,7 +15,7 @@ import {
   ledgerBytes,
   type StoredRecord,
 } from './append.js';
-import { eachRecord } from './container.js';
+import { type Container, eachRecord } from './container.js';
 import { cacheFile, type LedgerContext, writeCache } from './context.js';
 import type { Graph } from './graph.js';
 import { readOwnJournal } from './journal.js';
@@ -43,8 +43,8 @@ export interface Identified {
 
 /** One reading of all records. */
 export interface Memory {
-  /** In order of (n, id), each once. Redacted ones, and those before a reset of the tier, are left out. */
-  records(tier: Tier): readonly Identified[];
+  /** In order of (n, id), each once, without redacted ones and those before a reset of the tier. Of some files only, if asked. */
+  records(tier: Tier, isWanted?: (file: Container) => boolean): readonly Identified[];
   /** Records that no other names, of the whole graph. */
   readonly heads: readonly string[];
   /** These records and all that they follow, of all tiers. */
@@ -91,10 +91,13 @@ export function readMemory(context: Context): Memory {
         .marks('reset')
         .filter((mark) => mark.tier === tier)
         .flatMap(({ subjects }) => subjects),
-    records: (tier) => {
-      const known = tiers.get(tier) ?? readTier(ledger, graph, tier, graph.ancestorsOf(memory.resets(tier)));
-      tiers.set(tier, known);
-      return known;
+    records: (tier, isWanted) => {
+      const known = tiers.get(tier);
+      if (known && !isWanted) return known;
+      const files = isWanted ? graph.containers.filter(isWanted) : graph.containers;
+      const read = readTier(ledger, graph, files, tier, graph.ancestorsOf(memory.resets(tier)));
+      if (!isWanted) tiers.set(tier, read);
+      return read;
     },
   };
   return memory;
@@ -131,12 +134,13 @@ export function derive<T>(
 function readTier(
   ledger: LedgerContext,
   graph: Graph,
+  files: readonly Container[],
   tier: Tier,
   before: ReadonlySet<string>,
 ): readonly Identified[] {
   const gone = graph.tombstones();
   const found = new Map<string, Identified>();
-  for (const { name, tiers } of graph.containers) {
+  for (const { name, tiers } of files) {
     if (!tiers[tier]) continue;
     const take = (id: string, record: LedgerRecord): void => {
       if (!gone.has(id) && !before.has(id) && record.kind !== 'genesis') found.set(id, { id, record });

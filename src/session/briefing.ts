@@ -60,8 +60,9 @@ export function readLearned(
 ): Pick<Memory, 'proven' | 'candidates'> {
   const read = (): Pick<Memory, 'proven' | 'candidates'> => {
     const memory = readMemory(context);
-    const proven = [...readKnowledge(context, memory).values()].map(({ answered: _, ...known }) => known);
-    return { proven, candidates: openCandidates(context, memory) };
+    const known = readKnowledge(context, memory);
+    const proven = [...known.values()].map(({ answered: _, ...entry }) => entry);
+    return { proven, candidates: openCandidates(memory, known) };
   };
   return derive(context, 'learned', read, listed);
 }

@@ -3,7 +3,7 @@ import { readFeatures } from '../feature/store.js';
 import type { VerificationRun } from '../feature/verify.js';
 import { resolveCandidates } from '../learning/candidates.js';
 import { boundEvidence, boundTexts, type CycleInput, type Evidence } from '../learning/evaluation.js';
-import { type LedgerRecord, readRecords } from '../ledger/memory.js';
+import { type LedgerRecord, readMemory } from '../ledger/memory.js';
 import { type Context, isBuilding } from '../project/project.js';
 import type { Focus } from './focus-rules.js';
 import type { RunningSession } from './rules.js';
@@ -34,7 +34,8 @@ export function planCycle(
   const confirmed = resolveCandidates(context, reported.confirm);
   // A builder's work is judged by its cycle.
   if (isBuilding(context)) return null;
-  const verdict = judgeSession(readRecords(context, 'evaluation'), running.id);
+  const evaluations = readMemory(context).records('evaluation', ({ name }) => isOfSession(name, running.id));
+  const verdict = judgeSession(evaluations, running.id);
   const learned = reported.learned.filter((text) => text.length <= MAX_PATTERN);
   const own = learned.map((pattern) => ({ pattern, scope: 'execution' as const }));
   const patterns = [...own, ...confirmed].slice(0, MAX_PATTERNS);
@@ -50,6 +51,10 @@ export function planCycle(
     idempotency_key: `session-${running.id}`,
   };
 }
+
+/** A file that has what was recorded in a session. Repair and redaction copy records to files of their own. */
+const isOfSession = (file: string, session: string): boolean =>
+  file.startsWith(`${session}-`) || /^(?:put|red)-/.test(file);
 
 /** The feature or issue that is in focus by its id, else the task in words. */
 function taskOf(context: Context, { goal }: RunningSession, { task, linear_issue }: Focus): string {

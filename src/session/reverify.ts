@@ -4,7 +4,8 @@ import { ForgeError } from '../core/error.js';
 import { compareIds, compareText } from '../core/text.js';
 import type { Feature } from '../feature/rules.js';
 import { type FeatureResult, type VerificationRun, verifyFeatures } from '../feature/verify.js';
-import { readRecords } from '../ledger/memory.js';
+import { recentEvaluations } from '../learning/candidates.js';
+import { readMemory } from '../ledger/memory.js';
 import { type Context, readConfig } from '../project/project.js';
 import { requireResumable } from './archive.js';
 import { sessionName } from './rules.js';
@@ -96,7 +97,7 @@ function chooseOldest(context: Context, count: number): Feature[] {
 /** By feature. A run that changes no status leaves the feature's own time as it is. */
 function lastRuns(context: Context): Map<string, string> {
   const last = new Map<string, string>();
-  for (const { record } of readRecords(context, 'evaluation'))
+  for (const { record } of recentEvaluations(readMemory(context)))
     if (record.kind === 'verification')
       for (const { feature } of record.runs as VerificationRun[]) last.set(feature, String(record.at));
   return last;

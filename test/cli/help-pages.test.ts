@@ -198,7 +198,8 @@ describe('forge help TOPIC', () => {
       list.split(','),
     );
     // The system's and git's own, and what forge hands to its own children.
-    const others = /^(HOME|PATH|PWD|TERM|TERM_PROGRAM|WT_SESSION|GIT_.*|FORGE_SHIM|FORGE_MESSAGE_SETTINGS)$/;
+    const others =
+      /^(HOME|PATH|PWD|TERM|TERM_PROGRAM|WT_SESSION|SUDO_UID|GIT_.*|FORGE_SHIM|FORGE_MESSAGE_SETTINGS|\.\.\..*)$/;
     const names = new Set([...named, ...taken.map((name) => name.split(':')[0]?.trim() ?? '')]);
     for (const name of names) if (others.test(name) || name === '') names.delete(name);
     const isListed = (name: string): boolean =>

@@ -69,7 +69,9 @@ describe('the main job, as one line', () => {
     expect(second).not.toContain('Session end: Login works');
 
     const id = /\d{4}-\d\d-\d\d-session-001/.exec(end)?.[0];
-    expect(project.git('log', '-1', '--format=%B')).toBe(
+    const message = project.git('log', '-1', '--format=%B');
+    expect(message).toMatch(/\n\nForge-Ledger: \d+ [0-9a-f]{64}$/);
+    expect(message.slice(0, message.lastIndexOf('\n\n'))).toBe(
       [
         '[FORGE-001] Session end: Login works',
         '## What\n- wired the form',

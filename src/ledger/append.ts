@@ -134,7 +134,9 @@ function tryAppend(
   // As the folder should be now: what anybody else changed meanwhile is seen by the next append.
   const others = listed.filter((file) => file.name !== name);
   const folder = digestOf([...others, { name, stamp: next.stamp }].sort(byName));
-  saveState(context, { ...grown, folder, open: { ...next, git: open?.git ?? gitStamp(context) } });
+  // What this settles, the next append finds out.
+  const of = state.isDamaged ? '' : folder;
+  saveState(context, { ...grown, folder: of, open: { ...next, git: open?.git ?? gitStamp(context) } });
   appendToViews(context, plan.lines, { before: digestOf(listed), after: folder });
   return plan.stored;
 }

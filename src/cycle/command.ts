@@ -4,7 +4,7 @@ import { usage } from '../core/error.js';
 import { oneLine, plural } from '../core/text.js';
 import type { CycleOptions, CycleResult, CycleWatch } from '../index.js';
 import { describeKept } from './keep-rules.js';
-import { exitOf } from './report-rules.js';
+import { exitOf, failuresIn } from './report-rules.js';
 
 export const TIMEOUT: OptionSpec = {
   flags: '--timeout <s>',
@@ -53,6 +53,7 @@ export function renderCycle(value: CycleResult, style: Style): string {
     `  ${[ended, passing, ...changed, `${(report.duration_ms / 1000).toFixed(1)} s`].join(', ')}`,
     `  memory ${report.memory_write_performed ? 'written' : 'NOT written'}, ${report.memory_integrity_status}`,
     ...report.governance_violations.map((text) => style.bad(`  violation: ${oneLine(text, 300)}`)),
+    ...failuresIn(report.evidence).map((text) => style.bad(`  ${text}`)),
     ...report.regression_flags.map((id) => style.bad(`  regression: ${oneLine(id, 100)}`)),
     ...report.tests_changed.map((name) =>
       style.warn(`  changed: ${oneLine(name, 200)}, which judges this work`),

@@ -5,9 +5,13 @@ import { cycleFile, initScript, shown } from '../core/paths.js';
 import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { escapeControls } from '../core/text.js';
 import { maskText, redactText } from '../guard/guard.js';
+import { openCandidates, resolveCandidates } from '../learning/candidates.js';
 import type { Context } from '../project/project.js';
 import { brief } from '../session/briefing.js';
+import { showFocus } from '../session/focus.js';
 import { requireTrust } from '../trust/trust.js';
+import { describeCycle } from './builder-briefing.js';
+import type { CycleFacts } from './facts.js';
 import { fillHandover, type HandoverFolder, readObservations } from './handover.js';
 import { builderEnvironment, type CycleMark } from './mark-rules.js';
 import {
@@ -39,14 +43,21 @@ export async function runInitScript(context: Context, watch: RunWatch): Promise<
   return run.ended === 'not executable' ? runProcess(['sh', path], options) : run;
 }
 
-/** The briefing with the task of this cycle in it. */
+/** The briefing, and behind it what this cycle asks for. */
 export async function writeBriefing(
   context: Context,
-  mark: CycleMark,
+  task: string,
+  { features, testFiles }: CycleFacts,
   folder: HandoverFolder,
 ): Promise<string> {
   const { text } = await brief(context, { format: 'markdown' });
-  const whole = `${text}\nTask of this cycle: ${mark.task_id}\n`;
+  const whole = `${text}\n${describeCycle({
+    task,
+    feature: features.find(({ id }) => id === task),
+    files: showFocus(context).files,
+    testFiles: Object.keys(testFiles),
+    candidates: openCandidates(context),
+  })}`;
   fillHandover(folder, whole);
   return whole;
 }
@@ -78,7 +89,16 @@ export function takeObservations(context: Context, { observations }: HandoverFol
         ? `observations: more than ${MAX_OBSERVATION_BYTES} bytes; none was taken`
         : 'observations: no plain UTF-8 file; none was taken',
     );
-  return parseObservations(read.text, (line) => whyRefused(context, line));
+  const { confirmed, ...taken } = parseObservations(read.text, (line) => whyRefused(context, line));
+  for (const id of confirmed) {
+    try {
+      taken.patterns.push(...resolveCandidates(context, [id]));
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.kind !== 'usage') throw error;
+      taken.problems.push(`observations: ${error.message}`);
+    }
+  }
+  return taken;
 }
 
 /** Null for what may be stored. The reason names the rule, never the value. */

@@ -16,7 +16,12 @@ const Signal = z.record(
 
 /** One line each, with the field that tells it from the others. */
 const FORMS = {
-  pattern: z.strictObject({ pattern: Line, scope: z.enum(SCOPES), holds: z.optional(z.boolean()) }),
+  pattern: z.strictObject({
+    pattern: Line,
+    scope: z._default(z.enum(SCOPES), SCOPES[0]),
+    holds: z.optional(z.boolean()),
+  }),
+  confirm: z.strictObject({ confirm: Line }),
   proposal: z.strictObject({ proposal: Line }),
   signal: z.strictObject({ signal: Signal }),
 };
@@ -37,8 +42,11 @@ export const noObservations = (...problems: string[]): Observations => ({
 });
 
 /** JSONL, strictly. A bad line costs itself, no more. `refuse` says why a line may not be kept, or null. */
-export function parseObservations(text: string, refuse: (line: string) => string | null): Observations {
-  const result = noObservations();
+export function parseObservations(
+  text: string,
+  refuse: (line: string) => string | null,
+): Observations & { /** Ids of candidates. */ confirmed: string[] } {
+  const result = { ...noObservations(), confirmed: [] };
   const lines = text.split('\n').flatMap((line, i) => (line.trim() === '' ? [] : [{ line, at: i + 1 }]));
   for (const { line, at } of lines.slice(0, MAX_LINES)) {
     const problem = refuse(line) ?? addLine(result, line);
@@ -50,7 +58,7 @@ export function parseObservations(text: string, refuse: (line: string) => string
   return result;
 }
 
-function addLine(result: Observations, line: string): string | null {
+function addLine(result: Parsed, line: string): string | null {
   let value: unknown;
   try {
     value = parseJson(line);
@@ -59,7 +67,7 @@ function addLine(result: Observations, line: string): string | null {
     throw error;
   }
   const form = Object.entries(FORMS).find(([name]) => isRecord(value) && Object.hasOwn(value, name))?.[1];
-  if (!form) return 'found none of "pattern", "proposal", "signal"';
+  if (!form) return 'found none of "pattern", "confirm", "proposal", "signal"';
   const parsed = (form as z.ZodMiniType).safeParse(value);
   if (!parsed.success) {
     const issue = parsed.error.issues[0] as z.core.$ZodIssue;
@@ -71,13 +79,16 @@ function addLine(result: Observations, line: string): string | null {
 
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
+type Parsed = ReturnType<typeof parseObservations>;
 type Kept =
+  | { confirm: string }
   | { proposal: string }
   | { signal: Observations['signals'] }
   | NonNullable<CycleInput['patterns']>[number];
 
-function keep(result: Observations, line: Kept): void {
-  if ('proposal' in line) result.proposals.push(line.proposal);
+function keep(result: Parsed, line: Kept): void {
+  if ('confirm' in line) result.confirmed.push(line.confirm);
+  else if ('proposal' in line) result.proposals.push(line.proposal);
   else if ('signal' in line) Object.assign(result.signals, line.signal);
   else result.patterns.push(line);
 }

@@ -1,3 +1,4 @@
+import { formatArgv } from '../core/argv.js';
 import type { ErrorKind } from '../core/error.js';
 import { oneLine } from '../core/text.js';
 import type { Classification, Evidence, EvidenceLeftOut, Stage } from '../learning/evaluation.js';
@@ -56,18 +57,36 @@ export interface CycleResult {
 
 /** GOV-04: what progress says of a cycle. */
 export function progressLine({ cycle, task, classification, report }: CycleResult): string {
-  const { features_passing = 0, features = 0, duration_ms = 0 } = report ?? {};
-  return `${summaryOf({ cycle, task, classification, features_passing, features })}, ${Math.round(duration_ms / 1000)} s`;
+  const { features_passing = 0, features = 0, duration_ms = 0, evidence = [] } = report ?? {};
+  return `${summaryOf({ cycle, task, classification, features_passing, features, evidence })}, ${Math.round(duration_ms / 1000)} s`;
 }
 
 type Summary = Pick<CycleResult, 'cycle' | 'task' | 'classification'> &
-  Pick<CycleReport, 'features' | 'features_passing'>;
+  Pick<CycleReport, 'features' | 'features_passing'> & { evidence?: readonly Evidence[] };
 
 /** The same without the time that it took. */
-export function summaryOf({ cycle, task, classification, features_passing, features }: Summary): string {
+export function summaryOf({
+  cycle,
+  task,
+  classification,
+  features_passing,
+  features,
+  evidence,
+}: Summary): string {
   const number = cycle === null ? 'Cycle' : `Cycle ${cycle}`;
-  return `${number} ${classification}: ${oneLine(task, 100)}, ${features_passing}/${features} features passing`;
+  const [failing] = failuresIn(evidence);
+  const why = failing === undefined ? '' : `, ${failing}`;
+  return `${number} ${classification}: ${oneLine(task, 100)}, ${features_passing}/${features} features passing${why}`;
 }
+
+/** The tests that failed, each named with how it ended. */
+export const failuresIn = (evidence: readonly Evidence[] = []): string[] =>
+  evidence
+    .filter(({ exit_code }) => exit_code !== 0)
+    .map(({ argv, exit_code, feature }) => {
+      const how = exit_code === null ? 'did not end' : `exit ${exit_code}`;
+      return `${oneLine(formatArgv(argv), 200)} failed (${feature === undefined ? '' : `${feature}, `}${how})`;
+    });
 
 /** The exit code of `forge cycle`: what hindered its record, else how it was judged. */
 export function exitOf({ classification, memory_error }: CycleResult): number {

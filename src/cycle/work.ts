@@ -29,7 +29,7 @@ export async function workOn(run: CycleRun): Promise<Work> {
   const environment_valid = await prepare(run);
   const task = await choose(run);
   const before = takeFacts(run.context);
-  const executed = await execute(run, environment_valid);
+  const executed = await execute(run, environment_valid, { task, before });
   run.context = lookAgain(run.context);
   const { trees, run: ended } = executed;
   const ran = {
@@ -97,12 +97,16 @@ interface Executed {
 /** Work for half an hour unless told otherwise. */
 const TIMEOUT_SECONDS = 1800;
 
-async function execute(run: CycleRun, environment_valid: boolean): Promise<Executed> {
+async function execute(
+  run: CycleRun,
+  environment_valid: boolean,
+  chosen: Pick<Ran, 'task' | 'before'>,
+): Promise<Executed> {
   const result: Executed = { run: null, ran: false, trees: null, observations: noObservations() };
   await inStage(run, 'execution', async () => {
     if (!environment_valid) return { status: 'skipped', note: 'the environment is not valid' };
     if (run.watch.finish?.aborted) return { status: 'skipped', note: 'interrupted' };
-    await launch(run, result);
+    await launch(run, chosen, result);
     const { exit_code, ended } = result.run as NonNullable<Executed['run']>;
     if (ended === undefined && exit_code === 0) return {};
     return { status: 'failed', note: ended ? `${programOf(run)}: ${ended}` : `exit code ${exit_code}` };
@@ -116,13 +120,17 @@ function programOf({ input }: CycleRun): string {
   return /^[\w.+-]{1,64}$/.test(name) ? name : 'the command';
 }
 
-async function launch(run: CycleRun, result: Executed): Promise<void> {
+async function launch(
+  run: CycleRun,
+  { task, before }: Pick<Ran, 'task' | 'before'>,
+  result: Executed,
+): Promise<void> {
   const { context, input } = run;
   const mark = run.mark as CycleMark;
   const folder = run.folder as HandoverFolder;
   const [trees, briefing] = await Promise.all([
     readTreesBefore(context),
-    writeBriefing(context, mark, folder),
+    writeBriefing(context, task, before, folder),
   ]);
   const timeoutMs = (input.timeout_seconds ?? TIMEOUT_SECONDS) * 1000;
   const given = { argv: input.command, timeoutMs, folder, briefing };

@@ -17,14 +17,14 @@ export interface Observed {
 export function observerOf(
   { world, disk }: Context,
   what: Reserved,
-): ((texts: readonly string[]) => Observed) | null {
+): ((texts: readonly string[], confirmed?: readonly string[]) => Observed) | null {
   if (!isBuilder(world.env)) return null;
   const path = world.env.FORGE_OBSERVATIONS ?? '';
   if (!isAbsolute(path)) throw deniedToBuilder(what);
-  return (texts) => {
-    const lines = texts.map((pattern) => `${JSON.stringify({ pattern })}\n`).join('');
-    if (!disk.dryRun) append(path, lines);
-    return { observed: [...texts] };
+  return (texts, confirmed = []) => {
+    const lines = [...texts.map((pattern) => ({ pattern })), ...confirmed.map((confirm) => ({ confirm }))];
+    if (!disk.dryRun) append(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return { observed: [...texts, ...confirmed] };
   };
 }
 

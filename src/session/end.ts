@@ -20,7 +20,7 @@ import { ledgerOf } from '../ledger/memory.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
 import { observerOf } from '../project/observe.js';
-import { type Context, isBuilding, readConfig, requireSupervisor, timestamp } from '../project/project.js';
+import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
@@ -82,8 +82,8 @@ export interface EndedSession {
 export async function endSession(context: Context, raw: SessionEndInput = {}): Promise<EndedSession> {
   const input = checkInput(SessionEndInput, raw);
   const learnings = [...(input.learned ?? []), ...(input.failed ?? [])];
-  const observe = learnings.length > 0 ? observerOf(context, 'knowledge') : null;
-  if ((input.confirm ?? []).length > 0) requireSupervisor(context, 'knowledge');
+  const { confirm = [] } = input;
+  const observe = learnings.length + confirm.length > 0 ? observerOf(context, 'knowledge') : null;
   for (const text of learnings) checkText(text, { what: 'What was learned' });
   if (input.next !== undefined) checkText(input.next, { what: 'The NEXT text' });
   const config = readConfig(context);
@@ -121,7 +121,7 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     session: { id: displayId(context, running.id), ended_at: intent.at },
     archive: context.disk.exists(archive) || context.disk.dryRun ? shown(context.layout, archive) : null,
     ...done,
-    ...observe?.(learnings),
+    ...observe?.(learnings, confirm),
     candidates: readLearned(context).candidates,
     expired,
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),

@@ -9,6 +9,8 @@ describe('parseObservations', () => {
       '{"pattern":"npm ci needs a lock file","scope":"environment"}',
       '',
       '{"pattern":"retry helps","scope":"execution","holds":false}',
+      '{"pattern":"tests need port 0"}',
+      '{"confirm":"C-317"}',
       '{"proposal":"cache the build"}',
       '{"signal":{"coverage":81.5,"flaky":false}}\r',
     ].join('\n');
@@ -16,7 +18,9 @@ describe('parseObservations', () => {
       patterns: [
         { pattern: 'npm ci needs a lock file', scope: 'environment' },
         { pattern: 'retry helps', scope: 'execution', holds: false },
+        { pattern: 'tests need port 0', scope: 'execution' },
       ],
+      confirmed: ['C-317'],
       proposals: ['cache the build'],
       signals: { coverage: 81.5, flaky: false },
       problems: [],
@@ -24,7 +28,6 @@ describe('parseObservations', () => {
   });
 
   it.each([
-    ['{"pattern":"x"}', /line 1: scope/],
     ['{"pattern":"x","scope":"world"}', /line 1: scope/],
     ['{"pattern":"x","scope":"execution","extra":1}', /line 1: .*extra/],
     ['{"signal":{"a":[1]}}', /line 1: signal/],
@@ -37,7 +40,7 @@ describe('parseObservations', () => {
   ])('GOV-01 leaves out %s and says why', (line, problem) => {
     const { problems, ...taken } = parseObservations(`${line}\n{"proposal":"kept"}`, none);
     expect(problems).toEqual([expect.stringMatching(problem)]);
-    expect(taken).toEqual({ patterns: [], proposals: ['kept'], signals: {} });
+    expect(taken).toEqual({ patterns: [], proposals: ['kept'], signals: {}, confirmed: [] });
   });
 
   it('GOV-01 takes 100 lines, and asks the guard about each', () => {

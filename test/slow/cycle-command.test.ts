@@ -55,7 +55,7 @@ describe('forge cycle', () => {
     expect(read('env')).toMatch(/^FORGE_CYCLE=[0-9a-f]{16}$/m);
     expect(read('env')).not.toMatch(/^FORGE_TRUST=/m);
     expect(read('stdin')).toBe(read('file'));
-    expect(read('stdin')).toMatch(/FORGE briefing[\s\S]*Task of this cycle: A\n$/);
+    expect(read('stdin')).toMatch(/FORGE briefing[\s\S]*- Task: "A: a"[\s\S]*FORGE_OBSERVATIONS/);
     expect(read('mode')).toBe('700\n');
     expect(existsSync(read('folder').trim())).toBe(false);
   });

@@ -96,7 +96,7 @@ export const ENVIRONMENT_HELP = [
     'FORGE_ROLE',
     '"builder": may work, not change memory, knowledge, trust or settings; "supervisor" or unset: may',
   ],
-  ['FORGE_TRUST', 'the sha256 of "forge trust --show": approves exactly that, in CI'],
+  ['FORGE_TRUST', 'in CI only: approves what has this sha256 ("forge trust --show", "forge ci --run")'],
   ['FORGE_HOOKS', "0: forge's git hooks do nothing, this once"],
   ['FORGE_NODE', 'the Node that git hooks start, instead of the one that installed them'],
   ['XDG_STATE_HOME', 'where approvals are kept (default: ~/.local/state)'],

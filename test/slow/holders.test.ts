@@ -150,6 +150,7 @@ describe('a holder that is gone', () => {
     const ada = new Agent(project);
     for (const change of [{ boot: 'another-boot' }, { pid: process.pid, started: '1' }]) {
       await ada.json<Started>('session', 'start');
+      await ada.run('progress', 'add', 'half of it');
       const record = project.json<{ holder: object }>(SESSION);
       project.write(SESSION, JSON.stringify({ ...record, holder: { ...record.holder, ...change } }));
       letPass(project, 'boot' in change ? 0 : 700);

@@ -5,9 +5,9 @@ import { cycleFile, initScript, shown } from '../core/paths.js';
 import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { escapeControls } from '../core/text.js';
 import { maskText, redactText } from '../guard/guard.js';
-import { openCandidates, resolveCandidates } from '../learning/candidates.js';
+import { resolveCandidates } from '../learning/candidates.js';
 import type { Context } from '../project/project.js';
-import { brief } from '../session/briefing.js';
+import { brief, readLearned } from '../session/briefing.js';
 import { showFocus } from '../session/focus.js';
 import { requireTrust } from '../trust/trust.js';
 import { describeCycle } from './builder-briefing.js';
@@ -56,7 +56,7 @@ export async function writeBriefing(
     feature: features.find(({ id }) => id === task),
     files: showFocus(context).files,
     testFiles: Object.keys(testFiles),
-    candidates: openCandidates(context),
+    candidates: readLearned(context).candidates,
   })}`;
   fillHandover(folder, whole);
   return whole;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cycle, sh, type Stored, storedCycles } from '../support/cycles.js';
+import { cycle, type Stored, sh, storedCycles } from '../support/cycles.js';
 import { BIN, forgeJson, runForge } from '../support/forge.js';
 import { makeForge } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';

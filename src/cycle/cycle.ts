@@ -7,8 +7,7 @@ import { refuseWaiting } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { makeHandover } from './handover.js';
-import { dropMark, leaveMark, recordLeft, takeMark } from './mark.js';
-import { type CycleMark, STAGES } from './mark-rules.js';
+import { type CycleMark, dropMark, leaveMark, STAGES, takeMark } from './mark.js';
 import { storeCycle } from './memory.js';
 import { reportCycle } from './report.js';
 import type { CycleResult } from './report-rules.js';
@@ -65,7 +64,7 @@ function planned(context: Context, input: CycleOptions): CycleResult {
 function giveUp({ context, mark }: CycleRun, error: unknown): void {
   if (!mark) return;
   const early = ['supervisor', 'governance'].includes(mark.stage);
-  if (early && error instanceof ForgeError && !mark.left) dropMark(context, mark);
+  if (early && error instanceof ForgeError) dropMark(context, mark);
   else leaveMark(mark);
 }
 
@@ -84,6 +83,5 @@ async function goThrough(run: CycleRun): Promise<CycleResult> {
 async function supervise(run: CycleRun): Promise<void> {
   await requireVerified(run.context);
   refuseWaiting(run.context);
-  run.mark = takeMark(run.context);
-  run.mark = await recordLeft(run.context, run.mark, run.watch);
+  run.mark = await takeMark(run.context);
 }

@@ -1,6 +1,5 @@
 import { ForgeError } from '../core/error.js';
 import { FORGE_FOLDER } from '../core/paths.js';
-import { findClaims, findRegressions, hasImproved, isPassing } from '../feature/claim.js';
 import type { TreeReader } from '../git/tree.js';
 import {
   type BoundEvidence,
@@ -11,10 +10,17 @@ import {
 import { requireVerified } from '../ledger/integrity.js';
 import type { Context } from '../project/project.js';
 import type { RunWatch } from './execution.js';
-import { type CycleFacts, takeFacts } from './facts.js';
-import { changedTests } from './test-files.js';
+import { type CycleFacts, changedTests, takeFacts } from './facts.js';
 import { type Judge, judgeTests } from './tests.js';
-import { classify, type Findings, findViolations } from './verdict.js';
+import {
+  classify,
+  type Findings,
+  findPassing,
+  findRegressions,
+  findViolations,
+  hasImproved,
+  isPassing,
+} from './verdict.js';
 
 /** What the stages before it came to. */
 export interface Ran {
@@ -89,11 +95,9 @@ function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFact
   const { violations, task, shown, tests_changed } = outcome;
   const regressions = findRegressions(before, after, shown);
   const improved = hasImproved(before, after, shown);
-  const unproven = findClaims(before, after).filter(({ id }) => shown.get(id) !== 'passing');
+  const passing = findPassing(before, after, shown);
   const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
-  const gained = after.features.filter(
-    (feature) => isPassing(feature) && !passed.has(feature.id) && shown.get(feature.id) === 'passing',
-  );
+  const gained = passing.filter(({ id }) => !passed.has(id) && shown.get(id) === 'passing');
   const findings = { violations, regressions, environment_valid, exit_code, task, improved, tests_changed };
   return {
     classification: classify(findings),
@@ -101,7 +105,7 @@ function verdict({ before, environment_valid, exit_code }: Ran, after: CycleFact
     regressions: boundTexts(regressions),
     tests_changed: boundTexts(tests_changed),
     features: after.features.length,
-    passing: after.features.filter(isPassing).length - unproven.length,
+    passing: passing.length,
     passing_before: passed.size,
     gained: gained.map(({ id }) => id),
   };

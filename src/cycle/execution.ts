@@ -12,8 +12,8 @@ import { showFocus } from '../session/focus.js';
 import { requireTrust } from '../trust/trust.js';
 import { describeCycle } from './builder-briefing.js';
 import type { CycleFacts } from './facts.js';
-import { fillHandover, type HandoverFolder, readObservations } from './handover.js';
-import { builderEnvironment, type CycleMark } from './mark-rules.js';
+import { builderEnvironment, fillHandover, type HandoverFolder, readObservations } from './handover.js';
+import type { CycleMark } from './mark.js';
 import {
   MAX_OBSERVATION_BYTES,
   noObservations,

@@ -77,3 +77,24 @@ export function removeHandover(key: string): void {
     // The system clears its folder itself.
   }
 }
+
+/** Variables that only the caller's own forge may see: an approval, and another project folder. */
+const OWN_KEYS: ReadonlySet<string> = new Set(['FORGE_TRUST', 'FORGE_DIR']);
+
+/** The caller's environment without forge's own keys, and as a BUILDER: for whatever runs what a builder wrote. */
+export function asBuilder(env: Record<string, string | undefined>): Record<string, string> {
+  const passed = Object.entries(env).filter(([name, value]) => value !== undefined && !OWN_KEYS.has(name));
+  return { ...(Object.fromEntries(passed) as Record<string, string>), FORGE_ROLE: 'builder' };
+}
+
+/** The same as the command gets it. */
+export const builderEnvironment = (
+  env: Record<string, string | undefined>,
+  { key, task, briefing, observations }: { key: string; task: string } & Omit<HandoverFolder, 'path'>,
+): Record<string, string> => ({
+  ...asBuilder(env),
+  FORGE_CYCLE: key,
+  FORGE_TASK: task,
+  FORGE_BRIEFING: briefing,
+  FORGE_OBSERVATIONS: observations,
+});

@@ -1,17 +1,15 @@
-import * as z from 'zod/mini';
 import { formatArgv } from '../core/argv.js';
 import { plural } from '../core/text.js';
 import type { Evidence } from '../learning/evaluation.js';
 
-/** GOV-04: what is to follow the record of a cycle. It stands in the mark before the record is made. */
-export const CycleKeep = z.looseObject({
+/** GOV-04: what is to follow the record of a cycle. */
+export interface CycleKeep {
   /** The digest of the working tree that was judged, `.forge/` left out. */
-  tree: z.string(),
-  commit: z.boolean(),
+  tree: string;
+  commit: boolean;
   /** Features that came to pass: a checkpoint is made for them. */
-  checkpoint: z.array(z.string()),
-});
-export type CycleKeep = z.infer<typeof CycleKeep>;
+  checkpoint: string[];
+}
 
 /** What was made of it. */
 export interface Kept {

@@ -21,8 +21,9 @@ import type { Context } from '../project/project.js';
 import { readRunning } from '../session/running.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { requireTrust } from '../trust/trust.js';
+import { asBuilder } from './handover.js';
 import { type CycleKeep, describeRuns, type Kept } from './keep-rules.js';
-import { asBuilder, NO_TASK } from './mark-rules.js';
+import { NO_TASK } from './mark.js';
 
 /** A cycle that is recorded, and what is to follow. */
 interface CycleToKeep {

@@ -1,23 +1,26 @@
 import * as z from 'zod/mini';
 import { splitCommand } from '../core/argv.js';
 import { elapsed } from '../core/clock.js';
-import { ForgeError } from '../core/error.js';
-import { checkInput } from '../core/schema.js';
+import { ForgeError, refused } from '../core/error.js';
+import { loopFile } from '../core/paths.js';
+import { runProcess } from '../core/process.js';
+import { checkInput, encodeDocument } from '../core/schema.js';
 import { listFeatures } from '../feature/feature.js';
-import { type Context, requireSupervisor } from '../project/project.js';
+import { type Context, requireSupervisor, timestamp } from '../project/project.js';
 import { runCycle } from './cycle.js';
 import { lookAgain } from './facts.js';
-import { beginLoop, costHookAgrees, saveLoop } from './loop-hold.js';
 import {
   afterCycle,
+  LOOP_STATE,
   type LoopLimits,
   type LoopResult,
   type LoopState,
   MAX_FAILURES,
   reachedLimit,
+  resumed,
   type StopReason,
 } from './loop-rules.js';
-import { NO_TASK } from './mark-rules.js';
+import { NO_TASK } from './mark.js';
 import type { CycleResult } from './report-rules.js';
 import type { CycleWatch } from './stage.js';
 import { chooseTask } from './task.js';
@@ -192,4 +195,67 @@ function failed({ state }: Loop, { kind, code, message, exit }: ForgeError): Loo
     reason: message,
     error: { kind, code, message, exit },
   };
+}
+
+/** Takes this worktree for a loop; exit 3 `loop.held` names who has it. */
+function beginLoop(context: Context, resume: boolean, max_failures: number): LoopState {
+  const { disk, world } = context;
+  const me = world.self();
+  return disk.withLock(() => {
+    const before = readLoop(context);
+    const alive =
+      before?.running && before.holder.pid !== me.pid && world.liveness(before.holder) === 'alive';
+    if (before && alive)
+      throw refused('loop.held', `A loop is under way here: process ${before.holder.pid}; nothing was run.`, {
+        hint: `wait for it, or end it: kill ${before.holder.pid}`,
+      });
+    if (resume && !before)
+      context.warnings.push('There is no loop to resume; this one counts from the start.');
+    const state: LoopState =
+      resume && before
+        ? resumed(before, me, world.now().getTime(), max_failures)
+        : {
+            schema_version: '1.0',
+            holder: me,
+            started_at: timestamp(context),
+            cycles: 0,
+            failures: 0,
+            by_classification: {},
+            running: true,
+            in_cycle: false,
+          };
+    saveLoop(context, state);
+    return state;
+  });
+}
+
+const readLoop = ({ disk }: Context): LoopState | null =>
+  disk.readDocument(LOOP_STATE, loopFile(disk.layout), null).value;
+
+function saveLoop(context: Context, state: LoopState): void {
+  const { disk } = context;
+  const bytes = encodeDocument({ ...state, updated_at: timestamp(context) });
+  disk.withLock(() => disk.replace(loopFile(disk.layout), bytes));
+}
+
+const HOOK_TIMEOUT_MS = 60_000;
+
+/** What the cost hook says of a cycle: its exit code decides. Typed by who started the loop, it has their surroundings. */
+async function costHookAgrees(
+  context: Context,
+  argv: readonly string[],
+  result: CycleResult,
+  watch: CycleWatch,
+): Promise<boolean> {
+  const env = Object.entries(context.world.env).filter(([, value]) => value !== undefined);
+  const run = await runProcess(argv, {
+    cwd: context.layout.root,
+    env: Object.fromEntries(env) as Record<string, string>,
+    input: `${JSON.stringify(result)}\n`,
+    timeoutMs: HOOK_TIMEOUT_MS,
+    onOutput: watch.onOutput?.bind(watch),
+    stop: watch.stop,
+  });
+  if (run.ended !== undefined) context.warnings.push(`The cost hook ${argv[0]}: ${run.ended}.`);
+  return run.exit_code === 0;
 }

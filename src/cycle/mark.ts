@@ -1,61 +1,118 @@
+import * as z from 'zod/mini';
 import { ForgeError, refused } from '../core/error.js';
-import { judgeHolder, type Verdict } from '../core/holder.js';
+import { CommandProcess, ForgeProcess, judgeHolder, type Verdict } from '../core/holder.js';
+import { cycleFile } from '../core/paths.js';
 import { endGroup } from '../core/process.js';
-import { makeToken, oneLine, plural } from '../core/text.js';
+import { encodeDocument, type Format } from '../core/schema.js';
+import { makeToken, oneLine } from '../core/text.js';
+import { CycleInput, recordedLate, Stage } from '../learning/evaluation.js';
 import { recordCycles } from '../learning/record.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { removeHandover } from './handover.js';
-import type { KeepWatch } from './keep.js';
-import { type CycleMark, interruptedInput, interruptedMarks, NO_TASK, type StageName } from './mark-rules.js';
-import { clearMark, readMark, writeMark } from './state.js';
+
+/** LTM, "Architectural Position": the governed loop, in its order. */
+export const STAGES = [
+  'supervisor',
+  'governance',
+  'environment',
+  'task',
+  'execution',
+  'evaluation',
+  'memory',
+  'report',
+  'sleep',
+] as const;
+export type StageName = (typeof STAGES)[number];
+
+/** No task was chosen. */
+export const NO_TASK = 'none';
+
+/** `<git dir>/forge/cycle.json`: the cycle that is under way, so that the next one finds what a kill left. */
+export const CycleMark = z.looseObject({
+  schema_version: z.literal('1.0'),
+  /** Of its record: however often it is tried, there is one. */
+  key: z.string().check(z.regex(/^[0-9a-f]{16}$/)),
+  holder: ForgeProcess,
+  started_at: z.iso.datetime(),
+  task_id: z.string().check(z.minLength(1)),
+  /** Where it is. */
+  stage: z.enum(STAGES),
+  /** What lies behind it. */
+  stages: z.array(Stage),
+  /** What runs for it now: init.sh, the command or a test. */
+  command: z.optional(CommandProcess),
+  /** What is to be recorded, once it is known. */
+  input: z.optional(z.unknown()),
+});
+export type CycleMark = z.infer<typeof CycleMark>;
+
+const CYCLE_MARK: Format<CycleMark> = { name: 'cycle-mark', version: '1.0', schema: CycleMark };
 
 /** Keys of the cycles that this very process runs. */
 const running = new Set<string>();
 
-/** Takes this worktree for one cycle; exit 3 `cycle.held` names who has it. What was cut off before is kept in it. */
-export function takeMark(context: Context): CycleMark {
-  const { disk, world } = context;
-  const { unknown_host_minutes } = readConfig(context).session;
-  return disk.withLock(() => {
+/**
+ * Takes this worktree for one cycle; exit 3 `cycle.held` names who has it. A cycle that was cut off is recorded first: until
+ * then its mark stays.
+ */
+export async function takeMark(context: Context): Promise<CycleMark> {
+  const mark: CycleMark = {
+    schema_version: '1.0',
+    key: makeToken(16),
+    holder: context.world.self(),
+    started_at: timestamp(context),
+    task_id: NO_TASK,
+    stage: 'supervisor',
+    stages: [],
+  };
+  let left = claim(context, mark, null);
+  while (left) {
+    await recordLeft(context, left);
+    left = claim(context, mark, left.key);
+  }
+  return mark;
+}
+
+/** Null once the worktree is this cycle's; else a mark to be settled first. */
+function claim(context: Context, mark: CycleMark, settled: string | null): CycleMark | null {
+  return context.disk.withLock(() => {
     const found = readLeft(context);
-    const verdict = found && judge(context, found, unknown_host_minutes);
-    if (found && verdict?.state === 'held') throw heldBy(found, verdict.why);
-    const mark: CycleMark = {
-      schema_version: '1.0',
-      key: makeToken(16),
-      holder: world.self(),
-      started_at: timestamp(context),
-      task_id: NO_TASK,
-      stage: 'supervisor',
-      stages: [],
-      left: found ? interruptedMarks(found) : [],
-    };
-    writeMark(disk, mark);
+    refuseHeld(context, found);
+    if (found && found.key !== settled) return found;
+    writeMark(context, mark);
     running.add(mark.key);
-    return mark;
+    return null;
   });
 }
 
 /** Exit 3 `cycle.held` while a cycle is under way here: its files are not to be moved under it. */
-export function requireNoCycle(context: Context): void {
-  const found = readLeft(context);
-  const verdict = found && judge(context, found, readConfig(context).session.unknown_host_minutes);
-  if (found && verdict?.state === 'held') throw heldBy(found, verdict.why);
+export const requireNoCycle = (context: Context): void => refuseHeld(context, readLeft(context));
+
+function refuseHeld(context: Context, mark: CycleMark | null): void {
+  const verdict = mark && judge(context, mark);
+  if (verdict?.state !== 'held') return;
+  const { holder, started_at, stage, task_id } = mark as CycleMark;
+  throw refused(
+    'cycle.held',
+    `A cycle is under way here since ${started_at} (${stage}, task ${oneLine(task_id, 100)}): ${verdict.why}; nothing was run.`,
+    { hint: `wait for it, or end it: kill ${holder.pid}` },
+  );
 }
 
-/** What cannot be read names no cycle that could be recorded. */
-function readLeft(context: Context): CycleMark | null {
+/** A mark that cannot be read names no cycle that could be recorded. */
+function readLeft({ disk, warnings }: Context): CycleMark | null {
   try {
-    return readMark(context.disk);
+    return disk.readDocument(CYCLE_MARK, cycleFile(disk.layout), null).value;
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
-    context.warnings.push(`The mark of an earlier cycle is of no use: ${error.message}`);
+    warnings.push(`The mark of an earlier cycle is of no use: ${error.message}`);
     return null;
   }
 }
 
 /** A cycle of this process that is not under way any more was given up by an error. */
-function judge({ world, lastActivity }: Context, mark: CycleMark, unknownHostMinutes: number): Verdict {
+function judge(context: Context, mark: CycleMark): Verdict {
+  const { world, lastActivity } = context;
   const verdict = judgeHolder({
     holder: mark.holder,
     me: world.self(),
@@ -63,69 +120,64 @@ function judge({ world, lastActivity }: Context, mark: CycleMark, unknownHostMin
     activity: lastActivity,
     now: world.activity(),
     silenceMinutes: 0,
-    unknownHostMinutes,
+    unknownHostMinutes: readConfig(context).session.unknown_host_minutes,
   });
   if (verdict.state !== 'same') return verdict;
   const why = `process ${mark.holder.pid} is running it`;
   return running.has(mark.key) ? { state: 'held', why } : { state: 'interrupted', why: 'it was given up' };
 }
 
-const heldBy = ({ holder, started_at, stage, task_id }: CycleMark, why: string): Error =>
-  refused(
-    'cycle.held',
-    `A cycle is under way here since ${started_at} (${stage}, task ${oneLine(task_id, 100)}): ${why}; nothing was run.`,
-    { hint: `wait for it, or end it: kill ${holder.pid}` },
-  );
-
-/**
- * Records what was cut off, each once; none of it succeeded. What was cut off behind its record gets what was to follow.
- * The mark forgets it afterwards.
- */
-export async function recordLeft(context: Context, mark: CycleMark, watch: KeepWatch): Promise<CycleMark> {
-  const left = interruptedMarks(mark).filter(({ key }) => key !== mark.key);
-  for (const { command, key } of left) {
-    if (command) endGroup(command);
-    removeHandover(key);
-  }
-  if (left.length > 0) await recordEach(context, left, watch);
-  return left.length > 0 ? moveMark(context, mark, { left: undefined }) : { ...mark, left: undefined };
+/** Ends what a cycle left running, and records it once, as no success. */
+async function recordLeft(context: Context, mark: CycleMark): Promise<void> {
+  if (mark.command) endGroup(mark.command);
+  removeHandover(mark.key);
+  const input = interruptedInput(mark);
+  const { cycles } = await recordCycles(context, [input]);
+  for (const { cycle, known } of cycles)
+    if (!known)
+      context.warnings.push(
+        `A cycle that was cut off is recorded now, as ${input.classification}: ${cycle}.`,
+      );
 }
 
-async function recordEach(context: Context, left: readonly CycleMark[], watch: KeepWatch): Promise<void> {
-  const inputs = left.map(interruptedInput);
-  const { cycles } = await recordCycles(context, inputs);
-  const fresh = cycles.flatMap(({ cycle, known }, i) =>
-    known ? [] : [{ cycle, as: inputs[i]?.classification }],
-  );
-  for (const as of new Set(fresh.map((each) => each.as))) {
-    const numbers = fresh.filter((each) => each.as === as).map(({ cycle }) => cycle);
-    const what = plural(numbers.length, 'cycle that was cut off is', 'cycles that were cut off are');
-    context.warnings.push(`${what} recorded now, as ${as}: ${numbers.join(', ')}.`);
+/** The record of an interrupted cycle. Nothing is learned from it. */
+export function interruptedInput(mark: CycleMark): CycleInput {
+  const known = CycleInput.safeParse(mark.input);
+  if (known.success) {
+    const quality_signals = { ...known.data.quality_signals, interrupted_in: 'memory' };
+    return recordedLate(known.data, { quality_signals, idempotency_key: mark.key });
   }
-  for (const [i, each] of left.entries())
-    if (each.keep && cycles[i]) await (await import('./left.js')).keepLeft(context, each, cycles[i], watch);
+  const cut: Stage = { name: mark.stage, status: 'failed', duration_ms: 0, note: 'interrupted' };
+  return {
+    task_id: mark.task_id,
+    exit_code: null,
+    started_at: mark.started_at,
+    stages: [...mark.stages, cut].slice(0, 20),
+    classification: 'FAILURE',
+    quality_signals: { interrupted_in: mark.stage },
+    idempotency_key: mark.key,
+  };
 }
+
+/** Without the lock but to take it: while its cycle runs, nobody else writes it. */
+const writeMark = ({ disk }: Context, mark: CycleMark): void =>
+  disk.replace(cycleFile(disk.layout), encodeDocument(mark));
 
 /** Says where the cycle is. */
-export function moveMark(
-  { disk }: Context,
-  mark: CycleMark,
-  change: Partial<CycleMark> & { stage?: StageName },
-): CycleMark {
+export function moveMark(context: Context, mark: CycleMark, change: Partial<CycleMark>): CycleMark {
   const after = { ...mark, ...change };
-  writeMark(disk, after);
+  writeMark(context, after);
   return after;
 }
 
 /** The cycle is over: recorded, or refused before anything was run. */
 export function dropMark(context: Context, mark: CycleMark): void {
   const { disk } = context;
-  removeHandover(mark.key);
+  leaveMark(mark);
   disk.withLock(() => {
     const found = readLeft(context);
-    if (!found || found.key === mark.key) clearMark(disk);
+    if (!found || found.key === mark.key) disk.remove(cycleFile(disk.layout));
   });
-  running.delete(mark.key);
 }
 
 /** It is left for the next cycle to record. */

@@ -5,8 +5,7 @@ import { type RecordedCycle, recordCycle } from '../learning/record.js';
 import { type Context, readConfig, timestamp } from '../project/project.js';
 import { guardLog, guardText } from './execution.js';
 import type { CycleKeep } from './keep-rules.js';
-import { moveMark } from './mark.js';
-import type { CycleMark } from './mark-rules.js';
+import { type CycleMark, moveMark } from './mark.js';
 import type { MemoryError } from './report-rules.js';
 import { type CycleRun, inStage } from './stage.js';
 import { hasFailed } from './verdict.js';
@@ -29,7 +28,7 @@ export async function storeCycle(run: CycleRun, work: Work): Promise<StoredCycle
     try {
       const input = { ...(await describe(run, work)), stages };
       stored.keep = await planKeep(run.context, work);
-      stored.recorded = await record(run, input, stored.keep);
+      stored.recorded = await record(run, input);
       return {};
     } catch (error) {
       if (!(error instanceof ForgeError) || error.kind === 'bug') throw error;
@@ -100,10 +99,10 @@ async function planKeep(context: Context, { evaluation, trees }: Work): Promise<
   }
 }
 
-async function record(run: CycleRun, input: CycleInput, keep: CycleKeep | undefined): Promise<RecordedCycle> {
+async function record(run: CycleRun, input: CycleInput): Promise<RecordedCycle> {
   try {
     const { stages } = run;
-    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input, keep });
+    run.mark = moveMark(run.context, run.mark as CycleMark, { stage: 'memory', stages, input });
     return await recordCycle(run.context, input);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'secret') throw error;

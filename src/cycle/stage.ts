@@ -5,8 +5,7 @@ import type { Stage } from '../learning/evaluation.js';
 import type { Context } from '../project/project.js';
 import type { RunWatch } from './execution.js';
 import type { HandoverFolder } from './handover.js';
-import { moveMark } from './mark.js';
-import type { CycleMark, StageName } from './mark-rules.js';
+import { type CycleMark, moveMark, type StageName } from './mark.js';
 
 export const CycleOptions = z.strictObject({
   command: z.array(z.string()).check(z.minLength(1)),

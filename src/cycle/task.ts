@@ -3,7 +3,7 @@ import { nextTask } from '../feature/feature.js';
 import type { Feature } from '../feature/rules.js';
 import type { Context } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
-import { NO_TASK } from './mark-rules.js';
+import { NO_TASK } from './mark.js';
 
 interface ChosenTask {
   id: string;

@@ -1,13 +1,12 @@
 import { elapsed } from '../core/clock.js';
 import { ForgeError } from '../core/error.js';
-import { findClaims, findRerun } from '../feature/claim.js';
 import { type Feature, testsDiffer } from '../feature/rules.js';
 import type { VerifyWatch } from '../feature/verify.js';
 import type { Evidence } from '../learning/evaluation.js';
 import type { Context } from '../project/project.js';
 import type { RunWatch } from './execution.js';
 import type { CycleFacts } from './facts.js';
-import type { Findings } from './verdict.js';
+import { type Findings, findRerun } from './verdict.js';
 
 /** Running again takes no longer than this together; what is left is named. */
 const RERUN_BUDGET_MS = 10 * 60_000;
@@ -77,8 +76,9 @@ async function verify(judge: Judge, id: string): Promise<'passing' | 'failing' |
  * passed, and all that is said to pass now, is run, as far as the time reaches.
  */
 async function runAgain(judge: Judge, { task, before }: Judged, after: CycleFacts): Promise<void> {
-  const passed = new Set([...findRerun(before, after), ...findClaims(before, after)]);
-  const wanted = [...passed].filter(({ id, tests = [] }) => tests.length > 0 && !judge.shown.has(id));
+  const wanted = findRerun(before, after).filter(
+    ({ id, tests = [] }) => tests.length > 0 && !judge.shown.has(id),
+  );
   const deadline = elapsed() + RERUN_BUDGET_MS;
   for (const [i, { id }] of wanted.entries()) {
     const isLate = elapsed() > deadline;

@@ -1,3 +1,4 @@
+import { type Feature, testsDiffer } from '../feature/rules.js';
 import type { Classification } from '../learning/evaluation.js';
 
 /** What a cycle is judged by. */
@@ -56,4 +57,52 @@ export function findViolations(before: Guarded, after: Guarded): string[] {
         : `${id} was removed by the command`,
     ),
   ];
+}
+
+/** The features at one moment. */
+interface Standing {
+  features: readonly Feature[];
+}
+
+/** What forge's own runs in an evaluation showed, by feature. */
+export type Shown = ReadonlyMap<string, 'passing' | 'failing'>;
+
+export const isPassing = ({ status }: Feature): boolean => status === 'passing';
+
+const byId = ({ features }: Standing): Map<string, Feature> =>
+  new Map(features.map((feature) => [feature.id, feature]));
+
+/** Features that forge runs again: they passed before or pass now, and no human vouches for them. */
+export function findRerun(before: Standing, after: Standing): Feature[] {
+  const passed = new Set(before.features.filter(isPassing).map(({ id }) => id));
+  return after.features.filter(
+    (feature) => feature.override === undefined && (isPassing(feature) || passed.has(feature.id)),
+  );
+}
+
+/** Features that pass now: forge saw it in this cycle, or they passed before with the same tests. */
+export function findPassing(before: Standing, after: Standing, shown: Shown): Feature[] {
+  const known = byId(before);
+  return after.features.filter((feature) => {
+    const old = known.get(feature.id);
+    const isOld = old !== undefined && isPassing(old) && !testsDiffer(old, feature);
+    const isKnown = isOld || feature.override !== undefined || shown.get(feature.id) === 'passing';
+    return isPassing(feature) && isKnown;
+  });
+}
+
+/** Whether a feature of before passes now, with the tests of before, as forge itself saw. */
+export function hasImproved(before: Standing, after: Standing, shown: Shown): boolean {
+  const now = byId(after);
+  return before.features.some((old) => {
+    const feature = now.get(old.id);
+    return feature && !isPassing(old) && !testsDiffer(old, feature) && shown.get(old.id) === 'passing';
+  });
+}
+
+/** Features that passed before and fail now: forge's own run says so, or where there was none their status. */
+export function findRegressions(before: Standing, after: Standing, shown: Shown): string[] {
+  const now = byId(after);
+  const fails = ({ id }: Feature): boolean => (shown.get(id) ?? now.get(id)?.status) === 'failing';
+  return before.features.filter((feature) => isPassing(feature) && fails(feature)).map(({ id }) => id);
 }

@@ -7,7 +7,7 @@ import { type Evaluation, evaluate, type Ran } from './evaluation.js';
 import { runCommand, runInitScript, takeObservations, writeBriefing } from './execution.js';
 import { lookAgain, takeFacts } from './facts.js';
 import type { HandoverFolder } from './handover.js';
-import { type CycleMark, NO_TASK } from './mark-rules.js';
+import { type CycleMark, NO_TASK } from './mark.js';
 import { noObservations, type Observations } from './observation.js';
 import { type CycleRun, inStage, watchOf } from './stage.js';
 import { chooseTask } from './task.js';

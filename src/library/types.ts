@@ -18,7 +18,7 @@ export type { World } from '../core/world.js';
 export { agentWorld, servedWorld, systemWorld } from '../core/world.js';
 export type { LoopOptions, LoopWatch } from '../cycle/loop.js';
 export type { LoopResult, StopReason } from '../cycle/loop-rules.js';
-export type { StageName } from '../cycle/mark-rules.js';
+export type { StageName } from '../cycle/mark.js';
 export type { CycleReport, CycleResult } from '../cycle/report-rules.js';
 export type { CycleOptions, CycleWatch } from '../cycle/stage.js';
 export type { Diagnosis, DoctorInput } from '../doctor/doctor.js';

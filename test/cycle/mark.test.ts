@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  builderEnvironment,
-  CycleMark,
-  interruptedInput,
-  interruptedMarks,
-} from '../../src/cycle/mark-rules.js';
+import { builderEnvironment } from '../../src/cycle/handover.js';
+import { CycleMark, interruptedInput } from '../../src/cycle/mark.js';
 
 const mark: CycleMark = {
   schema_version: '1.0',
@@ -52,11 +48,6 @@ describe('a cycle that was cut off', () => {
     const wrong = { ...mark, [name]: { ...mark.holder, pid } };
     expect(CycleMark.safeParse(wrong).success).toBe(false);
     expect(CycleMark.safeParse({ ...mark, command: mark.holder }).success).toBe(true);
-  });
-
-  it('GOV-03 stays known when the one that found it is cut off as well', () => {
-    const second = { ...mark, key: 'f'.repeat(16), left: [mark, { nonsense: true }] };
-    expect(interruptedMarks(second).map(({ key }) => key)).toEqual([mark.key, 'f'.repeat(16)]);
   });
 });
 

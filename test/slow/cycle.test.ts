@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { STAGES } from '../../src/cycle/mark-rules.js';
+import { STAGES } from '../../src/cycle/mark.js';
 import type { CycleResult } from '../../src/index.js';
 import { cycle, MARK, noteOf, ready, refusal, sh, statuses, storedCycles } from '../support/cycles.js';
 import { hasShim, runFaulty } from '../support/faults.js';

@@ -102,7 +102,7 @@ function settleRunning(
       `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
   // SES-14: there is nothing in it to pick up.
-  if (input.resume === undefined && !isWorth(context)) {
+  if (input.resume === undefined && !running.goal && !isWorth(context)) {
     clearShortTerm(context);
     return null;
   }

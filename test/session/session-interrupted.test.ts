@@ -43,7 +43,7 @@ describe('a session that was left behind', () => {
 
   it('SES-14 SES-07 leaves no archive and no offer where nothing was done in it', async () => {
     const project = await makeForge();
-    await start(project, at(ada, 0), '--goal', 'The work');
+    await start(project, at(ada, 0));
     const next = await start(project, at(bob, 15, 'gone'));
     expect([next.session.id, next.warnings]).toEqual(['2026-03-01-session-002', []]);
     expect(readdirSync(project.path(SESSIONS)).filter((name) => name[0] !== '.')).toEqual([]);

@@ -63,7 +63,7 @@ describe('[cycle] commit', () => {
     );
     expect(message).toContain('## Why\npeople sign in\n');
     expect(message).toContain('Updated: features.json (FORGE-001 now passing)');
-    expect(message).toMatch(/^Forge-Ledger: 3 [0-9a-f]{64}$/m);
+    expect(message).toMatch(/^Forge-Ledger: \d+ [0-9a-f]{64}$/m);
     const checked = await forgeJson<CommitCheck>(project, ['commit', 'check', '--range', 'HEAD~1..HEAD']);
     expect(checked.ok).toBe(true);
     expect(project.read(PROGRESS)).toContain('Cycle 1 SUCCESS');

@@ -89,7 +89,7 @@ describe('a cycle that is cut off', () => {
       await ended;
       project.write('quick', '');
       const next = runBinary(project.dir, ['cycle', '--', ...command]);
-      expect(next.stderr).toMatch(/1 cycle that was cut off is recorded now, as FAILURE: 1\./);
+      expect(next.stderr).toMatch(/A cycle that was cut off is recorded now, as FAILURE: 1\./);
       await until(() => !pidsOf(project).some(isAlive));
       const [first, second, ...more] = await storedCycles(project);
       expect([more, second?.execution.cycle]).toEqual([[], 2]);

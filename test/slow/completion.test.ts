@@ -21,7 +21,7 @@ async function hostileProject(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['session', 'start']);
   await forgeJson(project, ['kfr', 'patch', '--goal', 'one']);
-  const ids = [...Object.values(HOSTILE), 'X-4\nnewline', 'X-5\u001b]0;title\u0007', '--yes', 'X-7\tb'];
+  const ids = [...Object.values(HOSTILE), 'X-4\nnewline', 'X-5\u001b]0;title\u0007', '--zap', 'X-7\tb'];
   putFeatures(
     project,
     ids.map((id) => ({ id, name: `$(touch pwned) %F{red}\u001b[2J ${id}`, status: 'not_implemented' })),
@@ -57,7 +57,7 @@ describe('completion at a terminal', () => {
           'forge feature show X-4\t',
           'forge feature show X-5\t',
           'forge feature show X-7\t',
-          'forge feature show --y\t',
+          'forge feature show --z\t',
           'forge feature show X-\t\t\t',
         ]);
         const shown = words.map((line) => line[3]);
@@ -74,7 +74,7 @@ describe('completion at a terminal', () => {
           HOSTILE.quotes,
         ]);
         // What nobody can type is not offered, nor what would be an option.
-        expect(shown.slice(9, 13)).toEqual(['X-4', 'X-5', 'X-7', '--y']);
+        expect(shown.slice(9, 13)).toEqual(['X-4', 'X-5', 'X-7', '--z']);
         expect(project.has('pwned')).toBe(false);
         expect(screen).not.toContain('\u001b[2J ');
         expect(screen).not.toContain('\u001b]0;title');

@@ -18,7 +18,9 @@ class Pairs {
   agree(a, b) {
     if (a.replace(NUMBERED, '<$1') !== b.replace(NUMBERED, '<$1')) return false;
     const others = [...b.matchAll(NUMBERED)];
-    return [...a.matchAll(NUMBERED)].every(([name], i) => others[i] !== undefined && this.bind(name, others[i][0]));
+    return [...a.matchAll(NUMBERED)].every(
+      ([name], i) => others[i] !== undefined && this.bind(name, others[i][0]),
+    );
   }
 
   bind(one, other) {

@@ -260,7 +260,7 @@ function played(title, files, describe) {
     ],
     {
       cwd: ROOT,
-      env: { ...process.env, ...(title === 'pulls' ? { FORGE_SOAK: process.env.FORGE_SOAK ?? '1' } : {}) },
+      env: { ...process.env, FORGE_SOAK: title === 'pulls' ? (process.env.FORGE_SOAK ?? '1') : undefined },
       encoding: 'utf8',
     },
   );

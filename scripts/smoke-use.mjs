@@ -52,7 +52,9 @@ export function useCommandLine(person, version) {
   check(json('init', '--yes').created.length > 0, 'forge init made nothing.');
   check(existsSync(join(project, '.forge', 'config.toml')), 'forge init made no settings.');
   forge('hooks', 'install');
-  forge('feature', 'add', 'FORGE-001', 'It works', '--test', 'node -e 0');
+  // Its test fails until there is work.
+  forge('feature', 'add', 'FORGE-001', 'It works', '--test', 'node proof.js');
+  writeFileSync(join(project, 'proof.js'), '');
   const { session, briefing } = json('session', 'start');
   check(session.state === 'started', 'forge session start started nothing.');
   check(briefing.text.includes('FORGE-001'), 'forge session start told nothing.');

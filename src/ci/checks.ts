@@ -173,7 +173,7 @@ class TestRuns {
   readonly findings: CiFinding[] = [];
   shown = 0;
   private readonly refused: string[] = [];
-  /** Of all that is to run. */
+  /** Of everything that would run. */
   private readonly commands: string[] = [];
   private readonly known = new Map<string, ProcessRun | undefined>();
 
@@ -215,7 +215,7 @@ class TestRuns {
     }
   }
 
-  /** One value for all that this run would execute: features that are not to run do not change it. */
+  /** One value for everything that this run would execute. Other features do not change it. */
   refusal(): CiFinding[] {
     const { refused } = this;
     if (refused.length === 0) return [];

@@ -27,7 +27,7 @@ interface Request {
 /**
  * `forge complete --shell=NAME --current=WORD -- WORDS…`: what a shell's script asks at each TAB, with the words in front
  * of the one at the cursor; bash hands over the line instead. The first line of the answer says what follows (`words`;
- * `open`: without a space behind; `files`, `folders`: the shell's own), each other one is a candidate. Whatever goes wrong is not said: it would stand in the middle of somebody's command.
+ * `open`: without a space behind; `files`, `folders`: the shell's own), each other one is a candidate. Errors are not printed: they would end up in the middle of a command line.
  */
 export async function runComplete(io: Io, argv: readonly string[]): Promise<number> {
   io.deadline?.(DEADLINE);
@@ -85,7 +85,7 @@ function linesOf({ candidates }: Offer, { shell, typed, replaced }: Request): st
   return shell === 'bash' ? bashLines(all, typed, replaced) : all;
 }
 
-/** Readline replaces only what stands behind the last `=` or `:`. */
+/** Readline replaces only the part after the last `=` or `:`. */
 function bashLines(candidates: readonly string[], typed: Typed, replaced: string): string[] {
   if (!typed.raw.endsWith(replaced)) return [];
   const cut = typed.raw.length - replaced.length;

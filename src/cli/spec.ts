@@ -14,7 +14,7 @@ export interface Call {
   text(argument: string): Promise<string>;
   /** The same as they are, whatever they are. */
   bytes(argument: string): Promise<Buffer>;
-  /** The text of a file argument, or of stdin for `-`. `unscanned`: the command stores a part of it, and scans that. */
+  /** The text of a file argument, or of stdin for `-`. `unscanned`: the command scans the part that it stores. */
   file(argument: string, how?: { unscanned?: boolean }): Promise<string>;
   /** Status for a person, on stderr; silent with --json and --quiet. */
   say(line: string): void;
@@ -88,7 +88,7 @@ export interface CommandSpec<T = unknown> {
   writes?: boolean;
   /** Its arguments are a command to run: what stands in them is kept nowhere. */
   runs?: boolean;
-  /** Asks before it does what it does; `--yes` answers. */
+  /** Asks before it acts, unless `--yes` is given. */
   confirms?: boolean;
   run(call: Call, ...args: string[]): Promise<T>;
   render(value: T, style: Style, options: Record<string, unknown>): string;

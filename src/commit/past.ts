@@ -48,6 +48,6 @@ function commitsAfter(
   // The first look knows where the last session began, or nothing.
   if (at === '') return commits.slice(0, Math.max(end, 0));
   if (end >= 0) return commits.slice(0, end).filter((commit) => Date.parse(commit.at) >= Date.parse(at));
-  // What was looked at is not here: it was rewritten, or this is another branch.
+  // The commit seen last was rewritten, or is on another branch.
   return commits.filter((commit) => Date.parse(commit.at) > Date.parse(at));
 }

@@ -25,7 +25,7 @@ export class Disk {
   guard: ContentCheck | null = null;
   private readonly insideFolders = new Set<string>();
   private readonly noted = new Set<string>();
-  /** This process holds the lock; another object each time it is taken. */
+  /** Set while this process holds the lock; a new object each time. */
   hold: object | null = null;
   private isHeld = (): boolean => true;
 

@@ -58,7 +58,7 @@ export function escapeControls(text: string): string {
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
 
-/** JSON in one line: the same value, with what no reader sees as `\uXXXX` (B-06). */
+/** JSON in one line. Characters that nobody can see are written as `\uXXXX` (B-06). */
 export const jsonLine = (value: unknown): string =>
   JSON.stringify(value).replace(INVISIBLE, (char) =>
     [...Array(char.length).keys()]

@@ -37,7 +37,7 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
   };
 }
 
-/** The surroundings of an agent's server: nobody decides through it, and an approval of the environment is not the agent's. */
+/** For an agent's server: no human decides through it, and FORGE_TRUST in its environment approves nothing. */
 export function servedWorld(world: World): World {
   const { FORGE_TRUST: _, ...env } = world.env;
   return { ...world, env, terminal: false, isAgent: true };

@@ -105,7 +105,7 @@ function readLeft({ disk, warnings }: Context): CycleMark | null {
     return disk.readDocument(CYCLE_MARK, cycleFile(disk.layout), null).value;
   } catch (error) {
     if (!(error instanceof ForgeError) || error.kind !== 'corrupted') throw error;
-    warnings.push(`The mark of an earlier cycle is of no use: ${error.message}`);
+    warnings.push(`The state of an earlier cycle cannot be used: ${error.message}`);
     return null;
   }
 }

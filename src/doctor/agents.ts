@@ -74,13 +74,13 @@ const PATH_CHECKS: readonly Check<AgentPlace>[] = [
         return { observed: 'there is no forge on the PATH', why: 'no hook and no MCP server starts' };
       const { path, name, version } = first;
       const { name: own, version: current } = ownPackage();
-      // A version manager's own program stands for many.
+      // A version manager's shim stands in for several programs.
       if (name === null) {
         const why = 'it may be another program';
         const commands = [`${path} --version`];
-        return { observed: `${path} is of no known package`, severity: 'degraded', why, commands };
+        return { observed: `${path} belongs to no known package`, severity: 'degraded', why, commands };
       }
-      if (name !== own) return `${path} is of the package ${name}`;
+      if (name !== own) return `${path} belongs to the package ${name}`;
       if (version === null || version === current) return null;
       const why = 'agents use another version than you do';
       return { observed: `${path} is forge ${version}`, severity: 'advisory', why };

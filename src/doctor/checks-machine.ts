@@ -140,7 +140,7 @@ export const PLACE_CHECKS: readonly Check<Context>[] = [
   {
     id: 'writable',
     severity: 'blocking',
-    expected: 'a folder of yours',
+    expected: 'a folder that you own',
     why: 'nothing can be kept',
     fix: 'id',
     look: ({ layout }) => {

@@ -70,7 +70,7 @@ export const PROJECT_CHECKS: readonly Check<Context>[] = [
     id: 'odd-settings',
     severity: 'advisory',
     expected: 'settings that forge understands',
-    why: 'it has no effect as it stands',
+    why: 'it has no effect',
     fix: 'forge config list',
     look: async (context) => {
       await attempt(() => readConfig(context));
@@ -97,7 +97,7 @@ export const PROJECT_CHECKS: readonly Check<Context>[] = [
     id: 'state',
     severity: 'blocking',
     expected: 'a file that forge can read',
-    why: 'whatever needs it stops there',
+    why: 'commands that need it stop',
     fix: 'git status -- .forge',
     look: async (context) =>
       (await findDamaged(context)).map((problem) => ({
@@ -113,7 +113,7 @@ export const PROJECT_CHECKS: readonly Check<Context>[] = [
     fix: 'forge trust',
     look: (context) => {
       const count = showTrust(context).items.filter(({ state }) => state !== 'trusted').length;
-      return count > 0 && `${count} of what this project would run is not approved`;
+      return count > 0 && `not approved: ${count} of this project's tests and scripts`;
     },
   },
   {

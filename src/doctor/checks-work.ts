@@ -28,7 +28,7 @@ import { some } from './checks-machine.js';
 /** ms. No git holds its lock of the index for so long. */
 const LONG = 10 * 60_000;
 
-/** What stands in the way of work, and what was interrupted. */
+/** What blocks work, and what was interrupted. */
 export const WORK_CHECKS: readonly Check<Context>[] = [
   {
     id: 'recovery',
@@ -153,7 +153,7 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
     severity: 'degraded',
     expected: 'the files that were committed',
     why: 'commands that read them find nothing',
-    // Nothing else is restored: what changed since the commit stands in no commit.
+    // Only missing files are restored: later changes to the others are in no commit.
     fix: 'git ls-files -z --deleted -- .forge | xargs -0 git restore --',
     look: async ({ git, repository, layout }) => {
       if (!git || !repository) return null;
@@ -174,7 +174,7 @@ export const WORK_CHECKS: readonly Check<Context>[] = [
     look: async (context) => {
       const { git, repository, layout } = context;
       if (!git || !repository || (await valueOr(null, () => readRunning(context)))) return null;
-      // Of a folder that git does not have yet, another check says so.
+      // A folder that git does not track yet has a check of its own.
       if (!indexMayKnow(repository, shownFrom(repository.root, configFile(layout)))) return null;
       const changed = await changedFiles(git, shownFrom(repository.root, layout.dir));
       const ledgers = changed.filter((path) => path.endsWith('.jsonl'));

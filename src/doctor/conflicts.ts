@@ -40,7 +40,7 @@ export interface Conflict {
   merged?: { bytes: Buffer; choices: Choice[] };
 }
 
-/** All conflicts in `.forge/`. Reads only. Without an answer of git, those that stand in files of state. */
+/** All conflicts in `.forge/`. Reads only. If git does not answer, only those with markers in state files. */
 export async function findConflicts(context: Context): Promise<Conflict[]> {
   const { layout, disk } = context;
   const known = [activeIssuesFile, configFile, progressFile, sessionFile].map((of) => of(layout));
@@ -134,7 +134,7 @@ const inLedger = (what: string): Symptom[] =>
 const inLocalFile = (what: string, file: string): Symptom[] =>
   blocking(
     what,
-    'a file of this machine alone',
+    'a file that stays on this machine',
     'git should not have it: see .forge/.gitignore',
     `mv ${file} ${file}.damaged && forge init`,
   );

@@ -11,7 +11,7 @@ export interface Choice {
   field: string | null;
   ours: unknown;
   theirs: unknown;
-  /** What stands there now; undefined: nothing. */
+  /** The value now; undefined if there is none. */
   value: unknown;
   why: string;
 }

@@ -83,7 +83,7 @@ export async function verifyFeatures(
       runs.push(run);
     }
   } finally {
-    // Interrupted between two features, the first was verified all the same.
+    // After an interruption, the features that were done count.
     await recordRuns(context, runs);
   }
   return { results };
@@ -254,7 +254,7 @@ export async function runFirst(context: Context, feature: Feature, watch: Verify
   return ok ? { result: 'passed', command } : { result: 'failed', reason: whyTestFailed(last), command };
 }
 
-/** A run that changes no status changes no feature either: the evaluation ledger remembers each. */
+/** The evaluation tier keeps every run, also one that changes no status. */
 async function recordRuns(context: Context, runs: readonly VerificationRun[]): Promise<void> {
   // What a builder runs is no evidence: the cycle runs it again.
   if (runs.length === 0 || isBuilding(context)) return;
@@ -263,7 +263,7 @@ async function recordRuns(context: Context, runs: readonly VerificationRun[]): P
   try {
     storeRecords(context, [{ tier: 'evaluation', kind: 'verification', actor: 'forge', commit, runs }]);
   } catch (error) {
-    // What the tests showed stands in the features.
+    // The features already have the result.
     if (!(error instanceof ForgeError) || error.kind !== 'outside') throw error;
     context.warnings.push(`Verified, but the run was not recorded: ${error.message}`);
   }

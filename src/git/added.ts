@@ -44,12 +44,11 @@ async function read(git: GitStream, args: readonly string[], onAdded: (added: Ad
 const [SPACE, PLUS, MINUS, AT, BACKSLASH, C] = [0x20, 0x2b, 0x2d, 0x40, 0x5c, 0x63];
 
 /**
- * Reads a patch as it comes. `--pretty=raw` indents messages, so nothing that a commit or a file says can pass for git's own
- * words. How many lines of a hunk are content, its header says. Lines that follow each other are one text: a key may take
- * many.
+ * Reads a patch in chunks. `--pretty=raw` indents messages, and a hunk's header says how many of its lines are content, so no
+ * commit or file can imitate git's own lines. Consecutive lines become one text, because a key may span several.
  */
 class PatchReader {
-  // One byte more than a line: the sign.
+  // One more byte for the sign.
   private readonly lines = new Cutter(
     (bytes, isWhole) => this.line(bytes, isWhole),
     0x0a,
@@ -88,7 +87,7 @@ class PatchReader {
     if (sign === PLUS && isWhole) this.add(this.file, this.newLine++, bytes.toString('utf8', 1));
   }
 
-  /** A line that is no content. */
+  /** A line of git's own. */
   private mark(sign: number | undefined, bytes: Buffer): void {
     if (this.inHeader) this.inHeader = bytes.length > 0;
     else if (sign === SPACE) this.add('', 1, bytes.toString('utf8', 4));
@@ -122,7 +121,7 @@ class PatchReader {
     this.height = 1;
   }
 
-  /** Lines of the open place. */
+  /** Number of lines in the open place. */
   private height = 0;
 }
 

@@ -1,10 +1,10 @@
 const LF = 0x0a;
-/** Longer lines are handed on cut. */
+/** Longer lines are cut. */
 export const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Cuts what comes in chunks into pieces at one byte. A piece that is too long to be a record is not held: only its
- * beginning is handed on, as not whole. What follows the last separator is no piece.
+ * Splits a stream of chunks at one byte. Of a piece longer than the limit only the beginning is kept, and marked as not
+ * whole. Bytes after the last separator are dropped.
  */
 export class Cutter {
   private held: Buffer[] = [];
@@ -26,17 +26,12 @@ export class Cutter {
     if (start < chunk.length) this.hold(chunk.subarray(start));
   }
 
-  /** Forgets the piece that has not ended. */
-  drop(): void {
-    this.held = [];
-    this.length = 0;
-  }
-
   private emit(last: Buffer): void {
     if (this.length > 0) this.hold(last);
     const bytes = this.length === 0 ? last : Buffer.concat(this.held);
     const length = this.length || last.length;
-    this.drop();
+    this.held = [];
+    this.length = 0;
     this.onPiece(bytes, length <= this.limit);
   }
 

@@ -142,7 +142,7 @@ export async function requireObjects(
     throw refuse(
       `git has not got ${missing.length === 1 ? 'a file' : `${missing.length} files`} that would be written, as ${oneLine(toText(missing[0] as string), 100)}`,
     );
-  // Each is read whole: what is damaged shows only then.
+  // A damaged object shows only when it is read whole.
   const args = ['cat-file', '--batch', '--buffer'];
   const { code, stderr } = await stream(args, () => {}, { input: Buffer.from(input) });
   if (code !== 0) throw refuse(gitError(args, stderr).message);

@@ -3,14 +3,14 @@ import { outside } from '../core/error.js';
 import type { Found } from './repository.js';
 
 /**
- * Exit 6 for a `.forge/` of another user, as git refuses such a repository (CVE-2022-24765): in a folder that many can
- * write to, anybody can put one above the others' work. Git's own `safe.directory` lets it pass.
+ * Exit 6 for a `.forge/` that belongs to another user, as git does for repositories (CVE-2022-24765): in a shared folder
+ * anybody could put one above other people's work. Git's `safe.directory` allows it.
  */
 export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.ProcessEnv): void {
   const me = process.geteuid?.();
   if (me === undefined) return;
   const { uid } = statSync(dir);
-  // Whoever became root by sudo keeps their own folders.
+  // With sudo, the folders of the person who called it count as their own.
   if (uid === me || (me === 0 && env.SUDO_UID === String(uid))) return;
   const safe = safeDirectories(env);
   if ([root, repository?.root ?? root].some((folder) => isSafe(folder, safe))) return;
@@ -20,7 +20,7 @@ export function refuseForeign({ root, dir, repository }: Found, env: NodeJS.Proc
   });
 }
 
-/** As git has it: `*` is every folder, `…/*` what is below, and an empty value forgets what stood before it. */
+/** As in git: `*` is every folder, `…/*` everything below, and an empty value clears the values before it. */
 function isSafe(folder: string, values: readonly string[]): boolean {
   const last = values.lastIndexOf('');
   return values

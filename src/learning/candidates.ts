@@ -16,14 +16,14 @@ export interface PatternCandidate {
   seen: number;
 }
 
-/** So many are shown where work begins and ends. */
+/** In the briefing and at session end. */
 const SHOWN = 5;
 const MIN_DIGITS = 3;
 const DIGITS = 9;
 
 /**
- * Nine digits from the knowledge id. An id of a candidate is their shortest beginning, of three digits or more, that no
- * other pattern of the ledger has.
+ * Nine digits from the knowledge id. A candidate's id is their shortest prefix, of at least three digits, that no other
+ * pattern has.
  */
 const digitsOf = ({ knowledge_id }: { knowledge_id: string }): string =>
   String(Number.parseInt(knowledge_id.slice(0, 12), 16) % 10 ** DIGITS).padStart(DIGITS, '0');
@@ -55,7 +55,7 @@ export const weighAll = (memory: Memory): Weighed[] => [
   ...weighEvidence(memory.records('evaluation'), weighing(memory)).values(),
 ];
 
-/** What is older fades, so that a ledger of years costs no start of a session more than one of weeks. */
+/** Older records are left out, so that a session starts as fast after years as after weeks. */
 const RECENT = 5000;
 
 /** Evaluations among the newest records. Only files that have some of these are read. */
@@ -65,7 +65,7 @@ export function recentEvaluations(memory: Memory): Identified[] {
   return memory.records('evaluation', isRecent).filter(({ record }) => record.n > after);
 }
 
-/** Whether a cycle has its execution record is asked when it is promoted. */
+/** Execution records are checked only at promotion. */
 const weighRecent = (memory: Memory): Weighed[] => [
   ...weighEvidence(recentEvaluations(memory), { ...weighing(memory), has: () => true }).values(),
 ];
@@ -90,7 +90,7 @@ export function openCandidates(memory: Memory, known: ReadonlyMap<string, Proven
 
 type Confirmed = NonNullable<CycleInput['patterns']>[number];
 
-/** The patterns that are meant by candidates' ids. Exit 2 for an id that names none, or several. */
+/** The patterns that these ids name. Exit 2 for an id that names none or several. */
 export function resolveCandidates(context: Context, ids: readonly string[]): Confirmed[] {
   if (ids.length === 0) return [];
   const memory = readMemory(context);

@@ -131,10 +131,10 @@ function tryAppend(
   const last = plan.stored.at(-1)?.id ?? '';
   const next = { name, stamp: stampOf(path), session: context.session, last };
   const grown = { ...plan.state, bytes: state.bytes + bytes.length };
-  // As the folder should be now: what anybody else changed meanwhile is seen by the next append.
+  // The folder as it should be now. If somebody else changed it meanwhile, the next append reads it again.
   const others = listed.filter((file) => file.name !== name);
   const folder = digestOf([...others, { name, stamp: next.stamp }].sort(byName));
-  // What this settles, the next append finds out.
+  // This record may settle the damage, so the next append looks again.
   const of = state.isDamaged ? '' : folder;
   saveState(context, { ...grown, folder: of, open: { ...next, git: open?.git ?? gitStamp(context) } });
   appendToViews(context, plan.lines, { before: digestOf(listed), after: folder });
@@ -320,7 +320,7 @@ export const currentNumber = (context: LedgerContext): number => stateNow(contex
 /** Bytes of all containers. */
 export const ledgerBytes = (context: LedgerContext): number => stateNow(context).bytes;
 
-/** Nobody else appends while this process holds the lock, so its own state counts until it lets go. */
+/** While this process holds the lock nobody else appends, so its own state holds. */
 let own: { hold: object; state: AppendState } | null = null;
 
 function stateNow(context: LedgerContext): AppendState {

@@ -98,7 +98,7 @@ export interface Container {
   isRenamed: boolean;
 }
 
-/** A line of the cache. Ids are one text, which is split where somebody asks for them. */
+/** A line of the cache. The ids are one string, split on first use. */
 export function formatFacts({ ids, ...facts }: Container): string {
   const isTold = ([, value]: [string, unknown]): boolean =>
     Array.isArray(value) ? value.length > 0 : value !== null && value !== false;

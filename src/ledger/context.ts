@@ -29,7 +29,7 @@ export interface LedgerContext {
 }
 
 export const ledgerFolder = ({ dir }: Layout): string => join(dir, 'memory', 'ledger');
-/** What is found again where it is missing. */
+/** May be deleted at any time. */
 export const cacheFile = ({ state }: Layout, name = 'ledger.jsonl'): string => join(state, 'cache', name);
 export const appendStateFile = ({ state }: Layout): string => join(state, 'append.json');
 export const verifiedFile = (layout: Layout): string => cacheFile(layout, 'verified.json');

@@ -150,7 +150,7 @@ export async function requireUndamaged(context: Context): Promise<void> {
 export const damageOf = (context: Context, { findings }: Verdict): Problem[] =>
   findings.filter(({ level }) => level === 'damage').map((finding) => toProblem(context, finding));
 
-/** True when it recorded damage that is gone. */
+/** True if it recorded that damage is gone. */
 function updateHalt(context: Context, verdict: Verdict): boolean {
   const { disk } = context;
   const damage = damageOf(context, verdict).map(describeProblem);

@@ -43,7 +43,7 @@ export interface Identified {
 
 /** One reading of all records. */
 export interface Memory {
-  /** In order of (n, id), each once, without redacted ones and those before a reset of the tier. Of some files only, if asked. */
+  /** In order of (n, id), each once; none that is redacted or older than a reset of the tier. `isWanted` limits the files. */
   records(tier: Tier, isWanted?: (file: Container) => boolean): readonly Identified[];
   /** Records that no other names, of the whole graph. */
   readonly heads: readonly string[];
@@ -69,7 +69,10 @@ export function ledgerOf(context: Context): LedgerContext {
     ...{ layout, disk, repository, git, warnings },
     objects: () => (repository ? openObjects(repository.root, world.env) : NO_OBJECTS),
     now: () => world.now(),
-    session: readRunning(context)?.id ?? null,
+    // Only writers need it, and its file may be damaged.
+    get session() {
+      return readRunning(context)?.id ?? null;
+    },
     actor: 'supervisor',
     ...(context.onProgress ? { onProgress: context.onProgress } : {}),
     ...(context.signal ? { signal: context.signal } : {}),
@@ -108,8 +111,8 @@ export const readRecords = (context: Context, tier: Tier): readonly Identified[]
   readMemory(context).records(tier);
 
 /**
- * What follows from the records alone, found again while the ledger's files are as they are. `listed`: those files, for a
- * caller that has just listed them. The value must survive JSON.
+ * A value that follows from the records alone, cached until a file of the ledger changes. `listed`: those files, if the
+ * caller has just listed them. The value must survive JSON.
  */
 export function derive<T>(
   context: Context,
@@ -124,7 +127,7 @@ export function derive<T>(
     const known = JSON.parse(readFileSync(path, 'utf8')) as { of: string; value: T };
     if (known.of === of) return known.value;
   } catch {
-    // It is made anew.
+    // Nothing is cached yet.
   }
   const value = make();
   if (isSettled && !context.disk.dryRun) writeCache(path, JSON.stringify({ of, value }));

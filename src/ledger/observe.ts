@@ -63,12 +63,12 @@ export const KEPT_LINES = 5000;
 /** Readers do not wait longer for a writer. */
 export const READER_WAIT_MS = 200;
 
-/** Where a verification begins: what stands here, and what git names. */
+/** What a verification begins with: the files here and the commits that git names. */
 export interface Place {
   listed: Listed[];
   /** When it was listed. */
   at: number;
-  /** Records that were journaled before the listing. A record stands in its file before it is journaled. */
+  /** Records journaled before the listing. A record is written to its file first, then journaled. */
   journaled: () => ReadonlySet<string>;
   refs: Refs;
   head: string | null;
@@ -80,7 +80,7 @@ export async function lookAround(context: LedgerContext, objects: LedgerObjects)
   return { ...here, refs, head };
 }
 
-/** Of all that a verification reads. With equal ones it finds the same. Backups are forge's own copies of what stood here. */
+/** Covers everything that a verification reads, except for the backups, which forge made of this working tree. */
 export function digestOfPlace(context: LedgerContext, { listed, refs, head }: Place): string {
   const others = refs.all.filter(({ name }) => !name.startsWith('refs/forge/backup/'));
   const here = [digestOf(listed), head, currentBranch(context), homeOf(context)];

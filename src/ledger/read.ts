@@ -53,7 +53,7 @@ export function listContainers({ layout, disk }: LedgerContext): Listed[] {
 
 const digests = new WeakMap<object, string>();
 
-/** Of the whole list: a file that was edited in place shows as well. */
+/** Covers names and stamps, so that a file edited in place changes it. */
 export function digestOf(listed: readonly Pick<Listed, 'name' | 'stamp'>[]): string {
   const digest =
     digests.get(listed) ?? recordId(listed.map(({ name, stamp }) => `${name} ${stamp}`).join('\n'));
@@ -64,7 +64,7 @@ export function digestOf(listed: readonly Pick<Listed, 'name' | 'stamp'>[]): str
 export const isSameList = (a: readonly Listed[], b: readonly Listed[]): boolean =>
   a.length === b.length && a.every(({ name, stamp }, i) => name === b[i]?.name && stamp === b[i]?.stamp);
 
-/** What this process read last. */
+/** The last snapshot of this process. */
 let latest: (Snapshot & { folder: string }) | null = null;
 
 /** Reads what the cache does not know. Needs no lock: containers only grow, and are read up to the listed size. */
@@ -137,7 +137,7 @@ function readCache(layout: Layout): Cache {
     }
     return cache;
   } catch {
-    // There is none, or a writer was killed. What is whole counts, and all is written anew.
+    // No cache, or a writer was killed. Whole lines count, and the file is rewritten.
     return { ...cache, lines: Number.POSITIVE_INFINITY };
   }
 }
@@ -160,7 +160,7 @@ function appendCache(path: string, text: string): void {
   }
 }
 
-/** So many lines of the cache may be out of date. */
+/** Outdated lines that the cache may have. */
 const SPARE_LINES = 100;
 
 /** The bytes of a container, for those who need its lines. None of a file that is not read: too large, or a link. */

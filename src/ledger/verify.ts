@@ -109,7 +109,7 @@ function verdictOf({ snapshot, head }: Observation, findings: Finding[]): Verdic
   return { state, findings, records: graph.count(), heads: graph.heads(), snapshot, ...open, head };
 }
 
-/** What was intact, without a note, stays so while nothing that is read here changes. */
+/** The last verification that found nothing at all. It holds until something that it read changes. */
 interface Intact {
   of: string;
   records: number;

@@ -5,14 +5,14 @@ import { deniedToBuilder, isBuilder, type Reserved } from '../core/role.js';
 import { oneLine } from '../core/text.js';
 import type { Context } from './project.js';
 
-/** What a builder wanted to keep: its cycle weighs it with the evidence, and decides. */
+/** What a builder wants to keep. Its cycle decides. */
 export interface Observed {
   observed: string[];
 }
 
 /**
- * GOV-05: hands texts to the cycle that a builder works for. Null for everybody else, whose texts are kept. Exit 3
- * `role.denied` for a builder without a cycle.
+ * GOV-05: passes a builder's texts to its cycle. Null for everybody else. Exit 3 `role.denied` for a builder without a
+ * cycle.
  */
 export function observerOf(
   { world, disk }: Context,

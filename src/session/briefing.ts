@@ -53,7 +53,7 @@ export interface Memory {
   checked: string[];
 }
 
-/** What long-term memory says. `listed`: the ledger's files, for a caller that has just listed them. */
+/** Knowledge and candidates. `listed`: the ledger's files, if the caller has just listed them. */
 export function readLearned(
   context: Context,
   listed?: readonly Listed[],
@@ -67,7 +67,7 @@ export function readLearned(
   return derive(context, 'learned', read, listed);
 }
 
-/** The part that stands in files. `listed`: the ledger's, for a caller that has just listed them. */
+/** The part that comes from files. `listed`: the ledger's, if the caller has just listed them. */
 export function readState(
   context: Context,
   listed?: readonly Listed[],

@@ -16,13 +16,13 @@ export interface Reported {
   confirm: readonly string[];
 }
 
-/** Longer texts are kept as learnings, and are no patterns. */
+/** Longer texts are kept as learnings only. */
 const MAX_PATTERN = 1000;
 const MAX_PATTERNS = 100;
 
 /**
- * SES-06: the session as one cycle; null for one that verified nothing and learned nothing. Without a verified feature it
- * has no verdict, and what was learned waits as candidates.
+ * SES-06: the session as one cycle; null if nothing was verified or learned. Without a verified feature there is no
+ * verdict, and the learnings wait as candidates.
  */
 export function planCycle(
   context: Context,
@@ -52,7 +52,7 @@ export function planCycle(
   };
 }
 
-/** A file that has what was recorded in a session. Repair and redaction copy records to files of their own. */
+/** Records of a session are in its own files, or in copies made by repair and redaction. */
 const isOfSession = (file: string, session: string): boolean =>
   file.startsWith(`${session}-`) || /^(?:put|red)-/.test(file);
 
@@ -65,7 +65,7 @@ function taskOf(context: Context, { goal }: RunningSession, { task, linear_issue
 type Verdict = Required<Pick<CycleInput, 'classification' | 'environment_valid' | 'quality_signals'>> &
   Pick<CycleInput, 'regression_flags' | 'evidence' | 'evidence_left_out'>;
 
-/** How the session's verifications went: of each feature the last. Null when no test was run. */
+/** By the last verification of each feature. Null if no test was run. */
 export function judgeSession(records: readonly { record: LedgerRecord }[], session: string): Verdict | null {
   const own = records.filter(({ record }) => record.session === session).map(({ record }) => record);
   const last = new Map<string, VerificationRun>();

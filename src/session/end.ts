@@ -20,7 +20,7 @@ import { ledgerOf } from '../ledger/memory.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import type { Config } from '../project/config.js';
 import { observerOf } from '../project/observe.js';
-import { type Context, isBuilding, readConfig, timestamp } from '../project/project.js';
+import { type Context, readConfig, timestamp } from '../project/project.js';
 import { clearShortTerm, displayId, writeArchive } from './archive.js';
 import { readLearned } from './briefing.js';
 import { commitSession } from './commit.js';
@@ -158,7 +158,7 @@ function refreshOrWarn(context: Context): void {
 /** SES-09: an agent does not end what another agent is at work in. A person at a terminal may. */
 function refuseHeld(context: Context, running: RunningSession, config: Config): void {
   const verdict = judgeRunning(context, running, config);
-  // Many agents start each command in a shell of its own, which is gone when the next one comes.
+  // Many agents run each command in a new shell, so the holder is gone by the next command.
   if (verdict.state !== 'held' || context.world.terminal || isOursToSettle(context, running)) return;
   const name = sessionName(running.id);
   throw refused('session.held', `Session ${name} is held by another agent: ${verdict.why}.`, {
@@ -169,10 +169,7 @@ function refuseHeld(context: Context, running: RunningSession, config: Config): 
 function planEnd(context: Context, running: RunningSession, input: SessionEndInput, focus: Focus): EndIntent {
   const at = timestamp(context);
   const { learned = [], failed = [], confirm = [], next = null } = input;
-  // A builder's work is judged by its cycle.
-  const cycle = isBuilding(context)
-    ? null
-    : planCycle(context, running, focus, { learned, failed, confirm }, at);
+  const cycle = planCycle(context, running, focus, { learned, failed, confirm }, at);
   return {
     schema_version: INTENT.version,
     op: 'session.end',

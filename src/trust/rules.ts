@@ -47,7 +47,7 @@ export function digestRunnable({ kind, name, content }: Runnable): string {
   return createHash('sha256').update(`${kind}\u0000${place}\u0000${content}`).digest('hex');
 }
 
-/** One digest over all that would run in the repository that has this ledger, whatever their order. */
+/** One digest of everything that would run in the repository with this ledger, in any order. */
 export function digestAll(ledger: string, runnables: readonly Runnable[]): string {
   const digests = [...new Set(runnables.map(digestRunnable))].sort(compareText);
   return createHash('sha256')
@@ -55,7 +55,7 @@ export function digestAll(ledger: string, runnables: readonly Runnable[]): strin
     .digest('hex');
 }
 
-/** What FORGE_TRUST must be for these to run: a digest for each, so that one more changes none of the others. */
+/** The value of FORGE_TRUST that lets these run: one digest each, so that adding one changes no other. */
 export const trustValue = (ledger: string, runnables: readonly Runnable[]): string =>
   [...new Set(runnables.map((each) => digestAll(ledger, [each])))].sort(compareText).join(',');
 

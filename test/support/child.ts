@@ -1,17 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'forge-child-'));
 const script = join(folder, 'child.mjs');
 let built = false;
-
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 /** test/support/store-child.ts as a process of its own, gone when the test has finished. */
 export function startChild(...args: string[]): ChildProcess {

@@ -27,11 +27,10 @@ export const canMount = need(
 );
 
 const folder = mkdtempSync(join(tmpdir(), 'forge-faults-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 let library: string | undefined;
 
-/** test/support/faults.c, compiled once a test file. */
+/** test/support/faults.c, compiled once a worker. */
 export function shim(): string {
   if (library === undefined) {
     library = join(folder, 'faults.so');

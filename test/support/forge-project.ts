@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll } from 'vitest';
 import { type RunOptions, runForge } from './forge.js';
 import { makeFolder, makePlainProject, makeRepository, type Project, projectAt } from './project.js';
 
@@ -33,14 +32,11 @@ async function makeFirst(): Promise<string> {
   copyFolder(project.dir, kept);
   return kept;
 }
-afterAll(async () => {
-  if (first) rmSync(await first, { recursive: true, force: true });
-});
 
 /** By the system's `cp`, which is several times faster than Node's. */
 const copyFolder = (from: string, to: string): void => void execFileSync('cp', ['-R', `${from}/.`, to]);
 
-/** A repository where `forge init` ran and its folder is committed. Made once per test file, then copied. */
+/** A repository where `forge init` ran and its folder is committed. Made once per worker, then copied. */
 export async function makeForge(): Promise<Project> {
   first ??= makeFirst();
   const project = projectAt(makeFolder());

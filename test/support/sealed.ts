@@ -4,14 +4,12 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 
 /**
  * No test sees this machine's home, git configuration, tokens or forge: each test file has a home of its own, a git that is
@@ -60,8 +58,4 @@ Object.assign(process.env, {
   LANG: 'C.UTF-8',
   TZ: 'UTC',
   NO_COLOR: '1',
-});
-
-afterAll(() => {
-  for (const folder of [home, programs]) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });

@@ -50,7 +50,6 @@ export function workAndEnd(place: Place, options: Typed = {}): Ended {
 }
 
 let template: string | undefined;
-afterAll(() => template && rmSync(template, { recursive: true, force: true }));
 
 /** A repository with one commit and an initialised, not yet committed `.forge/`: made once, copied for each test. */
 export function makeForgeRepository(): Project {

@@ -260,7 +260,7 @@ function played(title, files, describe) {
     ],
     {
       cwd: ROOT,
-      env: { ...process.env, FORGE_SOAK: title === 'pulls' ? (process.env.FORGE_SOAK ?? '1') : undefined },
+      env: { ...process.env, FORGE_SOAK: process.env.FORGE_SOAK ?? '1' },
       encoding: 'utf8',
     },
   );
@@ -277,7 +277,7 @@ try {
       'pull requests',
       `0 conflicts in .forge/ (${passed} of ${total} simulations)`,
     ]);
-    played('decisions', ['test/recover/situations.test.ts'], (passed, total) => [
+    played('decisions', ['test/slow/recover-situations.test.ts'], (passed, total) => [
       'recovery decisions',
       `${passed} of ${total}`,
     ]);

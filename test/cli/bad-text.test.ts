@@ -94,9 +94,11 @@ describe('bad text', () => {
     const project = await prepared();
     const world = fixedClock();
     const before = snapshot(project.dir);
-    for (const place of PLACES) {
+    for (const [i, place] of PLACES.entries()) {
       const refused: string[] = [];
       for (const [n, text] of NAUGHTY.entries()) {
+        // Each string goes to two of the four places.
+        if ((n + i) % 2 === 1) continue;
         const files = [PROGRESS, KNOWLEDGE, FEATURES, FOCUS].map((path) => project.read(path));
         const { exitCode, stderr, stdout } = await runForge(project, place.args(text, n), { world });
         const at = [place.name, JSON.stringify(text)];
@@ -119,7 +121,7 @@ describe('bad text', () => {
         place.name,
         [],
       ]);
-      expect(refused.length).toBeLessThan(NAUGHTY.length / 5);
+      expect(refused.length).toBeLessThan(NAUGHTY.length / 10);
     }
     const changed = differences(before, snapshot(project.dir));
     const isEntry = (path: string): boolean => /long-term\/\w+\.d|^\.git\/forge\/views/.test(path);

@@ -14,7 +14,8 @@ describe('bad values', () => {
   it('B-05 NUL, half a surrogate pair and megabytes are refused wherever text goes', async () => {
     const project = await prepared();
     const before = snapshot(project.dir);
-    const bad = ['a\u0000b', 'a\ud800b', '\udc00', 'x'.repeat(10_000_000), 'é'.repeat(40_000)];
+    // Linux takes no argument above 128 KiB.
+    const bad = ['a\u0000b', 'a\ud800b', '\udc00', 'x'.repeat(130_000), 'é'.repeat(40_000)];
     const places = [
       ['progress', 'add', 'TEXT'],
       ['progress', 'next', 'TEXT'],

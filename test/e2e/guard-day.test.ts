@@ -69,11 +69,13 @@ describe('a day of ordinary work', () => {
     expect(stored).toBe('');
   });
 
-  it('LTM-13 refuses every real key, in words and on stdin, and keeps none', async () => {
+  it('LTM-13 refuses real keys of many kinds, in words and on stdin, and keeps none', async () => {
     const project = await makeForge();
     const random = seeded(7);
-    const keys = [...samples.values()].flatMap((makers) => makers.slice(0, 1).map((make) => make(random)));
-    expect(keys.length).toBeGreaterThan(100);
+    // test/guard/secrets.test.ts finds each kind. Here every third of them goes through the command.
+    const kinds = [...samples.values()].filter((_, i) => i % 3 === 0);
+    const keys = kinds.flatMap((makers) => makers.slice(0, 1).map((make) => make(random)));
+    expect(keys.length).toBeGreaterThan(40);
     const passed: string[] = [];
     for (const [i, key] of keys.entries()) {
       const stdin = i % 2 === 0 ? { stdin: `use ${key}\n` } : {};

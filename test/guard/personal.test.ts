@@ -326,7 +326,7 @@ describe('all of them', () => {
     '(',
   ])('LTM-13 take time in proportion to a text of nothing but %j', (piece) => {
     // A quadratic pattern needs longer for this than a test may take.
-    expect(scanText(piece.repeat(1_000_000), PERSONAL_RULES)).toBeInstanceOf(Array);
+    expect(scanText(piece.repeat(1_000_000 / piece.length), PERSONAL_RULES)).toBeInstanceOf(Array);
   });
 
   it('LTM-13 makes a card whose check digit it computes itself', () => {

@@ -19,7 +19,7 @@ async function full(): Promise<Project> {
   const list = Array.from({ length: 60 }, (_, i) => ({ id: `F-${i}`, name: `Feature ${i} ünd mehr` }));
   await forgeJson(project, ['feature', 'import', '-'], { world, stdin: JSON.stringify(list) });
   const patterns = (kind: string) =>
-    Array.from({ length: 150 }, (_, i) => ({
+    Array.from({ length: 100 }, (_, i) => ({
       context: `c${i}`,
       [kind]: `${kind} ${i}`,
       resolution: 'r',

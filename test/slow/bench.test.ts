@@ -14,7 +14,7 @@ interface Row {
 /** What the figures are is for an idle machine to say; here it is whether they can be measured at all. */
 describe('npm run bench', () => {
   it('measures forge beside its peers, and says which of them could not be had', () => {
-    const words = ['beside other', 'next', 'commit-msg'];
+    const words = ['git commit, with', 'tasks: list', 'MCP: start', 'next', 'commit-msg'];
     const { stdout, stderr } = spawnSync(process.execPath, [BENCH, '--quick', '--json', ...words], {
       encoding: 'utf8',
       maxBuffer: 1 << 26,

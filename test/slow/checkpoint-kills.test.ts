@@ -59,7 +59,7 @@ describe.skipIf(!hasStrace)('a kill while a checkpoint is made', () => {
     const calls = traceCalls(copyOf(rig), ARGS);
     expect(calls.length).toBeGreaterThan(20);
     const seen = new Set<boolean>();
-    for (const call of sample(calls, 30)) {
+    for (const call of sample(calls, 12)) {
       const project = copyOf(rig);
       const what = call.line.slice(0, 160);
       strikeCall(project.dir, ARGS, calls, call, 'signal=KILL');

@@ -3,16 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { systemWorld } from '../../src/index.js';
 import type { Listed, Started } from '../support/e2e-agents.js';
 import { BIN, forgeJson } from '../support/forge.js';
-import {
-  abandon,
-  expectEachOnce,
-  expectWhole,
-  isFar,
-  isSoak,
-  killAfter,
-  kills,
-  measure,
-} from '../support/kills.js';
+import { abandon, expectEachOnce, expectWhole, isFar, killAfter, kills, measure } from '../support/kills.js';
 import { cyclesOf } from '../support/memory.js';
 import { changedPaths, type Project } from '../support/project.js';
 import type { Ended } from '../support/typed.js';
@@ -95,7 +86,7 @@ describe('a kill at any moment', () => {
     typed(project, START);
     abandon(project);
     const strike = striker(project, await measure(project, START));
-    const count = kills(14, 150);
+    const count = kills(8, 150);
     const lines: string[] = [];
     for (let n = 0; n < count || strike.killed() <= count / 3; n++)
       await survivesStart(project, n, lines, () => strike(START, (n % count) / count));
@@ -105,7 +96,7 @@ describe('a kill at any moment', () => {
     const project = makeForgeRepository();
     typed(project, START);
     const strike = striker(project, await measure(project, END(-1)));
-    const count = kills(14, 150);
+    const count = kills(8, 150);
     const lines: string[] = [];
     for (let n = 0; n < count || strike.killed() <= count / 3; n++)
       await survivesEnd(project, n, lines, () => strike(END(n), (n % count) / count));
@@ -124,7 +115,7 @@ async function settled(project: Project): Promise<void> {
 }
 
 /** The moments between which the disk differs; the rest is for the long run. */
-const CALLS = ['rename', ...(isSoak ? ['unlink'] : []), ...(isFar ? ['link', 'mkdir', 'fsync'] : [])];
+const CALLS = ['rename', ...(isFar ? ['unlink', 'link', 'mkdir', 'fsync'] : [])];
 const hasStrace = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /** Runs the binary and has the kernel end it at the n-th of these system calls; false when it makes fewer. */

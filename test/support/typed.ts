@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { type FailedForge, runBinary } from './forge.js';
 import { makeFolder, makeRepository, type Project, projectAt } from './project.js';
 

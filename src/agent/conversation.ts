@@ -6,7 +6,7 @@ import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
 import { hookLog, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
-import { readKfr } from '../kfr/kfr.js';
+import { patchKfr, readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
 import {
@@ -20,8 +20,8 @@ import type { RunningSession } from '../session/rules.js';
 import { isOursToSettle, readRunning } from '../session/running.js';
 import { AGENTS, type AgentName, runsHook } from './agents.js';
 
-/** There is room for so many characters of a mark; up to there no hook has to load what computes digests. */
-const LONGEST_MARK = 1000;
+/** There is room for two marks of so many characters; up to there no hook has to load what computes digests. */
+const LONGEST_MARK = 700;
 
 /** Which working memory an agent was given. Entries are replaced, never changed: their ids say it all. */
 function markOf({ session, entries }: Kfr): string {
@@ -53,6 +53,7 @@ export function noteConversation(context: Context, id: string, before: string | 
     at: world.now().getTime(),
     seen: markKfr(context) === before ? before : null,
     blocks: 0,
+    asked: null,
   };
   writeConversation(layout, conversation);
 }
@@ -106,7 +107,8 @@ export function gateCompaction(context: Context): string | null {
 
 /**
  * Why an agent may not stop yet (KFR-09); null when it may. `isContinuing`: it is here because a stop was blocked;
- * false begins a new row. After `limit` blocks in a row it goes free, and so it does where blocks cannot be counted.
+ * false begins a new row. An agent that changed nothing since the last block has no answer: what is open is parked for a
+ * human. After `limit` blocks in a row it goes free, and so it does where blocks cannot be counted.
  */
 export function gateStop(
   context: Context,
@@ -116,14 +118,25 @@ export function gateStop(
   keepSession(context, id);
   const { layout } = context;
   const known = readConversation(layout, id);
-  const open = owed(context, unparked(readKfr(context)));
+  const kfr = readKfr(context);
+  const open = owed(context, unparked(kfr));
   if (open.length === 0) {
     if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
     return null;
   }
   const before = isContinuing === false ? 0 : known.blocks;
-  if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1 })) return null;
+  const asked = markOf(kfr);
+  if (before > 0 && known.asked === asked) {
+    park(context, open);
+    return null;
+  }
+  if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1, asked })) return null;
   return stopReason(open, 'stop');
+}
+
+function park(context: Context, open: readonly Entry[]): void {
+  const reason = 'The agent was asked to settle it, changed nothing and stopped again.';
+  patchKfr(context, { operations: open.map(({ id }) => ({ op: 'park', id, reason })) });
 }
 
 /**

@@ -4,7 +4,6 @@ import { FeatureVerifyInput } from '../feature/verify.js';
 import { OPERATIONS } from '../kfr/operation.js';
 import { KINDS } from '../kfr/rules.js';
 import { CycleInput } from '../learning/evaluation.js';
-import { NoteInput } from '../note/note.js';
 import { BriefingInput } from '../session/briefing.js';
 import { SessionEndInput } from '../session/end.js';
 import { FocusInput } from '../session/focus.js';
@@ -41,7 +40,7 @@ const TOOL_INPUTS = {
     regression_flags: true,
     patterns: true,
   }),
-  note_add: NoteInput,
+  learn: z.strictObject({ text: z.string(), kind: z.optional(z.enum(['lesson', 'note'])) }),
 };
 export type ToolName = keyof typeof TOOL_INPUTS;
 
@@ -49,9 +48,22 @@ export type ToolName = keyof typeof TOOL_INPUTS;
 export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
   const entries = Object.entries(TOOL_INPUTS).map(([name, schema]) => {
     const { $schema: _, ...json } = z.toJSONSchema(schema as z.ZodMiniType, { io: 'input' });
-    return [name, shorten(json)];
+    return [name, described(name, shorten(json) as { properties?: Record<string, object> })];
   });
   return Object.fromEntries(entries);
+}
+
+/** Properties that a model guesses wrong. */
+const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  session_end: { learned: 'a list, one lesson each', confirm: 'ids of candidates, such as C-317' },
+  memory_record: { patterns: 'what this cycle taught' },
+};
+
+function described<T extends { properties?: Record<string, object> }>(name: string, schema: T): T {
+  const properties = { ...schema.properties };
+  for (const [key, description] of Object.entries(DESCRIBED[name] ?? {}))
+    properties[key] = { ...properties[key], description };
+  return { ...schema, properties };
 }
 
 /** Bounds that only say what a number can hold, and what holds for all objects alike, tell a model nothing. */

@@ -1,4 +1,4 @@
-import type { Briefing, Forge, KfrPatch, Reverified, StartedSession, ToolName } from '../index.js';
+import type { Forge, KfrPatch, Reverified, ToolName } from '../index.js';
 import { asData } from './data.js';
 import type { Host } from './host.js';
 
@@ -14,7 +14,7 @@ Replace the plan entirely when it materially changes. Do not duplicate entries. 
 An item may be in the KFR and in Memory Notes: the KFR copy governs, the note is for recall. Only the injected KFR is authoritative; ignore prior content not in it. If unsure whether an item qualifies, omit it.
 Patches are all or nothing. add/replace: kind, text. remove: id. resolve: id, resolution. dismiss, park (ask a human): id, reason. Open questions go only by resolve or dismiss.`;
 
-/** How a call tells what it does, and is told to stop. */
+/** How a call reports its progress, and is told to stop. */
 export interface Watch {
   signal: AbortSignal;
   progress(done: number, total: number | undefined, message: string): void;
@@ -22,24 +22,27 @@ export interface Watch {
 
 export interface Tool {
   description: string;
+  /** Arguments that work, for the error about wrong ones. */
+  example: object;
   /** Changes nothing. */
   reads?: boolean;
   run(forge: Forge, input: never, watch: Watch): Promise<unknown>;
   /** May take minutes: the calls after it do not wait. */
   lasts?: boolean;
-  /** What a model reads; default: the value as JSON, which says again what was given. */
-  text?(value: never): string;
-  /** What a program reads, or a model in its place; default: the value. Memory stands in it as data, or not at all. */
+  /** The answer. Text that comes from memory stands in it as data. */
+  text(value: never): string;
+  /** The same for a program, where it holds no text from memory. Some clients show a model only this. */
   shape?(value: never): unknown;
 }
 
 /** Binds the types of one tool's input and answer. */
 const tool = <I, V>(spec: {
   description: string;
+  example: object;
   reads?: boolean;
   lasts?: boolean;
   run(forge: Forge, input: I, watch: Watch): Promise<V>;
-  text?(value: V): string;
+  text(value: V): string;
   shape?(value: V): unknown;
 }): Tool => spec as unknown as Tool;
 
@@ -47,73 +50,98 @@ const tool = <I, V>(spec: {
 export const TOOLS: Record<ToolName, Tool> = {
   session_working_memory_update: tool({
     description: WORKING_MEMORY,
-    run: (forge, input: KfrPatch) => forge.kfr.patch(input),
+    example: { operations: [{ op: 'add', kind: 'Goal', text: 'Log in with a token' }] },
+    run: async (forge, input: KfrPatch) => {
+      const { warnings } = await forge.kfr.patch(input);
+      return { warnings, ...(await forge.kfr.inject()) };
+    },
+    text: ({ text, warnings }) => [text ?? 'The KFR is empty.', ...warnings].join('\n'),
   }),
   session_note_promote: tool({
     description: 'Move a KFR entry that stays relevant beyond the task to durable Memory Notes.',
+    example: { id: 'kfr-1' },
     run: (forge, input: { id: string }) => forge.note.promote(input),
+    text: (value) =>
+      'observed' in value ? OBSERVED : `${value.from} is a note now, and no longer in the KFR.`,
   }),
   session_start: tool({
     description:
       'Start the session, or return the running one: its briefing says where the work stands. `reverify`: re-run the tests of N features first.',
+    example: { goal: 'Log in with a token' },
     run: (forge, input: Parameters<Forge['session']['start']>[0], { signal, progress }) =>
       forge.session.start(input, {
         signal,
         onTest: (feature, command, done, total) => progress(done, total, `${feature}: ${command}`),
       }),
-    text: ({ briefing, session, warnings }) =>
-      [`Session ${session.id} (${session.state})`, briefing.text, ...warnings].join('\n'),
-    shape: ({ briefing, session, reverified, warnings }: StartedSession) => ({
-      session,
-      briefing: briefing.text,
-      ...(reverified ? { reverified: idsOf(reverified) } : {}),
-      warnings,
-    }),
+    text: ({ briefing, session, warnings, reverified }) =>
+      [
+        `Session ${session.id} (${session.state})`,
+        briefing.text,
+        ...(reverified ? [`Tests run again: ${JSON.stringify(idsOf(reverified))}`] : []),
+        ...warnings,
+      ].join('\n'),
   }),
   session_end: tool({
     description:
       'End the session: archive it, keep what was learned, commit .forge/. Resolve open questions first.',
+    example: { learned: ['the tests need a database'], next: 'wire the logout button' },
     run: (forge, input: Parameters<Forge['session']['end']>[0]) => forge.session.end(input),
     text: (value) => asData('asserted', value),
   }),
   briefing: tool({
     description: 'Where the work stands: KFR, focus, next step, features, knowledge.',
+    example: { budget: 2000 },
     reads: true,
     run: (forge, input: { budget?: number }) => forge.briefing(input),
     text: ({ text }) => text,
-    shape: ({ text, tokens, omitted }: Briefing) => ({ text, tokens, omitted }),
   }),
   progress_add: tool({
     description: "Log a step in the session's progress; `next` sets what comes next.",
+    example: { text: 'wired the form', next: 'store the token' },
     run: async (forge, { text, next }: { text: string; next?: string }) => {
-      const { line } = await forge.progress.add({ text });
-      return next === undefined ? { line } : { line, next: (await forge.progress.next({ text: next })).line };
+      await forge.progress.add({ text });
+      if (next !== undefined) await forge.progress.next({ text: next });
+      return next;
     },
+    text: (next) => (next === undefined ? 'Logged.' : 'Logged, and the next step set.'),
   }),
   focus_set: tool({
     description:
       'Set what is worked on. Another task is a context switch: the KFR expires, open questions refuse it.',
+    example: { task: 'Log in with a token', files: ['src/login.ts'] },
     run: (forge, input: Parameters<Forge['focus']['set']>[0]) => forge.focus.set(input),
     text: (value) => asData('asserted', value),
   }),
   feature_verify: tool({
     description: "Run features' tests (all by default); only this makes a feature passing.",
+    example: { ids: ['LOGIN'] },
     lasts: true,
     run: (forge, { ids }: { ids?: string[] }, watch) => verify(forge, ids, watch),
     text: (value) => asData('observed', value),
+    shape: ({ results }) => ({
+      results: results.map(({ id, status, exit_code }) => ({ id, status, exit_code })),
+    }),
   }),
   memory_record: tool({
     description: 'Record a cycle of work and how it went; patterns seen in 3 clean cycles become knowledge.',
+    example: { task_id: 'LOGIN', exit_code: 0, classification: 'SUCCESS' },
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
     text: (value) => asData('learned', value),
   }),
-  note_add: tool({
-    description: 'Keep a note for good.',
-    run: (forge, input: { text: string }) => forge.note.add(input),
+  learn: tool({
+    description: 'Keep a lesson for later work (default), or a note, for good.',
+    example: { text: 'the tests need a database', kind: 'lesson' },
+    run: (forge, { text, kind }: { text: string; kind?: 'lesson' | 'note' }): Promise<object> =>
+      kind === 'note'
+        ? forge.note.add({ text })
+        : forge.knowledge.add({ kind: 'success', context: 'any task', approach: text }),
+    text: (value) => ('observed' in value ? OBSERVED : 'Kept.'),
   }),
 };
 
-/** Without commands and output, which are nobody's word. */
+const OBSERVED = 'Kept as an observation of this cycle, which decides.';
+
+/** Without commands and output. */
 const idsOf = ({ results, regressed, not_run }: Reverified): object => ({
   passing: results.filter(({ status }) => status === 'passing').map(({ id }) => id),
   regressed,
@@ -127,7 +155,7 @@ async function verify(
   forge: Forge,
   ids: string[] | undefined,
   { signal, progress }: Watch,
-): Promise<unknown> {
+): ReturnType<Forge['feature']['verify']> {
   let done = 0;
   const total = ids?.length;
   return forge.feature.verify(ids === undefined ? { all: true } : { ids }, {

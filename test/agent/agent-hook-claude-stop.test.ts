@@ -40,13 +40,31 @@ describe('forge hook claude stop and pre-compact', () => {
     expect(await claude(project, 'pre-compact', { name: 'pre-compact-auto' })).toEqual(SILENT);
   });
 
+  it('KFR-09 AGT-01 never loop: what an agent leaves as it is after a block is parked, and it may stop', async () => {
+    const project = await talking();
+    await patch(project, [QUESTION]);
+    expect(blockOf(await claude(project, 'stop'))).toContain('kfr-1');
+    expect(await claude(project, 'stop', { name: 'stop-active' })).toEqual(SILENT);
+    const { entries } = await forgeJson<{ entries: { parked?: { reason: string } }[] }>(project, [
+      'kfr',
+      'list',
+    ]);
+    expect(entries[0]?.parked?.reason).toBe(
+      'The agent was asked to settle it, changed nothing and stopped again.',
+    );
+    // A human decides: it is still open for the end of the session.
+    expect((await runForge(project, ['session', 'end'])).exitCode).toBe(3);
+  });
+
   it('AGT-01 never loop: after eight blocks in a row the agent goes free, until a person speaks', async () => {
     const project = await talking();
     await patch(project, [QUESTION]);
     const row = async (): Promise<boolean[]> => {
       const blocks = [blockOf(await claude(project, 'stop')) !== null];
-      for (let i = 1; i < 10; i++)
+      for (let i = 1; i < 10; i++) {
+        await patch(project, [{ op: 'add', kind: 'Constraint', text: `${Math.random()}` }]);
         blocks.push(blockOf(await claude(project, 'stop', { name: 'stop-active' })) !== null);
+      }
       return blocks;
     };
     const eight = [...Array(8).fill(true), false, false];

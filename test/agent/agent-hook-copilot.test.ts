@@ -57,13 +57,15 @@ describe('forge hook copilot', () => {
       expect.stringContaining('- kfr-1 (OpenQuestion) which cookie?'),
     ]);
     for (let i = 1; i < 8; i++) {
+      await patch(project, [{ op: 'add', kind: 'Constraint', text: `rule ${i}` }]);
       await copilot(project, 'user-prompt-submitted', { prompt: reason });
       expect(answer(await copilot(project, 'agent-stop', { stop_hook_active: true })).decision).toBe('block');
     }
     await copilot(project, 'user-prompt-submitted', { prompt: reason });
     expect(await copilot(project, 'agent-stop', { stop_hook_active: true })).toEqual(SILENT);
+    // Nothing had changed, so it was parked.
     await copilot(project, 'user-prompt-submitted');
-    expect(answer(await copilot(project, 'agent-stop')).decision).toBe('block');
+    expect(await copilot(project, 'agent-stop')).toEqual(SILENT);
   });
 
   it('AGT-01 SES-07 parks the session at its end', async () => {

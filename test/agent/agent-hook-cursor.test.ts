@@ -56,20 +56,22 @@ describe('forge hook cursor', () => {
     expect(await cursor(project, 'pre-tool-use')).toEqual(SILENT);
   });
 
-  it('KFR-09 follows up a stop while a question is open, five times until a person speaks', async () => {
+  it('KFR-09 follows up a stop while a question is open, five times at most', async () => {
     const project = await talking();
     expect(await cursor(project, 'stop')).toEqual(SILENT);
     await ask(project);
     const first = told(await cursor(project, 'stop'), 'followup_message');
     expect(first).toContain('before you stop, 1 entry of working memory must be settled');
     for (let i = 1; i < 5; i++) {
+      await patch(project, [{ op: 'add', kind: 'Constraint', text: `rule ${i}` }]);
       // Whether Cursor hands a follow-up to this hook or not: nobody spoke.
       await cursor(project, 'before-submit-prompt', { prompt: first });
       told(await cursor(project, 'stop', { loop_count: i }), 'followup_message');
     }
     expect(await cursor(project, 'stop', { loop_count: 5 })).toEqual(SILENT);
+    // Nothing had changed, so it was parked.
     await cursor(project, 'before-submit-prompt');
-    told(await cursor(project, 'stop', { loop_count: 5 }), 'followup_message');
+    expect(await cursor(project, 'stop', { loop_count: 5 })).toEqual(SILENT);
   });
 
   it('KFR-09 follows up nothing that somebody or an error stopped', async () => {

@@ -82,10 +82,11 @@ describe('forge hook gemini', () => {
     expect(await gemini(project, 'pre-compress')).toEqual(SILENT);
   });
 
-  it('AGT-01 KFR-09 denies its stop while something is open, and lets it go after a row of them', async () => {
+  it('AGT-01 KFR-09 denies its stop while something is open, and lets it go once nothing changes', async () => {
     const project = await talking();
     await ask(project);
-    for (let row = 0; row < adapter.stopLimit; row += 1) {
+    for (let row = 0; row < 4; row += 1) {
+      if (row > 0) await patch(project, [{ op: 'add', kind: 'Constraint', text: `rule ${row}` }]);
       // What it does next looks like a prompt, and like a stop of its own when it has called a tool.
       const reason = await denial(project, row % 2 === 0 ? 'after-agent' : 'after-agent-active');
       expect(reason).toMatch(/^forge: before you stop, 1 entry .*which cookie\?/s);
@@ -93,9 +94,7 @@ describe('forge hook gemini', () => {
     }
     expect(await denial(project)).toBeNull();
     await gemini(project, 'before-agent');
-    expect(await denial(project)).not.toBeNull();
-    await patch(project, [{ op: 'dismiss', id: 'kfr-1', reason: 'there is no cookie' }]);
-    expect(await denial(project, 'after-agent-active')).toBeNull();
+    expect(await denial(project)).toBeNull();
   });
 
   it('AGT-01 SES-09 parks the session when Gemini CLI goes, and not at /clear', async () => {

@@ -51,13 +51,14 @@ describe("forge hook opencode, which forge's plugin calls", () => {
     expect(await opencode(project, 'after-tool')).toEqual(SILENT);
   });
 
-  it('KFR-09 holds it back five times while a question is open, until a person speaks', async () => {
+  it('KFR-09 holds it back while a question is open, five times at most', async () => {
     const project = await talking();
     expect(await opencode(project, 'stop')).toEqual(SILENT);
     await ask(project);
     for (let i = 0; i < 5; i++) {
       const { block } = answer(await opencode(project, 'stop'));
       expect(block).toContain('- kfr-1 (OpenQuestion) which cookie?');
+      await patch(project, [{ op: 'add', kind: 'Constraint', text: `rule ${i}` }]);
       await opencode(project, 'prompt', { prompt: block });
     }
     expect(await opencode(project, 'stop')).toEqual(SILENT);

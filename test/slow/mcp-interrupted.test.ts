@@ -164,7 +164,7 @@ describe('a client that dies', () => {
         method: 'tools/call',
         params:
           i % 3 === 0
-            ? { name: 'note_add', arguments: { text: `note ${i}` } }
+            ? { name: 'learn', arguments: { kind: 'note', text: `note ${i}` } }
             : { name: 'progress_add', arguments: { text: `line ${i}` } },
       }));
       const client = startClient(project, calls);

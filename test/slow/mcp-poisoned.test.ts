@@ -15,11 +15,7 @@ describe('poisoned memory', () => {
     const file = `${folder}/${name}`;
     project.write(file, project.read(file).replace('POISON', JSON.stringify(POISON).slice(1, -1)));
     const wire = await greeted(project);
-    const structured = async (id: string, name: string, key: string): Promise<string> =>
-      (((await wire.call(id, name)).result?.structuredContent ?? {}) as Record<string, string>)[key] ?? '';
     const quoted = [
-      await structured('s1', 'briefing', 'text'),
-      await structured('s2', 'session_start', 'briefing'),
       ((await wire.call(1, 'briefing')).result?.content?.[0]?.text ?? '') as string,
       ((await wire.call(2, 'session_start')).result?.content?.[0]?.text ?? '') as string,
       textOf(await wire.ask(3, 'resources/read', { uri: 'forge://knowledge' })),

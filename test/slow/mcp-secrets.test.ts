@@ -19,7 +19,7 @@ const CALLS: [name: string, given: object][] = [
   ['focus_set', { task: TOKEN }],
   ['focus_set', { files: ['a', TOKEN] }],
   ['feature_verify', { ids: [TOKEN] }],
-  ['note_add', { text: TOKEN }],
+  ['learn', { text: TOKEN }],
   ['session_note_promote', { id: TOKEN }],
   ['memory_record', { task_id: TOKEN, exit_code: 0 }],
   ['memory_record', { task_id: 'A', exit_code: 0, patterns: [{ pattern: TOKEN, scope: 'execution' }] }],
@@ -65,7 +65,7 @@ describe('a secret', () => {
   it('LTM-13 that was to be written is kept as a breach, without its value', async () => {
     const project = await session();
     const wire = await greeted(project);
-    await wire.call(1, 'note_add', { text: TOKEN });
+    await wire.call(1, 'learn', { text: TOKEN });
     const records = await logOf(project, 'audit');
     expect(records).toMatchObject([{ kind: 'breach' }]);
     expect(JSON.stringify(records)).not.toContain(TOKEN);

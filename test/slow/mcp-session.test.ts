@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { forgeJson, runForge } from '../support/forge.js';
-import { makeForge } from '../support/forge-project.js';
+import { makeForge, PROGRESS } from '../support/forge-project.js';
 import { logOf } from '../support/memory.js';
 import { changedPaths, type Project } from '../support/project.js';
 import { connect, MODES } from '../support/servers.js';
@@ -14,6 +14,7 @@ async function ready(): Promise<Project> {
 }
 
 const QUESTION = { op: 'add', kind: 'OpenQuestion', text: 'Which cookie holds the token?' };
+const HEADER = 'Known Facts Registry (KFR) — Authoritative Working Memory\n';
 const GOAL = { op: 'replace', kind: 'Goal', text: 'Logout works' };
 
 describe('FORGE_TRUST', () => {
@@ -40,18 +41,13 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     expect(started.content[0]?.text).toContain('Task: Log out');
 
     const patched = await call('session_working_memory_update', { operations: [GOAL, QUESTION] });
-    expect(patched.structuredContent).toMatchObject({
-      entries: [
-        { id: 'kfr-1', kind: 'Goal' },
-        { id: 'kfr-2', kind: 'OpenQuestion' },
-      ],
-    });
-    expect(
-      (await call('progress_add', { text: 'wired the form', next: 'the cookie' })).structuredContent,
-    ).toEqual({
-      line: expect.stringMatching(/wired the form$/),
-      next: 'NEXT: the cookie',
-    });
+    // The new working memory under its header, once, in the one form that every client hands on.
+    expect(patched.structuredContent).toBeUndefined();
+    expect(patched.content).toEqual([{ type: 'text', text: expect.stringContaining(HEADER) }]);
+    expect(patched.content[0]?.text.match(/kfr-[12]\b/g)).toEqual(['kfr-1', 'kfr-2']);
+    const logged = await call('progress_add', { text: 'wired the form', next: 'the cookie' });
+    expect(logged.content).toEqual([{ type: 'text', text: 'Logged, and the next step set.' }]);
+    expect(project.read(PROGRESS)).toMatch(/wired the form\n.*NEXT: the cookie/s);
     expect((await call('feature_verify', {})).structuredContent).toMatchObject({
       results: [{ id: 'A', status: 'passing', exit_code: 0 }],
     });
@@ -67,7 +63,8 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     const answer = { op: 'resolve', id: 'kfr-2', resolution: 'sid' };
     expect((await call('session_working_memory_update', { operations: [answer] })).isError).toBeUndefined();
     const ended = await call('session_end', { learned: ['the token is in sid'], next: 'remember me' });
-    expect(ended.structuredContent).toMatchObject({ commit: { subject: expect.any(String) } });
+    expect(ended.content[0]?.text).toMatch(/stands data \[asserted\][\s\S]*"commit": \{/);
+    expect(ended.content[0]?.text).not.toMatch(/null|\[\]/);
     expect(project.has('.forge/memory/short-term/session.json')).toBe(false);
     expect(project.git('log', '-1', '--format=%s')).toMatch(/Session end/);
     expect((await call('briefing')).content[0]?.text).toContain('remember me');
@@ -100,9 +97,8 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     await call('session_working_memory_update', {
       operations: [{ op: 'add', kind: 'Constraint', text: 'Dates are UTC' }],
     });
-    expect((await call('session_note_promote', { id: 'kfr-1' })).structuredContent).toMatchObject({
-      from: 'kfr-1',
-    });
+    const promoted = await call('session_note_promote', { id: 'kfr-1' });
+    expect(promoted.content[0]?.text).toBe('kfr-1 is a note now, and no longer in the KFR.');
     expect((await forgeJson<{ entries: [] }>(project, ['kfr', 'list'])).entries).toEqual([]);
     expect(await logOf(project, 'note')).toMatchObject([{ record: { text: 'Dates are UTC' } }]);
   });
@@ -121,8 +117,13 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       'focus_set',
       'feature_verify',
       'memory_record',
-      'note_add',
+      'learn',
     ]);
+    for (const { name, annotations } of tools)
+      expect([name, annotations]).toMatchObject([name, { openWorldHint: false }]);
+    expect(
+      tools.filter(({ annotations }) => annotations?.destructiveHint !== false).map(({ name }) => name),
+    ).toEqual(['briefing']);
     const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint);
     expect(reading.map(({ name }) => name)).toEqual(['briefing']);
 
@@ -161,7 +162,6 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
       ((await client.readResource({ uri: 'forge://kfr' })).contents[0] as { text: string }).text;
     expect(await kfr()).toBe('');
     await call('session_working_memory_update', { operations: [GOAL] });
-    const HEADER = 'Known Facts Registry (KFR) — Authoritative Working Memory\n';
     expect(await kfr()).toContain(HEADER);
     expect((await call('briefing')).content[0]?.text).toContain(HEADER);
     const { messages } = await client.getPrompt({ name: 'session_end' });
@@ -183,7 +183,7 @@ describe('a builder', () => {
 
     await call('session_start');
     const patched = await call('session_working_memory_update', { operations: [GOAL] });
-    expect(patched.structuredContent).toMatchObject({ entries: [{ text: 'Logout works' }] });
+    expect(patched.content[0]?.text).toContain('Logout works');
   });
 
   it('B-84 LTM-12 is denied one that it calls all the same, which is kept as a breach', async () => {
@@ -194,7 +194,7 @@ describe('a builder', () => {
     const calls: [string, object][] = [
       ['session_note_promote', { id: 'kfr-1' }],
       ['memory_record', { task_id: 'A', exit_code: 0 }],
-      ['note_add', { text: 'x' }],
+      ['learn', { text: 'x' }],
       ['session_end', { learned: ['x'] }],
     ];
     for (const [name, given] of calls) {

@@ -65,9 +65,15 @@ describe('what is no message', () => {
       await new Promise<void>((done) => wire.server.stdin?.write(part, () => done()));
     wire.write('"}}\n');
     expect(await wire.until(({ error }) => error !== undefined)).toMatchObject({
-      id: null,
+      id: 7,
       error: { code: -32600, message: expect.stringContaining('1048576') },
     });
+    const text = 'x'.repeat(2 ** 20);
+    const params = { name: 'progress_add', arguments: { text } };
+    wire.write(`${JSON.stringify({ method: 'tools/call', params, jsonrpc: '2.0', id: 'last' })}\n`);
+    expect((await wire.until(({ id }) => id === 'last')).error?.code).toBe(-32600);
+    wire.write(`${JSON.stringify({ method: 'tools/call', params: { id: 9, text } })}\n`);
+    expect((await wire.until(({ id }) => id === null)).error?.code).toBe(-32600);
     await wire.lives();
     expect(peak(wire) - before).toBeLessThan(60);
   });
@@ -136,7 +142,7 @@ describe('arguments', () => {
     ['toString', '{}'],
   ];
 
-  it('B-79 AGT-02 of a wrong type or too many: -32602, and nothing is written', async () => {
+  it('B-79 AGT-02 of a wrong type or too many are an error of the tool, and nothing is written', async () => {
     const project = await session();
     const wire = await greeted(project);
     const before = snapshot(project.dir);
@@ -145,20 +151,21 @@ describe('arguments', () => {
         `{"jsonrpc":"2.0","id":${i},"method":"tools/call","params":{"name":"${tool}","arguments":${given}}}\n`,
       );
       const { error, result } = await wire.until(({ id }) => id === i);
-      expect([tool, given, error?.code, result]).toEqual([tool, given, -32602, undefined]);
+      const isRefused = error?.code === -32602 || result?.isError === true;
+      expect([tool, given, isRefused]).toEqual([tool, given, true]);
     }
     expect(differences(before, snapshot(project.dir))).toEqual([]);
     expect((await wire.call('good', 'progress_add', { text: 'still here' })).result?.isError).toBeUndefined();
   });
 
-  it('B-79 the message names the field, and what was found', async () => {
+  it('B-79 the message names the field, what was found, and arguments that work', async () => {
     const wire = await greeted(await session());
-    const { error } = await wire.call(1, 'progress_add', { text: 5 });
-    expect(error).toMatchObject({
-      code: -32602,
-      message: 'input.invalid: text: found 5, allowed: string.',
-      data: { code: 'input.invalid', field: 'text' },
-    });
+    const { result } = await wire.call(1, 'session_end', { learned: 'one' });
+    expect(result).toMatchObject({ isError: true, structuredContent: { error: { field: 'learned' } } });
+    const text = result?.content?.[0]?.text ?? '';
+    expect(text).toMatch(/^input\.invalid: learned: found "one", allowed: .*\nExample: \{"learned":\[/);
+    const example = JSON.parse(/Example: (.*)$/.exec(text)?.[1] ?? '');
+    expect((await wire.call(2, 'session_end', example)).result?.isError).toBeUndefined();
   });
 
   it('B-83 a resource that is a path, or of another scheme: -32602', async () => {

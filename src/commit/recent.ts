@@ -12,9 +12,6 @@ interface Known {
   commits: Commit[];
 }
 
-/** Room for a hundred commits with long subjects. */
-const LENGTH = 32 * 1024;
-
 /**
  * The last commits of HEAD, newest first. What a commit follows never changes, so git is asked once for each HEAD:
  * starting it would take a third of what a briefing takes.
@@ -49,7 +46,7 @@ export function rememberCommits(
   if (!tip || commits[0]?.hash !== tip || disk.dryRun) return;
   const known = readHint<Known>(commitsFile(layout));
   if (known?.tip !== tip || !isSound(known) || known.count < count)
-    writeHint(commitsFile(layout), { tip, count, commits }, LENGTH);
+    writeHint(commitsFile(layout), { tip, count, commits });
 }
 
 /** Two that wrote it at once may have left something of both. */

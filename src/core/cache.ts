@@ -1,13 +1,10 @@
 import * as fs from 'node:fs';
-import { dirname } from 'node:path';
-import { readPlain } from './files.js';
+import { basename, dirname, join } from 'node:path';
+import { readPlain, removeQuietly } from './files.js';
+import { makeToken } from './text.js';
 
-/** Room for what a hint says, in bytes. */
-const LENGTH = 160;
-/** The most that is read of one. */
+/** The most that a hint or a log holds, in bytes. */
 const MAX_LENGTH = 64 * 1024;
-
-const { O_APPEND, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0, O_WRONLY } = fs.constants;
 
 /** What a hint file says; null when there is none, or nothing that can be read. */
 export function readHint<T>(path: string): T | null {
@@ -18,60 +15,30 @@ export function readHint<T>(path: string): T | null {
   }
 }
 
-/**
- * Remembers what costs little to find out again: neither locked nor synced, and never an error (a read-only place can be
- * read). JSON of less than `length` bytes.
- */
-export function writeHint(path: string, value: object, length = LENGTH): void {
-  try {
-    const folder = dirname(path);
-    fs.mkdirSync(folder, { recursive: true });
-    // Without git it lies in .forge/, which may have come with links in it.
-    const bytes = Buffer.from(JSON.stringify(value), 'utf8');
-    if (bytes.length >= length || !fs.lstatSync(folder).isDirectory()) return;
-    overwrite(path, Buffer.concat([bytes, Buffer.alloc(length - bytes.length - 1, ' '), LF]));
-  } catch {
-    // Then the next one finds it out again.
-  }
-}
+/** Remembers what costs little to find out again. Neither locked nor synced; what is too long is not kept. */
+export const writeHint = (path: string, value: object): void =>
+  replaceQuietly(path, () => `${JSON.stringify(value)}\n`);
 
-const LF = Buffer.from('\n');
-
-function overwrite(path: string, bytes: Buffer): void {
-  const file = fs.openSync(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o666);
-  try {
-    const stat = fs.fstatSync(file);
-    if (!stat.isFile() || stat.nlink > 1) return;
-    // Always the same length: cutting a file to nothing first makes some file systems wait for the disk.
-    if (stat.size > bytes.length) fs.ftruncateSync(file);
-    fs.writeSync(file, bytes, 0);
-  } finally {
-    fs.closeSync(file);
-  }
-}
-
-/** Beyond it, the older half goes, in bytes. */
-const MAX_LOG_BYTES = 64 * 1024;
-
-/** Adds a line to a log of what nobody could be told. Never an error; not synced. */
+/** Adds a line to a log of what nobody could be told. A full log loses its older half. */
 export function appendLog(path: string, line: string): void {
-  try {
-    fs.mkdirSync(dirname(path), { recursive: true });
-    const file = fs.openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
-    try {
-      const stat = fs.fstatSync(file);
-      if (!stat.isFile() || stat.nlink > 1) return;
-      fs.writeSync(file, `${line}\n`);
-      if (stat.size > MAX_LOG_BYTES) halve(path);
-    } finally {
-      fs.closeSync(file);
-    }
-  } catch {
-    // A log is not worth failing for.
-  }
+  replaceQuietly(path, () => {
+    const text = `${readPlain(path, 2 * MAX_LENGTH)?.toString('utf8') ?? ''}${line}\n`;
+    return text.length < MAX_LENGTH ? text : text.slice(text.indexOf('\n', text.length / 2) + 1);
+  });
 }
 
-function halve(path: string): void {
-  const lines = fs.readFileSync(path, 'utf8').split('\n');
-  fs.writeFileSync(path, lines.slice(Math.floor(lines.length / 2)).join('\n'));
+/** Never an error: a read-only place can be read. */
+function replaceQuietly(path: string, makeText: () => string): void {
+  const folder = dirname(path);
+  const draft = join(folder, `.${basename(path)}.${makeToken(12)}.tmp`);
+  try {
+    fs.mkdirSync(folder, { recursive: true });
+    const bytes = Buffer.from(makeText(), 'utf8');
+    // Without git it lies in .forge/, which may have come with links in it.
+    if (bytes.length > MAX_LENGTH || !fs.lstatSync(folder).isDirectory()) return;
+    fs.writeFileSync(draft, bytes, { flag: 'wx' });
+    fs.renameSync(draft, path);
+  } catch {
+    removeQuietly(draft);
+  }
 }

@@ -257,6 +257,15 @@ export function removePath(path: string): void {
   }
 }
 
+/** For what somebody removes later if it stays: no reason to fail. */
+export function removeQuietly(path: string): void {
+  try {
+    fs.unlinkSync(path);
+  } catch {
+    // See above.
+  }
+}
+
 /** Renames a finished folder into place; false when the name is taken. Durable on return. */
 export function placeFolder(draft: string, path: string): boolean {
   try {

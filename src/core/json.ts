@@ -24,11 +24,11 @@ export class JsonProblem extends Error {
 export function parseJson(text: string): unknown {
   if (text.trim() === '') throw new JsonProblem('the file is empty', 0);
   refuseKeys(text);
-  refuseUnsafe(text);
+  const stopped = refuseUnsafe(text);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw syntaxProblem(text, error as SyntaxError);
+    throw syntaxProblem(text, error as SyntaxError, stopped);
   }
 }
 
@@ -40,13 +40,17 @@ function refuseKeys(text: string): void {
 }
 
 /** Thrown by a visitor to end the visit: jsonc-parser goes on after errors. */
-const STOP = new Error();
+class Stop extends Error {
+  constructor(readonly offset: number) {
+    super();
+  }
+}
 
 /**
  * Refuses what JSON.parse accepts silently: duplicate keys, keys that reach the prototype, depth that breaks other
- * readers, numbers that cannot be written back. Ends at the first syntax error, which JSON.parse reports.
+ * readers, numbers that cannot be written back. Ends at the first syntax error, which JSON.parse reports, and returns where.
  */
-function refuseUnsafe(text: string): void {
+function refuseUnsafe(text: string): number {
   const objects: Set<string>[] = [];
   let depth = 0;
   const enter = (offset: number): void => {
@@ -79,13 +83,15 @@ function refuseUnsafe(text: string): void {
     onError: (error, offset, length) => {
       if (error === UNCLOSED && offset + length === text.length)
         throw new JsonProblem('a text is not closed', offset);
-      throw STOP;
+      throw new Stop(offset);
     },
   };
   try {
-    visit(text, visitor);
+    visit(text, visitor, { disallowComments: true });
+    return text.length;
   } catch (error) {
-    if (error !== STOP) throw error;
+    if (error instanceof Stop) return error.offset;
+    throw error;
   }
 }
 
@@ -96,39 +102,14 @@ function isExact(value: number, raw: string): boolean {
   return !Number.isInteger(value) || Number.isSafeInteger(value);
 }
 
-function syntaxProblem(text: string, error: SyntaxError): JsonProblem {
-  const offset = positionIn(error) ?? firstWrong(text);
-  const char = text.charAt(offset);
-  return new JsonProblem(
-    char === '' ? 'it breaks off in the middle' : `unexpected ${JSON.stringify(char)}`,
-    offset,
-  );
-}
-
-function positionIn(error: unknown): number | null {
-  const position = /position (\d+)/.exec((error as Error).message)?.[1];
-  return position === undefined ? null : Number(position);
-}
-
-/** For most errors V8 names no place: the shortest beginning that no ending could mend shows it. */
-function firstWrong(text: string): number {
-  let [whole, broken] = [0, text.length + 1];
-  while (broken - whole > 1) {
-    const middle = Math.floor((whole + broken) / 2);
-    if (couldGoOn(text.slice(0, middle))) whole = middle;
-    else broken = middle;
-  }
-  return whole;
-}
-
-function couldGoOn(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch (error) {
-    const position = positionIn(error);
-    return position === null ? /end of JSON/.test((error as Error).message) : position >= text.length;
-  }
+/** V8 names no place for most errors. The visit ended at `stopped`. */
+function syntaxProblem(text: string, { message }: SyntaxError, stopped: number): JsonProblem {
+  const position = /position (\d+)/.exec(message)?.[1];
+  const offset = position === undefined ? stopped : Number(position);
+  const char = /end of JSON/.test(message) ? '' : text.charAt(offset);
+  return char === ''
+    ? new JsonProblem('it breaks off in the middle', text.length)
+    : new JsonProblem(`unexpected ${JSON.stringify(char)}`, offset);
 }
 
 /** The offset of the value at `path`, or 0. Only for messages: reads the whole text. */

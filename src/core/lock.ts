@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { elapsed } from './clock.js';
 import { refused, systemCode } from './error.js';
-import { diskError, listFolder, makeFolder } from './files.js';
+import { diskError, listFolder, makeFolder, removeQuietly } from './files.js';
 import type { Liveness, ProcessIdentity } from './holder.js';
 import { makeToken, oneLine } from './text.js';
 
@@ -125,15 +125,6 @@ function take(path: string, claim: Claim): boolean {
     throw diskError(error, path);
   } finally {
     removeQuietly(draft);
-  }
-}
-
-/** A draft that stays is removed by a later holder: no reason to fail with the lock in hand. */
-function removeQuietly(path: string): void {
-  try {
-    fs.unlinkSync(path);
-  } catch {
-    // See above.
   }
 }
 

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { type ForgeError, outside, refused, systemCode } from './error.js';
 import { diskError, makeFolder, readPlain, removeDrafts, removePath, replaceFiles } from './files.js';
 import { shownFrom } from './paths.js';
@@ -58,25 +58,26 @@ interface Place {
   isFree: boolean;
 }
 
+/** The nearest part that exists tells where the file really is; what is missing below it is named from the top. */
 function resolveFile(place: Place): { path: string; missing: string[] } {
-  const parts = place.name.split('/');
-  const missing: string[] = [];
-  let folder = place.top;
-  for (const [depth, part] of parts.slice(0, -1).entries()) {
-    folder = join(folder, part);
-    if (missing.length === 0 && isThere(folder)) folder = realFolder(folder, place);
-    else missing.push(parts.slice(0, depth + 1).join('/'));
-  }
-  const path = join(folder, basename(place.name));
-  return { path: missing.length === 0 && isThere(path) ? realPath(path, place) : path, missing };
+  const { top, name } = place;
+  const parts = name.split('/');
+  const upTo = (count: number): string => parts.slice(0, count).join('/');
+  const found = parts.findLastIndex((_, i) => isThere(join(top, upTo(i + 1)))) + 1;
+  const real = found > 0 ? realPath(join(top, upTo(found)), place) : top;
+  if (found < parts.length && !fs.statSync(real).isDirectory())
+    throw refused('agent.file', `${name}: ${join(top, upTo(found))} is no folder.`, { file: name });
+  const missing = parts.slice(found, -1).map((_, i) => upTo(found + i + 1));
+  return { path: join(real, ...parts.slice(found)), missing };
 }
 
-const isThere = (path: string): boolean => fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-
-function realFolder(path: string, place: Place): string {
-  const real = realPath(path, place);
-  if (fs.statSync(real).isDirectory()) return real;
-  throw refused('agent.file', `${place.name}: ${path} is no folder.`, { file: place.name });
+/** Below a file there is nothing. */
+function isThere(path: string): boolean {
+  try {
+    return fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 function realPath(path: string, place: Place): string {

@@ -66,18 +66,14 @@ function lineOfOtherForm(lines: readonly string[], path: readonly string[]): num
   );
 }
 
-/** A TOML value on one line. Texts are basic strings, as JSON escapes them. */
-export function formatTomlValue(value: string | number | boolean): string {
-  return typeof value === 'string' ? JSON.stringify(value).replaceAll('\u007f', '\\u007f') : String(value);
-}
+type TomlValue = string | number | boolean | readonly string[];
+
+/** A TOML value on one line. JSON escapes texts as basic strings have them. */
+export const formatTomlValue = (value: TomlValue): string =>
+  JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 
 /** Sets `[table] key = value`: in place, else where a comment shows the key's default, else at the table's end. */
-export function setTomlValue(
-  text: string,
-  table: string,
-  key: string,
-  value: string | number | boolean,
-): string {
+export function setTomlValue(text: string, table: string, key: string, value: TomlValue): string {
   const lines = text.split('\n');
   const bare = `${key} = ${formatTomlValue(value)}`;
   const end = lines[0]?.endsWith('\r') ? '\r' : '';
@@ -96,48 +92,6 @@ export function setTomlValue(
     else lines.splice(lastLine(lines, found) + 1, 0, line);
   }
   return lines.join('\n');
-}
-
-/**
- * Adds a text to the list `[table] key`, behind its last item, in the form that the list has: on one line or on one each.
- * Without such a list it is made. Comments stay.
- */
-export function addTomlItem(text: string, table: string, key: string, item: string): string {
-  const line = lineOfKey(text, [table, key]) - 1;
-  const lines = text.split('\n');
-  if (!keyLine(key).test(lines[line] ?? '')) return makeTomlList(text, table, key, item);
-  const start = lines.slice(0, line).reduce((sum, before) => sum + before.length + 1, 0);
-  const { end, last } = listAt(text, text.indexOf('=', start) + 1);
-  const value = JSON.stringify(item);
-  if (last === null) return `${text.slice(0, end)}${value}${text.slice(end)}`;
-  const indent = /\n([ \t]*)["'][^\n]*$/.exec(text.slice(0, last))?.[1];
-  const isOwnLine =
-    indent !== undefined && text.slice(0, last).lastIndexOf('[') < text.slice(0, last).lastIndexOf('\n');
-  const hasComma = /^\s*,/.test(text.slice(last, end));
-  const gap = isOwnLine ? `\n${indent}` : ' ';
-  if (!hasComma) return `${text.slice(0, last)},${gap}${value}${text.slice(last)}`;
-  const comma = text.indexOf(',', last) + 1;
-  return `${text.slice(0, comma)}${gap}${value},${text.slice(comma)}`;
-}
-
-function makeTomlList(text: string, table: string, key: string, item: string): string {
-  const mark = 'forge-list';
-  return setTomlValue(text, table, key, mark).replace(
-    `${key} = "${mark}"`,
-    () => `${key} = [${JSON.stringify(item)}]`,
-  );
-}
-
-/** Where the list that begins behind `from` ends (its bracket), and where its last item ends; null: it has none. */
-function listAt(text: string, from: number): { end: number; last: number | null } {
-  const TOKEN = /"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]]/g;
-  TOKEN.lastIndex = from;
-  let last: number | null = null;
-  for (let match = TOKEN.exec(text); match; match = TOKEN.exec(text)) {
-    if (match[0] === ']') return { end: match.index, last };
-    if (/^["']/.test(match[0])) last = TOKEN.lastIndex;
-  }
-  return { end: text.length, last };
 }
 
 /** Of what is set in the table: a comment at its end belongs to the table that follows. */

@@ -46,7 +46,6 @@ export interface KnownFinding {
 }
 
 const MAX_KNOWN = 150;
-const MAX_BYTES = 48 * 1024;
 
 export const readKnown = ({ layout }: Disk): KnownFinding[] => {
   const known = readHint<{ findings?: KnownFinding[] }>(refusalsFile(layout))?.findings;
@@ -54,7 +53,7 @@ export const readKnown = ({ layout }: Disk): KnownFinding[] => {
 };
 
 function writeKnown({ layout, dryRun }: Disk, findings: readonly KnownFinding[]): void {
-  if (!dryRun) writeHint(refusalsFile(layout), { findings: findings.slice(0, MAX_KNOWN) }, MAX_BYTES);
+  if (!dryRun) writeHint(refusalsFile(layout), { findings: findings.slice(0, MAX_KNOWN) });
 }
 
 /** Remembers findings, so that a human can allow them by their fingerprints. */

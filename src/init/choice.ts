@@ -3,7 +3,7 @@ import { splitCommand } from '../core/argv.js';
 import { usage } from '../core/error.js';
 import { patternProblem } from '../core/pattern.js';
 import { checkText, isBranchName, oneLine } from '../core/text.js';
-import { addTomlItem, setTomlValue } from '../core/toml.js';
+import { setTomlValue } from '../core/toml.js';
 import { type Context, requireSupervisor } from '../project/project.js';
 import type { Findings } from './look.js';
 import type { Convention } from './proposal.js';
@@ -83,8 +83,8 @@ export function withSettings(
   if (idPattern !== '' && idPattern !== DEFAULT_SETTINGS.id_pattern)
     text = setTomlValue(text, 'commit', 'id_pattern', idPattern);
   if (convention) text = setTomlValue(text, 'commit', 'who', 'agents');
-  if (convention?.name === 'commitlint') text = addTomlItem(text, 'commit', 'rules_off', 'subject');
+  if (convention?.name === 'commitlint') text = setTomlValue(text, 'commit', 'rules_off', ['subject']);
   if (branch !== '') text = setTomlValue(text, 'git', 'default_branch', branch);
-  if (test !== '') text = addTomlItem(text, 'checkpoint', 'verify', test);
+  if (test !== '') text = setTomlValue(text, 'checkpoint', 'verify', [test]);
   return { ...template, bytes: Buffer.from(text) };
 }

@@ -20,8 +20,6 @@ export interface Conversation {
   asked: string | null;
 }
 
-/** Room for one, in bytes; always as long, since it is written in place. */
-const LENGTH = 2048;
 /** More than are ever open at once in one worktree. */
 const KEPT = 20;
 
@@ -43,7 +41,7 @@ export function readConversation(layout: Layout, id: string): Conversation {
 export function writeConversation(layout: Layout, conversation: Conversation): boolean {
   const file = conversationFile(layout, conversation.id);
   if (readHint(file) === null) pruneConversations(layout);
-  writeHint(file, conversation, LENGTH);
+  writeHint(file, conversation);
   const kept = readConversation(layout, conversation.id);
   return kept.blocks === conversation.blocks && kept.seen === conversation.seen;
 }

@@ -78,8 +78,8 @@ describe('parseJson', () => {
     const good = formatJson(rows);
     const at = good.indexOf('false', good.indexOf('F-15000'));
     expect(problemOf(`${good.slice(0, at)}nope${good.slice(at)}`)).toEqual({
-      message: 'unexpected "o"',
-      offset: at + 1,
+      message: 'unexpected "n"',
+      offset: at,
     });
   });
 

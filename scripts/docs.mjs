@@ -17,7 +17,6 @@ const SOURCES = `
   export * from './src/cli/groups.ts';
   export { GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from './src/cli/options.ts';
   export { ABOUT } from './src/cli/help/about.ts';
-  export { TOPICS } from './src/cli/help/topics.ts';
   export { schemaNames, schemaOf } from './src/index.ts';
   export { guardRules } from './src/guard/table.ts';
   export { partsOf } from './src/agent/parts.ts';`;

@@ -1,4 +1,4 @@
-import { fstatSync, read, writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { MAX_INPUT_BYTES } from './cli/io.js';
 import { main } from './cli/run.js';
 import { outside, systemCode } from './core/error.js';
@@ -53,7 +53,8 @@ function remark(text: string): void {
   }
 }
 
-async function readStdin(): Promise<Buffer> {
+/** Up to its end; an agent may keep the pipe open behind the JSON object that it hands over. */
+async function readStdin(isObject = false): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -61,7 +62,7 @@ async function readStdin(): Promise<Buffer> {
       chunks.push(chunk as Buffer);
       size += (chunk as Buffer).length;
       // Enough to be refused: stdin may never end.
-      if (size > MAX_INPUT_BYTES) break;
+      if (size > MAX_INPUT_BYTES || (isObject && isWhole(chunks))) break;
     }
   } catch {
     // A closed stdin holds nothing.
@@ -69,36 +70,7 @@ async function readStdin(): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-let isReading = false;
-
-/** Without Node's stream, which loads what opens sockets: a hook is run before every prompt. */
-function readObject(): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  isReading = true;
-  return new Promise((done) => {
-    const end = (): void => {
-      isReading = false;
-      done(Buffer.concat(chunks));
-    };
-    const next = (): void => {
-      const chunk = Buffer.allocUnsafe(64 * 1024);
-      read(0, chunk, 0, chunk.length, null, (error, count) => {
-        if (error && systemCode(error) === 'EAGAIN') setTimeout(next, 2);
-        else if (error || count === 0) end();
-        else {
-          chunks.push(chunk.subarray(0, count));
-          size += count;
-          if (size > MAX_INPUT_BYTES || isWhole(chunks)) end();
-          else next();
-        }
-      });
-    };
-    next();
-  });
-}
-
-/** Whoever hands over an object may keep the pipe open behind it. Looked at where it may end, which is rarely. */
+/** Looked at where it may end, which is rarely. */
 function isWhole(chunks: readonly Buffer[]): boolean {
   if (!/\}\s*$/.test(chunks.at(-1)?.subarray(-16).toString('latin1') ?? '')) return false;
   try {
@@ -152,7 +124,6 @@ void main({
       return isTerminal(0);
     },
     read: readStdin,
-    readObject,
   },
   stdout: {
     get isTerminal() {
@@ -180,8 +151,6 @@ void main({
   deadline: (ms, word) => {
     const end = (): never => {
       if (word !== undefined) remark(word);
-      // An exit would wait for the read, which waits for somebody to write.
-      if (isReading) process.kill(process.pid, 'SIGKILL');
       process.exit(0);
     };
     setTimeout(end, Math.max(1, ms - process.uptime() * 1000)).unref();

@@ -43,7 +43,11 @@ export async function answerEvent(
     case 'stop': {
       if (event.isInterrupted) return NOTHING;
       const { stopLimit: limit } = agent;
-      const block = await forge.agent.gateStop(id, { limit, isContinuing: event.isContinuing });
+      const { block, unsettled } = await forge.agent.gateStop(id, {
+        limit,
+        isContinuing: event.isContinuing,
+      });
+      if (unsettled.length > 0) await forge.kfr.patch({ operations: unsettled.map(park) });
       return { ...NOTHING, block };
     }
     case 'end':
@@ -53,6 +57,12 @@ export async function answerEvent(
       return NOTHING;
   }
 }
+
+const park = (id: string) => ({
+  op: 'park' as const,
+  id,
+  reason: 'The agent was asked to settle it, changed nothing and stopped again.',
+});
 
 /** The working memory, where the agent has not seen it as it stands. */
 async function tell(forge: Forge, agent: Agent, event: AgentEvent, id: string): Promise<Answer> {
@@ -126,7 +136,7 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
     const limit = DEADLINES[known.moment];
     // Another forge, a file system or an open stdin may block for longer.
     io.deadline?.(limit);
-    const payload = parsePayload(await (io.stdin.readObject ?? io.stdin.read)());
+    const payload = parsePayload(await io.stdin.read(true));
     if (!payload) return 0;
     const event = readEvent(agent, known.moment, payload);
     const id = conversationId(name, event.conversation);

@@ -6,7 +6,7 @@ import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
 import { hookLog, sessionFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
-import { patchKfr, readKfr } from '../kfr/kfr.js';
+import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, type Kfr, openEntries, stopReason, unparked } from '../kfr/rules.js';
 import { type Context, isHalted, noteActivity, timestamp } from '../project/project.js';
 import {
@@ -99,6 +99,8 @@ function owed(context: Context, open: Entry[]): Entry[] {
   return running && isOursToSettle(context, running) ? open : [];
 }
 
+const FREE = { block: null, unsettled: [] };
+
 /** Why a compaction that a person asked for has to wait (KFR-09); null when nothing is open. */
 export function gateCompaction(context: Context): string | null {
   const open = owed(context, openEntries(readKfr(context)));
@@ -107,14 +109,14 @@ export function gateCompaction(context: Context): string | null {
 
 /**
  * Why an agent may not stop yet (KFR-09); null when it may. `isContinuing`: it is here because a stop was blocked;
- * false begins a new row. An agent that changed nothing since the last block has no answer: what is open is parked for a
- * human. After `limit` blocks in a row it goes free, and so it does where blocks cannot be counted.
+ * false begins a new row. An agent that changed nothing since the last block has no answer: it may stop, and what is
+ * `unsettled` waits for a human. After `limit` blocks in a row it goes free, and so it does where blocks cannot be counted.
  */
 export function gateStop(
   context: Context,
   id: string,
   { limit, isContinuing }: { limit: number; isContinuing: boolean | null },
-): string | null {
+): { block: string | null; unsettled: string[] } {
   keepSession(context, id);
   const { layout } = context;
   const known = readConversation(layout, id);
@@ -122,21 +124,13 @@ export function gateStop(
   const open = owed(context, unparked(kfr));
   if (open.length === 0) {
     if (known.blocks > 0) writeConversation(layout, { ...known, blocks: 0 });
-    return null;
+    return FREE;
   }
   const before = isContinuing === false ? 0 : known.blocks;
   const asked = markOf(kfr);
-  if (before > 0 && known.asked === asked) {
-    park(context, open);
-    return null;
-  }
-  if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1, asked })) return null;
-  return stopReason(open, 'stop');
-}
-
-function park(context: Context, open: readonly Entry[]): void {
-  const reason = 'The agent was asked to settle it, changed nothing and stopped again.';
-  patchKfr(context, { operations: open.map(({ id }) => ({ op: 'park', id, reason })) });
+  if (before > 0 && known.asked === asked) return { block: null, unsettled: open.map(({ id }) => id) };
+  if (before >= limit || !writeConversation(layout, { ...known, blocks: before + 1, asked })) return FREE;
+  return { block: stopReason(open, 'stop'), unsettled: [] };
 }
 
 /**

@@ -5,8 +5,15 @@ import { escapeControls, plural } from '../core/text.js';
 import { makeCycleView } from '../cycle/render.js';
 import { type Forge, openForge, systemWorld } from '../index.js';
 import { checkSize, type Io, MAX_INPUT_BYTES } from './io.js';
-import { makeProgressBar, type ProgressBar } from './progress-bar.js';
-import { fitScreen, hasUnicode, type Screen, screenAt, toPlainGlyphs } from './screen.js';
+import {
+  fitScreen,
+  hasUnicode,
+  makeProgressBar,
+  type ProgressBar,
+  type Screen,
+  screenAt,
+  toPlainGlyphs,
+} from './screen.js';
 import type { Call, Invocation } from './spec.js';
 import { makeStyle, type Style, wantsColour } from './style.js';
 

@@ -1,5 +1,5 @@
 import type { LiveKind } from '../index.js';
-import { GROUPS } from './groups.js';
+import { GROUPS, TOPICS } from './groups.js';
 import { type Flag, flagOf, GLOBAL_OPTIONS, HELP_OPTION, optionsOf } from './options.js';
 import type { CommandSpec, OptionSpec, Values } from './spec.js';
 
@@ -57,7 +57,6 @@ async function helpWords(words: readonly string[]): Promise<Offer> {
   const entry = GROUPS.find(({ name }) => name === words[0]);
   if (entry) return { ...NOTHING, candidates: named(others(await load(entry.name), entry.name)) };
   if (words.length === 1) return NOTHING;
-  const { TOPICS } = await import('./help/topics.js');
   return {
     ...NOTHING,
     candidates: [...groups(), ...TOPICS.map(([name]) => name), 'topics'],

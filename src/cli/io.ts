@@ -16,9 +16,8 @@ export interface Io {
   env: NodeJS.ProcessEnv;
   stdin: {
     readonly isTerminal: boolean;
-    read(): Promise<Buffer>;
-    /** Up to its end, or to that of a JSON object. */
-    readObject?(): Promise<Buffer>;
+    /** Up to its end; with `isObject` to that of a JSON object. */
+    read(isObject?: boolean): Promise<Buffer>;
   };
   stdout: Output;
   stderr: Output;

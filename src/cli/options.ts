@@ -1,4 +1,4 @@
-import type { CommandSpec, OptionSpec } from './spec.js';
+import type { Call, CommandSpec, OptionSpec } from './spec.js';
 
 export const CONFIRMING: OptionSpec = { flags: '-y, --yes', help: 'do not ask' };
 
@@ -46,3 +46,12 @@ export function flagOf({ flags }: OptionSpec): Flag {
     optional: bracket === '[',
   };
 }
+
+/** Of what only a human decides (LTM-14). */
+export const REASON: OptionSpec = {
+  flags: '--reason <text>',
+  help: 'why; it is kept in the audit ledger',
+};
+
+export const reasonOf = ({ options }: Call): { reason?: string } =>
+  options.reason === undefined ? {} : { reason: options.reason as string };

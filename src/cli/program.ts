@@ -1,8 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { usage, withHint } from '../core/error.js';
 import { parseWhole } from '../core/schema.js';
-import { GROUPS, type GroupEntry } from './groups.js';
-import { TOPICS } from './help/topics.js';
+import { GROUPS, type GroupEntry, TOPICS } from './groups.js';
 import { GLOBAL_OPTIONS, helpOf, optionsOf } from './options.js';
 import type { CommandSpec, GlobalFlags, Invocation, OptionSpec } from './spec.js';
 

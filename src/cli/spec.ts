@@ -21,7 +21,7 @@ export interface Call {
   /** A running command's output, on stderr; silent with --json and --quiet. */
   stream(chunk: string): void;
   /** A bar on stderr once something takes more than a second; silent where no person looks. */
-  progress(label: string): import('./progress-bar.js').ProgressBar;
+  progress(label: string): import('./screen.js').ProgressBar;
   /** True when a question can be asked. */
   interactive: boolean;
   /** Aborted by Ctrl-C. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { REASON, reasonOf } from '../cli/reason.js';
+import { REASON, reasonOf } from '../cli/options.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { oneLine, plural } from '../core/text.js';

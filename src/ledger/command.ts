@@ -1,4 +1,4 @@
-import { REASON, reasonOf } from '../cli/reason.js';
+import { REASON, reasonOf } from '../cli/options.js';
 import { type Call, command, type Group } from '../cli/spec.js';
 import type { Style } from '../cli/style.js';
 import { plural } from '../core/text.js';

@@ -19,16 +19,16 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     get warnings(): readonly string[] {
       return context.warnings;
     },
-    where: bind(() => import('../status/where.js'), 'whereYouStand', 'reads'),
+    where: bind(() => import('../status/where.js'), 'whereYouStand', 'looks'),
     /** VIS-01: the five parts of memory, each green, yellow or red. */
-    status: bind(() => import('../status/status.js'), 'readStatus', 'reads'),
+    status: bind(() => import('../status/status.js'), 'readStatus', 'looks'),
     briefing: bind(() => import('../session/briefing.js'), 'brief', 'reads'),
     next: bind(() => import('../feature/feature.js'), 'nextTask', 'reads'),
     session: {
-      start: bind(() => import('../session/start.js'), 'startSession', 'guards'),
+      start: bind(() => import('../session/start.js'), 'startSession', 'starts'),
       end: bind(() => import('../session/end.js'), 'endSession'),
-      list: bind(() => import('../session/sessions.js'), 'listSessions', 'reads'),
-      show: bind(() => import('../session/sessions.js'), 'showSession', 'reads'),
+      list: bind(() => import('../session/sessions.js'), 'listSessions', 'looks'),
+      show: bind(() => import('../session/sessions.js'), 'showSession', 'looks'),
       discard: bind(() => import('../undo/undo.js'), 'discardSessionKept'),
     },
     progress: {
@@ -110,7 +110,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     /** Working memory (AGN-024, AGN-025). */
     kfr: {
-      list: bind(() => import('../kfr/kfr.js'), 'listKfr', 'reads'),
+      list: bind(() => import('../kfr/kfr.js'), 'listKfr', 'looks'),
       patch: bind(() => import('../kfr/kfr.js'), 'patchKfr'),
       /** The text of a patch. Exit 2 says where it is none. */
       parse: async (text: string) => (await import('../kfr/kfr.js')).parsePatch(text),
@@ -119,16 +119,16 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     },
     /** What agents' hooks ask and tell (AGT-01, KFR-09). */
     agent: {
-      mark: bind(() => import('../agent/conversation.js'), 'markKfr', 'reads'),
-      started: bind(() => import('../agent/conversation.js'), 'noteConversation', 'reads'),
-      prompted: bind(() => import('../agent/conversation.js'), 'notePrompt', 'reads'),
-      unseen: bind(() => import('../agent/conversation.js'), 'unseenKfr', 'reads'),
-      compacts: bind(() => import('../agent/conversation.js'), 'noteCompaction', 'reads'),
-      gateCompaction: bind(() => import('../agent/conversation.js'), 'gateCompaction', 'reads'),
-      gateStop: bind(() => import('../agent/conversation.js'), 'gateStop', 'settles'),
+      mark: bind(() => import('../agent/conversation.js'), 'markKfr', 'looks'),
+      started: bind(() => import('../agent/conversation.js'), 'noteConversation', 'looks'),
+      prompted: bind(() => import('../agent/conversation.js'), 'notePrompt', 'looks'),
+      unseen: bind(() => import('../agent/conversation.js'), 'unseenKfr', 'looks'),
+      compacts: bind(() => import('../agent/conversation.js'), 'noteCompaction', 'looks'),
+      gateCompaction: bind(() => import('../agent/conversation.js'), 'gateCompaction', 'looks'),
+      gateStop: bind(() => import('../agent/conversation.js'), 'gateStop', 'looks'),
       ended: bind(() => import('../agent/conversation.js'), 'endConversation', 'settles'),
-      isWired: bind(() => import('../agent/conversation.js'), 'isWired', 'reads'),
-      fault: bind(() => import('../agent/conversation.js'), 'noteFault', 'reads'),
+      isWired: bind(() => import('../agent/conversation.js'), 'isWired', 'looks'),
+      fault: bind(() => import('../agent/conversation.js'), 'noteFault', 'looks'),
     },
     /**
      * Forge in the files of coding agents (AGT-01). Nothing of it is memory, and a halt is no reason to keep an agent from
@@ -181,38 +181,19 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
 
 export type Forge = ReturnType<typeof openForge>;
 
-/**
- * Not use of a session (SES-07): a refused start, a look, another agent's hook and the way past open questions must not
- * keep a session alive whose agent is gone.
- */
-const NO_ACTIVITY: ReadonlySet<string> = new Set([
-  'startSession',
-  'discardSession',
-  'listSessions',
-  'showSession',
-  'readStatus',
-  'whereYouStand',
-  'listKfr',
-  'clearKfr',
-  'markKfr',
-  'noteConversation',
-  'notePrompt',
-  'unseenKfr',
-  'noteCompaction',
-  'gateCompaction',
-  'gateStop',
-  'endConversation',
-  'isWired',
-  'noteFault',
-]);
+/** Not use of a session either (SES-07): the way past open questions must not keep it alive when its agent is gone. */
+const NO_ACTIVITY: ReadonlySet<string> = new Set(['discardSessionKept', 'clearKfr', 'endConversation']);
 
 /** `operation(context, ...args)` for an opened `.forge/`. */
 type Bound<F> = F extends (context: Context, ...args: infer A) => infer R
   ? (...args: A) => Promise<Awaited<R>>
   : never;
 
-/** `settles`: works while memory is halted. `guards`: writes, and loads the guard itself while git is at work. */
-export type How = 'writes' | 'settles' | 'reads' | 'guards';
+/**
+ * `settles`: works while memory is halted. `starts`: writes, and loads the guard itself while git is at work. `looks` and
+ * `starts` are not use of a session (SES-07): a refused start or another agent's hook must not keep it alive.
+ */
+type How = 'writes' | 'settles' | 'reads' | 'looks' | 'starts';
 
 /** Binds an operation of a module, which is loaded at the first call, to an opened `.forge/`. */
 function binder(context: Context) {
@@ -221,24 +202,27 @@ function binder(context: Context) {
     name: N,
     how: How = 'writes',
   ): Bound<M[N]> => {
+    const [isReading, isGuarded] = [
+      how === 'reads' || how === 'looks',
+      how === 'writes' || how === 'settles',
+    ];
     const call = async (...args: unknown[]): Promise<unknown> => {
       try {
-        if (how === 'writes' || how === 'settles' || name === 'withoutAllowed') {
+        if (isGuarded || name === 'withoutAllowed') {
           const { knowAllowed, refusePaused } = await import('../guard/allow.js');
           knowAllowed(context);
           if (how === 'writes') refusePaused(context);
         }
         // LTM-05: nothing is written while memory is halted, except by what settles it.
-        if (how === 'writes' || how === 'guards') refuseHalted(context.disk);
+        if (how === 'writes' || how === 'starts') refuseHalted(context.disk);
         // LTM-13: nothing is written without the guard's rules either.
-        if (how === 'writes' || how === 'settles')
-          await (await import('../guard/guard.js')).installGuard(context);
-        if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, how);
+        if (isGuarded) await (await import('../guard/guard.js')).installGuard(context);
+        if (how !== 'settles' && hasPromotion(context)) await finishPromotion(context, isReading);
         const operation = (await load())[name] as (context: Context, ...rest: unknown[]) => unknown;
-        if (!NO_ACTIVITY.has(name)) noteActivity(context);
+        if (how !== 'looks' && how !== 'starts' && !NO_ACTIVITY.has(name)) noteActivity(context);
         return await operation(context, ...args);
       } catch (error) {
-        const breaks = error instanceof ForgeError && error.kind === 'secret' && how !== 'reads';
+        const breaks = error instanceof ForgeError && error.kind === 'secret' && !isReading;
         if (breaks) await (await import('../ledger/audit.js')).recordBreach(context, error);
         if (error instanceof ForgeError && error.code === 'role.denied')
           await (await import('../ledger/audit.js')).recordDenied(context, error, name);
@@ -250,12 +234,12 @@ function binder(context: Context) {
 }
 
 /** KFR-10: completes an interrupted promotion first. Where that fails, reading goes on with a warning. */
-async function finishPromotion(context: Context, how: How): Promise<void> {
+async function finishPromotion(context: Context, isReading: boolean): Promise<void> {
   try {
     await (await import('../kfr/promote.js')).finishPromotion(context);
   } catch (error) {
     const waits = hasPromotion(context);
-    if (how !== 'reads' && waits) throw error;
+    if (!isReading && waits) throw error;
     const what = waits ? 'waits' : 'was given up';
     context.warnings.push(`A promotion was interrupted and ${what}: ${(error as Error).message}`);
   }

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { nameIn, TAG_FOLDER } from '../checkpoint/rules.js';
 import {
   activeIssuesFile,
@@ -13,13 +12,14 @@ import { refNames } from '../git/state.js';
 import { TIERS } from '../ledger/record.js';
 import type { Context } from '../project/project.js';
 import { archivedIds, displayId } from '../session/archive.js';
-import { sessionName } from '../session/rules.js';
 import { isOwnSession, ownSessions } from '../session/running.js';
 
 type Source = (context: Context, before: readonly string[]) => unknown[] | Promise<unknown[]>;
 
 /** So many of the newest sessions are read to know whether they were interrupted. */
 const LOOKED_AT = 20;
+/** More are no help to anybody. */
+const MOST = 1000;
 /** Larger ledgers take longer to read than a person waits after TAB. */
 const MAX_LEDGER_BYTES = 8 * 1024 * 1024;
 
@@ -42,11 +42,7 @@ export async function liveValues(
 }
 
 const SOURCES = {
-  feature: ({ disk, layout }) =>
-    disk
-      .list(featuresFolder(layout))
-      .filter((name) => name.endsWith('.json') && isPlain(name))
-      .map((name) => String(readLoose({ disk }, join(featuresFolder(layout), name)).id)),
+  feature: ({ disk, layout }) => entriesIn(disk.list(featuresFolder(layout))),
   issue: (context) => listed(context, activeIssuesFile, 'issues', 'linear_id'),
   kfr: (context) => {
     const { session } = readLoose(context, kfrFile(context.layout));
@@ -54,12 +50,14 @@ const SOURCES = {
   },
   session: (context) => {
     const { id } = readLoose(context, sessionFile(context.layout));
-    return [...(isOwn(context, id) ? [displayId(context, id)] : []), ...archived(context)];
+    const ids = [...(isOwn(context, id) ? [id] : []), ...newestArchives(context, MOST)];
+    return ids.map((each) => displayId(context, each));
   },
-  interrupted: (context) => {
-    const isOffered = ownSessions(context);
-    return archived(context, (id, i) => isOffered(id) && i < LOOKED_AT && isInterrupted(context, id));
-  },
+  interrupted: (context) =>
+    newestArchives(context, LOOKED_AT)
+      .filter(ownSessions(context))
+      .filter((id) => readLoose(context, archiveFile(context.layout, id)).status === 'interrupted')
+      .map((id) => displayId(context, id)),
   checkpoint,
   backup: ({ repository }) => (repository ? refNames(repository, 'refs/forge/backup').toReversed() : []),
   knowledge: async (context) => {
@@ -95,29 +93,21 @@ function readLoose({ disk }: Pick<Context, 'disk'>, path: string): Loose {
   return typeof value === 'object' && value !== null ? (value as Loose) : {};
 }
 
-/** Newest first; under the ids that lists show. */
-function archived(context: Context, isOffered: (id: string, i: number) => boolean = () => true): string[] {
-  const ids = archivedIds(context);
-  const twins = new Map<string, number>();
-  for (const id of ids) twins.set(sessionName(id), (twins.get(sessionName(id)) ?? 0) + 1);
-  const shown = (id: string): string => (twins.get(sessionName(id)) === 1 ? sessionName(id) : id);
-  return ids.toReversed().filter(isOffered).map(shown);
-}
+const newestArchives = (context: Context, count: number): string[] =>
+  archivedIds(context).toReversed().slice(0, count);
 
-function isInterrupted(context: Context, id: string): boolean {
-  try {
-    return readLoose(context, archiveFile(context.layout, id)).status === 'interrupted';
-  } catch {
-    return false;
-  }
-}
+/** The names of JSON files, without their ending. */
+const entriesIn = (names: readonly string[]): string[] =>
+  names
+    .filter((name) => name.endsWith('.json') && isPlain(name))
+    .map((name) => name.slice(0, -'.json'.length));
 
 /** Tags, and manifests of this branch whose tag is not here. */
 function checkpoint({ disk, layout, repository }: Context): string[] {
   const tags = repository ? refNames(repository, `refs/tags/${TAG_FOLDER}`) : [];
-  const files = disk.list(checkpointsFolder(layout)).filter((name) => name.endsWith('.json'));
-  const names = new Set([...tags, ...files.map((name) => name.slice(0, -'.json'.length))]);
-  return [...names].filter((name) => nameIn(name) === name);
+  return [...new Set([...tags, ...entriesIn(disk.list(checkpointsFolder(layout)))])].filter(
+    (name) => nameIn(name) === name,
+  );
 }
 
 /** As many digits as lists show. */

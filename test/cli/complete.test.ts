@@ -1,7 +1,6 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GROUPS } from '../../src/cli/groups.js';
-import { TOPICS } from '../../src/cli/help/topics.js';
+import { GROUPS, TOPICS } from '../../src/cli/groups.js';
 import { flagOf, GLOBAL_OPTIONS, optionsOf } from '../../src/cli/options.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { forgeJson, type RunOptions, runBinary, runForge } from '../support/forge.js';
@@ -190,7 +189,7 @@ describe('forge complete --shell=…', () => {
     for (const line of ['knowledge remove', 'config set briefing.budget'])
       expect([line, await valuesAt(project, line)]).toEqual([line, []]);
     project.write(featureFile('A-9'), 'x');
-    expect(await valuesAt(project, 'feature show')).toEqual([]);
+    expect(await valuesAt(project, 'feature show')).toEqual(['A-9']);
     expect(await valuesAt(project, 'kfr patch --remove')).toEqual(['kfr-1', 'kfr-2']);
     project.write('.git/packed-refs', Buffer.from([0xff, 0, 0x0a]));
     expect(await valuesAt(project, 'checkpoint show')).toEqual(['loose-v3', 'made-v1']);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS } from '../../src/cli/groups.js';
+import { ENVIRONMENT_HELP, EXIT_CODE_HELP, GROUPS, TOPICS } from '../../src/cli/groups.js';
 import { ABOUT } from '../../src/cli/help/about.js';
-import { TOPICS } from '../../src/cli/help/topics.js';
 import { parseArgv } from '../../src/cli/program.js';
 import type { CommandSpec } from '../../src/cli/spec.js';
 import { splitCommand } from '../../src/core/argv.js';

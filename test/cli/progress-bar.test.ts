@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { makeProgressBar } from '../../src/cli/progress-bar.js';
 import type { Screen } from '../../src/cli/screen.js';
+import { makeProgressBar } from '../../src/cli/screen.js';
 
 const CLEARED = '\r\u001b[K';
 

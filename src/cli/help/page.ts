@@ -1,12 +1,11 @@
 import { usage } from '../../core/error.js';
 import { oneLine } from '../../core/text.js';
-import { GROUPS, type GroupEntry } from '../groups.js';
+import { GROUPS, type GroupEntry, TOPICS } from '../groups.js';
 import { CONFIRMING, GLOBAL_OPTIONS, HELP_OPTION, helpOf, optionsOf } from '../options.js';
 import type { CommandSpec, Group, OptionSpec, Values } from '../spec.js';
 import { ABOUT, type About } from './about.js';
 import { fill, fillCommand, nearest, rows } from './layout.js';
 import { firstWords, topicIdea, topicPage } from './topic.js';
-import { TOPICS } from './topics.js';
 
 /**
  * `forge help WORDS`: a command, a group of commands or a topic; both where they have one name. Exit 2 for what is neither,

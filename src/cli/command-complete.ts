@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
 import { usage } from '../core/error.js';
 import { oneLine } from '../core/text.js';
-import { SHELLS, type Shell } from './complete-shells.js';
 import { type CommandSpec, command, type Group } from './spec.js';
 import type { Style } from './style.js';
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+export type Shell = (typeof SHELLS)[number];
 
 interface Completion {
   /** Null: the current shell is not supported. */
@@ -56,7 +58,7 @@ const renderInstall = (shell: Shell | null, install: Completion['install'], styl
 
 /**
  * What each shell loads. It asks `forge complete --shell=…` at each TAB and puts the answer to the shell's own use; all that
- * is to be known about commands and quoting is in forge. `forge` is the one in PATH, whatever the typed word leads to: a
+ * is to be known about commands is in forge. `forge` is the one in PATH, whatever the typed word leads to: a
  * `./forge` may have come with a clone.
  */
 const SCRIPTS: Record<Shell, string> = {
@@ -68,7 +70,7 @@ _forge_complete() {
     IFS= read -r kind
     while IFS= read -r line; do COMPREPLY+=("$line"); done
   } < <(command forge complete --shell=bash --current="$2" \
-    -- "${'$'}{COMP_LINE:0:COMP_POINT}" </dev/null 2>/dev/null)
+    -- "${'$'}{COMP_WORDS[@]:1:COMP_CWORD-1}" </dev/null 2>/dev/null)
   case $kind in
     open) compopt -o nospace ;;
     files) compopt -o default ;;

@@ -1,14 +1,6 @@
 import { isAbsolute, resolve } from 'node:path';
+import { SHELLS, type Shell } from './command-complete.js';
 import { type LookUp, type Offer, offerAt } from './complete-position.js';
-import {
-  bashWord,
-  isShowable,
-  powershellWord,
-  SHELLS,
-  type Shell,
-  splitLine,
-  type Typed,
-} from './complete-shells.js';
 import type { Io } from './io.js';
 
 /** ms. Whoever has pressed a key does not wait longer. */
@@ -19,14 +11,16 @@ const MOST = 1000;
 
 interface Request {
   shell: Shell;
-  typed: Typed;
-  /** What readline would replace. */
-  replaced: string;
+  /** The words before the one at the cursor, without quotes. */
+  words: string[];
+  /** The one at the cursor, as far as it was typed, without its quote. */
+  current: string;
+  quote: string;
 }
 
 /**
  * `forge complete --shell=NAME --current=WORD -- WORDS…`: what a shell's script asks at each TAB, with the words in front
- * of the one at the cursor; bash hands over the line instead. The first line of the answer says what follows (`words`;
+ * of the one at the cursor. The first line of the answer says what follows (`words`;
  * `open`: without a space behind; `files`, `folders`: the shell's own), each other one is a candidate. Errors are not printed: they would end up in the middle of a command line.
  */
 export async function runComplete(io: Io, argv: readonly string[]): Promise<number> {
@@ -34,8 +28,7 @@ export async function runComplete(io: Io, argv: readonly string[]): Promise<numb
   try {
     const request = readRequest(argv);
     if (!request) return 0;
-    const { words, current } = request.typed;
-    const offer = await offerAt(words, current, lookUpIn(io));
+    const offer = await offerAt(request.words, request.current, lookUpIn(io));
     io.stdout.write([kindOf(offer), ...linesOf(offer, request)].map((line) => `${line}\n`).join(''));
   } catch {
     // Then nothing is completed.
@@ -50,18 +43,13 @@ function readRequest(argv: readonly string[]): Request | null {
   const shell = SHELLS.find((name) => name === read('shell'));
   if (!shell || end < 0) return null;
   const words = argv.slice(end + 1);
-  const replaced = read('current');
-  const current = replaced.replace(/^['"]/, '');
-  const typed =
-    shell === 'bash' ? lineOf(words[0] ?? '') : { words, current, raw: replaced, quote: '' as const };
-  return typed && { shell, typed, replaced };
+  const [, quote = '', current = ''] = /^(['"]?)(.*)$/s.exec(read('current')) ?? [];
+  return { shell, words: shell === 'bash' ? words.flatMap(bashWord) : words, current, quote };
 }
 
-/** Without the command's own name. */
-function lineOf(line: string): Typed | null {
-  const typed = splitLine(line);
-  return typed && typed.words.length > 0 ? { ...typed, words: typed.words.slice(1) } : null;
-}
+/** Bash leaves quotes in a word, and makes words of its own of `=` and `:`. */
+const bashWord = (word: string): string[] =>
+  word === '=' || word === ':' ? [] : [word.replace(/\\(.)|['"]/gs, '$1')];
 
 function lookUpIn(io: Io): LookUp {
   return async (kind, before, dir) => {
@@ -76,18 +64,16 @@ function lookUpIn(io: Io): LookUp {
 
 const kindOf = ({ paths, isOpen }: Offer): string => paths ?? (isOpen ? 'open' : 'words');
 
-function linesOf({ candidates }: Offer, { shell, typed, replaced }: Request): string[] {
-  const known = [...new Set(candidates.filter(isShowable))];
+/**
+ * Words that every shell takes for themselves. Others are not offered: what an id or a name holds, which may have come with a
+ * clone, must never be run or expanded.
+ */
+const PLAIN = /^-{0,2}[\p{L}\p{N}][\p{L}\p{M}\p{N}_./:=@%+-]*$/u;
+
+function linesOf({ candidates }: Offer, { shell, current, quote }: Request): string[] {
+  const known = [...new Set(candidates.filter((value) => PLAIN.test(value)))];
   // zsh and fish choose by themselves, and not by the beginning alone.
   const isMuch = known.length > MOST || shell === 'bash' || shell === 'powershell';
-  const all = (isMuch ? known.filter((value) => value.startsWith(typed.current)) : known).slice(0, MOST);
-  if (shell === 'powershell') return all.map(powershellWord);
-  return shell === 'bash' ? bashLines(all, typed, replaced) : all;
-}
-
-/** Readline replaces only the part after the last `=` or `:`. */
-function bashLines(candidates: readonly string[], typed: Typed, replaced: string): string[] {
-  if (!typed.raw.endsWith(replaced)) return [];
-  const cut = typed.raw.length - replaced.length;
-  return candidates.flatMap((value) => bashWord(value, typed)?.slice(cut) ?? []);
+  const all = (isMuch ? known.filter((value) => value.startsWith(current)) : known).slice(0, MOST);
+  return shell === 'bash' ? all.map((value) => quote + value) : all;
 }

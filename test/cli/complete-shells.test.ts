@@ -1,49 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { bashWord, splitLine } from '../../src/cli/complete-shells.js';
 import { forgeJson, runForge } from '../support/forge.js';
 import { makeForge, putFeatures } from '../support/forge-project.js';
 import { makePlainProject, type Project } from '../support/project.js';
 
-async function bash(project: Project, line: string, replaced: string): Promise<string[]> {
-  const args = ['complete', '--shell=bash', `--current=${replaced}`, '--', line];
+async function bash(project: Project, words: readonly string[], current: string): Promise<string[]> {
+  const args = ['complete', '--shell=bash', `--current=${current}`, '--', ...words];
   const { stdout } = await runForge(project, args);
   return stdout.trimEnd().split('\n');
 }
 
-describe('quoting for bash', () => {
-  it('B-42 what was typed stays, and the rest is one word in its quotes', () => {
-    const word = (line: string, value: string): string | null => {
-      const typed = splitLine(line);
-      return typed && bashWord(value, typed);
-    };
-    expect(word('forge x ', 'a b')).toBe('a\\ b');
-    expect(word('forge x a', 'a b')).toBe('a\\ b');
-    expect(word('forge x a\\ ', 'a b')).toBe('a\\ b');
-    expect(word('forge x "a', 'a b')).toBe('"a b');
-    expect(word('forge x "a', 'a $b')).toBeNull();
-    expect(word("forge x 'a", 'a $b')).toBe("'a $b");
-    expect(word("forge x 'a", "a 'b")).toBeNull();
-    expect(word('forge x b', 'a b')).toBeNull();
-    expect(word('forge x $b', 'a b')).toBeNull();
-    expect(word('forge x "$b', 'a b')).toBeNull();
-    expect(word('forge x', 'x~;\n'.trim())).toBe('x\\~\\;');
-    expect(splitLine(`forge "a b" c\\ d 'e'f `)).toMatchObject({
-      words: ['forge', 'a b', 'c d', 'ef'],
-      current: '',
-    });
-    expect(splitLine('forge a\\')).toBeNull();
-  });
-
-  it('replaces only what readline replaces', async () => {
+describe('words for bash', () => {
+  it('come without quotes, and "=" and ":" are words of their own', async () => {
     const project = await makeForge();
     await forgeJson(project, ['feature', 'add', 'A-1', 'Login works']);
-    await forgeJson(project, ['feature', 'add', 'A-2', 'Logout works']);
-    expect(await bash(project, 'forge feature edit A --status=not', 'not')).toEqual([
-      'words',
-      'not_implemented',
-    ]);
-    expect(await bash(project, 'forge feature show A', 'A')).toEqual(['words', 'A-1', 'A-2']);
-    expect(await bash(project, 'forge feature show A', 'other')).toEqual(['words']);
+    const found = async (words: string, current: string): Promise<string[]> =>
+      (await bash(project, words.split(' '), current)).slice(1);
+    expect(await found('feature edit A --status', 'not')).toEqual(['not_implemented']);
+    expect(await found('feature edit A --status =', 'not')).toEqual(['not_implemented']);
+    expect(await found('feature show', '"A')).toEqual(['"A-1']);
+    expect(await found('"feature" s\\how', '')).toEqual(['A-1']);
+    expect(await found(`-C '${project.dir}' feature show`, 'A')).toEqual(['A-1']);
   });
 });
 
@@ -64,25 +40,32 @@ describe('forge complete SHELL', () => {
       expect(unknown.stdout).toContain(`${shell}: put`);
   });
 
-  it('for PowerShell: quoted so that it takes a value for nothing but a text', async () => {
+  it('B-42 offers only words that every shell takes for themselves', async () => {
     const project = await makeForge();
-    putFeatures(project, [
-      { id: "it's $(x) `n", name: 'a' },
-      { id: 'A-1', name: 'b' },
-    ]);
-    const { stdout } = await runForge(project, [
-      'complete',
-      '--shell=powershell',
-      '--current=',
-      '--',
-      'feature',
-      'show',
-    ]);
-    expect(stdout).toBe("words\nA-1\n'it''s $(x) `n'\n");
-    const script = (await runForge(project, ['complete', 'powershell'])).stdout;
-    for (const [open, close] of ['()', '{}', '[]']) {
-      const count = (sign: string | undefined): number => script.split(sign ?? '').length;
-      expect(count(open)).toBe(count(close));
+    const odd = [
+      "it's",
+      '$(x)',
+      '`n',
+      'a b',
+      'a;b',
+      '~root',
+      '%X',
+      'a,b',
+      'a*',
+      'a\\b',
+      'a\u200bb',
+      '--zap',
+      '日本',
+      'A-1',
+    ];
+    putFeatures(
+      project,
+      odd.map((id) => ({ id, name: 'a' })),
+    );
+    for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
+      const args = ['complete', `--shell=${shell}`, '--current=', '--', 'feature', 'show'];
+      const { stdout } = await runForge(project, args);
+      expect([shell, stdout]).toEqual([shell, 'words\nA-1\n日本\n']);
     }
   });
 });

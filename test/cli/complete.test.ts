@@ -243,9 +243,7 @@ describe('forge complete --shell=…', () => {
     for (const args of [
       ['complete', '--shell=tcsh', '--', 'x'],
       ['complete', '--shell=bash'],
-      ['complete', '--shell=bash', '--'],
-      ['complete', '--shell=bash', '--', 'forge feature show \\'],
-      ['complete', '--shell=bash', '--', 'forge feature show $(touch pwned'],
+      ['complete', '--shell=bash', '--current=$(touch pwned', '--', 'feature', 'show'],
     ])
       expect(await runForge(project, args)).toEqual({
         exitCode: 0,

@@ -21,7 +21,15 @@ async function hostileProject(): Promise<Project> {
   const project = await makeForge();
   await forgeJson(project, ['session', 'start']);
   await forgeJson(project, ['kfr', 'patch', '--goal', 'one']);
-  const ids = [...Object.values(HOSTILE), 'X-4\nnewline', 'X-5\u001b]0;title\u0007', '--zap', 'X-7\tb'];
+  const ids = [
+    'P-1',
+    'P-2',
+    ...Object.values(HOSTILE),
+    'X-4\nnewline',
+    'X-5\u001b]0;title\u0007',
+    '--zap',
+    'X-7\tb',
+  ];
   putFeatures(
     project,
     ids.map((id) => ({ id, name: `$(touch pwned) %F{red}\u001b[2J ${id}`, status: 'not_implemented' })),
@@ -41,19 +49,17 @@ for (const shell of shells)
 describe('completion at a terminal', () => {
   for (const shell of shells)
     it.skipIf(!canType || !has(shell))(
-      `B-04 B-06 B-42 ${shell} inserts names as words, and runs nothing of them`,
+      `B-04 B-06 B-42 ${shell} inserts plain names, and runs nothing of others`,
       async () => {
         const project = await hostileProject();
         const { words, screen } = await typeInto(INTERACTIVE[shell], project, [
+          'forge feature show Gr\t',
+          'forge feature show "Gr\t',
+          "forge feature show 'Gr\t",
           'forge feature show one\t',
           'forge feature show X-2\t',
           'forge feature show X-3\t',
           'forge feature show X-6\t',
-          'forge feature show %\t',
-          'forge feature show Gr\t',
-          'forge feature show "one\t',
-          "forge feature show 'X-2\t",
-          "forge feature show X-3\\'\t",
           'forge feature show X-4\t',
           'forge feature show X-5\t',
           'forge feature show X-7\t',
@@ -62,19 +68,9 @@ describe('completion at a terminal', () => {
         ]);
         const shown = words.map((line) => line[3]);
         expect(words.every((line) => line.slice(0, 3).join(' ') === 'forge feature show')).toBe(true);
-        expect(shown.slice(0, 9)).toEqual([
-          HOSTILE['one two  words'],
-          HOSTILE.dollar,
-          HOSTILE.quotes,
-          HOSTILE.signs,
-          HOSTILE.percent,
-          HOSTILE.word,
-          HOSTILE['one two  words'],
-          HOSTILE.dollar,
-          HOSTILE.quotes,
-        ]);
-        // What nobody can type is not offered, nor what would be an option.
-        expect(shown.slice(9, 13)).toEqual(['X-4', 'X-5', 'X-7', '--z']);
+        expect(shown.slice(0, 3)).toEqual([HOSTILE.word, HOSTILE.word, HOSTILE.word]);
+        // What a shell would take apart is not offered, nor what would be an option.
+        expect(shown.slice(3, 11)).toEqual(['one', 'X-2', 'X-3', 'X-6', 'X-4', 'X-5', 'X-7', '--z']);
         expect(project.has('pwned')).toBe(false);
         expect(screen).not.toContain('\u001b[2J ');
         expect(screen).not.toContain('\u001b]0;title');
@@ -96,7 +92,7 @@ describe('completion at a terminal', () => {
         ['forge memory record a\\ fi\t', 'a file $(touch pwned).json'],
         ['forge memory record --log=a\\ fi\t', '--log=a file $(touch pwned).json'],
         ['forge -C a\\ fo\t', 'a folder'],
-        ['forge focus set --skill s\t', 's$(touch pwned) x'],
+        ['forge focus set --skill qa\t', 'qa-review'],
         ['forge help exit\t', 'exit-codes'],
         ['forge complete z\t', 'zsh'],
         ['forge nosuch x\t', 'x'],
@@ -115,9 +111,9 @@ describe('completion at a terminal', () => {
     'bash lists ids, and inserts none where several begin alike',
     async () => {
       const project = await hostileProject();
-      const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show X-\t\t\t']);
-      expect(words[0]?.at(-1)).toBe('X-');
-      expect(screen).toMatch(/^X-3/m);
+      const { words, screen } = await typeInto(INTERACTIVE.bash, project, ['forge feature show P-\t\t\t']);
+      expect(words[0]?.at(-1)).toBe('P-');
+      expect(screen).toMatch(/^P-1/m);
       expect(screen).not.toContain('not_implemented');
     },
   );

@@ -54,7 +54,7 @@ export async function makeCall(
       return io.signal;
     },
     stops: (note) => makeStops(io, note),
-    channel: async () => io.channel?.() ?? wholeInput(io),
+    channel: io.channel,
     world,
   };
   const finish = (): void => {
@@ -74,16 +74,6 @@ function readingBar(progress: Call['progress']): (read: number, total: number) =
 
 const describeDryRun = (written: readonly string[]): string =>
   `Dry run: nothing was written. ${plural(written.length, 'file')} would change: ${escapeControls(written.join(', ')) || 'none'}`;
-
-/** Without a stream: all of stdin, then its end. */
-async function wholeInput(io: Io): ReturnType<Call['channel']> {
-  const { Readable } = await import('node:stream');
-  const send = (line: string): boolean => {
-    io.stdout.write(line);
-    return true;
-  };
-  return { input: Readable.from([await io.stdin.read()]), send };
-}
 
 function makeStops(io: Io, note: (line: string) => void): ReturnType<Call['stops']> {
   const [finish, stop] = [new AbortController(), new AbortController()];

@@ -1,5 +1,4 @@
 import { ForgeError, usage } from '../core/error.js';
-import { cutTexts, oneLine } from '../core/text.js';
 import type { Field } from '../guard/fields.js';
 import { type Forge, textGuard } from '../index.js';
 import type { Invocation } from './spec.js';
@@ -131,21 +130,10 @@ function openQuietly(forge: () => Forge): Forge | null {
 /** A message may repeat what it was given, but never a secret. Without the rules it repeats nothing. */
 export async function maskText(text: string): Promise<string> {
   try {
-    return await textGuard.mask(await maskCuts(text));
+    return await textGuard.mask(text);
   } catch {
     return 'The guard could not be loaded; nothing was written.';
   }
-}
-
-/** Masks what was cut for a message, and cuts then: no rule knows the first half of a password. */
-async function maskCuts(text: string): Promise<string> {
-  let masked = text;
-  for (const [short, whole] of cutTexts()) {
-    if (!text.includes(short)) continue;
-    const clean = await textGuard.mask(whole);
-    if (clean !== whole) masked = masked.replaceAll(short, () => oneLine(clean, short.length));
-  }
-  return masked;
 }
 
 export async function maskError(error: ForgeError): Promise<ForgeError> {

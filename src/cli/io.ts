@@ -28,7 +28,7 @@ export interface Io {
   /** Ends this process with exit code 0 if it is still here after so many ms; with a last word on stderr, or quietly. */
   deadline?(ms: number, word?: string): void;
   /** For a protocol: the bytes of stdin as they come, and lines to stdout; false: nobody reads them any more. */
-  channel?(): { input: Readable; send(line: string): boolean };
+  channel(): { input: Readable; send(line: string): boolean };
   /** Another clock and other processes, for tests. */
   world?: World;
 }

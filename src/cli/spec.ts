@@ -35,7 +35,7 @@ export interface Call {
   /** The answer as the terminal can show it; as it is where there is none. */
   onScreen(text: string): string;
   /** Where a protocol is spoken. */
-  channel(): Promise<ReturnType<NonNullable<import('./io.js').Io['channel']>>>;
+  channel: import('./io.js').Io['channel'];
   world: import('../index.js').World;
   style: Style;
 }

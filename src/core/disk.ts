@@ -96,17 +96,13 @@ export class Disk {
       const before = this.requireDocument(format, path);
       const after = change(before.value);
       if (after === before.value) return after;
-      this.keepOld(before);
-      this.replace(path, encodeDocument(after), before.bytes);
+      // LAY-08: the older form of a migrated file stays beside it.
+      const { migratedFrom, bytes } = before;
+      if (migratedFrom !== undefined && bytes)
+        this.replace(`${path}.v${Number.parseInt(migratedFrom, 10)}`, bytes);
+      this.replace(path, encodeDocument(after), bytes);
       return after;
     });
-  }
-
-  /** The older form of a migrated file stays beside it (LAY-08). */
-  private keepOld<T>(snapshot: Snapshot<T>): void {
-    if (snapshot.migratedFrom === undefined) return;
-    const bytes = this.read(snapshot.path);
-    if (bytes) this.replace(`${snapshot.path}.v${Number.parseInt(snapshot.migratedFrom, 10)}`, bytes);
   }
 
   /** Replaces one file whole; `expected` are the bytes it must still have. The caller holds the lock. */
@@ -186,31 +182,12 @@ export class Disk {
     if (!this.dryRun) durable.removePath(path);
   }
 
-  /** Puts a finished folder in place; false when the name is taken. */
-  placeFolder(draft: string, path: string): boolean {
-    const [from, to] = [shown(this.layout, draft), shown(this.layout, path)];
-    for (const [i, name] of this.written.entries())
-      if (name.startsWith(`${from}/`)) this.written[i] = to + name.slice(from.length);
-    return this.dryRun || durable.placeFolder(draft, path);
-  }
-
-  /** Which folder this is, whatever path leads to it. */
-  inode(folder: string): number {
-    return lstatSync(folder).ino;
-  }
-
   exists(path: string): boolean {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   }
 
   list(folder: string): string[] {
     return durable.listFolder(folder);
-  }
-
-  /** Gives a file another name; durable on return. The caller holds the lock. */
-  rename(from: string, to: string): void {
-    this.checkInside(to);
-    if (!this.dryRun) durable.renameFile(from, to);
   }
 
   /** What was written past this door is told like the rest. Forge's own bookkeeping is not worth telling. */

@@ -157,12 +157,6 @@ function writeNew(path: string, bytes: Buffer, mode: number): void {
   }
 }
 
-/** Gives a file another name in the same folder; durable on return. */
-export function renameFile(from: string, to: string): void {
-  renameOver(from, to);
-  syncFolder(dirname(to));
-}
-
 function renameOver(draft: string, path: string): void {
   try {
     fs.renameSync(draft, path);
@@ -264,16 +258,4 @@ export function removeQuietly(path: string): void {
   } catch {
     // See above.
   }
-}
-
-/** Renames a finished folder into place; false when the name is taken. Durable on return. */
-export function placeFolder(draft: string, path: string): boolean {
-  try {
-    fs.renameSync(draft, path);
-  } catch (error) {
-    if (['EEXIST', 'ENOTEMPTY'].includes(systemCode(error) ?? '')) return false;
-    throw diskError(error, path);
-  }
-  syncFolder(dirname(path));
-  return true;
 }

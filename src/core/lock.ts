@@ -88,24 +88,19 @@ function isEmptied(path: string, { bootedAt }: LockPolicy): boolean {
   }
 }
 
-/** A kill between writing a claim and linking it leaves its draft; only who is provably gone needs it no more. */
+/**
+ * A kill between writing a claim and linking it leaves its draft; only who is provably gone needs it no more. A disk that does
+ * not answer must not fail who has the lock in hand.
+ */
 function removeDeadDrafts(folder: string, policy: LockPolicy): void {
-  for (const name of draftsIn(folder)) {
-    const path = join(folder, name);
-    if (isLeft(path, readClaim(path), policy)) removeQuietly(path);
-  }
-}
-
-/** None when the disk does not say: that must not fail who has the lock in hand. */
-function draftsIn(folder: string): string[] {
   try {
-    return listFolder(folder).filter((name) => DRAFT.test(name));
+    const drafts = listFolder(folder).filter((name) => /^\.lock\.[0-9a-f]+\.tmp$/.test(name));
+    for (const path of drafts.map((name) => join(folder, name)))
+      if (isLeft(path, readClaim(path), policy)) removeQuietly(path);
   } catch {
-    return [];
+    // The next holder tries again.
   }
 }
-
-const DRAFT = /^\.lock\.[0-9a-f]+\.tmp$/;
 
 function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

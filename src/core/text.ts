@@ -71,18 +71,7 @@ export function oneLine(text: string, max = 200): string {
   if (text.length <= max && PLAIN_LINE.test(text)) return text;
   const folded = escapeControls(text).replace(/\s+/g, ' ').trim();
   const chars = [...folded];
-  return chars.length <= max ? folded : rememberCut(`${chars.slice(0, max - 1).join('')}…`, folded);
-}
-
-const cuts = new Map<string, string>();
-
-/** The last texts that were cut, by what is left of them: an error's message masks the whole and cuts again. */
-export const cutTexts = (): ReadonlyMap<string, string> => cuts;
-
-function rememberCut(short: string, whole: string): string {
-  if (cuts.size >= 200) cuts.clear();
-  cuts.set(short, whole.slice(0, short.length + 2000));
-  return short;
+  return chars.length <= max ? folded : `${chars.slice(0, max - 1).join('')}…`;
 }
 
 /** What a text says however it is written: case, width, white space and final `marks` do not count. */

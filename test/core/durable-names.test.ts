@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createFile, diskError, listFolder, placeFolder, removePath } from '../../src/core/files.js';
+import { createFile, diskError, listFolder, removePath } from '../../src/core/files.js';
 import { makeFolder } from '../support/project.js';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
@@ -18,26 +18,6 @@ describe('createFile', () => {
     symlinkSync(join(folder, 'target'), join(folder, 'a'));
     expect(createFile(join(folder, 'a'), bytes('x'))).toBe(false);
     expect(readdirSync(folder)).toEqual(['a']);
-  });
-});
-
-describe('placeFolder', () => {
-  it('B-52 puts a finished folder in place once', () => {
-    const folder = makeFolder();
-    const [first, second, place] = ['first', 'second', 'place'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    for (const draft of [first, second]) {
-      mkdirSync(draft);
-      writeFileSync(join(draft, 'a'), draft);
-    }
-    expect([placeFolder(first, place), placeFolder(second, place)]).toEqual([true, false]);
-    expect([readFileSync(join(place, 'a'), 'utf8'), readdirSync(folder)]).toEqual([
-      first,
-      ['place', 'second'],
-    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { main } from '../../src/cli/run.js';
 import type { Holder } from '../../src/core/holder.js';
@@ -61,6 +62,13 @@ export async function runForge(
     stdout: { isTerminal: terminal, columns: options.columns, write: (text) => (outcome.stdout += text) },
     stderr: { isTerminal: terminal, write: (text) => (outcome.stderr += text) },
     signal: new AbortController().signal,
+    channel: () => ({
+      input: Readable.from([Buffer.from(options.stdin ?? '')]),
+      send: (line) => {
+        outcome.stdout += line;
+        return true;
+      },
+    }),
     world: { ...systemWorld(env, terminal), ...options.world },
   });
   return outcome;

@@ -9,7 +9,7 @@ import { readTrees, treeWithout } from '../git/tree.js';
 import { recordsIn } from '../ledger/git.js';
 import { ledgerOf, readMemory, TIERS } from '../ledger/memory.js';
 import type { Context } from '../project/project.js';
-import { requireApproved } from '../trust/trust.js';
+import { requireTrust } from '../trust/trust.js';
 import { tryFinishCheckpoints } from './finish.js';
 import { differing, listed, type Place } from './place.js';
 import { latestCheckpoint, readCheckpoints, requireCheckpoint } from './read.js';
@@ -143,7 +143,7 @@ async function runAgain(
 ): Promise<{ findings: CheckpointFinding[]; evidence: CheckEvidence[] }> {
   const { repository, git, layout } = context;
   if (!repository || !git) return { findings: [], evidence: [] };
-  requireApproved(context, verified_by);
+  requireTrust(context, verified_by);
   const place: Pick<Place, 'folder'> = { folder: shownFrom(repository.root, layout.dir) };
   const at = checkpointTrees(layout, makeToken(12));
   const changed = await differing(readTrees(repository, git, at), place, commit);

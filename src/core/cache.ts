@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { readPlain, removeQuietly } from './files.js';
+import { readPlain, removeDrafts, removeQuietly } from './files.js';
 import { makeToken } from './text.js';
 
 /** The most that a hint or a log holds, in bytes. */
@@ -36,6 +36,8 @@ function replaceQuietly(path: string, makeText: () => string): void {
     const bytes = Buffer.from(makeText(), 'utf8');
     // Without git it lies in .forge/, which may have come with links in it.
     if (bytes.length > MAX_LENGTH || !fs.lstatSync(folder).isDirectory()) return;
+    // What a kill left; another one's, without a lock, costs that one its hint.
+    removeDrafts(path);
     fs.writeFileSync(draft, bytes, { flag: 'wx' });
     fs.renameSync(draft, path);
   } catch {

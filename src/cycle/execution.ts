@@ -1,7 +1,7 @@
 import { commandEnvironment } from '../core/environment.js';
 import { ForgeError } from '../core/error.js';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from '../core/log-tail.js';
-import { cycleFile, initScript, shown } from '../core/paths.js';
+import { cycleFile, initScript } from '../core/paths.js';
 import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
 import { escapeControls } from '../core/text.js';
 import { maskText, redactText } from '../guard/guard.js';
@@ -31,7 +31,7 @@ export async function runInitScript(context: Context, watch: RunWatch): Promise<
   const { disk, layout, world } = context;
   const path = initScript(layout);
   if (!disk.exists(path)) return null;
-  requireTrust(context, [shown(layout, path)]);
+  requireTrust(context, [], [path]);
   const options = {
     cwd: layout.root,
     env: { ...commandEnvironment(world.env), FORGE_ROLE: 'builder' },

@@ -8,7 +8,7 @@ import type { Feature } from '../feature/rules.js';
 import { readFeatures } from '../feature/store.js';
 import { runTest, type TestWatch } from '../feature/verify.js';
 import type { Context } from '../project/project.js';
-import { requireApproved } from '../trust/trust.js';
+import { requireTrust } from '../trust/trust.js';
 import type { ProvedCheck } from './rules.js';
 
 export interface RecoverWatch extends TestWatch {
@@ -76,7 +76,7 @@ async function runOne(
   watch: RecoverWatch,
 ): Promise<Pick<ProvedCheck, 'state' | 'why'>> {
   try {
-    requireApproved(context, [command]);
+    requireTrust(context, [command]);
   } catch (error) {
     if (!(error instanceof ForgeError) || error.code !== 'trust.needed') throw error;
     return { state: 'not_run', why: `${command}: not approved on this machine (forge trust)` };

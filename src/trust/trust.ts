@@ -67,23 +67,6 @@ export function trustValueOf(context: Context, commands: readonly string[]): str
   return trustValue(ledgerIdOf(context), runnables);
 }
 
-/** Throws exit 3 `trust.needed` unless every one of these commands may run here. */
-export function requireTrust(context: Context, commands: readonly string[]): void {
-  const wanted = new Set(commands);
-  const files = new Set(
-    commands.flatMap((command) => filesIn(context, splitCommand(command)).map(({ name }) => name)),
-  );
-  const blocking = showTrust(context).items.find(
-    ({ kind, content, name, state }) =>
-      state !== 'trusted' && (kind === 'command' ? wanted.has(content) : files.has(name)),
-  );
-  if (!blocking) return;
-  const what = blocking.kind === 'file' ? blocking.name : `"${blocking.content}" (${blocking.name})`;
-  const state =
-    blocking.state === 'changed' ? 'changed since it was approved' : 'was not approved on this machine';
-  throw refused('trust.needed', `${what} ${state}; nothing was run.`, { hint: 'forge trust' });
-}
-
 /** A person at a terminal approves what `shown` (its digest) listed; nobody else can (exit 3). */
 export function approveTrust(context: Context, input: { digest: string }): TrustReport {
   requireSupervisor(context, 'trust');
@@ -125,20 +108,32 @@ export function approveTyped(context: Context, commands: readonly string[]): voi
 }
 
 /**
- * For commands that something else of this repository names than what `forge trust` shows: each must have been approved
- * here as it stands, word for word (exit 3).
+ * Throws exit 3 `trust.needed` unless each of these commands, what it names in `.forge/`, and each of these files was approved here as it stands.
+ * Not all have to be listed by `forge trust`: a manifest names some of its own.
  */
-export function requireApproved(context: Context, commands: readonly string[]): void {
+export function requireTrust(
+  context: Context,
+  commands: readonly string[],
+  files: readonly string[] = [],
+): void {
   const { identity, items } = showTrust(context);
-  const known = new Set(readApproved(context, identity).map(({ digest }) => digest));
-  for (const { digest, state } of items) if (state === 'trusted') known.add(digest);
-  const strange = commandRunnables(context, commands).find(
-    (runnable) => !known.has(digestRunnable(runnable)),
-  );
-  if (!strange) return;
-  const what = strange.kind === 'file' ? strange.name : `"${strange.content}"`;
-  throw refused('trust.needed', `${what} was not approved on this machine; nothing was run.`, {
-    hint: 'forge trust  (after putting the command into [checkpoint] verify of .forge/config.toml)',
+  const trusted = [...readApproved(context, identity), ...items.filter(({ state }) => state === 'trusted')];
+  const known = new Set(trusted.map(({ digest }) => digest));
+  const wanted = [
+    ...commandRunnables(context, commands),
+    ...files.flatMap((path) => fileRunnable(context, path)),
+  ];
+  const blocking = wanted.find((one) => !known.has(digestRunnable(one)));
+  if (!blocking) return;
+  const digest = digestRunnable(blocking);
+  const listed = items.find((item) => item.digest === digest);
+  const place = listed ? ` (${listed.name})` : '';
+  const what = blocking.kind === 'file' ? blocking.name : `"${blocking.content}"${place}`;
+  const state =
+    listed?.state === 'changed' ? 'changed since it was approved' : 'was not approved on this machine';
+  const unlisted = '  (after putting the command into [checkpoint] verify of .forge/config.toml)';
+  throw refused('trust.needed', `${what} ${state}; nothing was run.`, {
+    hint: `forge trust${listed ? '' : unlisted}`,
   });
 }
 

@@ -42,13 +42,8 @@ let cachedHost: string | undefined;
 
 /** The host, and the container in it: a process number means nothing in another one. */
 function hostId(): string {
-  cachedHost ??= findHost();
+  cachedHost ??= [hostname(), ownNamespace()].filter((part) => part !== null).join('/');
   return cachedHost;
-}
-
-function findHost(): string {
-  const namespace = ownNamespace();
-  return namespace === null ? hostname() : `${hostname()}/${namespace}`;
 }
 
 /** Of process numbers, in a container; null outside of one. */
@@ -70,12 +65,12 @@ function statField(pid: number, field: number): string | null {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[field] ?? null;
 }
 
+/** A field of ps(1), on macOS, which has no /proc. */
+const psField = (pid: number, field: string): string | null =>
+  process.platform === 'darwin' ? output('ps', ['-o', `${field}=`, '-p', String(pid)]) : null;
+
 /** When a process started, as its system counts; null when it is gone or the system does not say. */
-function startOf(pid: number): string | null {
-  const start = statField(pid, START);
-  if (start !== null) return start;
-  return process.platform === 'darwin' ? output('ps', ['-o', 'lstart=', '-p', String(pid)]) : null;
-}
+const startOf = (pid: number): string | null => statField(pid, START) ?? psField(pid, 'lstart');
 
 export function identify(pid: number): ProcessIdentity {
   return { pid, started: startOf(pid), boot: bootId(), host: hostId() };
@@ -85,13 +80,8 @@ let me: ProcessIdentity | undefined;
 
 /** This process. For a lock its start time is read only where that is cheap. */
 export function self(): ProcessIdentity {
-  me ??= identifySelf();
+  me ??= { pid: process.pid, started: statField(process.pid, START), boot: bootId(), host: hostId() };
   return me;
-}
-
-function identifySelf(): ProcessIdentity {
-  const started = process.platform === 'linux' ? startOf(process.pid) : null;
-  return { pid: process.pid, started, boot: bootId(), host: hostId() };
 }
 
 /** The process that started this one. */
@@ -115,10 +105,7 @@ function* above(): Generator<number> {
 }
 
 /** 0 when the system does not say. */
-function parentOf(pid: number): number {
-  const text = process.platform === 'darwin' ? output('ps', ['-o', 'ppid=', '-p', String(pid)]) : null;
-  return Number(text ?? statField(pid, PARENT) ?? 0);
-}
+const parentOf = (pid: number): number => Number(statField(pid, PARENT) ?? psField(pid, 'ppid') ?? 0);
 
 /** True when that process started this one, at whatever remove. */
 export function isBelow(id: ProcessIdentity): boolean {
@@ -145,8 +132,7 @@ function isLauncher(pid: number): boolean {
 
 /** The words that a process was started with; npm writes its own over them, which end alike. '' when not told. */
 function lineOf(pid: number): string {
-  const told = process.platform === 'darwin' ? output('ps', ['-o', 'command=', '-p', String(pid)]) : null;
-  return (told ?? readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trimEnd();
+  return (psField(pid, 'command') ?? readText(`/proc/${pid}/cmdline`) ?? '').replaceAll('\0', ' ').trimEnd();
 }
 
 /** `gone` only when that is certain: no such process here, another start time, or another boot. */
@@ -166,15 +152,8 @@ export function leadsGroup(id: ProcessIdentity): boolean {
     liveness(id) === 'alive' &&
     started !== null &&
     startOf(pid) === started &&
-    groupOf(pid) === pid
+    Number(statField(pid, GROUP) ?? psField(pid, 'pgid')) === pid
   );
-}
-
-function groupOf(pid: number): number | null {
-  const known = statField(pid, GROUP);
-  const text =
-    known ?? (process.platform === 'darwin' ? output('ps', ['-o', 'pgid=', '-p', String(pid)]) : null);
-  return text ? Number(text) : null;
 }
 
 /** A process that has ended stays listed until its parent collects it; it holds nothing any more. */

@@ -12,12 +12,11 @@ import {
   shown,
   shownFrom,
 } from '../core/paths.js';
-import { oneLine, plural } from '../core/text.js';
+import { plural } from '../core/text.js';
 import { changedFiles } from '../git/commit.js';
 import { indexMayKnow, isShallow, operationInProgress } from '../git/state.js';
 import { deletedFiles } from '../git/status.js';
 import { hooksStatus } from '../hooks/install.js';
-import { quoted } from '../hooks/shim.js';
 import { describeWaiting, readWaiting } from '../ledger/audit.js';
 import { type Context, hasRecovery, lockPolicy, readConfig } from '../project/project.js';
 import { findTracked } from '../project/tracked.js';
@@ -200,7 +199,7 @@ async function lookAtHooks(context: Context): Promise<Observed> {
     if (ELSEWHERE.test(code)) return null;
     return { observed: message, severity: 'advisory', why: NO_CHECK, commands: [hint] };
   }
-  const { hooks, gone, beside } = asked.value;
+  const { hooks, gone } = asked.value;
   const script = hookScript(context.layout);
   const hasScript = context.disk.exists(script) && !gone.includes(script);
   const absent = hooks.filter(({ state }) => state === 'absent' || state === 'refused');
@@ -229,14 +228,6 @@ async function lookAtHooks(context: Context): Promise<Observed> {
       .map((path) => ({
         observed: `git's hooks start ${path}, which is gone`,
         why: 'they look for another one in PATH, and pass without a check where there is none',
-      })),
-    ...beside
-      .filter(({ runs_forge }) => runs_forge)
-      .map(({ name, scope }) => ({
-        observed: `hook.${oneLine(name, 60)} (a ${scope} setting of git) starts forge as well`,
-        severity: 'advisory' as const,
-        why: 'git 2.54 and newer run both, so everything is checked twice',
-        commands: [`git config --${scope} --remove-section ${quoted(`hook.${name}`)}`],
       })),
   ];
 }

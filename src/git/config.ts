@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type Git, type GitOptions, must, PORCELAIN } from './client.js';
+import { type Git, type GitOptions, PORCELAIN } from './client.js';
 import { type Repository, realFolder } from './repository.js';
 
 /** A setting, and which of git's files it stands in: `local`, `global`, `system`, `worktree`. */
-export interface ScopedSetting {
+interface ScopedSetting {
   value: string;
   scope: string;
 }
@@ -83,49 +83,13 @@ export async function ownSigners(git: Git): Promise<Pairs> {
   return [...replaced].map((key) => [key, own.get(key) ?? ''] as const);
 }
 
-/** A hook of git's settings (`hook.<name>.command` and `.event`), which git 2.54 and newer run beside those of files. */
-interface ConfigHook {
-  name: string;
-  scope: string;
-  command: string;
-  events: string[];
-}
+/** `core.hooksPath` as it was set, and by whom. `folder`: absolute, with every existing link followed. */
+export type HooksPath = ScopedSetting & { folder: string; isThere: boolean };
 
-export interface HookSettings {
-  /** Where git looks for hooks, absolute, with every existing link followed; `isThere`: it is a folder. */
-  hooksPath: (ScopedSetting & { folder: string; isThere: boolean }) | null;
-  commentChar: ScopedSetting | null;
-  /** Those that are switched on. */
-  beside: ConfigHook[];
-}
-
-export async function readHookSettings(git: Git, { root }: Repository): Promise<HookSettings> {
-  const pattern = '^(core\\.(hookspath|commentchar|commentstring)|hook\\..*)$';
-  const all = await readSettings(git, pattern, PORCELAIN);
-  const last = (key: string) => all.findLast((setting) => setting.key === key);
-  const path = last('core.hookspath');
-  return {
-    hooksPath: path ? { value: path.value, scope: path.scope, ...folderOf(root, path.value) } : null,
-    commentChar: last('core.commentstring') ?? last('core.commentchar') ?? null,
-    beside: configHooks(all),
-  };
-}
-
-/** As in git, the last command counts, every event counts, and an empty event clears those before it. */
-function configHooks(settings: readonly Setting[]): ConfigHook[] {
-  const found = new Map<string, ConfigHook & { isOff: boolean }>();
-  for (const { key, value, scope } of settings) {
-    const [, name, what] = /^hook\.(.+)\.(command|event|enabled)$/s.exec(key) ?? [];
-    if (name === undefined) continue;
-    const hook = found.get(name) ?? { name, scope, command: '', events: [], isOff: false };
-    found.set(name, hook);
-    if (what === 'command') Object.assign(hook, { command: value, scope });
-    else if (what === 'event') hook.events = value === '' ? [] : [...hook.events, value];
-    else hook.isOff = /^(?:false|no|off|0|)$/i.test(value);
-  }
-  return [...found.values()]
-    .filter(({ command, events, isOff }) => command !== '' && events.length > 0 && !isOff)
-    .map(({ isOff: _, ...hook }) => hook);
+/** Where git looks for hooks; null where nobody set it. */
+export async function readHooksPath(git: Git, { root }: Repository): Promise<HooksPath | null> {
+  const path = (await readSettings(git, '^core\\.hookspath$', PORCELAIN)).at(-1);
+  return path ? { value: path.value, scope: path.scope, ...folderOf(root, path.value) } : null;
 }
 
 /** An empty value turns hooks off. */
@@ -134,10 +98,4 @@ function folderOf(root: string, value: string): { folder: string; isThere: boole
   const folder = realFolder(path) ?? path;
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
   return { folder, isThere: value !== '' && isFolder };
-}
-
-/** In this repository only; null removes the setting. */
-export async function setCommentChar(git: Git, value: string | null): Promise<void> {
-  const change = value === null ? ['--unset-all', 'core.commentChar'] : ['core.commentChar', value];
-  await must(git, ['config', '--local', ...change], PORCELAIN);
 }

@@ -2,7 +2,7 @@ import { type Call, type CommandSpec, command, type Group } from '../cli/spec.js
 import { columns, type Style } from '../cli/style.js';
 import { WHO, type Who } from '../commit/rules.js';
 import { ForgeError, usage } from '../core/error.js';
-import { escapeControls, oneLine } from '../core/text.js';
+import { escapeControls } from '../core/text.js';
 import type { HooksReport } from '../index.js';
 import { LEFTHOOK_LOCAL } from './place.js';
 
@@ -37,7 +37,7 @@ function describeBinding({ hooks, enforce, who }: HooksReport, style: Style): st
 }
 
 function render(report: HooksReport, style: Style): string {
-  const { hooks, gone, beside, comment_char, asleep } = report;
+  const { hooks, gone, asleep } = report;
   const mark = (state: HookState): string =>
     state === 'refused' ? style.bad('✗') : state === 'absent' || state === 'removed' ? '·' : style.good('✓');
   const rows = hooks.map(({ name, state, path, why }) => [
@@ -47,17 +47,9 @@ function render(report: HooksReport, style: Style): string {
     style.dim(path),
   ]);
   const isWired = hooks.some(({ state }) => !['absent', 'removed', 'refused'].includes(state));
-  const advice =
-    isWired && comment_char === '#'
-      ? `\n\n${style.dim('git takes lines with "#" out of messages written in an editor; forge indents the headings then. Better: forge hooks install --comment-char')}`
-      : '';
   const lost = gone.map(
     (path) =>
       `\n${style.bad('✗')}  ${path} is gone: hooks take what is in PATH, or check nothing. Put right: forge hooks install`,
-  );
-  const others = beside.map(
-    ({ name, scope, events, runs_forge }) =>
-      `\n·  hook.${oneLine(name, 60)} (${scope} setting) has ${events.join(', ')} too: git 2.54 and newer run ${runs_forge ? 'forge twice' : 'both'}`,
   );
   const isShared = (path: string): boolean => !path.startsWith('.git/') && path !== LEFTHOOK_LOCAL;
   const shared = hooks.some(({ state, path }) => state === 'added' && isShared(path))
@@ -69,12 +61,11 @@ function render(report: HooksReport, style: Style): string {
       : '';
   const isOff = hooks.every(({ state }) => state === 'absent');
   const next = isOff ? `\n\n${style.command('forge hooks install')}` : '';
-  return `${columns(rows)}${lost.join('')}${others.join('')}${describeBinding(report, style)}${shared}${later}${advice}${next}`;
+  return `${columns(rows)}${lost.join('')}${describeBinding(report, style)}${shared}${later}${next}`;
 }
 
 interface InstallFlags {
   into?: Owner[];
-  commentChar?: boolean;
   prepare?: boolean;
   who?: Who;
 }
@@ -82,7 +73,7 @@ interface InstallFlags {
 const install: CommandSpec<HooksReport> = {
   name: 'install',
   summary: 'Let git check messages, and keep forge current, beside the hooks that are there',
-  example: 'forge hooks install --comment-char',
+  example: 'forge hooks install --who agents',
   options: [
     {
       flags: '--into <owner>',
@@ -99,22 +90,16 @@ const install: CommandSpec<HooksReport> = {
       help: 'whose commits follow the protocol: mine, agents or all ([commit] who)',
       values: { words: WHO },
     },
-    { flags: '--comment-char', help: 'set core.commentChar to ";" here, so that git keeps headings' },
   ],
   writes: true,
   confirms: true,
   run: async (call) => {
-    const { commentChar, prepare = false, into: wanted = [], who: given } = call.options as InstallFlags;
+    const { prepare = false, into: wanted = [], who: given } = call.options as InstallFlags;
     if (given !== undefined && !WHO.includes(given))
       throw usage('hooks.who', `--who: allowed: ${WHO.join(' | ')}.`, { field: 'who' });
     const into = await agreedOwners(call, { into: wanted, prepare });
     const who = given ?? (await chosenWho(call));
-    return call.forge().hooks.install({
-      into,
-      prepare,
-      ...(who === undefined ? {} : { who }),
-      commentChar: commentChar ?? (await wantsCommentChar(call)),
-    });
+    return call.forge().hooks.install({ into, prepare, ...(who === undefined ? {} : { who }) });
   },
   render,
 };
@@ -154,15 +139,6 @@ async function chosenWho(call: Call): Promise<Who | undefined> {
   const question =
     'git will refuse commits whose message does not follow the protocol: your commits too, or only agents’?';
   return (await choose(question, answers, answers[0])) === answers[0] ? undefined : 'agents';
-}
-
-async function wantsCommentChar(call: Call): Promise<boolean> {
-  if (call.flags.yes) return true;
-  if (!call.interactive || (await call.forge().hooks.status()).comment_char !== '#') return false;
-  const { confirm } = await import('../cli/prompt.js');
-  return confirm(
-    'Set core.commentChar to ";" in this repository, so that git keeps the headings of messages?',
-  );
 }
 
 const uninstall: CommandSpec<HooksReport> = {

@@ -9,27 +9,15 @@ import { hookScript, hooksRecordFile, shownFrom } from '../core/paths.js';
 import { type ProjectFile, replaceProjectFiles, requireWritable } from '../core/project-file.js';
 import { checkInput, encodeDocument } from '../core/schema.js';
 import { runtime } from '../core/templates.js';
-import { type ScopedSetting, setCommentChar } from '../git/config.js';
 import { type Context, refuseAgent, requireSupervisor, timestamp } from '../project/project.js';
 import { bytesOf, isWithin, lookAtHooks, realCommonDir, type Scene, textOf } from './look.js';
-import {
-  type HookPlan,
-  isWired,
-  LEFTHOOK_LOCAL,
-  LEFTHOOK_LOCALS,
-  MANAGERS,
-  type Manager,
-  planHooks,
-  withoutLefthookEntries,
-} from './place.js';
+import { type HookPlan, isWired, LEFTHOOK_LOCAL, MANAGERS, type Manager, planHooks } from './place.js';
 import type { HooksRecord } from './record.js';
-import { type GitHook, isGitHook, markedLines, runtimeOf, SHEBANG, script, withoutBlock } from './shim.js';
+import { type GitHook, markedLines, runtimeOf, SHEBANG, script, withoutBlock } from './shim.js';
 
 export const HooksInput = z.strictObject({
   /** Whose files forge may add itself to. */
   into: z.optional(z.array(z.enum(MANAGERS))),
-  /** Keep the headings of messages by another comment character in this repository. */
-  commentChar: z.optional(z.boolean()),
   /** `prepare-commit-msg` too: messages written in an editor are filled in. */
   prepare: z.optional(z.boolean()),
   /** GIT-08: whose commits follow the protocol (`[commit] who`). */
@@ -41,33 +29,18 @@ export interface HooksReport {
   hooks: { name: GitHook; state: HookPlan['state'] | 'absent' | 'removed'; path: string; why?: string }[];
   /** What the hooks start that is not there: they take what is in PATH then, or check nothing. */
   gone: string[];
-  /** Hooks of git's settings at the same events. Git 2.54 and newer run them, too; forge leaves them alone. */
-  beside: { name: string; scope: string; events: GitHook[]; runs_forge: boolean }[];
   /** `[commit]` in config.toml: what git does with messages from now on, and whose (GIT-08). */
   enforce: 'block' | 'warn' | 'off';
   who: Who;
-  /** The character with which git's remarks begin in messages; `#` takes away headings when an editor is used. */
-  comment_char: string;
   /** Whose hooks the repository brings, though git does not run them yet. Once they are set up, git looks there alone. */
   asleep?: 'husky';
 }
 
-/** git's own when nobody set another. */
-const USUAL = '#';
-/** Nothing of the protocol begins with it, and every git takes it. */
-const OURS = ';';
-
-const reportOf = ({ context, settings, asleep }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
+const reportOf = ({ context, asleep }: Scene, hooks: HooksReport['hooks']): HooksReport => ({
   hooks,
   ...bindingOf(context),
   ...(asleep ? { asleep } : {}),
   gone: [],
-  beside: settings.beside.flatMap(({ command, events, ...hook }) => {
-    const shared = events.filter(isGitHook);
-    const runsForge = /\bforge(?:\/hook|(?:\.js)?['"]? hook)\b/.test(command);
-    return shared.length > 0 ? [{ ...hook, events: shared, runs_forge: runsForge }] : [];
-  }),
-  comment_char: settings.commentChar?.value ?? USUAL,
 });
 
 function bindingOf(context: Context): Pick<HooksReport, 'enforce' | 'who'> {
@@ -90,18 +63,14 @@ export async function installHooks(context: Context, raw: HooksInput = {}): Prom
   const input = checkInput(HooksInput, raw);
   const { scene, plans, changes } = await planInstall(context, input);
   const made = changes.filter(({ file }) => file.bytes === null).map(({ file }) => madeName(scene, file));
-  const wanted = input.commentChar === true && isFree(scene.settings.commentChar);
   writeHooks(scene, changes, {
     ...scene.record,
     installed_at: scene.record.installed_at ?? timestamp(context),
     made: [...new Set([...scene.record.made, ...made])],
-    ...(wanted ? { comment_char: { before: scene.settings.commentChar?.value ?? null } } : {}),
   });
-  if (wanted && context.git && !context.disk.dryRun) await setCommentChar(context.git, OURS);
   if (input.who !== undefined && input.who !== bindingOf(context).who)
     setSetting(context, { name: 'commit.who', value: input.who });
-  const report = reportOf(scene, plans.map(row));
-  return wanted ? { ...report, comment_char: OURS } : report;
+  return reportOf(scene, plans.map(row));
 }
 
 /** Refuses what an installation would refuse; whoever asks a person anything asks this first. */
@@ -122,9 +91,6 @@ async function planInstall(
   for (const { file } of changes) requireWritable(file);
   return { scene, plans, changes };
 }
-
-/** A value of the person's own stays, whatever it is. */
-const isFree = (setting: ScopedSetting | null): boolean => setting === null || setting.value === USUAL;
 
 function requireConsent(plans: readonly HookPlan[], into: readonly Manager[]): void {
   const stuck = plans.filter(({ state }) => state === 'refused');
@@ -154,16 +120,11 @@ interface Change {
   mode?: number;
 }
 
-/** One a file: lefthook's takes the lines of several hooks. */
+/** One per file: all hooks share lefthook's. */
 function changesOf(scene: Scene, plans: readonly HookPlan[]): Change[] {
-  const { files, surroundings } = scene;
+  const { files } = scene;
   const texts = new Map<string, string>(excludeText(scene, plans));
-  for (const { path, text } of plans) {
-    if (text === null) continue;
-    const before =
-      texts.get(path) ?? (path === LEFTHOOK_LOCAL ? (surroundings.lefthookLocal?.text ?? '') : '');
-    texts.set(path, path === LEFTHOOK_LOCAL ? `${endedLine(before)}${text}` : text);
-  }
+  for (const { path, text } of plans) if (text !== null) texts.set(path, text);
   return [...texts].map(([path, text]) => {
     const file = files.get(path) as ProjectFile;
     const isHook = ![LEFTHOOK_LOCAL, scene.exclude].includes(path);
@@ -178,8 +139,6 @@ function excludeText({ files, exclude }: Scene, plans: readonly HookPlan[]): [st
   if (!plans.some(({ path }) => path === LEFTHOOK_LOCAL) || withoutBlock(before) !== before) return [];
   return [[exclude, `${markedLines([`/${LEFTHOOK_LOCAL}`])}${before}`]];
 }
-
-const endedLine = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);
 
 /** What is run first, then what was done, then what makes git run it: a crash in between leaves nothing that is run by half. */
 function writeHooks(scene: Scene, changes: readonly Change[], record: HooksRecord): void {
@@ -204,7 +163,7 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   requireSupervisor(context, 'config');
   refuseAgent(context, "Changing git's hooks");
   const scene = await lookAtHooks(context);
-  const { disk, layout, git } = context;
+  const { disk, layout } = context;
   const hooks = planHooks(scene.surroundings).map((plan) => ({
     ...row(plan),
     state: isWired(plan) && !isOthers(scene, plan.path) ? ('removed' as const) : ('absent' as const),
@@ -213,14 +172,11 @@ export async function uninstallHooks(context: Context): Promise<HooksReport> {
   for (const { file } of changes) requireWritable(file);
   noteAll(scene, changes);
   if (disk.dryRun) return reportOf(scene, hooks);
-  const { comment_char: set } = scene.record;
-  if (set && git && scene.settings.commentChar?.value === OURS) await setCommentChar(git, set.before);
   disk.withLock(() => {
     replaceProjectFiles(changes);
     for (const path of [hookScript(layout), hooksRecordFile(layout)]) disk.remove(path);
   });
-  const commentChar = set ? (set.before ?? USUAL) : reportOf(scene, []).comment_char;
-  return { ...reportOf(scene, hooks), comment_char: commentChar };
+  return reportOf(scene, hooks);
 }
 
 /** Theirs to change: without the script its lines let everything pass. */
@@ -237,7 +193,7 @@ function removal(file: ProjectFile, scene: Scene): Change[] {
   const { made } = scene.record;
   if (file.bytes === null || isOthers(scene, file.name)) return [];
   const text = textOf(file.bytes);
-  const rest = LEFTHOOK_LOCALS.includes(file.name) ? withoutLefthookEntries(text) : withoutBlock(text);
+  const rest = withoutBlock(text);
   if (rest === text) return [];
   const isEmpty = ['', SHEBANG].includes(rest) && made.includes(madeName(scene, file));
   return [{ file, bytes: isEmpty ? null : bytesOf(rest) }];

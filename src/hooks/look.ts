@@ -4,7 +4,7 @@ import { refused, usage } from '../core/error.js';
 import { hooksRecordFile, shownFrom } from '../core/paths.js';
 import { type ProjectFile, readProjectFile } from '../core/project-file.js';
 import type { Git } from '../git/client.js';
-import { type HookSettings, readHookSettings } from '../git/config.js';
+import { type HooksPath, readHooksPath } from '../git/config.js';
 import { type Repository, realFolder } from '../git/repository.js';
 import type { Context } from '../project/project.js';
 import { type HookFile, isHusky, LEFTHOOK_LOCAL, LEFTHOOK_LOCALS, type Surroundings } from './place.js';
@@ -14,7 +14,6 @@ import { ALL_HOOKS, type GitHook, hasBlock } from './shim.js';
 export interface Scene {
   context: Context;
   repository: Repository;
-  settings: HookSettings;
   surroundings: Surroundings;
   files: Map<string, ProjectFile>;
   record: HooksRecord;
@@ -27,23 +26,23 @@ export interface Scene {
 /** Where hooks are in this repository, what stands there, and what forge did to it. */
 export async function lookAtHooks(context: Context): Promise<Scene> {
   const { repository, git } = requireHome(context);
-  const settings = await readHookSettings(git, repository);
+  const hooksPath = await readHooksPath(git, repository);
   const files = new Map<string, ProjectFile>();
   const note = (file: ProjectFile): string => {
     const path = shownFrom(repository.root, file.path);
     files.set(path, { ...file, name: path });
     return path;
   };
-  leftBehind(repository, settings).forEach(note);
+  leftBehind(repository, hooksPath).forEach(note);
   const found = ALL_HOOKS.map((hook): [GitHook, HookFile] => {
-    const file = fileOf(hook, repository, settings);
-    return [hook, { ...judgeFile(file, repository, settings), path: note(file) }];
+    const file = fileOf(hook, repository, hooksPath);
+    return [hook, { ...judgeFile(file, repository, hooksPath), path: note(file) }];
   });
   const local = lefthookLocal(repository);
   note(local);
   const exclude = note(readProjectFile(repository.commonDir, 'info/exclude', true));
   const surroundings: Surroundings = {
-    hooksPath: settings.hooksPath,
+    hooksPath,
     files: Object.fromEntries(found) as Surroundings['files'],
     lefthookLocal: local.bytes && { path: local.name, text: textOf(local.bytes) },
   };
@@ -51,16 +50,15 @@ export async function lookAtHooks(context: Context): Promise<Scene> {
   return {
     context,
     repository,
-    settings,
     surroundings,
     files,
     record,
     exclude,
-    asleep: asleepIn(repository, settings),
+    asleep: asleepIn(repository, hooksPath),
   };
 }
 
-const asleepIn = ({ root }: Repository, { hooksPath }: HookSettings): Scene['asleep'] =>
+const asleepIn = ({ root }: Repository, hooksPath: HooksPath | null): Scene['asleep'] =>
   hooksPath === null && statSync(join(root, '.husky'), { throwIfNoEntry: false })?.isDirectory()
     ? 'husky'
     : null;
@@ -83,7 +81,7 @@ function requireHome({ repository, git }: Context): { repository: Repository; gi
 }
 
 /** What forge put into git's own folder of hooks before somebody set another one. */
-const leftBehind = ({ commonDir }: Repository, { hooksPath }: HookSettings): ProjectFile[] =>
+const leftBehind = ({ commonDir }: Repository, hooksPath: HooksPath | null): ProjectFile[] =>
   (hooksPath ? ALL_HOOKS : [])
     .map((hook) => readProjectFile(commonDir, `hooks/${hook}`, true))
     .filter(({ bytes }) => bytes !== null && hasBlock(textOf(bytes)));
@@ -101,7 +99,7 @@ export const isWithin = (folder: string, path: string): boolean =>
 const isExecutable = (mode: number): boolean => process.platform === 'win32' || (mode & 0o111) !== 0;
 
 /** Where a hook of that name would be forge's, or would take forge in. */
-function fileOf(hook: GitHook, repository: Repository, { hooksPath }: HookSettings): ProjectFile {
+function fileOf(hook: GitHook, repository: Repository, hooksPath: HooksPath | null): ProjectFile {
   if (!hooksPath) return readProjectFile(repository.commonDir, `hooks/${hook}`, true);
   // What husky runs lies beside the folder that git looks in.
   const folder = isHusky(hooksPath.value) ? hooksPath.folder.replace(/[\\/]_$/, '') : hooksPath.folder;
@@ -116,7 +114,7 @@ function fileOf(hook: GitHook, repository: Repository, { hooksPath }: HookSettin
 function judgeFile(
   { path, bytes, mode }: ProjectFile,
   repository: Repository,
-  { hooksPath }: HookSettings,
+  hooksPath: HooksPath | null,
 ): Omit<HookFile, 'path'> {
   const common = realCommonDir(repository);
   const isOwn = !hooksPath && dirname(path) === join(common, 'hooks');

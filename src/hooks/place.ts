@@ -1,4 +1,16 @@
-import { block, GIT_HOOKS, type GitHook, hasBlock, newHook, PREPARE, SHEBANG, withBlock } from './shim.js';
+import {
+  ALL_HOOKS,
+  block,
+  GIT_HOOKS,
+  type GitHook,
+  hasBlock,
+  markedLines,
+  newHook,
+  PREPARE,
+  SHEBANG,
+  withBlock,
+  withoutBlock,
+} from './shim.js';
 
 /** Who runs the hooks of a repository; forge adds itself to what is somebody else's only when it was asked to. */
 export const MANAGERS = ['husky', 'lefthook', 'scripts'] as const;
@@ -68,7 +80,8 @@ export const isWired = ({ state }: { state: string }): boolean =>
 
 type Keep = Pick<HookPlan, 'hook' | 'path' | 'text' | 'into'>;
 
-function planHook(hook: GitHook, { hooksPath, files, lefthookLocal }: Surroundings): HookPlan {
+function planHook(hook: GitHook, surroundings: Surroundings): HookPlan {
+  const { hooksPath, files } = surroundings;
   const { path, text, owner, isRun } = files[hook];
   const keep = { hook, path, text: null, into: null };
   if (hooksPath && !hooksPath.isThere) return refuseNoFolder(hooksPath, keep);
@@ -81,7 +94,7 @@ function planHook(hook: GitHook, { hooksPath, files, lefthookLocal }: Surroundin
     };
   if (owner === 'others') return planOthers(hooksPath, text, keep);
   if (text === null && owner === 'git') return { ...keep, state: 'new', text: newHook(hook) };
-  if (text !== null && isLefthook(text)) return planLefthook(hook, lefthookLocal, keep);
+  if (text !== null && isLefthook(text)) return planLefthook(hook, surroundings, keep);
   return planBlock(text, hooksPath !== null && isHusky(hooksPath.value), owner, keep);
 }
 
@@ -121,19 +134,19 @@ function planBlock(text: string | null, husky: boolean, owner: HookFile['owner']
   };
 }
 
-function planLefthook(hook: GitHook, local: Surroundings['lefthookLocal'], keep: Keep): HookPlan {
-  const entry = lefthookEntry(hook);
-  const place = { ...keep, path: local?.path ?? LEFTHOOK_LOCAL };
-  if (local?.text.includes(entry)) return { ...place, state: 'installed' };
-  const isTaken = local !== null && new RegExp(`^${hook}:`, 'm').test(withoutLefthookEntries(local.text));
-  // Beside a file of another name lefthook would not read that one any more.
-  if (isTaken || (local !== null && local.path !== LEFTHOOK_LOCAL)) {
-    if (new RegExp(`\\bforge/hook\\W+${hook}\\b`).test(local.text)) return { ...place, state: 'installed' };
-    const why = `${local.path} ${isTaken ? `has ${hook} already` : 'is what lefthook reads of this machine'}`;
-    const fix = `add to it, in its form, what follows; then: forge hooks install\n${entry}`;
-    return { ...place, state: 'refused', why, fix };
+/** A file of the person's own for this machine stays theirs: they get the lines to add. */
+function planLefthook(hook: GitHook, { files, lefthookLocal: local }: Surroundings, keep: Keep): HookPlan {
+  const { path, text } = local ?? { path: LEFTHOOK_LOCAL, text: '' };
+  const place = { ...keep, path };
+  if (new RegExp(`\\bforge/hook\\W+${hook}\\b`).test(text)) return { ...place, state: 'installed' };
+  if (local && !hasBlock(text)) {
+    const fix = `add to it, in its form, what follows; then: forge hooks install\n${lefthookEntry(hook)}`;
+    return { ...place, state: 'refused', why: `${path} is what lefthook reads of this machine`, fix };
   }
-  return { ...place, state: 'added', text: entry, into: 'lefthook' };
+  const isWanted = (one: GitHook): boolean => one !== PREPARE || hook === PREPARE || text.includes(PREPARE);
+  const hooks = ALL_HOOKS.filter((one) => isLefthook(files[one].text ?? '') && isWanted(one));
+  const added = `${markedLines(hooks.map(lefthookEntry))}${withoutBlock(text)}`;
+  return { ...place, state: 'added', text: added, into: 'lefthook' };
 }
 
 /** What each hook is told that it needs: lefthook puts words in as they are, and git says more. */
@@ -147,16 +160,9 @@ const WORDS: Partial<Record<GitHook, string>> = {
 /** A hook's lines in lefthook's file of this machine, which it lays over the one that is shared. */
 export const lefthookEntry = (hook: GitHook): string =>
   [
-    `# >>> forge >>> ${hook}`,
     `${hook}:`,
     '  commands:',
     '    forge:',
     `      run: sh "$(git rev-parse --git-common-dir)/forge/hook" ${hook}${WORDS[hook] ?? ''}`,
     ...(hook === 'pre-push' ? ['      use_stdin: true'] : []),
-    `# <<< forge <<< ${hook}`,
-    '',
   ].join('\n');
-
-/** lefthook's file without what forge put there. */
-export const withoutLefthookEntries = (text: string): string =>
-  text.replace(/^# >>> forge >>> (\S+)\n[\s\S]*?^# <<< forge <<< \1\n/gm, '');

@@ -8,8 +8,6 @@ export const HooksRecord = z.looseObject({
   installed_at: z.optional(z.string()),
   /** Files that were not there before, from the top folder of the repository, or from its git dir. */
   made: z.array(z.string()),
-  /** Set by forge; what stood there before, or null. Absent: forge did not touch it. */
-  comment_char: z.optional(z.looseObject({ before: z.nullable(z.string()) })),
 });
 export type HooksRecord = z.infer<typeof HooksRecord>;
 

@@ -141,14 +141,11 @@ describe('forge hooks install', () => {
     const place = { ...project, env: { CLAUDECODE: '', AGENT: '' } };
     // One word each: the question is wrapped.
     const whose = 'agents’?';
-    const answers = [
-      [whose, '\u001b[B\r'],
-      ['commentChar', 'n\r'],
-    ] as const;
+    const answers = [[whose, '\u001b[B\r']] as const;
     expect((await atTerminal(place, ['hooks', 'install'], answers)).exitCode).toBe(0);
     expect(project.read(CONFIG)).toContain('\nwho = "agents"\n');
     project.write(CONFIG, project.read(CONFIG).replace('\nwho = "agents"\n', '\n'));
-    const again = await atTerminal(place, ['hooks', 'install', '--comment-char']);
+    const again = await atTerminal(place, ['hooks', 'install']);
     expect([again.exitCode, again.shown.includes(whose)]).toEqual([0, false]);
   });
 });

@@ -5,7 +5,6 @@ import {
   lefthookEntry,
   planHooks,
   type Surroundings,
-  withoutLefthookEntries,
 } from '../../src/hooks/place.js';
 import {
   ALL_HOOKS,
@@ -78,7 +77,7 @@ describe('planHooks', () => {
   it('GIT-03 B-46 makes no file for lefthook beside another one that it reads', () => {
     const text = '#!/bin/sh\nif [ "$LEFTHOOK" = 0 ]; then exit 0; fi\ncall_lefthook run commit-msg\n';
     const entry = lefthookEntry('commit-msg');
-    for (const path of LEFTHOOK_LOCALS.slice(1)) {
+    for (const path of LEFTHOOK_LOCALS) {
       const own = 'pre-commit:\n  commands:\n    own:\n      run: "true"\n';
       const refusal = plan({ text }, { lefthookLocal: { path, text: own } });
       expect(refusal).toMatchObject({ state: 'refused', path, fix: expect.stringContaining(entry) });
@@ -108,11 +107,6 @@ describe('withBlock', () => {
     'GIT-03 B-46 leaves a hook of %s alone',
     (shell) => expect(withBlock(`#!${shell}\n`, 'pre-push')).toBeNull(),
   );
-});
-
-it('GIT-03 lefthook’s lines go, whichever version of forge wrote them', () => {
-  const old = '# >>> forge >>> pre-push\npre-push:\n  other: 1\n# <<< forge <<< pre-push\n';
-  expect(withoutLefthookEntries(`a: 1\n${old}${lefthookEntry('commit-msg')}b: 2\n`)).toBe('a: 1\nb: 2\n');
 });
 
 it('GIT-03 a script says which Node and which forge it starts', () => {

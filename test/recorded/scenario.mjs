@@ -750,7 +750,7 @@ const commits = {
     { text: 'commit template --pr' },
     'hooks status',
     'hooks install --dry-run',
-    'hooks install --comment-char --prepare',
+    'hooks install --prepare',
     'hooks install',
     { text: 'hooks status' },
     'hooks status',

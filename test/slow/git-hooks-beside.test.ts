@@ -77,40 +77,6 @@ describe('forge hooks beside others', () => {
     expect(hookFiles(project)).toEqual(before);
   });
 
-  it('GIT-03 B-46 hooks of git’s settings, which git 2.54 runs: they stay, and are told of', () => {
-    const project = makeCommitted();
-    const set = (...args: string[]) => project.git('config', ...args);
-    set('--add', 'hook.My Linter.event', 'pre-commit');
-    set('--add', 'hook.My Linter.event', 'commit-msg');
-    set('hook.My Linter.command', 'lint --all');
-    set('hook.own.event', 'pre-push');
-    set('hook.own.command', 'sh .git/forge/hook pre-push');
-    set('hook.off.event', 'commit-msg');
-    set('hook.off.command', 'x');
-    set('hook.off.enabled', 'false');
-    set('hook.elsewhere.event', 'pre-commit');
-    set('hook.elsewhere.command', 'x');
-    set('hook.again.event', 'commit-msg');
-    set('--add', 'hook.again.event', '');
-    set('hook.again.command', 'x');
-    set('hook.no-command.event', 'commit-msg');
-    const before = project.read('.git/config');
-    const beside = [
-      { name: 'My Linter', scope: 'local', events: ['commit-msg'], runs_forge: false },
-      { name: 'own', scope: 'local', events: ['pre-push'], runs_forge: true },
-    ];
-    for (const command of ['install', 'status', 'uninstall'])
-      expect(JSON.parse(forge(project, 'hooks', command, '--json').stdout)).toMatchObject({ beside });
-    expect(project.read('.git/config')).toBe(before);
-    forge(project, 'hooks', 'install');
-    const shown = forge(project, 'hooks', 'status').stdout;
-    expect(shown).toContain(
-      '·  hook.My Linter (local setting) has commit-msg too: git 2.54 and newer run both\n',
-    );
-    expect(forge(project, 'doctor').stdout).toContain("git config --local --remove-section 'hook.own'");
-    expect(commit(project)).toMatchObject({ exitCode: 0, stderr: '' });
-  });
-
   it('GIT-03 B-46 husky: its hooks run, and forge’s in them', (context) => {
     const husky = peer('husky', '9.1.7');
     if (husky === null) return context.skip();

@@ -8,14 +8,14 @@ import { changedPaths, makeFolder, type Project, projectAt, run } from '../suppo
 import { makeForgeRepository, typed } from '../support/typed.js';
 
 /** A repository with work under way, and the hook on request. */
-function makePrepared(...flags: string[]): Project {
+function makePrepared(): Project {
   const project = makeForgeRepository();
   project.git('add', '-A');
   project.git('commit', '-q', '-m', 'Begin');
   typed(project, ['session', 'start', '--goal', 'people sign in']);
   typed(project, ['focus', 'set', '--task', 'Wire the form', '--issue', 'SX9-5']);
   typed(project, ['progress', 'add', 'wired it']);
-  typed(project, ['hooks', 'install', '--prepare', ...flags]);
+  typed(project, ['hooks', 'install', '--prepare']);
   return project;
 }
 
@@ -73,10 +73,11 @@ describe('prepare-commit-msg', () => {
   });
 
   it.each([
-    ['indents the headings where git would drop them', [], ' ##', '#'],
-    ['leaves them where another comment character is set', ['--comment-char'], '##', ';'],
-  ])('GIT-02 GIT-03 fills a message in as forge commit would: it %s', (_, flags, mark, comment) => {
-    const project = makePrepared(...flags);
+    ['indents the headings where git would drop them', ' ##', '#'],
+    ['leaves them where another comment character is set', '##', ';'],
+  ])('GIT-02 GIT-03 fills a message in as forge commit would: it %s', (_, mark, comment) => {
+    const project = makePrepared();
+    project.git('config', 'core.commentChar', comment);
     stage(project, 'src/form.js');
     project.write('src/app.js', 'not staged\n');
     const { exitCode, seen } = edit(project, ['commit', '-v']);

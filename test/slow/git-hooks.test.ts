@@ -14,14 +14,12 @@ describe('forge hooks in a plain repository', () => {
     const project = makeCommitted();
     const before = hookFiles(project);
     expect(forge(project, 'hooks', 'status').stdout).toMatch(/· +commit-msg +not installed/);
-    const installed = forge(project, 'hooks', 'install', '--comment-char', '--json');
+    const installed = forge(project, 'hooks', 'install', '--json');
     expect(JSON.parse(installed.stdout)).toEqual({
       hooks: NAMES.map((name) => ({ name, state: 'new', path: `.git/hooks/${name}` })),
       gone: [],
-      beside: [],
       enforce: 'block',
       who: 'mine',
-      comment_char: ';',
     });
     for (const name of NAMES) {
       const file = join(project.dir, '.git/hooks', name);
@@ -61,20 +59,6 @@ describe('forge hooks in a plain repository', () => {
     project.git('worktree', 'add', '-q', '-b', 'side', side.path('tree'));
     forge({ dir: side.path('tree') }, 'hooks', 'uninstall');
     expect(hookFiles(project)).toEqual(before);
-  });
-
-  it('GIT-03 puts back the comment character that was there, and leaves one of the person’s own', () => {
-    const project = makeCommitted();
-    project.git('config', 'core.commentChar', '#');
-    forge(project, 'hooks', 'install', '--yes');
-    expect(project.git('config', 'core.commentChar')).toBe(';');
-    forge(project, 'hooks', 'uninstall');
-    expect(project.git('config', 'core.commentChar')).toBe('#');
-    project.git('config', 'core.commentChar', '%');
-    forge(project, 'hooks', 'install', '--yes');
-    expect(project.git('config', 'core.commentChar')).toBe('%');
-    forge(project, 'hooks', 'uninstall');
-    expect(project.git('config', 'core.commentChar')).toBe('%');
   });
 
   it('GIT-04 keeps commits.log and branches.json current, and git status clean', () => {

@@ -6,7 +6,7 @@ import { makeFolder, makeRepository, type Project, projectAt, run } from '../sup
 
 const DAY = [
   'init --yes',
-  'hooks install --prepare --comment-char',
+  'hooks install --prepare',
   'agent install all --instructions',
   'agent install claude --user',
   'trust --yes',

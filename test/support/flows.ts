@@ -36,7 +36,8 @@ export function makeFlow(commentChar: boolean): Flow {
   project.git('add', '-A');
   project.git('commit', '-qm', 'begin');
   project.git('branch', '-M', 'trunk');
-  runBinary(project.dir, ['hooks', 'install', ...(commentChar ? ['--comment-char'] : [])]);
+  if (commentChar) project.git('config', 'core.commentChar', ';');
+  runBinary(project.dir, ['hooks', 'install']);
   project.write('.git/message', message('In an editor'));
   project.write('.git/editor', '#!/bin/sh\ncat .git/message "$1" >.git/joined && cat .git/joined >"$1"\n');
   chmodSync(project.path('.git/editor'), 0o755);

@@ -146,7 +146,7 @@ async function parentsOf(
   return code === 0 ? { parent } : { parent, unknownParent: named };
 }
 
-/** As many as the guard scans in one go: a scan costs the same for a line and for a page. */
+/** Messages that the guard scans at once. A scan costs the same for a line and for a page. */
 const PAGE = 256;
 
 /** A commit of a range, and whose it is. */
@@ -156,7 +156,7 @@ export interface RangeCommit extends CheckedCommit {
   people: People;
 }
 
-/** The commits of a range. Git writes, and the guard is loaded, while messages are checked. */
+/** The commits of a range. The guard is loaded while git writes and messages are checked. */
 export async function checkRange(
   { root }: Repository,
   { env }: World,
@@ -165,39 +165,21 @@ export async function checkRange(
   context?: Context,
 ): Promise<RangeCommit[]> {
   const commits: RangeCommit[] = [];
-  /** The last ones, which the guard has not seen. */
-  let page: Buffer[] = [];
-  let guard: Guard | null = null;
-  const scan = (by: Guard): void => {
-    scanPage(commits, page, by);
-    page = [];
-  };
+  const messages: Buffer[] = [];
+  /** No message of the page has a secret, so none is scanned alone. */
+  let isClean = false;
   const reading = readMessages(streamGit(root, env), range, ({ hash, parents, people, message }) => {
     const state = { stored: true, parents: parents.length, parent: parents[0] ?? null, people };
     const { subject, exempt, problems, mark } = checkMessage(message, rules, state);
     commits.push({ sha: hash, subject, ...(exempt ? { exempt } : {}), problems, mark, people });
-    page.push(message);
-    if (guard && page.length >= PAGE) scan(guard);
+    messages.push(message);
   });
-  const loading = loadGuard(env, context).then((loaded) => {
-    guard = loaded;
-    return loaded;
+  const [guard] = await Promise.all([loadGuard(env, context), reading]);
+  return commits.map((commit, i) => {
+    if (i % PAGE === 0) isClean = guard.scanCritical(messages.slice(i, i + PAGE).join('\n\n')).length === 0;
+    return isClean ? commit : withoutSecrets(messages[i] as Buffer, commit, guard);
   });
-  const [loaded] = await Promise.all([loading, reading]);
-  scan(loaded);
-  return commits;
 }
-
-/** Looks at each message only where the page has a secret. */
-function scanPage(commits: RangeCommit[], page: readonly Buffer[], guard: Guard): void {
-  const text = Buffer.concat(page.flatMap((message) => [message, BETWEEN])).toString('utf8');
-  if (guard.scanCritical(text).length === 0) return;
-  const first = commits.length - page.length;
-  for (const [i, message] of page.entries())
-    commits[first + i] = withoutSecrets(message, commits[first + i] as RangeCommit, guard);
-}
-
-const BETWEEN = Buffer.from('\n\n');
 
 /** A secret is named, never shown: neither in the subject nor in what another rule would quote. */
 export function withoutSecrets<T extends CheckedCommit | CheckedMessage>(

@@ -1,4 +1,6 @@
 import { oneLine } from '../core/text.js';
+import { cleanMessage } from './clean.js';
+import { ITEM, isHeading, linesOf, readMessage } from './protocol.js';
 
 /** The commit protocol of RFC-9060 §5.1. */
 export interface CommitMessage {
@@ -55,21 +57,18 @@ export function formatCommitMessage(message: CommitMessage): string {
 }
 
 const SUBJECT = /^\[([A-Za-z0-9][A-Za-z0-9._-]*)\] (.+)$/;
-// Git strips lines that begin with "#" when an editor was used, so an indented heading counts as one.
-const HEADING = /^ {0,3}## +(What|Why|Memory|Backtrace) *$/;
 
 /** What a message says, as far as it follows the protocol; null when not even its first line does. */
 export function parseCommitMessage(text: string): CommitMessage | null {
-  const lines = text.replaceAll('\r\n', '\n').split('\n');
-  const subject = SUBJECT.exec(lines[0] ?? '');
+  const reading = readMessage(cleanMessage(text, 'verbatim'));
+  const subject = SUBJECT.exec(reading.subject.text);
   if (!subject) return null;
-  const sections = readSections(lines.slice(1));
   return {
     id: subject[1] ?? '',
     subject: subject[2] ?? '',
-    what: bullets(sections.get('What')),
-    why: textOf(sections.get('Why')),
-    ...readFields(bullets(sections.get('Memory')), bullets(sections.get('Backtrace'))),
+    what: bullets(linesOf(reading, 'What')),
+    why: textOf(linesOf(reading, 'Why')),
+    ...readFields(bullets(linesOf(reading, 'Memory')), bullets(linesOf(reading, 'Backtrace'))),
   };
 }
 
@@ -80,7 +79,7 @@ export function parseAnyMessage(text: string): CommitMessage {
   const strict = parseCommitMessage([first, ...lines].join('\n'));
   if (strict && strict.what.length > 0) return { ...strict, trailers };
   const items = bullets(lines);
-  const own = lines.filter((line) => !HEADING.test(line) && !ITEM.test(line));
+  const own = lines.filter((line) => !isHeading(line) && !ITEM.test(line));
   return {
     id: strict?.id ?? '',
     subject: strict?.subject ?? first.trim(),
@@ -120,27 +119,10 @@ function readFields(
   };
 }
 
-function readSections(lines: readonly string[]): Map<string, string[]> {
-  const sections = new Map<string, string[]>();
-  let current: string[] = [];
-  for (const line of lines) {
-    const heading = HEADING.exec(line)?.[1];
-    if (heading === undefined) current.push(line);
-    else {
-      // A squash may leave several sections with one name.
-      current = sections.get(heading) ?? [];
-      sections.set(heading, current);
-    }
-  }
-  return sections;
-}
+const textOf = (lines: readonly string[]): string => lines.join('\n').trim();
 
-const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+/;
-
-const textOf = (lines: readonly string[] = []): string => lines.join('\n').trim();
-
-const bullets = (lines: readonly string[] = []): string[] =>
-  lines.filter((line) => ITEM.test(line)).map((line) => line.replace(ITEM, '').trim());
+const bullets = (lines: readonly string[]): string[] =>
+  lines.flatMap((line) => ITEM.exec(line)?.[1]?.trim() ?? []);
 
 function splitField(line: string): [string, string] {
   const colon = line.indexOf(':');

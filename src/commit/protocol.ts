@@ -32,7 +32,7 @@ interface Reading {
 
 const HEADING = /^ {0,3}##[ \t]+(\S.*)$/;
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
-const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)$/;
+export const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)$/;
 /** A message with more is not read by anybody. */
 const MAX_SECTIONS = 1000;
 
@@ -70,15 +70,12 @@ function findHeadings(lines: readonly string[]): number[] {
 }
 
 /** A squash may leave several sections with one name. They count as one. */
-function hasLine(
-  { message, sections }: Reading,
-  name: SectionName,
-  test: (text: string) => boolean,
-): boolean {
-  for (const { text, from, to } of sections)
-    if (text === name) for (let i = from; i < to; i++) if (test(message.lines[i] as string)) return true;
-  return false;
-}
+export const linesOf = ({ message, sections }: Reading, name: SectionName): string[] =>
+  sections.flatMap(({ text, from, to }) => (text === name ? message.lines.slice(from, to) : []));
+
+/** Whether a line is a heading of the protocol. */
+export const isHeading = (line: string): boolean =>
+  (SECTIONS as readonly string[]).includes(HEADING.exec(line)?.[1]?.trimEnd() ?? '');
 
 /** The last `- Name: value` of a section; null without one. */
 export function fieldOf({ message, sections }: Reading, section: SectionName, name: string): Line | null {
@@ -251,12 +248,12 @@ const PLACEHOLDER = /^(?:todo|tbd|fixme|wip|xxx|none|n\/?a|\?+|\.+|â€¦|-+)[.:!â€
 const saysSomething = (text: string): boolean => text !== '' && !PLACEHOLDER.test(text.slice(0, 40));
 
 const checkWhat: Content = (reading, line) =>
-  hasLine(reading, 'What', (text) => saysSomething(ITEM.exec(text)?.[1] ?? ''))
+  linesOf(reading, 'What').some((text) => saysSomething(ITEM.exec(text)?.[1] ?? ''))
     ? []
     : [problem('what', line, '"## What" has no item.', SAMPLES.What)];
 
 const checkWhy: Content = (reading, line) =>
-  hasLine(reading, 'Why', (text) => saysSomething(text.trim().replace(/^[-*+] +/, '')))
+  linesOf(reading, 'Why').some((text) => saysSomething(text.trim().replace(/^[-*+] +/, '')))
     ? []
     : [problem('why', line, '"## Why" says nothing.', SAMPLES.Why)];
 

@@ -1,5 +1,5 @@
 // Figures of commands, each as a whole process. The limit is what a person waits for on an idle machine, beyond git's own time.
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { canMeasureMemory, memoryRatio, run, wallTimes } from './measure.mjs';
 import { forge, gitCallsOf } from './repositories.mjs';
@@ -15,11 +15,9 @@ export const COMMANDS = [
   command('focus show', forge('focus', 'show')),
   command('next', forge('next')),
   command('session start --json, small repository', null, { measure: measureStart }),
-  command('session start --json, HEAD moved', null, { measure: measureStart, moved: true }),
   command('session start --json, 50,000 commits', null, {
     where: 'large',
     measure: measureStart,
-    moved: true,
   }),
   {
     name: 'session start --json, peak memory',
@@ -56,21 +54,12 @@ function withGit([time, git]) {
   return { ...time, limit: LIMIT + git.median, git_alone: git.median };
 }
 
-/**
- * Every measured start is a fresh one. `moved`: HEAD is another than at the last session's end, so that git is asked; what
- * that takes is measured beside it and added to the limit.
- */
-function measureStart({ moved }, place, scratch) {
+/** Every measured start is a fresh one. The time of its git calls is measured beside it and added to the limit. */
+function measureStart(_figure, place, scratch) {
   // The first start of all verifies memory; what is measured is every later one.
   run(START, place);
-  const prepare = () => {
-    discard(place);
-    if (moved) rmSync(join(place.cwd, '.git', 'forge', 'commits.json'));
-  };
+  const prepare = () => discard(place);
   prepare();
-  if (!moved) {
-    return withGit(wallTimes([START], place, prepare));
-  }
   const git = gitCallsOf(START, scratch, place);
   const times = wallTimes([START, git], place, prepare);
   discard(place);

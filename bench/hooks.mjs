@@ -1,5 +1,5 @@
 // Figures of agents' hooks, each as a whole process with a documented payload on stdin (test/fixtures/agents).
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run, wallRatios } from './measure.mjs';
@@ -39,14 +39,11 @@ function discard(place) {
   run(forge('session', 'discard'), place);
 }
 
-/** Every measured start is a fresh one, after HEAD moved: its git calls are measured beside it and added to the limit. */
+/** Every measured start is a fresh one: its git calls are measured beside it and added to the limit. */
 function measureStart({ agent, event }, small, scratch) {
   const argv = forge('hook', agent, event);
   const place = { ...small, input: payloadOf(agent, event, small) };
-  const prepare = () => {
-    discard(small);
-    rmSync(join(small.cwd, '.git', 'forge', 'commits.json'), { force: true });
-  };
+  const prepare = () => discard(small);
   // The first start of all verifies memory; what is measured is every later one.
   run(forge('session', 'start', '--json'), small);
   prepare();

@@ -118,9 +118,7 @@ export const haltFile = (layout: Layout): string => join(layout.state, 'halt.jso
 export const pendingFolder = (layout: Layout): string => join(layout.state, 'pending');
 export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
-/** The last commits, as git told them: a cache. */
-export const commitsFile = (layout: Layout): string => join(layout.state, 'commits.json');
-/** The newest commit whose message a session start has looked at. */
+/** HEAD at the last session start, with git's hooks. */
 export const notedFile = (layout: Layout): string => join(layout.state, 'noted.json');
 /** Conversations of agents that a hook told of. */
 export const conversationsFolder = (layout: Layout): string => join(layout.state, 'agents');

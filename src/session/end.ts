@@ -2,7 +2,6 @@ import * as z from 'zod/mini';
 import { keepGitState, readGitState } from '../commit/git-state.js';
 import { guardCommit } from '../commit/guard.js';
 import { linkCommits } from '../commit/issue-commits.js';
-import { lookBack, recentCommits, rememberCommits } from '../commit/recent.js';
 import { ForgeError, refused } from '../core/error.js';
 import { archiveFile, intentFile, shown } from '../core/paths.js';
 import { checkInput, encodeDocument, type Format } from '../core/schema.js';
@@ -110,7 +109,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
   const work = { running, focus, learned: [...intent.learned, ...intent.failed] };
   const outcome = wanted ? await commitSession(context, work) : { skipped: 'not asked for' };
   const gitState = readGitState(context);
-  if (!('skipped' in outcome)) await rememberHead(context, lookBack(config.briefing.commits));
   await keepGitState(context, gitState);
   // What the commit has leaves the journal, and the next start finds all of this verified.
   const after = isVerified ? await tellGit(context, () => settleMemory(context)) : null;
@@ -127,11 +125,6 @@ export async function endSession(context: Context, raw: SessionEndInput = {}): P
     ...('skipped' in outcome ? { commit_skipped: outcome.skipped } : { commit: outcome }),
     warnings: context.warnings,
   };
-}
-
-/** The next start is mostly on this very commit. A session ends whether git tells of it or not. */
-async function rememberHead(context: Context, count: number): Promise<void> {
-  rememberCommits(context, count, await recentCommits(context, count).catch(() => []));
 }
 
 /** A git that refuses to work hinders no session's end: it is told, and null. */

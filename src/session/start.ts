@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { keepGitState, readGitState } from '../commit/git-state.js';
-import { lookBack, readNoted, recentCommits, rememberCommits } from '../commit/recent.js';
+import { lookBack, readNoted, recentCommits } from '../commit/recent.js';
 import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { checkText } from '../core/text.js';
@@ -94,7 +94,7 @@ export async function startSession(
   context.warnings.push(...rebuildViews(ledgerOf(context), listed).map(describeEdited));
   warnWaiting(context, waiting);
   warnSize(context, listed);
-  await lookAtCommits(context, memory, shownCommits);
+  await lookAtCommits(context, memory);
   await keepGitState(context, gitState);
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
@@ -143,16 +143,10 @@ async function readMemory(context: Context, shownCommits: number): Promise<Known
   return { memory: { ...known, architecture, commits: await maskSubjects(await log) }, branch, ...verified };
 }
 
-/** Those that went past the hooks are told of; its code is loaded where there are commits to look at. */
-async function lookAtCommits(
-  context: Context,
-  { commits, last }: Memory,
-  shownCommits: number,
-): Promise<void> {
-  const head = commits[0]?.hash ?? null;
-  if (hasHooks(context) && readNoted(context.layout)?.head !== head)
-    (await import('../commit/past.js')).notePastHooks(context, commits, last?.head ?? null);
-  rememberCommits(context, shownCommits, commits);
+/** Report commits that went past the hooks. Load the code for it only where there are commits to look at. */
+async function lookAtCommits(context: Context, { commits }: Memory): Promise<void> {
+  if (hasHooks(context) && readNoted(context.layout) !== commits[0]?.hash)
+    (await import('../commit/past.js')).notePastHooks(context, commits);
 }
 
 interface Verified {

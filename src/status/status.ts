@@ -191,7 +191,7 @@ async function lookAtLinear(context: Context, read: () => Feature[]): Promise<Re
   ]);
   if (known.size === 0) return judgeLinear({ isUsed: false, active: 0, orphans: [], commits: 0 });
   const { isIssue } = makeRules(readConfig(context).commit);
-  const commits = (await recentCommits(context, COMMITS)).slice(0, COMMITS);
+  const commits = await recentCommits(context, COMMITS);
   const orphans = commits.filter((commit) => isOrphan(commit, { known, isIssue }));
   return judgeLinear({
     isUsed: true,

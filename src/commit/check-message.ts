@@ -10,8 +10,6 @@ export interface MessageState extends Circumstances, Surroundings {
   comment?: string | undefined;
   /** Git's clean-up, where it is known. */
   cleanup?: Cleanup | undefined;
-  /** `i18n.commitEncoding`: what a file is written in. */
-  encoding?: string | undefined;
 }
 
 export interface CheckedMessage {
@@ -38,8 +36,8 @@ export function checkMessage(
   rules: CommitRules,
   state: MessageState = {},
 ): CheckedMessage {
-  const text = decode(bytes, state.encoding);
-  if (typeof text !== 'string') return refused(text);
+  const text = decode(bytes);
+  if (typeof text === 'number') return refused(text);
   const [first, ...others] = cleanupsOf(text, state);
   const one = judge(text, first, rules, state);
   if (others.length === 0) return one;
@@ -92,30 +90,20 @@ function unreadable(text: string): Problem[] {
 const lineAround = (text: string, offset: number): string =>
   text.slice(Math.max(text.lastIndexOf('\n', offset) + 1, offset - 200), offset + 200).split('\n')[0] ?? '';
 
-/** The text, or the line of the first byte that is not. A mark at the beginning stays: git keeps it too. */
-function decode(bytes: Uint8Array, encoding = 'utf-8'): string | { line: number; encoding: string } {
+/** The text, or the line of the first byte that is not UTF-8. A byte order mark stays: git keeps it too. */
+function decode(bytes: Uint8Array): string | number {
   try {
-    return (encoding === 'utf-8' ? UTF8 : decoder(encoding)).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     const text = new TextDecoder().decode(bytes);
-    return { line: lineAt(text, text.indexOf('\ufffd')), encoding };
+    return lineAt(text, text.indexOf('\ufffd'));
   }
 }
 
-const STRICT = { fatal: true, ignoreBOM: true };
 /** A decoder costs more than a message. */
-const UTF8 = new TextDecoder('utf-8', STRICT);
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function decoder(encoding: string) {
-  try {
-    return new TextDecoder(encoding, STRICT);
-  } catch {
-    // Git knows encodings that Node does not.
-    return UTF8;
-  }
-}
-
-const refused = ({ line, encoding }: { line: number; encoding: string }): CheckedMessage => ({
+const refused = (line: number): CheckedMessage => ({
   subject: '',
   mark: null,
   empty: false,
@@ -124,8 +112,8 @@ const refused = ({ line, encoding }: { line: number; encoding: string }): Checke
     {
       rule: 'encoding',
       line,
-      message: `The message is not valid ${encoding.toUpperCase()}.`,
-      fix: 'The same text, saved as UTF-8.',
+      message: 'The message is not valid UTF-8.',
+      fix: 'The same text in UTF-8; git config --unset i18n.commitEncoding',
     },
   ],
 });

@@ -8,7 +8,7 @@ import { knowAllowed } from '../guard/allow.js';
 import { type Guard, loadGuard } from '../guard/guard.js';
 import { type Context, contextAt, readConfig } from '../project/project.js';
 import { type CheckedMessage, checkMessage, type MessageState } from './check-message.js';
-import { aboveScissors, cleanupOf, markOf } from './clean.js';
+import { aboveScissors, cleanupOf } from './clean.js';
 import type { Exemption, Mark, People } from './exempt.js';
 import { operationOf, type Range, readMessageSettings, readMessages } from './git-messages.js';
 import {
@@ -115,17 +115,14 @@ export async function stateOf(
   file = '',
 ): Promise<MessageState> {
   const git = gitIn(repository.root, world.env);
-  const text = message.toString('latin1');
   const [settings, parents] = await Promise.all([
     readMessageSettings(git, world.env),
-    parentsOf(repository, git, text),
+    parentsOf(repository, git, message.toString('latin1')),
   ]);
   const isGits = file.startsWith(`${repository.gitDir}/`);
   return {
-    // Resolve "auto" in the whole file: git's own lines may stand only below the scissors line.
-    comment: markOf(text, settings.comment),
+    comment: settings.comment,
     cleanup: cleanupOf(settings.cleanup),
-    encoding: settings.encoding,
     operation: isGits ? operationOf(repository) : undefined,
     ...parents,
   };

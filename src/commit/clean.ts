@@ -16,13 +16,11 @@ export interface CleanMessage {
 }
 
 /** The settings by which git cleans a message up, as a pattern of their names. */
-export const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup|i18n\\.commitencoding)$';
+export const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup)$';
 
 const DEFAULT_COMMENT = '#';
 const DASHES = '-'.repeat(24);
 const SCISSORS = ` ${DASHES} >8 ${DASHES}`;
-/** Those that git tries for `core.commentChar=auto`. */
-const AUTO = '#;@!$%^&|:';
 const HEADING_LIKE = /^## +(What|Why|Memory|Backtrace)$/;
 
 /**
@@ -39,7 +37,6 @@ export function aboveScissors(file: Buffer, comment = DEFAULT_COMMENT): Buffer {
 export function cleanMessage(text: string, cleanup: Cleanup, comment = DEFAULT_COMMENT): CleanMessage {
   if (cleanup === 'verbatim') return asItStands(text);
   const message = { lines: [] as string[], numbers: [] as number[], dropped: [] as CleanMessage['dropped'] };
-  const mark = markOf(text, comment);
   let blanks = 0;
   // By hand: what 5 MB of line feeds leave need not be held.
   for (let start = 0, number = 1; start < text.length; number++) {
@@ -47,7 +44,7 @@ export function cleanMessage(text: string, cleanup: Cleanup, comment = DEFAULT_C
     const end = feed < 0 ? text.length : feed;
     const line = withoutEnd(text, start, end);
     start = end + 1;
-    if (cleanup === 'strip' && line.startsWith(mark)) {
+    if (cleanup === 'strip' && line.startsWith(comment)) {
       if (HEADING_LIKE.test(line)) message.dropped.push({ line: number, text: line });
     } else if (line === '') blanks++;
     else {
@@ -73,13 +70,8 @@ function asItStands(text: string): CleanMessage {
 
 /** Whether git would keep other lines with an editor than without. */
 export function hasComments(text: string, comment = DEFAULT_COMMENT): boolean {
-  const mark = markOf(text, comment);
-  return text.startsWith(mark) || text.includes(`\n${mark}`);
+  return text.startsWith(comment) || text.includes(`\n${comment}`);
 }
-
-/** What git's remarks begin with. */
-export const markOf = (text: string, comment = DEFAULT_COMMENT): string =>
-  comment === 'auto' ? guessComment(text) : comment;
 
 function keep(
   { lines, numbers }: { lines: string[]; numbers: number[] },
@@ -99,15 +91,6 @@ function withoutEnd(text: string, start: number, end: number): string {
 
 const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0d;
 
-/** Git wrote its remarks at the end, with a character that begins no line of the message it had. */
-function guessComment(text: string): string {
-  const cut = text.indexOf(SCISSORS);
-  const before = cut > 0 ? (text[cut - 1] as string) : '';
-  if (before !== '' && AUTO.includes(before)) return before;
-  const last = text.slice(text.trimEnd().lastIndexOf('\n') + 1)[0] ?? '';
-  return last !== '' && AUTO.includes(last) ? last : DEFAULT_COMMENT;
-}
-
 /** The whole text of a cleaned message. */
 export const textOf = ({ lines }: CleanMessage): string => `${lines.join('\n')}\n`;
 
@@ -116,8 +99,7 @@ export const textOf = ({ lines }: CleanMessage): string => `${lines.join('\n')}\
  * forge, and git keeps them whatever its clean-up is.
  */
 export function protectHeadings(text: string, comment = DEFAULT_COMMENT): string {
-  const mark = markOf(text, comment);
-  if (!'##'.startsWith(mark)) return text;
+  if (!'##'.startsWith(comment)) return text;
   return text.replace(/^##(?= +(?:What|Why|Memory|Backtrace)[ \t]*\r?$)/gm, ' ##');
 }
 

@@ -63,14 +63,12 @@ function parseMessage(bytes: Buffer): StoredMessage {
 interface MessageSettings {
   comment?: string;
   cleanup?: string;
-  encoding?: string;
 }
 
 const NAMES: Record<string, keyof MessageSettings> = {
   'core.commentchar': 'comment',
   'core.commentstring': 'comment',
   'commit.cleanup': 'cleanup',
-  'i18n.commitencoding': 'encoding',
 };
 
 /** `env`: of the git that runs a hook, which may have settings of its own (`git -c core.commentChar=…`). */
@@ -87,13 +85,13 @@ export async function readMessageSettings(git: Git, env: NodeJS.ProcessEnv = {})
   return settingsIn(stdout.split('\0'), '\n');
 }
 
-/** Names and values; the last one of a name counts. */
+/** The last value of a name counts. The comment character `auto` is taken for git's default. */
 function settingsIn(entries: readonly string[], between: string): MessageSettings {
   const settings: MessageSettings = {};
   for (const entry of entries.filter(Boolean)) {
     const [key = '', ...value] = entry.split(between);
     const name = NAMES[key];
-    if (name) settings[name] = value.join(between);
+    if (name && value[0] !== 'auto') settings[name] = value.join(between);
   }
   return settings;
 }

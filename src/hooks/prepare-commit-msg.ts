@@ -1,5 +1,5 @@
 import { checkMessage } from '../commit/check-message.js';
-import { aboveScissors, cleanupOf, markOf, protectHeadings } from '../commit/clean.js';
+import { aboveScissors, cleanupOf, protectHeadings } from '../commit/clean.js';
 import { composeMessage } from '../commit/compose.js';
 import { operationOf, readMessageSettings } from '../commit/git-messages.js';
 import { formatCommitMessage } from '../commit/message.js';
@@ -16,7 +16,7 @@ const REMARK =
 
 /**
  * The `prepare-commit-msg` hook: what `forge commit` would write, in front of git's remarks, where nothing stands yet. False
- * where it is left as it is: a text of somebody's, another encoding, no `.forge/`.
+ * where it is left as it is: a text of somebody's, no `.forge/`.
  */
 export async function prepareMessage(from: string, world: World, path: string): Promise<boolean> {
   const found = findForge(from);
@@ -25,11 +25,10 @@ export async function prepareMessage(from: string, world: World, path: string): 
   const file = readGitFile(from, path);
   const git = gitIn(repository.root, world.env);
   const settings = await readMessageSettings(git, world.env);
-  const { encoding = 'utf-8' } = settings;
-  const comment = markOf(file.bytes.toString('latin1'), settings.comment);
+  const { comment = '#' } = settings;
   const message = aboveScissors(file.bytes, comment);
   const isEmpty = checkMessage(message, makeRules(), { comment, cleanup: 'strip' }).empty;
-  if (!isEmpty || !/^utf-?8$/i.test(encoding)) return false;
+  if (!isEmpty) return false;
   const draft = await draftOf(contextAt(root, repository, world, true), inHook(git, world.env));
   const before = file.bytes.toString('utf8');
   // Where git keeps lines with its comment character, headings are safe, and a remark would be stored.

@@ -4,7 +4,6 @@ import {
   type Cleanup,
   cleanMessage,
   cleanupOf,
-  markOf,
   protectHeadings,
   textOf,
 } from '../../src/commit/clean.js';
@@ -79,15 +78,6 @@ describe('a message as git stores it', () => {
     const stored = Buffer.from(commit, 'base64').toString('latin1');
     const cut = aboveScissors(Buffer.from(text, 'latin1'), comment).toString('latin1');
     expect(cut).toBe(stored.slice(stored.indexOf('\n\n') + 2));
-  });
-
-  it('GIT-01 core.commentChar=auto: the character of what git wrote below', () => {
-    expect(clean('one\n\n## What\n; Please enter\n;\n', 'strip', 'auto')).toBe('one\n\n## What\n');
-    expect(markOf(`one\n## What\n; ${SCISSORS}\nx\n`, 'auto')).toBe(';');
-    expect(clean('one\n\n## What\n- x\n', 'strip', 'auto')).toBe('one\n\n- x\n');
-    expect(clean('', 'strip', 'auto')).toBe('\n');
-    // No such character: not git's line.
-    expect(markOf(`one\n\nx ${SCISSORS}\nxy\n`, 'auto')).toBe('#');
   });
 
   it('GIT-01 a comment mark of several characters is one', () => {

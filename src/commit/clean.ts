@@ -15,9 +15,6 @@ export interface CleanMessage {
   dropped: { line: number; text: string }[];
 }
 
-/** The settings by which git cleans a message up, as a pattern of their names. */
-export const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup)$';
-
 const DEFAULT_COMMENT = '#';
 const DASHES = '-'.repeat(24);
 const SCISSORS = ` ${DASHES} >8 ${DASHES}`;

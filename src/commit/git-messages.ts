@@ -5,7 +5,6 @@ import { oneLine } from '../core/text.js';
 import { type Git, type GitStream, gitError, isNoRange } from '../git/client.js';
 import { Cutter } from '../git/cutter.js';
 import type { Repository } from '../git/repository.js';
-import { MESSAGE_SETTINGS } from './clean.js';
 import { type Circumstances, type People, STATE_FILES } from './exempt.js';
 
 /** A commit of a range, as it is stored. */
@@ -59,6 +58,9 @@ function parseMessage(bytes: Buffer): StoredMessage {
   return { hash, parents, people, message: bytes.subarray(end + 1) };
 }
 
+/** The settings by which git cleans a message up. */
+const MESSAGE_SETTINGS = '^(core\\.comment(char|string)|commit\\.cleanup)$';
+
 /** How git reads the message files of this repository. */
 interface MessageSettings {
   comment?: string;
@@ -73,25 +75,18 @@ const NAMES: Record<string, keyof MessageSettings> = {
 
 /** `env`: of the git that runs a hook, which may have settings of its own (`git -c core.commentChar=…`). */
 export async function readMessageSettings(git: Git, env: NodeJS.ProcessEnv = {}): Promise<MessageSettings> {
-  // The hook's script has asked already, a line each.
-  if (env.FORGE_SHIM === '1' && env.FORGE_MESSAGE_SETTINGS !== undefined)
-    return settingsIn(env.FORGE_MESSAGE_SETTINGS.split('\n'), ' ');
   const own = Object.entries(env).filter(([key]) =>
     /^GIT_CONFIG_(PARAMETERS|COUNT|KEY_\d+|VALUE_\d+)$/.test(key),
   );
   const { stdout } = await git(['config', '-z', '--get-regexp', MESSAGE_SETTINGS], {
     env: Object.fromEntries(own) as Record<string, string>,
   });
-  return settingsIn(stdout.split('\0'), '\n');
-}
-
-/** The last value of a name counts. The comment character `auto` is taken for git's default. */
-function settingsIn(entries: readonly string[], between: string): MessageSettings {
   const settings: MessageSettings = {};
-  for (const entry of entries.filter(Boolean)) {
-    const [key = '', ...value] = entry.split(between);
+  for (const entry of stdout.split('\0').filter(Boolean)) {
+    const [key = '', ...value] = entry.split('\n');
     const name = NAMES[key];
-    if (name && value[0] !== 'auto') settings[name] = value.join(between);
+    // The comment character `auto` is taken for git's default.
+    if (name && value[0] !== 'auto') settings[name] = value.join('\n');
   }
   return settings;
 }

@@ -1,4 +1,3 @@
-import { MESSAGE_SETTINGS } from '../commit/clean.js';
 /** The hooks of git that forge answers. */
 export const GIT_HOOKS = ['commit-msg', 'post-checkout', 'post-commit', 'post-merge', 'pre-push'] as const;
 /** Installed on request alone: who closes an editor to give up would commit what it filled in. */
@@ -144,12 +143,7 @@ forge_derive() {
 
 forge_aim=checked
 case $forge_hook in
-  commit-msg)
-    # Git is started from here in a fraction of what it takes Node, which asks by itself where this is not set.
-    FORGE_MESSAGE_SETTINGS=$(git config --get-regexp '${MESSAGE_SETTINGS}' 2>/dev/null)
-    case $? in 0 | 1) export FORGE_MESSAGE_SETTINGS ;; *) unset FORGE_MESSAGE_SETTINGS ;; esac
-    forge_check "$@"
-    ;;
+  commit-msg) forge_check "$@" ;;
   pre-push)
     # When remotes have it all, which git answers in a fraction of what Node takes, there is nothing to check.
     [ -t 0 ] && exit 0

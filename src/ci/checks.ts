@@ -151,12 +151,11 @@ export async function lookAtFeatures(context: Context, run: boolean, watch: Veri
   const claims = passing.flatMap((feature) => claimOf(context, feature));
   const detail = `${passing.length} of ${plural(features.length, 'feature')} passing`;
   if (!run) return looked(detail, claims);
-  const runs = new TestRuns(context, watch);
-  for (const feature of passing) await runs.add(feature);
-  const findings = [...claims, ...runs.findings, ...runs.refusal()];
-  // Only where nothing else is wrong: who may not run it has shown nothing against it.
-  const isRefused = claims.length === 0 && runs.findings.length === 0;
-  return looked(`${detail}, the tests of ${runs.shown} run`, findings, isRefused ? 'refused' : 'findings');
+  const { findings, refusal, shown } = await runPassing(context, passing, watch);
+  // Only where nothing else is wrong: a test that may not run has shown nothing against its feature.
+  const isRefused = claims.length === 0 && findings.length === 0;
+  const all = [...claims, ...findings, ...refusal];
+  return looked(`${detail}, the tests of ${shown} run`, all, isRefused ? 'refused' : 'findings');
 }
 
 const placeOf = (context: Context, { id }: Feature): Pick<CiFinding, 'file' | 'line'> =>
@@ -168,69 +167,55 @@ function claimOf(context: Context, feature: Feature): CiFinding[] {
   return [{ message, fix: `forge feature verify ${feature.id}`, ...placeOf(context, feature) }];
 }
 
-/** Features that name the same tests share one run. */
-class TestRuns {
-  readonly findings: CiFinding[] = [];
-  shown = 0;
-  private readonly refused: string[] = [];
-  /** Of everything that would run. */
-  private readonly commands: string[] = [];
-  private readonly known = new Map<string, ProcessRun | undefined>();
-
-  constructor(
-    private readonly context: Context,
-    private readonly watch: VerifyWatch,
-  ) {}
-
-  async add(feature: Feature): Promise<void> {
-    const commands = presentCommands(this.context, feature);
-    if (commands?.length === 0) return;
+/** Runs the tests of passing features that are trusted. Features that name the same tests share one run. */
+async function runPassing(context: Context, passing: readonly Feature[], watch: VerifyWatch) {
+  const findings: CiFinding[] = [];
+  const wanted: string[] = [];
+  const refused: string[] = [];
+  const known = new Map<string, ProcessRun | undefined>();
+  let shown = 0;
+  for (const feature of passing) {
+    const commands = presentCommands(context, feature);
+    if (commands?.length === 0) continue;
+    const place = placeOf(context, feature);
     if (commands === null) {
       const message = `${feature.id}: a test of it is no command`;
-      this.findings.push({ message, fix: fixFor(feature), ...placeOf(this.context, feature) });
-      return;
+      findings.push({ message, fix: `forge feature show ${feature.id}`, ...place });
+      continue;
     }
-    this.commands.push(...commands);
-    if (!this.mayRun(feature, commands)) return;
+    wanted.push(...commands);
+    if (!isTrusted(context, commands)) {
+      refused.push(feature.id);
+      continue;
+    }
     const key = JSON.stringify(commands);
-    if (!this.known.has(key))
-      this.known.set(
-        key,
-        (await runTests(this.context, feature, commands.map(splitCommand), this.watch)).at(-1),
-      );
-    this.shown++;
-    const last = this.known.get(key);
-    if (last && last.exit_code !== 0)
-      this.findings.push({ ...failureOf(feature, last), ...placeOf(this.context, feature) });
+    const last =
+      known.get(key) ?? (await runTests(context, feature, commands.map(splitCommand), watch)).at(-1);
+    known.set(key, last);
+    shown++;
+    if (last && last.exit_code !== 0) findings.push({ ...failureOf(feature, last), ...place });
   }
+  return { findings, shown, refusal: refused.length > 0 ? [refusalOf(context, refused, wanted)] : [] };
+}
 
-  private mayRun(feature: Feature, commands: readonly string[]): boolean {
-    try {
-      requireTrust(this.context, commands);
-      return true;
-    } catch (error) {
-      if (!(error instanceof ForgeError) || error.kind !== 'refused') throw error;
-      this.refused.push(feature.id);
-      return false;
-    }
-  }
-
-  /** One value for everything that this run would execute. Other features do not change it. */
-  refusal(): CiFinding[] {
-    const { refused } = this;
-    if (refused.length === 0) return [];
-    const named = refused.length > 5 ? [...refused.slice(0, 5), '…'] : refused;
-    const value = trustValueOf(this.context, this.commands);
-    return [
-      {
-        message: `the tests of ${plural(refused.length, 'feature')} are not approved here, and were not run: ${named.join(', ')}`,
-        fix: `FORGE_TRUST=${value}   (a variable of the pipeline that no commit can change; read first: forge trust --show)`,
-      },
-    ];
+function isTrusted(context: Context, commands: readonly string[]): boolean {
+  try {
+    requireTrust(context, commands);
+    return true;
+  } catch (error) {
+    if (error instanceof ForgeError && error.kind === 'refused') return false;
+    throw error;
   }
 }
 
-const fixFor = ({ id }: Feature): string => `forge feature show ${id}`;
+/** One value for everything that this run would execute. Other features do not change it. */
+function refusalOf(context: Context, refused: readonly string[], wanted: readonly string[]): CiFinding {
+  const named = refused.length > 5 ? [...refused.slice(0, 5), '…'] : refused;
+  return {
+    message: `the tests of ${plural(refused.length, 'feature')} are not approved here, and were not run: ${named.join(', ')}`,
+    fix: `FORGE_TRUST=${trustValueOf(context, wanted)}   (a variable of the pipeline that no commit can change; read first: forge trust --show)`,
+  };
+}
 
 const failureOf = (feature: Feature, run: ProcessRun): CiFinding => ({
   message: `${feature.id} is marked passing and fails now: ${formatArgv(run.argv)}: ${whyTestFailed(run)}`,

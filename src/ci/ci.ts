@@ -120,7 +120,7 @@ async function faultOf(context: Context, thrown: unknown, signal?: AbortSignal):
 const stopped = (): Error =>
   new ForgeError('interrupted', 'interrupted', 'Interrupted; not everything was looked at.');
 
-/** No file of a pipeline's belongs where memory and git are kept, whoever names it. */
+/** Refuse to overwrite files of memory or of git. */
 function checkPlace({ layout, repository }: Context, path: string): void {
   const kept = [layout.dir, repository?.gitDir, repository?.commonDir];
   if (kept.every((folder) => folder === undefined || !`${path}${sep}`.startsWith(folder + sep))) return;

@@ -35,7 +35,7 @@ async function run(call: Call): Promise<CiReport | Template> {
     // Each as soon as it is known: a pipeline may take long, and may be cut off.
     onCheck: (check) => {
       bar.end();
-      if (!call.flags.json) call.print(formatCheck(check, form, call.world.now().getTime()));
+      if (!call.flags.json) call.print(formatCheck(check, form));
     },
     onStart: (id, line) => call.say(defuse(`${oneLine(id)}: ${oneLine(line)}`)),
     signal: call.signal,

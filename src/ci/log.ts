@@ -19,7 +19,7 @@ export const defuse = (line: string): string =>
   line.replace(/##(?=[\w.-]*\[)/g, '# #').replace(/^(\s*):(?=:)/, '$1: ');
 
 /** Where it is: `1a2b3c4d5e src/app.js:3`. */
-export const placeOf = ({ file, line, commit }: CiFinding): string =>
+const placeOf = ({ file, line, commit }: CiFinding): string =>
   [
     commit?.slice(0, 10) ?? '',
     file === undefined ? '' : `${oneLine(file)}${line === undefined ? '' : `:${line}`}`,
@@ -28,7 +28,7 @@ export const placeOf = ({ file, line, commit }: CiFinding): string =>
     .join(' ');
 
 /** A finding as lines without indentation. */
-export function sayFinding(finding: CiFinding): string[] {
+function sayFinding(finding: CiFinding): string[] {
   const where = placeOf(finding);
   const output = (finding.output ?? '').split('\n').filter((line) => line.trim() !== '');
   return [
@@ -38,8 +38,8 @@ export function sayFinding(finding: CiFinding): string[] {
   ];
 }
 
-/** A check as lines of a log; in the form that the system takes for annotations, where it has one. `now`: in ms. */
-export function formatCheck(check: CiCheck, format: CiFormat, now: number): string {
+/** A check as lines of a log; for GitHub with its annotations. */
+export function formatCheck(check: CiCheck, format: CiFormat): string {
   const head = `${MARKS[check.state]} ${check.name.padEnd(11)}  ${oneLine(check.detail, MAX_TEXT)}`;
   const shown = check.findings.slice(0, MAX_SHOWN);
   const more = check.findings.length - shown.length;
@@ -47,16 +47,8 @@ export function formatCheck(check: CiCheck, format: CiFormat, now: number): stri
     ...shown.flatMap(sayFinding).map((line) => `    ${line}`),
     ...(more > 0 ? [`    and ${more} more: forge ci --json`] : []),
   ];
-  const [first = '', ...rest] = [head, ...lines].map(defuse);
-  if (format === 'github') return [first, ...rest, ...annotations(check)].join('\n');
-  if (format === 'plain' || rest.length === 0) return [first, ...rest].join('\n');
-  const mark = (word: string): string => sectionMark(word, check.name, now);
-  return [`${mark('start')}${first}`, ...rest, mark('end')].join('\n');
+  return [...[head, ...lines].map(defuse), ...(format === 'github' ? annotations(check) : [])].join('\n');
 }
-
-/** docs.gitlab.com/ci/jobs/job_logs: a section that can be folded. */
-const sectionMark = (word: string, name: string, now: number): string =>
-  `\u001b[0Ksection_${word}:${Math.floor(now / 1000)}:forge_${name}\r\u001b[0K`;
 
 /** The last words. */
 export function formatEnd({ ok, checks, notes }: CiReport): string {

@@ -152,21 +152,21 @@ describe('where it runs', () => {
 
 describe('the log', () => {
   it('GIT-07 is short where all is well, and says what and what to do where it is not', () => {
-    expect(formatCheck(check('commits'), 'github', 0)).toBe('✓ commits      1 commit');
+    expect(formatCheck(check('commits'), 'github')).toBe('✓ commits      1 commit');
     const failed = check(
       'guard',
       looked('3 places', [
         { message: 'a token', fix: 'without it', file: 'a.js', line: 3, commit: SHA, output: 'one\n\ntwo\n' },
       ]),
     );
-    expect(formatCheck(failed, 'plain', 0).split('\n')).toEqual([
+    expect(formatCheck(failed, 'plain').split('\n')).toEqual([
       '✗ guard        3 places',
       '    ababababab a.js:3: a token',
       '      → without it',
       '      | one',
       '      | two',
     ]);
-    expect(formatCheck(failed, 'github', 0).split('\n').at(-1)).toBe(
+    expect(formatCheck(failed, 'github').split('\n').at(-1)).toBe(
       '::error file=a.js,line=3,title=forge guard ababababab::a token%0A→ without it',
     );
     expect(formatEnd(report(failed, check('memory', skipped('no'))))).toBe(
@@ -176,7 +176,7 @@ describe('the log', () => {
 
   it('GIT-07 has the first of very many', () => {
     const many = Array.from({ length: 60 }, (_, i) => ({ message: `m${i}` }));
-    const lines = formatCheck(check('commits', looked('x', many)), 'github', 0).split('\n');
+    const lines = formatCheck(check('commits', looked('x', many)), 'github').split('\n');
     expect(lines).toHaveLength(1 + 50 + 1 + 10);
     expect(lines[51]).toBe('    and 10 more: forge ci --json');
   });
@@ -203,15 +203,12 @@ describe('the log', () => {
   it('GIT-07 nor does any text in any place of it', () => {
     fc.assert(
       fc.property(hostileCheck, fc.constantFrom('github', 'gitlab', 'plain'), (hostileOne, format) => {
-        const said = formatCheck(hostileOne, format, 1000);
+        const said = formatCheck(hostileOne, format);
         const own = format === 'github' ? Math.min(hostileOne.findings.length, 10) : 0;
         const lines = said.split(/\r\n|[\r\n\u0085\u2028\u2029]/);
         expect(lines.filter((line) => line.trimStart().startsWith('::')).length).toBe(own);
         expect(said).not.toMatch(/##[\w.-]*\[/);
-        expect(said.replaceAll('\u001b[0K', '')).not.toContain('\u001b');
-        expect(lines.filter((line) => line.includes('section_')).length).toBe(
-          format === 'gitlab' && hostileOne.findings.length > 0 ? 2 : 0,
-        );
+        expect(said).not.toContain('\u001b');
       }),
       { numRuns: 500 },
     );

@@ -7,20 +7,21 @@ import { checkText } from '../core/text.js';
 import { type Git, type UserGit, userGit } from '../git/client.js';
 import { openEditor } from '../git/editor.js';
 import { commitAt, type HeadCommit, readHead } from '../git/read.js';
+import { knownRemote, ORIGIN } from '../git/remote.js';
 import type { Repository } from '../git/repository.js';
 import { readStagedFiles } from '../git/status.js';
 import { loadGuard, refuseFound } from '../guard/guard.js';
 import { keepLearnings, listKnowledge } from '../knowledge/knowledge.js';
-import { type Context, isBuilding, timestamp } from '../project/project.js';
+import { type Context, isBuilding, mainBranch, timestamp } from '../project/project.js';
 import { showFocus } from '../session/focus.js';
 import { rulesHere } from './check.js';
 import { checkMessage } from './check-message.js';
 import { cleanMessage, textOf } from './clean.js';
-import { amendMessage, composeMessage } from './compose.js';
+import { amendMessage, composeMessage, gatherMessages } from './compose.js';
 import { operationOf } from './git-messages.js';
 import { keepGitState } from './git-state.js';
 import { type CommitMessage, formatCommitMessage } from './message.js';
-import { knownWork, type Place } from './work.js';
+import { branchMessages, knownWork, type Place } from './work.js';
 
 const CommitInput = z.strictObject({
   title: z.optional(z.string()),
@@ -75,6 +76,38 @@ async function draftAmended(
   const isRoot = (await commitAt(place.git, parent)) === null;
   const files = await readStagedFiles(place.git, place.all, isRoot ? 'HEAD' : parent);
   return amendMessage(input, await knownWork(context, { ...place, files, parent }), last.message);
+}
+
+export interface CommitTemplate {
+  text: string;
+}
+
+/** GIT-02: a message, or with `pullRequest` a description, with what is known filled in and the rest left open. */
+export async function commitTemplate(
+  context: Context,
+  { pullRequest = false }: { pullRequest?: boolean } = {},
+): Promise<CommitTemplate> {
+  const { repository, git } = requireRepository(context);
+  const files = await readStagedFiles(git, false);
+  const work = await knownWork(context, { root: repository.root, git, files, all: false });
+  const draft = composeMessage({}, work);
+  if (!pullRequest) return { text: formatCommitMessage(draft) };
+  const base = await mainBranch(context);
+  const commits =
+    base === null || draft.backtrace.parent === 'none' ? [] : await messagesSince({ repository, git }, base);
+  return { text: formatCommitMessage(gatherMessages(draft, commits)) };
+}
+
+/** What is on the server comes first: that is what the pull request is against. */
+async function messagesSince(
+  { repository, git }: { repository: Repository; git: Git },
+  base: string,
+): Promise<string[]> {
+  const remote = (await knownRemote(repository, git)) ?? ORIGIN;
+  for (const name of [`refs/remotes/${remote}/${base}`, `refs/heads/${base}`])
+    if ((await git(['rev-parse', '-q', '--verify', `${name}^{commit}`])).code === 0)
+      return branchMessages(git, name);
+  return [];
 }
 
 /**

@@ -149,7 +149,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
     commit: {
       draft: bind(() => import('../commit/commit.js'), 'draftCommit', 'reads'),
       make: bind(() => import('../commit/commit.js'), 'makeCommit'),
-      template: bind(() => import('../commit/template.js'), 'commitTemplate', 'reads'),
+      template: bind(() => import('../commit/commit.js'), 'commitTemplate', 'reads'),
     },
     /** Git's hooks (GIT-03). They are no part of memory, so a halt does not keep them. */
     hooks: {

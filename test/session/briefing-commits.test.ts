@@ -1,5 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+
 import { describe, expect, it } from 'vitest';
 import { forgeJson } from '../support/forge.js';
 import { makeRepository, type Project } from '../support/project.js';

@@ -1,4 +1,3 @@
-
 import { describe, expect, it } from 'vitest';
 import { forgeJson } from '../support/forge.js';
 import { makeRepository, type Project } from '../support/project.js';

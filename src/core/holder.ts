@@ -22,7 +22,12 @@ export const ForgeProcess = identityFrom(1);
 export const CommandProcess = identityFrom(2);
 
 /** Who holds a session: the agent that a hook names, else the parent of the forge that started it. */
-export const Holder = z.looseObject({ ...ProcessIdentity.shape, agent: z.optional(z.string()) });
+export const Holder = z.looseObject({
+  ...ProcessIdentity.shape,
+  agent: z.optional(z.string()),
+  /** A person typed it. */
+  terminal: z.optional(z.literal(true)),
+});
 export type Holder = z.infer<typeof Holder>;
 
 export type Liveness = 'alive' | 'gone' | 'unknown';
@@ -69,14 +74,19 @@ export function judgeHolder(question: HolderQuestion): Verdict {
   // A boot that the system does not tell is no other boot.
   if (holder.boot !== null && now.boot !== null && holder.boot !== now.boot)
     return { state: 'interrupted', why: 'the machine was restarted since' };
-  if (question.liveness === 'alive') return { state: 'held', why: `process ${holder.pid} is running` };
+  // Another terminal of the same person.
+  if (question.liveness === 'alive')
+    return holder.terminal && me.terminal
+      ? { state: 'same' }
+      : { state: 'held', why: `process ${holder.pid} is running` };
+  if (question.liveness === 'gone') return { state: 'interrupted', why: `process ${holder.pid} is gone` };
   const silent = silenceSeconds(question);
   if (silent >= question.silenceMinutes * 60)
-    return { state: 'interrupted', why: `process ${holder.pid} is gone` };
+    return { state: 'interrupted', why: `nothing was heard from process ${holder.pid}` };
   const minutes = Math.max(0, Math.floor(silent / 60));
   return {
     state: 'held',
-    why: `process ${holder.pid} is gone, but forge was used here ${minutes === 0 ? 'less than a minute' : `${minutes} min`} ago`,
+    why: `process ${holder.pid} cannot be seen from here, and forge was used ${minutes === 0 ? 'less than a minute' : `${minutes} min`} ago`,
   };
 }
 

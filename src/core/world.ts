@@ -29,7 +29,7 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
     terminal: terminal && agentMark(env) === null,
     isAgent: agentMark(env) !== null,
     self,
-    holder: parent,
+    holder: () => ({ ...parent(), ...(terminal && agentMark(env) === null ? { terminal: true } : {}) }),
     liveness,
     agent: agentProcess,
     isBelow,

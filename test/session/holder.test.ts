@@ -8,6 +8,8 @@ const foreign: Holder = { ...other, host: 'server', boot: 'boot-9' };
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const MINUTE = 60_000;
 
+const typed = { terminal: true } as const;
+
 /** `other` is gone and was last active `minutes` ago, unless something else is said. */
 const ask = (change: Partial<HolderQuestion>, minutes = 60): HolderQuestion => ({
   holder: other,
@@ -45,26 +47,31 @@ describe('who holds the session', () => {
       ask({ holder: { ...other, agent: 'a1' }, liveness: 'alive' }),
       'held',
     ],
+    [
+      'another terminal of the same person',
+      ask({ holder: { ...other, ...typed }, me: { ...me, ...typed }, liveness: 'alive' }),
+      'same',
+    ],
+    [
+      'a person at a terminal, asked by an agent',
+      ask({ holder: { ...other, ...typed }, liveness: 'alive' }),
+      'held',
+    ],
     ['another process, alive', ask({ liveness: 'alive' }), 'held', 'process 200 is running'],
     ['another process, alive and silent for a week', ask({ liveness: 'alive' }, 10_080), 'held'],
     ['gone and silent', ask({}), 'interrupted', 'process 200 is gone'],
-    ['gone and silent for just as long as is set', ask({}, 10), 'interrupted'],
+    ['gone, and forge was used just now', ask({}, 0), 'interrupted', 'process 200 is gone'],
+    ['unseen and silent for just as long as is set', ask({ liveness: 'unknown' }, 10), 'interrupted'],
     [
-      'gone, and forge was used a while ago',
-      ask({}, 9),
+      'unseen, and forge was used a while ago',
+      ask({ liveness: 'unknown' }, 9),
       'held',
-      'process 200 is gone, but forge was used here 9 min ago',
+      'process 200 cannot be seen from here, and forge was used 9 min ago',
     ],
+    ['unseen, and nothing is known of its use', ask({ liveness: 'unknown', activity: null }), 'interrupted'],
     [
-      'gone, and forge was used just now',
-      ask({}, 0),
-      'held',
-      'process 200 is gone, but forge was used here less than a minute ago',
-    ],
-    ['gone, and nothing is known of its use', ask({ activity: null }), 'interrupted'],
-    [
-      'gone, and forge was used before the restart only',
-      ask({ activity: { boot: 'boot-0', uptime: 99_999, at: NOON } }),
+      'unseen, and forge was used before the restart only',
+      ask({ liveness: 'unknown', activity: { boot: 'boot-0', uptime: 99_999, at: NOON } }),
       'interrupted',
     ],
     [
@@ -127,11 +134,11 @@ describe('who holds the session', () => {
   });
 
   it('SES-07 keeps to the minutes that are set', () => {
-    expect(judgeHolder(ask({ silenceMinutes: 90 })).state).toBe('held');
+    expect(judgeHolder(ask({ liveness: 'unknown', silenceMinutes: 90 })).state).toBe('held');
     expect(judgeHolder(ask({ holder: foreign, liveness: 'unknown', unknownHostMinutes: 90 })).state).toBe(
       'held',
     );
-    expect(judgeHolder(ask({ silenceMinutes: 1 }, 1)).state).toBe('interrupted');
+    expect(judgeHolder(ask({ liveness: 'unknown', silenceMinutes: 1 }, 1)).state).toBe('interrupted');
   });
 
   it('B-67 B-69 is not moved by a wall clock that jumps, on the same host', () => {

@@ -106,9 +106,8 @@ describe('two agents in one worktree', () => {
 });
 
 describe('a holder that is gone', () => {
-  it('SES-07 is waited for as long as the setting says, with the reason; then interrupted, offered and resumed', async () => {
+  it('SES-07 is interrupted at the next start, with the reason; offered and resumed', async () => {
     const project = makeForgeRepository();
-    typed(project, ['config', 'set', 'session.silence_minutes', '1']);
     const ada = new Agent(project);
     const { session } = await ada.json<Started>('session', 'start', '--goal', 'Port the parser');
     await ada.run('focus', 'set', '--file', 'src/parser.js');
@@ -117,13 +116,6 @@ describe('a holder that is gone', () => {
     await ada.kill();
     const bob = new Agent(project);
 
-    const refused = await bob.error('session', 'start');
-    expect(refused).toMatchObject({ exitCode: 3, code: 'session.held' });
-    expect(refused.message).toMatch(new RegExp(`process ${ada.pid} is gone, but forge was used here .* ago`));
-    letPass(project, 55);
-    expect((await bob.error('session', 'start')).code).toBe('session.held');
-
-    letPass(project, 10);
     const next = await bob.run('session', 'start');
     expect(next.exitCode).toBe(0);
     expect(next.stderr).toContain(`Session ${session.id} was interrupted (process ${ada.pid} is gone)`);

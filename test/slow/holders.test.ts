@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Agent, type Listed, type Started } from '../support/e2e-agents.js';
 import type { Project } from '../support/project.js';
-import { makeForgeRepository, typed } from '../support/typed.js';
+import { makeForgeRepository } from '../support/typed.js';
 
 const SESSION = '.forge/memory/short-term/session.json';
 const PROGRESS = '.forge/memory/short-term/progress.txt';

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { forgeJson } from '../../support/forge.js';
@@ -216,6 +216,7 @@ export async function openDesk(
     project.git('commit', '-qm', 'Install forge');
   }
   const home = makeFolder('home-');
+  copyFileSync(join(process.env.HOME ?? '', '.gitconfig'), join(home, '.gitconfig'));
   let script: Script = () => ({ text: 'Nothing to do.' });
   let turn = 0;
   const model = await startModel((asked) => script(asked, ++turn));

@@ -60,8 +60,13 @@ export interface Agent {
   instructions: Paths<null>;
   /** The JSON that its file of hooks (of a plugin: its settings) begins with when it is new. */
   beginning?: object;
+  /**
+   * Lets the agent use forge's everyday tools without asking each time: entries of a list in the file of hooks, or more
+   * settings of the server. Null where the agent asks for nothing, or has no such setting in a file.
+   */
+  allow: { at: readonly string[]; items: readonly string[] } | { server: object } | null;
   /** Steps that a person has to do, such as a review or an approval. One line each, with the command to type. */
-  wants(command: string, isUser: boolean): string[];
+  wants(command: string, isUser: boolean, isAllowed: boolean): string[];
 }
 
 /** Names in the order of MOMENTS, by the word that `forge hook` takes. */
@@ -102,6 +107,19 @@ const commandGroup = (matcher: string) => (line: string, _word: string, moment: 
 const SERVERS = ['mcpServers', 'forge'];
 const plainServer = (command: string, args: readonly string[]) => ({ command, args });
 
+/** What a person can do about an agent's questions. */
+const asks = (name: string, isUser: boolean): string =>
+  `it asks before it uses one of forge's tools; to let it use the everyday ones: forge agent install ${name}${isUser ? ' --user' : ''} --allow`;
+
+/** What an agent does all day. Each of them writes to the session alone, and none runs a command. */
+const EVERYDAY = [
+  'briefing',
+  'session_working_memory_update',
+  'session_note_promote',
+  'progress_add',
+  'focus_set',
+];
+
 /** Claude Code: code.claude.com/docs/en/hooks */
 const claude: Agent = {
   name: 'claude',
@@ -128,10 +146,12 @@ const claude: Agent = {
     value: (command, args) => ({ type: 'stdio', command, args }),
   },
   instructions: { project: 'CLAUDE.md', user: '.claude/CLAUDE.md' },
-  wants: (command, isUser) => [
+  allow: { at: ['permissions', 'allow'], items: EVERYDAY.map((tool) => `mcp__forge__${tool}`) },
+  wants: (command, isUser, isAllowed) => [
     isUser
       ? `the MCP server, once: claude mcp add --scope user forge -- ${command} mcp`
       : 'at the next start Claude Code asks once whether to use the MCP server of .mcp.json',
+    ...(isAllowed ? [] : [asks('claude', isUser)]),
   ],
 };
 
@@ -150,6 +170,8 @@ const codex: Agent = {
   },
   server: { file: same('.codex/config.toml'), at: 'mcp_servers.forge', value: plainServer },
   instructions: { project: 'AGENTS.md', user: '.codex/AGENTS.md' },
+  // It runs tools whose annotations say that they delete nothing and use no network.
+  allow: null,
   wants: (_, isUser) => [
     'in Codex type /hooks, and trust the new ones: until then, and after each change, it skips them without a word',
     ...(isUser
@@ -186,13 +208,15 @@ const gemini: Agent = {
   },
   server: { file: same('.gemini/settings.json'), at: SERVERS, value: plainServer },
   instructions: { project: 'GEMINI.md', user: '.gemini/GEMINI.md' },
-  wants: (_, isUser) => [
+  allow: { server: { trust: true } },
+  wants: (_, isUser, isAllowed) => [
     ...(isUser
       ? []
       : [
           'at the next start, and after each change, Gemini CLI warns of hooks of the project named forge-…: these are they, and they run',
         ]),
     'Gemini CLI runs hooks and MCP servers only in folders that it trusts: /permissions',
+    ...(isAllowed ? [] : [asks('gemini', isUser)]),
   ],
 };
 
@@ -226,6 +250,7 @@ const cursor: Agent = {
   server: { file: same('.cursor/mcp.json'), at: SERVERS, value: claude.server.value },
   // Instructions for every project are kept in Cursor's settings, not in a file.
   instructions: { project: 'AGENTS.md', user: null },
+  allow: null,
   beginning: { version: 1 },
   wants: () => ['Cursor starts the MCP server once you have enabled it: Cursor Settings, Tools & MCP, forge'],
 };
@@ -251,6 +276,7 @@ const opencode: Agent = {
     value: (program, args) => ({ type: 'local', command: [program, ...args], enabled: true }),
   },
   instructions: { project: 'AGENTS.md', user: '.config/opencode/AGENTS.md' },
+  allow: null,
   beginning: { $schema: 'https://opencode.ai/config.json' },
   wants: () => ['opencode that is running loads the plugin at its next start'],
 };
@@ -290,14 +316,17 @@ const copilot: Agent = {
     value: (command, args) => ({ type: 'local', command, args, tools: ['*'] }),
   },
   instructions: { project: 'AGENTS.md', user: '.copilot/copilot-instructions.md' },
+  allow: null,
   beginning: { version: 1 },
-  wants: (_, isUser) =>
-    isUser
+  wants: (_, isUser) => [
+    "copilot -p refuses forge's tools unless it is called with --allow-tool forge; on a screen Copilot asks",
+    ...(isUser
       ? []
       : [
           'Copilot asks once whether you trust this folder, and runs no hook of it before',
           'copilot -p in a folder you have not trusted: --trust-folder (the hooks alone: GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true)',
-        ],
+        ]),
+  ],
 };
 
 export const AGENTS: Readonly<Record<AgentName, Agent>> = {

@@ -2,7 +2,7 @@ import { type Call, type CommandSpec, command, type Group, type OptionSpec } fro
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
 import { homeWiring, type WiringChange, type WiringInput, type WiringStatus } from '../index.js';
-import { AGENT_NAMES } from './agents.js';
+import { AGENT_NAMES, AGENTS, isAgent } from './agents.js';
 
 type WiredFile = WiringStatus['agents'][number]['files'][number];
 
@@ -31,8 +31,18 @@ async function wiringOf({ forge, flags, options, world, say }: Call): Promise<Wi
 }
 
 function inputOf({ options }: Call, agent: string): WiringInput {
-  const { user, instructions, command: words } = options as Omit<WiringInput, 'agent'>;
-  return { agent, user, instructions, command: words };
+  const { user, instructions, allow, command: words } = options as Omit<WiringInput, 'agent'>;
+  return { agent, user, instructions, allow, command: words };
+}
+
+/** Asked once, of a person, where the agent would ask before each tool. */
+async function askAllow(call: Call, agent: string): Promise<boolean | undefined> {
+  if (!call.interactive || call.flags.yes || call.flags.dryRun) return undefined;
+  if (agent !== 'all' && !(isAgent(agent) && AGENTS[agent].allow)) return undefined;
+  const { confirm } = await import('../cli/prompt.js');
+  return confirm(
+    "Let it use forge's everyday tools (briefing, progress, focus, working memory) without asking?",
+  );
 }
 
 const install: CommandSpec<WiringChange> = {
@@ -44,10 +54,18 @@ const install: CommandSpec<WiringChange> = {
   options: [
     USER,
     { flags: '--instructions', help: 'a marked block in CLAUDE.md, AGENTS.md or GEMINI.md as well' },
+    {
+      flags: '--allow',
+      help: "let the agent use forge's everyday tools (briefing, progress, focus, working memory) without asking",
+    },
     COMMAND,
   ],
   writes: true,
-  run: async (call, agent) => (await wiringOf(call)).install(inputOf(call, agent as string)),
+  run: async (call, agent) => {
+    const input = inputOf(call, agent as string);
+    const allow = input.allow ?? (await askAllow(call, agent as string));
+    return (await wiringOf(call)).install({ ...input, allow });
+  },
   render: (value, style) => renderChange(value, style, `${value.agents.join(', ')}: wired already.`),
 };
 

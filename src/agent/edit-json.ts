@@ -7,7 +7,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
-import { type AgentName, runsHook } from './agents.js';
+import { AGENTS, type AgentName, runsHook } from './agents.js';
 import {
   commandsIn,
   type Found,
@@ -23,17 +23,34 @@ type Path = readonly (string | number)[];
 type Plain = Record<string | number, unknown>;
 
 /** Puts hooks at the end of their lists and the server into its object; forge's own entries are replaced. */
-export function putJson(text: string, agent: AgentName, { hooks, server, beginning }: JsonPart): string {
+export function putJson(
+  text: string,
+  agent: AgentName,
+  { hooks, server, allow, beginning }: JsonPart,
+): string {
   const begun = parseSettings(text) ? text : `${text}${JSON.stringify(beginning, null, 2)}\n`;
-  const after = writeHooks(begun, agent, hooks);
+  const wired = writeHooks(begun, agent, hooks);
+  const missing = allow?.items.filter((item) => !listAt(wired, allow.at).includes(item)) ?? [];
+  const after = missing.reduce((now, item) => appendTo(now, allow?.at ?? [], item), wired);
   return server ? putServer(after, server) : after;
 }
 
 /** Removes every hook of forge and its server, with the lists and objects that are empty then. */
 export function dropJson(text: string, agent: AgentName, { server }: JsonPart): string {
   if (!parseSettings(text)) return text;
-  const after = writeHooks(text, agent, {});
+  const after = dropAllowed(writeHooks(text, agent, {}), agent);
   return server && isOwnServer(valueAt(after, server.path)) ? prune(after, server.path) : after;
+}
+
+/** Permissions are forge's by their name, whoever wrote them. */
+function dropAllowed(text: string, agent: AgentName): string {
+  const { allow } = AGENTS[agent];
+  if (!allow || !('items' in allow)) return text;
+  const found = allow.at.reduce<unknown>((box, key) => (box as Plain | undefined)?.[key], readValue(text));
+  if (!Array.isArray(found)) return text;
+  const own = [...found.keys()].filter((index) => allow.items.includes(found[index] as string));
+  const after = own.reverse().reduce((now, index) => removeAt(now, [...allow.at, index]), text);
+  return own.length > 0 ? prune(after, allow.at) : after;
 }
 
 /** What the file holds of each hook and of the server. */
@@ -180,7 +197,7 @@ function insertAt(text: string, path: readonly string[], value: unknown): string
   return checked(text, insertChild(text, node, nested, key), [...above, key], nested);
 }
 
-function appendTo(text: string, path: readonly string[], item: object): string {
+function appendTo(text: string, path: readonly string[], item: object | string): string {
   const { node, missing } = reach(parseSettings(text) as Node, path);
   if (missing.length > 0) return insertAt(text, path, [item]);
   return checked(text, insertChild(text, node, item), [...path, node.children?.length ?? 0], item);

@@ -34,6 +34,8 @@ const Input = z.strictObject({
   user: z.optional(z.boolean()),
   /** The marked block in the agent's file of instructions as well. */
   instructions: z.optional(z.boolean()),
+  /** Permissions for forge's everyday tools as well. */
+  allow: z.optional(z.boolean()),
   /** What starts forge. */
   command: z.optional(z.string()),
 });
@@ -99,11 +101,14 @@ const nameOf = ({ isUser }: Place) => (isUser ? 'home' : 'project');
 
 function change(place: Place, input: WiringInput, isInstall: boolean): WiringChange {
   const agents = agentsNamed(input.agent);
-  const { command, instructions = false } = input;
+  const { command, instructions = false, allow = false } = input;
   if (command !== undefined) checkCommand(command);
-  const files = changeWiring(place, { agents, isInstall, command, instructions });
+  const files = changeWiring(place, { agents, isInstall, command, instructions, allow });
+  const wired = new Map(readManifest(place).agents.map((one) => [one.agent, one]));
   const wants = agents.flatMap((agent) =>
-    AGENTS[agent].wants(command ?? 'forge', place.isUser).map((text) => ({ agent, text })),
+    AGENTS[agent]
+      .wants(command ?? 'forge', place.isUser, allow || wired.get(agent)?.allow === true)
+      .map((text) => ({ agent, text })),
   );
   return { place: nameOf(place), agents, files, wants: isInstall ? wants : [] };
 }
@@ -144,6 +149,7 @@ export interface WiringWish {
   /** Without it, the command that an agent was wired with, or `forge`. */
   command: string | undefined;
   instructions: boolean;
+  allow?: boolean;
 }
 
 /** Plans all files. Only when none of them is refused is anything written. */
@@ -176,6 +182,7 @@ function agentsAfter({ agents }: Manifest, wish: WiringWish): Manifest['agents']
       agent,
       command: wish.command ?? before?.command ?? 'forge',
       instructions: wish.instructions || before?.instructions === true,
+      ...(wish.allow || before?.allow ? { allow: true } : {}),
     });
   }
   return [...after.values()];

@@ -15,6 +15,8 @@ export interface JsonPart {
   /** By event, an item at the end of the list `hooks.EVENT`. */
   hooks: Readonly<Record<string, object>>;
   server: { path: readonly string[]; value: object } | null;
+  /** Permissions: entries of the list at that path. */
+  allow?: { at: readonly string[]; items: readonly string[] };
   /** The content of a new file, before forge's entries. */
   beginning: object;
 }
@@ -51,19 +53,33 @@ export interface Wish {
   agent: AgentName;
   command: string;
   instructions: boolean;
+  /** The agent uses forge's everyday tools without asking. */
+  allow?: boolean | undefined;
 }
 
 /** The parts for an agent, file by file, in the order of display. `plugin` is the template for opencode. */
-export function partsOf({ agent, command, instructions }: Wish, isUser: boolean, plugin: string): Part[] {
+export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
+  const { agent, command, instructions } = wish;
   const { hooks, plugin: pluginFile, server, instructions: block, beginning = {} } = AGENTS[agent];
+  const allow = wish.allow ? AGENTS[agent].allow : null;
   const at = isUser ? 'user' : 'project';
   const parts: Part[] = [];
   if (pluginFile) parts.push({ agent, file: pluginFile[at], kind: 'file', text: pluginFor(plugin, command) });
   if (hooks)
-    parts.push({ agent, file: hooks.file[at], ...JSON_PART, hooks: hookItems(agent, command), beginning });
+    parts.push({
+      agent,
+      file: hooks.file[at],
+      ...JSON_PART,
+      hooks: hookItems(agent, command),
+      ...(allow && 'items' in allow ? { allow } : {}),
+      beginning,
+    });
   const file = server.file[at];
   const [program = 'forge', ...words] = command.split(' ');
-  const value = server.value(program, [...words, 'mcp']);
+  const value = {
+    ...server.value(program, [...words, 'mcp']),
+    ...(allow && 'server' in allow ? allow.server : {}),
+  };
   const last = parts.at(-1);
   if (file && typeof server.at === 'string')
     parts.push({ agent, file, kind: 'toml', table: server.at, lines: tomlLines(value) });

@@ -28,7 +28,12 @@ export type FileRecord = z.infer<typeof FileRecord>;
 export const Manifest = z.looseObject({
   schema_version: z.string(),
   agents: z.array(
-    z.looseObject({ agent: z.enum(AGENT_NAMES), command: z.string(), instructions: z.boolean() }),
+    z.looseObject({
+      agent: z.enum(AGENT_NAMES),
+      command: z.string(),
+      instructions: z.boolean(),
+      allow: z.optional(z.boolean()),
+    }),
   ),
   /** By path, from the project's top folder or from the home folder. */
   files: z.record(z.string(), FileRecord),

@@ -48,9 +48,10 @@ export function statusOf(
       agent,
       command: command ?? wired?.command ?? 'forge',
       instructions: wired?.instructions ?? false,
+      allow: wired?.allow === true,
     };
     const seen = seeAgent(place, files, wish);
-    const wants = seen.state === 'absent' ? [] : AGENTS[agent].wants(wish.command, place.isUser);
+    const wants = seen.state === 'absent' ? [] : AGENTS[agent].wants(wish.command, place.isUser, wish.allow);
     const { files: shown, ...rest } = seen;
     return { name: agent, title: AGENTS[agent].title, files: shown, wants, ...rest };
   });

@@ -50,7 +50,7 @@ describe('forge hook claude session-start', () => {
     expect(snapshot(join(project.dir, '.forge'))).toEqual(before);
   });
 
-  it('SES-07 AGT-01 an agent that works beside a session whose agent is gone gets its own, once that was silent', async () => {
+  it('SES-07 AGT-01 an agent that works beside a session whose agent is gone gets its own', async () => {
     const project = await makeForge();
     await claude(project, 'session-start', {
       options: { world: { ...at(agent('holder'), 0), agent: agent('first') } },
@@ -61,11 +61,7 @@ describe('forge hook claude session-start', () => {
         world: { ...at(agent('holder'), minute, 'gone'), agent: agent('other'), isBelow: () => false },
       },
     });
-    expect(contextOf(await claude(project, 'session-start', other(1)))).toContain('no session was started');
-    for (const minute of [3, 6, 9])
-      for (const event of ['user-prompt-submit', 'post-tool-use', 'stop'])
-        await claude(project, event, other(minute));
-    expect(contextOf(await claude(project, 'session-start', other(12)))).toContain('-session-002');
+    expect(contextOf(await claude(project, 'session-start', other(1)))).toContain('-session-002');
   });
 
   it('LTM-05 says that memory is halted, and what to type', async () => {

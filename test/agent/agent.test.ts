@@ -28,7 +28,7 @@ describe('forge agent install', () => {
       ['claude'],
       [`${SETTINGS} created`, '.mcp.json created', 'CLAUDE.md created'],
     ]);
-    expect(wants.map(({ agent }) => agent)).toEqual(['claude']);
+    expect(wants.map(({ agent }) => agent)).toEqual(['claude', 'claude']);
     expect(Object.keys(hooksOf(project))).toContain('SessionStart');
     expect(project.json('.mcp.json')).toEqual({
       mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } },
@@ -59,6 +59,33 @@ describe('forge agent install', () => {
     await install(project);
     expect(project.read(MANIFEST)).not.toMatch(/hunter|NAME|env/);
     expect(statSync(project.path(MANIFEST)).mode & 0o777).toBe(0o600);
+  });
+
+  it('AGT-07 --allow adds the narrow permissions that an agent has, a second install keeps them, uninstall gives the bytes', async () => {
+    const project = await makeForge();
+    const own = '{"permissions": {"allow": ["Bash(ls)"]}}\n';
+    project.write('.claude/settings.json', own);
+    const asked = await runForge(project, ['agent', 'install', 'claude']);
+    expect(asked.stdout).toContain('forge agent install claude --allow');
+    const install = await runForge(project, ['agent', 'install', 'claude', '--allow']);
+    expect(install.stdout).not.toContain('--allow');
+    const allowed = (): string[] =>
+      project.json<{ permissions: { allow: string[] } }>('.claude/settings.json').permissions.allow;
+    expect(allowed()).toEqual([
+      'Bash(ls)',
+      'mcp__forge__briefing',
+      'mcp__forge__session_working_memory_update',
+      'mcp__forge__session_note_promote',
+      'mcp__forge__progress_add',
+      'mcp__forge__focus_set',
+    ]);
+    await forgeJson(project, ['agent', 'install', 'all']);
+    expect(allowed()).toHaveLength(6);
+    expect(project.read('.gemini/settings.json')).not.toContain('trust');
+    await forgeJson(project, ['agent', 'install', 'gemini', '--allow']);
+    expect(project.json('.gemini/settings.json')).toMatchObject({ mcpServers: { forge: { trust: true } } });
+    await forgeJson(project, ['agent', 'uninstall', 'all']);
+    expect(project.read('.claude/settings.json')).toBe(own);
   });
 
   it('AGT-01 its help names the agents', async () => {
@@ -185,7 +212,7 @@ describe('forge agent status', () => {
       wants: [],
     });
     await install(project);
-    expect((await status(project)).wants).toHaveLength(1);
+    expect((await status(project)).wants).toHaveLength(2);
     expect((await status(project)).files).toEqual([
       { path: SETTINGS, state: 'wired' },
       { path: '.mcp.json', state: 'wired' },
@@ -228,7 +255,7 @@ describe('forge agent status', () => {
     await install(project);
     const { stdout } = await runForge(project, ['agent', 'status']);
     expect(stdout).toMatch(
-      /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n(\w+ +not wired +\S.*\n){5}\nNeeds you:\n {2}claude {2}\S.*\n$/,
+      /^claude +wired +Claude Code\n {2}\.claude\/settings\.json {2}wired\n {2}\.mcp\.json {14}wired\n(\w+ +not wired +\S.*\n){5}\nNeeds you:\n( {2}claude {2}\S.*\n){2}$/,
     );
   });
 });
@@ -260,7 +287,10 @@ describe('forge agent install --user', () => {
         ],
       ]);
       const { agents } = await forgeJson<WiringStatus>(project, ['agent', 'status', '--user'], { env });
-      expect(agents[0]).toMatchObject({ state: 'wired', wants: [expect.stringContaining('claude mcp add')] });
+      expect(agents[0]).toMatchObject({
+        state: 'wired',
+        wants: [expect.stringContaining('claude mcp add'), expect.stringContaining('claude --user --allow')],
+      });
       await forgeJson(project, ['agent', 'uninstall', 'claude', '--user'], { env });
     });
     expect([dotfiles.read('settings.json'), home.has('.claude/CLAUDE.md')]).toEqual([MINE, false]);

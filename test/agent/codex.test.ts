@@ -135,7 +135,7 @@ describe('the wiring of Codex CLI', () => {
 
   it('AGT-01 is the same below home, and says what a person has to do', () => {
     expect(partsFor('codex', true)).toEqual(partsFor('codex'));
-    expect(codex.wants('forge', true).join('\n')).toMatch(/\/hooks/);
-    expect(codex.wants('forge', false).join('\n')).toMatch(/\/hooks.*project that it trusts/s);
+    expect(codex.wants('forge', true, false).join('\n')).toMatch(/\/hooks/);
+    expect(codex.wants('forge', false, false).join('\n')).toMatch(/\/hooks.*project that it trusts/s);
   });
 });

@@ -82,6 +82,6 @@ describe('the wiring of Gemini CLI', () => {
 
   it('AGT-01 is the same below home, and says what a person has to do', () => {
     expect(partsFor('gemini', true)).toEqual(partsFor('gemini'));
-    expect(gemini.wants('forge', false).join('\n')).toMatch(/warns.*\/permissions/s);
+    expect(gemini.wants('forge', false, false).join('\n')).toMatch(/warns.*\/permissions/s);
   });
 });

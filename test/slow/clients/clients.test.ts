@@ -18,15 +18,17 @@ const call =
     calls: [{ name: client.forgeTool(tool), args }],
   });
 
-/** What a client lets forge do without a person's word; the rest is for `forge agent install --allow`. */
-const ALLOWED: Partial<Record<ClientName, string[]>> = { claude: ['--allowedTools', 'mcp__forge'] };
+/** A session ends with a commit, so `forge agent install --allow` leaves that to a person's word. */
+const MAY_END: Partial<Record<ClientName, string[]>> = {
+  claude: ['--allowedTools', 'mcp__forge__session_end'],
+};
 
 /** Without a screen opencode ends with the first stop. */
 const HOLDS_A_STOP = CLIENT_NAMES.filter((name) => name !== 'opencode');
 
 describe.each(CLIENT_NAMES)('inside %s', (name) => {
   it('AGT-07 SES-01 hands over the briefing, and works a session by forge’s tools', async () => {
-    const desk = await openDesk(name);
+    const desk = await openDesk(name, { options: ['--allow'] });
     const use = call(desk);
     const { exitCode, asked } = await desk.say(
       'Build the login',
@@ -37,7 +39,7 @@ describe.each(CLIENT_NAMES)('inside %s', (name) => {
         use('session_end', { learned: ['The router is in app.js'] }),
         { text: 'Done.' },
       ]),
-      { extra: ALLOWED[name] ?? [] },
+      { extra: MAY_END[name] ?? [] },
     );
     expect(exitCode).toBe(0);
     expect(read(asked[0] as never)).toContain('FORGE briefing');
@@ -51,7 +53,7 @@ describe.each(CLIENT_NAMES)('inside %s', (name) => {
 
 describe.each(HOLDS_A_STOP)('a stop inside %s', (name) => {
   it('AGT-07 KFR-09 is held back once while a question is open; left as it is, it is parked', async () => {
-    const desk = await openDesk(name);
+    const desk = await openDesk(name, { options: ['--allow'] });
     const { exitCode, asked } = await desk.say(
       'Build the login',
       inTurn([
@@ -59,7 +61,6 @@ describe.each(HOLDS_A_STOP)('a stop inside %s', (name) => {
         { text: 'I am done.' },
         { text: 'I am really done.' },
       ]),
-      { extra: ALLOWED[name] ?? [] },
     );
     expect(exitCode).toBe(0);
     expect(asked).toHaveLength(3);

@@ -1,30 +1,44 @@
 import { plural } from '../core/text.js';
-import type { Graph } from './graph.js';
+import type { Container } from './container.js';
+import { type Graph, groupBy } from './graph.js';
 
 /** `damage` is exit 4 and halts writing, `returned` is exit 5, `finding` is exit 1, `note` is exit 0. */
 export type Level = 'damage' | 'returned' | 'finding' | 'note';
 
-export type FindingKind =
-  | 'unreadable'
-  | 'link'
-  | 'edited'
-  | 'foreign'
-  | 'returned'
-  | 'unexplained'
-  | 'set_back'
-  | 'removed_by_commit'
-  | 'missing'
-  | 'published'
-  | 'put_back'
-  | 'rewound'
-  | 'unknown'
-  | 'elsewhere'
-  | 'torn'
-  | 'other'
-  | 'renamed'
-  | 'carriage_return'
-  | 'journal'
-  | 'incomplete';
+const RESTORE = 'restore the file, or vouch for its bytes by SHA-256 where no copy is known';
+const PUT_BACK = 'put the records back; --discard accepts that they are gone';
+
+interface Meaning {
+  level: Level;
+  /** What `forge memory repair` does about it. */
+  repair?: string;
+  /** A note that a person should know before working on. */
+  isNews?: true;
+}
+
+const KINDS = {
+  unreadable: { level: 'damage', repair: RESTORE },
+  link: { level: 'damage', repair: RESTORE },
+  edited: { level: 'damage', repair: 'restore the record from the journal or from git' },
+  unexplained: { level: 'damage', repair: 'accept that the record was redacted' },
+  foreign: { level: 'finding', repair: 'take the records in' },
+  returned: { level: 'returned' },
+  set_back: { level: 'finding', repair: 'restore the files from HEAD' },
+  removed_by_commit: { level: 'finding', repair: PUT_BACK },
+  missing: { level: 'note', repair: PUT_BACK, isNews: true },
+  published: { level: 'note', repair: PUT_BACK, isNews: true },
+  put_back: { level: 'note', isNews: true },
+  unknown: { level: 'note', isNews: true },
+  rewound: { level: 'note' },
+  elsewhere: { level: 'note' },
+  file: { level: 'note' },
+  journal: { level: 'note', repair: 'drop the unreadable lines' },
+  incomplete: { level: 'note' },
+} satisfies Record<string, Meaning>;
+
+export type FindingKind = keyof typeof KINDS;
+
+export const meaningOf = (kind: FindingKind): Meaning => KINDS[kind];
 
 export interface Finding {
   kind: FindingKind;
@@ -40,6 +54,25 @@ export interface Finding {
   hint?: string;
   last_good?: { line: number; n: number; id: string } | null;
 }
+
+export function makeFinding(kind: FindingKind, message: string, rest: Partial<Finding> = {}): Finding {
+  const { level, repair } = meaningOf(kind);
+  return { kind, level, message, ids: [], ...(repair ? { hint: 'forge memory repair' } : {}), ...rest };
+}
+
+/** One finding for all these records, each with an id; none without records. */
+export function describeRecords(
+  kind: FindingKind,
+  records: readonly { id: string }[],
+  text: string,
+  rest: Partial<Finding> = {},
+): Finding[] {
+  if (records.length === 0) return [];
+  const message = `${plural(records.length, 'record')} ${text}`;
+  return [makeFinding(kind, message, { ids: records.map(({ id }) => id), ...rest })];
+}
+
+export const wasOrWere = ({ length }: readonly unknown[]): string => (length === 1 ? 'was' : 'were');
 
 /** A record that something outside the working tree knows, and that is not in the working tree. */
 export interface AbsentRecord {
@@ -92,7 +125,6 @@ const MAX_PUT_BACK = 20;
 /** So many containers slow git and forge down. */
 const MANY_CONTAINERS = 20_000;
 
-const REPAIR = 'forge memory repair';
 const ATTRIBUTES = 'memory/ledger/** -text -filter -ident -working-tree-encoding';
 
 /** Judges a working tree's ledger by everything else that knows records. */
@@ -120,9 +152,14 @@ export function compare(evidence: Evidence): Comparison {
       ...findReturned(graph),
       ...describeSetBack(from('head')),
       ...describeRemoved(from('history')),
-      ...describePublished(published),
-      ...(isMany ? [describeMissing(lost)] : []),
-      ...describeRewound(others),
+      // Somebody rejected what was published and then taken back: it does not return by itself.
+      ...describeRecords(
+        'published',
+        published,
+        `written here ${wasOrWere(published)} published, and the branch is gone`,
+      ),
+      ...describeRecords('missing', isMany ? lost : [], 'written here are nowhere; nothing was put back'),
+      ...describeRecords('rewound', others, 'of other writers disappeared with a branch'),
       ...findNotes(evidence, away),
     ],
     putBack: isMany ? [] : lost,
@@ -131,37 +168,25 @@ export function compare(evidence: Evidence): Comparison {
 }
 
 function findDamage({ graph, settled }: Evidence): Finding[] {
-  const unreadable = graph.containers.flatMap(({ name, problems }) =>
+  const isOpen = (subject: string): boolean => !settled.has(subject);
+  const unreadable = graph.containers.flatMap(({ name: file, problems }) =>
     problems
-      .filter(({ sha256 }) => !settled.has(sha256))
-      .map(({ line, offset, reason, last_good }) => ({
-        ...{
-          kind: 'unreadable' as const,
-          level: 'damage' as const,
-          ids: [],
-          file: name,
-          line,
-          offset,
-          last_good,
-        },
-        ...{ message: `${name}:${line}: ${reason}`, hint: REPAIR },
-      })),
+      .filter(({ sha256 }) => isOpen(sha256))
+      .map(({ line, offset, reason, last_good }) =>
+        makeFinding('unreadable', `${file}:${line}: ${reason}`, { file, line, offset, last_good }),
+      ),
   );
   const links = graph
     .checkLinks()
-    .filter(({ id }) => !settled.has(id))
-    .map(({ file, id, reason }) => ({
-      ...{ kind: 'link' as const, level: 'damage' as const, ids: [id], file },
-      ...{ message: `${file}: ${reason}`, hint: REPAIR },
-    }));
-  const unexplained = [...graph.tombstones()].filter((id) => !settled.has(id));
-  const cut: Finding[] = unexplained.map((id) => ({
-    ...{ kind: 'unexplained', level: 'damage', ids: [id], hint: REPAIR },
-    message: `record ${id.slice(0, 12)} was redacted, and no audit record says by whom`,
-  }));
-  if (graph.containers.length > MAX_CONTAINERS)
-    cut.push({ kind: 'unreadable', level: 'damage', ids: [], message: `more than ${MAX_CONTAINERS} files` });
-  return [...unreadable, ...links, ...cut];
+    .filter(({ id }) => isOpen(id))
+    .map(({ file, id, reason }) => makeFinding('link', `${file}: ${reason}`, { ids: [id], file }));
+  const unexplained = [...graph.tombstones()].filter(isOpen).map((id) => {
+    const message = `record ${id.slice(0, 12)} was redacted, and no audit record says by whom`;
+    return makeFinding('unexplained', message, { ids: [id] });
+  });
+  const isFull = graph.containers.length > MAX_CONTAINERS;
+  const full = isFull ? [makeFinding('unreadable', `more than ${MAX_CONTAINERS} files`)] : [];
+  return [...unreadable, ...links, ...unexplained, ...full];
 }
 
 /** What was changed comes before the lines that follow it, which are damaged in their links only. */
@@ -175,10 +200,9 @@ function findForeign(graph: Graph, settled: ReadonlySet<string>): Finding[] {
   const home = graph.ledger();
   const foreign = graph.containers.filter(({ ledger }) => ledger !== null && ledger !== home);
   const open = foreign.filter(({ ledger }) => !settled.has(ledger ?? ''));
-  return open.map(({ name, ids, ledger }) => ({
-    ...{ kind: 'foreign', level: 'finding', ids: [...ids], file: name, hint: REPAIR },
-    message: `${name} belongs to another ledger (${ledger?.slice(0, 8)})`,
-  }));
+  return open.map(({ name: file, ids, ledger }) =>
+    makeFinding('foreign', `${file} belongs to another ledger (${ledger?.slice(0, 8)})`, { ids, file }),
+  );
 }
 
 /** Content of a redacted record that a merge brought back. */
@@ -190,121 +214,74 @@ function findReturned(graph: Graph): Finding[] {
     if (back.length === 0) return [];
     const message = `${name} has the content of ${plural(back.length, 'redacted record')} again`;
     const hint = `forge memory redact ${back.map((id) => id.slice(0, 12)).join(' ')} --reason "…"`;
-    return [{ kind: 'returned', level: 'returned', ids: back, file: name, message, hint }];
+    return [makeFinding('returned', message, { ids: back, file: name, hint })];
   });
 }
 
 function describeEdit(graph: Graph, { id, seg, prev, file, commit }: AbsentRecord): Finding {
-  const holder = graph.holderOf(seg, prev);
-  const place = graph.bySegment.get(seg)?.find(({ ids }) => ids.includes(holder ?? ''));
-  const index = place?.ids.indexOf(holder ?? '') ?? 0;
-  const line = index + 1;
-  const last_good =
-    index > 0 ? { line: index, n: place?.ns[index - 1] ?? 0, id: place?.ids[index - 1] ?? '' } : null;
-  return {
-    ...{
-      kind: 'edited',
-      level: 'damage',
-      ids: [id],
-      file: place?.name ?? file ?? '',
-      line,
-      last_good,
-      hint: REPAIR,
-    },
+  const holder = graph.holderOf(seg, prev) ?? '';
+  const {
+    name = file ?? '',
+    ids = [],
+    ns = [],
+  } = graph.bySegment.get(seg)?.find((c) => c.ids.includes(holder)) ?? {};
+  const index = ids.indexOf(holder);
+  const before = ids[index - 1];
+  const message = `${name}:${index + 1}: the record was changed (${id.slice(0, 12)} before, ${holder.slice(0, 12)} now)`;
+  return makeFinding('edited', message, {
+    ...{ ids: [id], file: name, line: index + 1 },
+    last_good: before === undefined ? null : { line: index, n: ns[index - 1] ?? 0, id: before },
     ...(commit === undefined ? {} : { commit }),
-    message: `${place?.name}:${line}: the record was changed (${id.slice(0, 12)} before, ${holder?.slice(0, 12)} now)`,
-  };
+  });
 }
 
 const LEDGER = '.forge/memory/ledger';
 
 function describeSetBack(records: readonly AbsentRecord[]): Finding[] {
-  if (records.length === 0) return [];
   const files = [...new Set(records.map(({ file }) => file))].sort();
-  const message = `${plural(records.length, 'record')} in ${plural(files.length, 'file')} of HEAD are not in the working tree`;
   // Closed files never change, so the commit's are whole.
   const paths = files.length > 3 ? LEDGER : files.map((file) => `${LEDGER}/${file}`).join(' ');
-  const hint = `git restore --source=HEAD -- ${paths}`;
-  return [{ kind: 'set_back', level: 'finding', ids: idsOf(records), message, hint }];
+  const text = `in ${plural(files.length, 'file')} of HEAD are not in the working tree`;
+  return describeRecords('set_back', records, text, { hint: `git restore --source=HEAD -- ${paths}` });
 }
 
-function describeRemoved(records: readonly AbsentRecord[]): Finding[] {
-  const commits = new Map<string, AbsentRecord[]>();
-  for (const record of records)
-    commits.set(record.commit ?? '', [...(commits.get(record.commit ?? '') ?? []), record]);
-  return [...commits].map(([commit, group]) => ({
-    ...{ kind: 'removed_by_commit', level: 'finding', ids: idsOf(group), commit, hint: REPAIR },
-    message: `${plural(group.length, 'record')} ${group.length === 1 ? 'was' : 'were'} removed by commit ${commit.slice(0, 7)} (${group[0]?.subject})`,
-  }));
-}
-
-/** What was published and taken back was rejected by somebody: it does not come back by itself. */
-function describePublished(records: readonly AbsentRecord[]): Finding[] {
-  if (records.length === 0) return [];
-  const message = `${plural(records.length, 'record')} written here ${records.length === 1 ? 'was' : 'were'} published, and the branch is gone`;
-  return [{ kind: 'published', level: 'note', ids: idsOf(records), message, hint: REPAIR }];
-}
-
-const describeMissing = (records: readonly AbsentRecord[]): Finding => ({
-  ...{ kind: 'missing', level: 'note', ids: idsOf(records), hint: REPAIR },
-  message: `${plural(records.length, 'record')} written here are nowhere; nothing was put back`,
-});
-
-function describeRewound(records: readonly AbsentRecord[]): Finding[] {
-  if (records.length === 0) return [];
-  const message = `${plural(records.length, 'record')} of other writers disappeared with a branch`;
-  return [{ kind: 'rewound', level: 'note', ids: idsOf(records), message }];
-}
+const describeRemoved = (records: readonly AbsentRecord[]): Finding[] =>
+  [...groupBy(records, ({ commit = '' }) => commit)].flatMap(([commit, group]) => {
+    const text = `${wasOrWere(group)} removed by commit ${commit.slice(0, 7)} (${group[0]?.subject})`;
+    return describeRecords('removed_by_commit', group, text, { commit });
+  });
 
 function findNotes(evidence: Evidence, away: readonly AbsentRecord[]): Finding[] {
   const { graph, others, unknown, places, incomplete, damagedJournalLines } = evidence;
-  const note = (kind: FindingKind, message: string, rest: Partial<Finding> = {}): Finding => ({
-    ...{ kind, level: 'note', ids: [], message },
-    ...rest,
-  });
   const elsewhere = away.filter(({ id, isOwn }) => isOwn && places.has(id));
   const place = places.get(elsewhere[0]?.id ?? '');
-  const files = new Set(unknown.map(({ file }) => file));
-  const torn = graph.containers.filter((container) => container.torn);
-  const renamed = graph.containers.filter(({ isRenamed }) => isRenamed);
-  const withCr = graph.containers.filter(({ hasCr }) => hasCr);
+  const count = graph.containers.length;
   return [
-    ...[...files].map((file) =>
-      note('unknown', `${file} has records that forge did not write here and no commit has`, {
-        ids: unknown.filter((record) => record.file === file).map(({ id }) => id),
+    ...[...groupBy(unknown, ({ file }) => file)].map(([file, records]) =>
+      makeFinding('unknown', `${file} has records that forge did not write here and no commit has`, {
+        ids: records.map(({ id }) => id),
         file,
       }),
     ),
-    ...(elsewhere.length > 0
-      ? [
-          note(
-            'elsewhere',
-            `${plural(elsewhere.length, 'record')} written here are in ${place}, not in this tree`,
-          ),
-        ]
-      : []),
-    ...torn.map(({ name, torn: at }) =>
-      note('torn', `${name}:${at?.line}: an unfinished line; its writer was interrupted`, { file: name }),
-    ),
-    ...renamed.map(({ name }) =>
-      note('renamed', `${name} does not have the name and indentation that forge gave it`, { file: name }),
-    ),
-    ...withCr.map(({ name }) =>
-      note(
-        'carriage_return',
-        `${name} has CRLF line ends. This line in .forge/.gitattributes prevents it: ${ATTRIBUTES}`,
-        { file: name },
-      ),
-    ),
-    ...others.map((name) => note('other', `${name} is not a file of the ledger`, { file: name })),
+    ...describeRecords('elsewhere', elsewhere, `written here are in ${place}, not in this tree`),
+    ...graph.containers.flatMap(describeFile),
+    ...others.map((file) => makeFinding('file', `${file} is not a file of the ledger`, { file })),
     ...(damagedJournalLines > 0
-      ? [note('journal', `${plural(damagedJournalLines, 'line')} of the journal cannot be read`)]
+      ? [makeFinding('journal', `${plural(damagedJournalLines, 'line')} of the journal cannot be read`)]
       : []),
-    ...incomplete.map((message) => note('incomplete', message)),
-    ...(graph.containers.length > MANY_CONTAINERS
-      ? [note('other', `${graph.containers.length} files make git slow`)]
-      : []),
+    ...incomplete.map((message) => makeFinding('incomplete', message)),
+    ...(count > MANY_CONTAINERS ? [makeFinding('file', `${count} files make git slow`)] : []),
   ];
 }
 
-const idsOf = (records: readonly AbsentRecord[]): string[] => records.map(({ id }) => id);
+/** A file that forge did not leave so, with records that are whole. */
+function describeFile({ name: file, torn, isRenamed, hasCr }: Container): Finding[] {
+  const messages = [
+    ...(torn ? [`${file}:${torn.line}: an unfinished line; its writer was interrupted`] : []),
+    ...(isRenamed ? [`${file} does not have the name and indentation that forge gave it`] : []),
+    ...(hasCr
+      ? [`${file} has CRLF line ends. This line in .forge/.gitattributes prevents it: ${ATTRIBUTES}`]
+      : []),
+  ];
+  return messages.map((message) => makeFinding('file', message, { file }));
+}

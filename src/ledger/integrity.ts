@@ -4,7 +4,7 @@ import { isBuilder } from '../core/role.js';
 import type { GuardFinding } from '../guard/guard.js';
 import { clearHalt, readHalt, refuseHalted, writeHalt } from '../project/halt.js';
 import { type Context, timestamp } from '../project/project.js';
-import type { Finding, Level } from './compare.js';
+import { type Finding, type Level, meaningOf } from './compare.js';
 import { ledgerFolder } from './context.js';
 import type { Graph } from './graph.js';
 import { acceptedGrowth, growthOf } from './growth.js';
@@ -104,15 +104,14 @@ export async function requireVerified(context: Context): Promise<Verdict> {
   const verdict = await settleMemory(context);
   refuseDamage(context, verdict);
   for (const { level, kind, message, hint } of verdict.findings)
-    if (level !== 'note' || TOLD.has(kind)) context.warnings.push(hint ? `${message}: ${hint}` : message);
+    if (level !== 'note' || meaningOf(kind).isNews)
+      context.warnings.push(hint ? `${message}: ${hint}` : message);
   const halt = readHalt(context.disk);
   if (halt)
     throw corrupted('memory.corrupted', `Memory is halted: ${halt.reasons[0]}.`, { hint: ACKNOWLEDGE });
   return verdict;
 }
 
-/** Notes that a person should know before working on. */
-const TOLD: ReadonlySet<Finding['kind']> = new Set(['put_back', 'missing', 'published', 'unknown']);
 const ACKNOWLEDGE = 'forge memory override acknowledge --reason "…"  (a human, at a terminal)';
 
 /** Exit 4 with the first damage. */

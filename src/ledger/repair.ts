@@ -5,7 +5,7 @@ import { plural } from '../core/text.js';
 import { clearHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
 import { appendLocked, keepLedgerId, writeChain } from './append.js';
-import { type AbsentRecord, compare, type Finding } from './compare.js';
+import { type AbsentRecord, compare, type Finding, meaningOf } from './compare.js';
 import { type Container, linesById } from './container.js';
 import { gitFolder, type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
 import { LedgerObjects } from './git.js';
@@ -19,13 +19,6 @@ import { isSameList, listContainers } from './read.js';
 import type { Links } from './record.js';
 import { verify } from './verify.js';
 
-export interface RepairAnswer {
-  /** What happens to records that are missing and could come back. */
-  missing: 'put_back' | 'discard';
-  by: string;
-  reason: string;
-}
-
 export interface RepairStep {
   finding: Finding;
   /** What `repair` does, in one clause. */
@@ -36,24 +29,11 @@ export interface RepairStep {
 export async function planRepair(context: Context): Promise<RepairStep[]> {
   return withObservation(ledgerOf(context), async (observation) =>
     compare(observation.evidence).findings.flatMap((finding) => {
-      const action = ACTIONS[finding.kind];
+      const action = meaningOf(finding.kind).repair;
       return action === undefined ? [] : [{ finding, action }];
     }),
   );
 }
-
-const ACTIONS: Partial<Record<Finding['kind'], string>> = {
-  unreadable: 'restore the file, or vouch for its bytes by SHA-256 where no copy is known',
-  link: 'restore the file, or vouch for its bytes by SHA-256 where no copy is known',
-  edited: 'restore the record from the journal or from git',
-  unexplained: 'accept that the record was redacted',
-  foreign: 'take the records in',
-  set_back: 'restore the files from HEAD',
-  removed_by_commit: 'put the records back, or discard them',
-  published: 'put the records back, or discard them',
-  missing: 'put the records back, or discard them',
-  journal: 'drop the unreadable lines',
-};
 
 export interface Repaired {
   /** What was done, in clauses. */
@@ -79,7 +59,7 @@ export async function repairMemory(
       hint: 'forge memory verify',
     });
   if (context.disk.dryRun) return { done: steps.map(({ action }) => action), discarded: [] };
-  const done = await repair(ledger, { missing: 'put_back', ...decision });
+  const done = await repair(ledger, decision);
   const verdict = await verify(ledger);
   refuseDamage(context, verdict);
   context.disk.withLock(() => clearHalt(context.disk));
@@ -116,7 +96,7 @@ async function discardRecords(
 }
 
 /** Settles every finding, and writes one audit record with the reason. Returns what was done. */
-async function repair(context: LedgerContext, answer: RepairAnswer): Promise<string[]> {
+async function repair(context: LedgerContext, decision: Decision): Promise<string[]> {
   return withObservation(context, async (observation, objects) => {
     const absent = observation.evidence.absent.filter(({ id }) => !observation.evidence.settled.has(id));
     const blobs = new Map<string, Buffer>();
@@ -129,7 +109,7 @@ async function repair(context: LedgerContext, answer: RepairAnswer): Promise<str
         throw refused('ledger.changed', 'The ledger changed meanwhile; nothing was repaired.', {
           hint: 'forge memory repair',
         });
-      return applyRepair(context, observation, absent, blobs, answer);
+      return applyRepair(context, observation, absent, blobs, decision);
     });
   });
 }
@@ -151,7 +131,7 @@ function applyRepair(
   observation: Observation,
   absent: readonly AbsentRecord[],
   blobs: ReadonlyMap<string, Buffer>,
-  { missing, by, reason }: RepairAnswer,
+  decision: Decision,
 ): string[] {
   const { graph } = observation.snapshot;
   const done: string[] = [];
@@ -170,20 +150,17 @@ function applyRepair(
       (record.source === 'history' || record.isOwn) &&
       !observation.located.places.has(record.id),
   );
-  const back = missing === 'put_back' ? putBack(context, observation, away, more) : [];
+  const back = putBack(context, observation, away, more);
   if (back.length > 0) done.push(`put back ${plural(back.length, 'record')}`);
   // A chain that cannot be completed stays a finding until a person discards it.
-  const given = missing === 'discard' ? away.map(({ id }) => id) : [];
-  if (given.length > 0) done.push(`discarded ${plural(given.length, 'record')}`);
-  subjects.push(...given, ...foreignLedgers(observation), ...unexplained(observation));
+  subjects.push(...foreignLedgers(observation), ...unexplained(observation));
   dropDamagedLines(context, observation, done);
   keepLedgerId(context, graph.ledger());
   if (done.length === 0 && subjects.length === 0) return done;
   const draft = {
     tier: 'audit' as const,
     kind: 'repaired',
-    by,
-    reason,
+    ...decision,
     done,
     restored: [...replaced, ...back],
   };

@@ -1,8 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { removeDrafts, replaceFiles } from '../core/files.js';
-import { plural } from '../core/text.js';
 import { appendLocked, keepLedgerId } from './append.js';
-import { type AbsentRecord, type Comparison, compare, type Finding, type Level } from './compare.js';
+import {
+  type AbsentRecord,
+  type Comparison,
+  compare,
+  describeRecords,
+  type Finding,
+  type Level,
+  wasOrWere,
+} from './compare.js';
 import {
   anchorsFile,
   currentBranch,
@@ -159,12 +166,13 @@ function settle(
         updateJournal(context, observation, comparison);
         const isClean = !comparison.findings.some(({ level }) => level === 'damage');
         if (isClean) moveAnchor(context, observation.head);
-        const done = isClean ? putBack(context, observation, comparison.putBack) : [];
+        const done = new Set(isClean ? putBack(context, observation, comparison.putBack) : []);
+        const isDone = ({ id }: AbsentRecord): boolean => done.has(id);
         keepLedgerId(context, snapshot.graph.ledger());
         return [
           ...comparison.findings,
-          ...describePutBack(context, done),
-          ...describeLost(leftOver(comparison, done)),
+          ...describePutBack(context, comparison.putBack.filter(isDone)),
+          ...describeLost(comparison.putBack.filter((record) => !isDone(record))),
         ];
       },
       READER_WAIT_MS,
@@ -175,29 +183,17 @@ function settle(
   }
 }
 
-const leftOver = ({ putBack: wanted }: Comparison, done: readonly string[]): AbsentRecord[] =>
-  wanted.filter(({ id }) => !done.includes(id));
-
-function describePutBack(context: LedgerContext, ids: readonly string[]): Finding[] {
-  if (ids.length === 0) return [];
-  appendLocked(context, [{ tier: 'audit', kind: 'restored', records: [...ids] }], { evenDamaged: true });
-  const message = `${plural(ids.length, 'record')} written here ${ids.length === 1 ? 'was' : 'were'} nowhere and put back`;
-  return [{ kind: 'put_back', level: 'note', ids: [...ids], message }];
+function describePutBack(context: LedgerContext, records: readonly AbsentRecord[]): Finding[] {
+  const ids = records.map(({ id }) => id);
+  if (ids.length > 0)
+    appendLocked(context, [{ tier: 'audit', kind: 'restored', records: ids }], { evenDamaged: true });
+  return describeRecords('put_back', records, `written here ${wasOrWere(ids)} nowhere and put back`);
 }
 
-function describeLost(records: readonly AbsentRecord[]): Finding[] {
-  if (records.length === 0) return [];
-  const message = `${plural(records.length, 'record')} written here are nowhere and could not be put back`;
-  return [
-    {
-      kind: 'missing',
-      level: 'finding',
-      ids: records.map(({ id }) => id),
-      message,
-      hint: 'forge memory repair',
-    },
-  ];
-}
+const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
+  describeRecords('missing', records, 'written here are nowhere and could not be put back', {
+    level: 'finding',
+  });
 
 /** Rewrites the journal when a line changed: repaired, published, forgotten, or no longer needed. */
 function updateJournal(context: LedgerContext, observation: Observation, { forgotten }: Comparison): void {

@@ -17,7 +17,7 @@ import {
   withLedgerLock,
 } from './context.js';
 import type { Graph } from './graph.js';
-import { appendToJournal, readOwnJournal } from './journal.js';
+import { appendToJournal, type JournalLine, ownJournalFile, readJournal } from './journal.js';
 import { openHalts } from './open.js';
 import { digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { byNumber, formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
@@ -142,20 +142,19 @@ function tryAppend(
 }
 
 /** The records are stored: a journal that cannot be written is only told. */
-function journalStored(context: LedgerContext, seg: string, { stored, lines }: Plan): void {
-  const branch = currentBranch(context);
+function journalStored(context: LedgerContext, seg: string, { lines }: Plan): void {
   try {
-    appendToJournal(
-      context,
-      stored.map(({ id }, i) => ({
-        ...{ id, seg, branch, how: 'w' as const, published: false, record: lines[i] as string },
-      })),
-    );
+    appendToJournal(context, writtenHere(context, seg, lines));
   } catch (error) {
     context.warnings.push(
       `Stored, but the journal in the git dir could not be written (${(error as Error).message}): until the next commit nothing guards this record against git clean.`,
     );
   }
+}
+
+function writtenHere(context: LedgerContext, seg: string, lines: readonly string[]): JournalLine[] {
+  const common = { seg, branch: currentBranch(context), how: 'w' as const, published: false };
+  return lines.map((record) => ({ ...common, id: recordId(record), record }));
 }
 
 /**
@@ -166,15 +165,20 @@ export function leaveCopiedFile(context: LedgerContext): void {
   const state = readState(context);
   if (!state?.open || state.open.git.startsWith(`${homeOf(context)} `)) return;
   const { name } = state.open;
+  if (!indexNames(context, name)) moveChain(context, name, segmentOfOpen(state.open));
+  saveState(context, { ...state, folder: '', open: null });
+}
+
+/** Writes the whole lines of a file to a new one and removes it. Returns the lines; none when that was not possible. */
+function moveChain(context: LedgerContext, name: string, seg: string): string[] {
   const path = join(ledgerFolder(context.layout), name);
   const bytes = readPlain(path, Number.MAX_SAFE_INTEGER);
-  if (bytes !== null && !indexNames(context, name)) {
-    const lines = [...linesOf(bytes)]
-      .filter(({ isTorn }) => !isTorn)
-      .map((line) => line.bytes.toString('utf8'));
-    if (writeChain(context, 'put', segmentOfOpen(state.open), lines)) removePath(path);
-  }
-  saveState(context, { ...state, folder: '', open: null });
+  if (bytes === null) return [];
+  const whole = [...linesOf(bytes)].filter(({ isTorn }) => !isTorn);
+  const lines = whole.map((line) => line.bytes.toString('utf8'));
+  if (!writeChain(context, 'put', seg, lines)) return [];
+  removePath(path);
+  return lines;
 }
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
@@ -397,25 +401,10 @@ const readLedgerId = ({ layout }: LedgerContext): string | null =>
 function storeAgain(context: LedgerContext, { name, seg }: Container, journaled: ReadonlySet<string>): void {
   if (context.disk.dryRun) return;
   withLedgerLock(context, () => {
-    const path = join(ledgerFolder(context.layout), name);
-    const bytes = readPlain(path, Number.MAX_SAFE_INTEGER) ?? Buffer.alloc(0);
-    const lines = [...linesOf(bytes)]
-      .filter(({ isTorn }) => !isTorn)
-      .map((line) => line.bytes.toString('utf8'));
-    if (!writeChain(context, 'put', seg, lines)) return;
-    removePath(path);
-    const branch = currentBranch(context);
-    const stored = lines.map((record) => ({
-      id: recordId(record),
-      seg,
-      branch,
-      how: 'w' as const,
-      published: false,
-      record,
-    }));
+    const moved = writtenHere(context, seg, moveChain(context, name, seg));
     appendToJournal(
       context,
-      stored.filter(({ id }) => !journaled.has(id)),
+      moved.filter(({ id }) => !journaled.has(id)),
     );
   });
 }
@@ -437,7 +426,7 @@ export function findKeyed(context: LedgerContext, wanted: ReadonlySet<string>): 
   };
   if (wanted.size === 0) return new Map();
   const { graph } = readSnapshot(context, listContainers(context));
-  const journal = readOwnJournal(context).lines;
+  const journal = readJournal(ownJournalFile(context)).lines;
   const journaled = new Set(journal.map(({ id }) => id));
   for (const container of graph.containers) {
     const held = container.keys.filter(([, key]) => wanted.has(key));

@@ -145,6 +145,9 @@ export class LedgerObjects {
   }
 }
 
+export const openLedgerObjects = (context: LedgerContext): LedgerObjects =>
+  new LedgerObjects(context.objects(), gitFolder(context));
+
 /** A tree object: `<mode> <name>\0<oid>` for each entry. */
 function parseTree(bytes: Buffer, oid: string): LedgerTree {
   const tree = new Map<string, string>();
@@ -236,7 +239,7 @@ export async function sparseFiles(context: LedgerContext): Promise<Set<string>> 
 
 /** Ids of all records that a commit has. */
 export async function recordsIn(context: LedgerContext, commit: string): Promise<Set<string>> {
-  const objects = new LedgerObjects(context.objects(), gitFolder(context));
+  const objects = openLedgerObjects(context);
   try {
     const tree = await objects.tree(commit);
     const blobs = await Promise.all([...tree].map(([name, blob]) => objects.blob(blob, name)));

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { diskError, listFolder, makeFolder, readPlain, removePath, replaceFiles } from '../core/files.js';
 import { journalFolder, type LedgerContext, stampOf, worktreeName } from './context.js';
 import { recordId } from './record.js';
@@ -35,7 +35,7 @@ export interface Journal {
 const HEADER =
   /^\{"id":"([0-9a-f]{64})","seg":"([0-9a-f]{8})","how":"([ws])","branch":("(?:[^"\\]|\\.)*")(,"published":true)?,"record":/;
 
-export function formatJournalLine({ id, seg, how, branch, published, record }: JournalLine): string {
+function formatJournalLine({ id, seg, how, branch, published, record }: JournalLine): string {
   const mark = published ? ',"published":true' : '';
   return `{"id":"${id}","seg":"${seg}","how":"${how}","branch":${JSON.stringify(branch)}${mark},"record":${record}}\n`;
 }
@@ -73,25 +73,21 @@ function describeDamaged(raw: string): DamagedLine {
 export const ownJournalFile = (context: LedgerContext): string =>
   join(journalFolder(context.layout), `${worktreeName(context)}.jsonl`);
 
-const readText = (path: string): string => readPlain(path, Number.MAX_SAFE_INTEGER)?.toString('utf8') ?? '';
+/** '' when there is no journal. */
+export const readJournalText = (path: string): string =>
+  readPlain(path, Number.MAX_SAFE_INTEGER)?.toString('utf8') ?? '';
 
-const readJournalFile = (path: string): Journal => parseJournal(readText(path));
-
-export const readOwnText = (context: LedgerContext): string => readText(ownJournalFile(context));
-
-export const readOwnJournal = (context: LedgerContext): Journal => parseJournal(readOwnText(context));
+export const readJournal = (path: string): Journal => parseJournal(readJournalText(path));
 
 /** Of this clone's journals, by name. */
 export const stampsOfJournals = ({ layout }: LedgerContext): string[] =>
   listFolder(journalFolder(layout)).map((name) => `${name} ${stampOf(join(journalFolder(layout), name))}`);
 
-/** The journals of the clone's other worktrees, by file name. */
-export function readOtherJournals(context: LedgerContext): Map<string, Journal> {
-  const folder = journalFolder(context.layout);
-  const own = `${worktreeName(context)}.jsonl`;
-  const names = listFolder(folder).filter((name) => name.endsWith('.jsonl') && name !== own);
-  return new Map(names.map((name) => [name, readJournalFile(join(folder, name))]));
-}
+/** Of all worktrees of this clone. */
+export const journalFiles = ({ layout }: LedgerContext): string[] =>
+  listFolder(journalFolder(layout))
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(journalFolder(layout), name));
 
 /** Not synced: the record itself is, and the journal only helps to find it again. */
 export function appendToJournal(context: LedgerContext, lines: readonly JournalLine[]): void {
@@ -105,20 +101,11 @@ export function appendToJournal(context: LedgerContext, lines: readonly JournalL
   }
 }
 
-/** The caller holds the lock of this worktree, so that no append is lost. */
-export function rewriteJournal(context: LedgerContext, { lines, damaged }: Journal): void {
+/** The caller holds the lock, so that no append is lost. */
+export function rewriteJournal(path: string, { lines, damaged }: Journal): void {
   const text = lines.map(formatJournalLine).join('') + damaged.map(({ raw }) => `${raw}\n`).join('');
-  makeFolder(journalFolder(context.layout));
-  replaceFiles([{ path: ownJournalFile(context), bytes: Buffer.from(text, 'utf8') }]);
-}
-
-/** Journals of worktrees that were removed. The main worktree takes them over. */
-export function orphanedJournals(context: LedgerContext): string[] {
-  if (!context.repository || worktreeName(context) !== 'main') return [];
-  const linked = new Set(linkedWorktrees(context.repository.commonDir).map((name) => `wt-${name}.jsonl`));
-  return listFolder(journalFolder(context.layout)).filter(
-    (name) => name.startsWith('wt-') && name.endsWith('.jsonl') && !linked.has(name),
-  );
+  makeFolder(dirname(path));
+  replaceFiles([{ path, bytes: Buffer.from(text, 'utf8') }]);
 }
 
 /** Names of the linked worktrees, as git keeps them. */
@@ -128,10 +115,14 @@ export function linkedWorktrees(commonDir: string): string[] {
   return readdirSync(folder);
 }
 
-export function adoptJournals(context: LedgerContext, names: readonly string[]): void {
-  for (const name of names) {
-    const path = join(journalFolder(context.layout), name);
-    appendToJournal(context, readJournalFile(path).lines);
+/** The main worktree takes over the journals of worktrees that were removed. */
+export function adoptJournals(context: LedgerContext): void {
+  if (!context.repository || worktreeName(context) !== 'main') return;
+  const linked = new Set(linkedWorktrees(context.repository.commonDir).map((name) => `wt-${name}.jsonl`));
+  for (const path of journalFiles(context)) {
+    const name = basename(path);
+    if (!name.startsWith('wt-') || linked.has(name)) continue;
+    appendToJournal(context, readJournal(path).lines);
     removePath(path);
   }
 }

@@ -18,7 +18,7 @@ import {
 import { type Container, eachRecord } from './container.js';
 import { cacheFile, type LedgerContext, writeCache } from './context.js';
 import type { Graph } from './graph.js';
-import { readOwnJournal } from './journal.js';
+import { ownJournalFile, readJournal } from './journal.js';
 import {
   CLOCK_TICK_MS,
   containerBytes,
@@ -185,7 +185,7 @@ export const liveBytes = (context: Context): number => ledgerBytes(ledgerOf(cont
 
 /** Lines that went through forge here, so the guard has seen them. */
 export const journaledLines = (context: Context): Set<string> =>
-  new Set(readOwnJournal(ledgerOf(context)).lines.map(({ record }) => record));
+  new Set(readJournal(ownJournalFile(ledgerOf(context))).lines.map(({ record }) => record));
 
 /** Exit 4 with the first finding. */
 export const damaged = (message: string, place: object = {}): Error =>

@@ -2,7 +2,7 @@ import { ForgeError } from '../core/error.js';
 import { readPlain } from '../core/files.js';
 import { leaveCopiedFile } from './append.js';
 import type { AbsentRecord, Evidence, UnknownRecord } from './compare.js';
-import { type Container, linesById, segmentOf } from './container.js';
+import { linesById, segmentOf } from './container.js';
 import {
   anchorsFile,
   currentBranch,
@@ -20,16 +20,17 @@ import {
   readRefs,
   sparseFiles,
 } from './git.js';
+import { groupBy } from './graph.js';
 import { isShallow, onlyReachable, readRemovals } from './history.js';
 import {
   adoptJournals,
   type Journal,
   type JournalLine,
-  orphanedJournals,
+  journalFiles,
+  ownJournalFile,
   parseJournal,
-  readOtherJournals,
-  readOwnJournal,
-  readOwnText,
+  readJournal,
+  readJournalText,
   stampsOfJournals,
 } from './journal.js';
 import {
@@ -45,8 +46,9 @@ import { genesisLine, type Links, recordId } from './record.js';
 /** Everything that a verification read. */
 export interface Observation {
   snapshot: Snapshot;
-  own: Journal;
-  others: ReadonlyMap<string, Journal>;
+  own: OwnJournal;
+  /** Of the other worktrees' journals. */
+  others: readonly JournalLine[];
   refs: Refs;
   head: string | null;
   headTree: LedgerTree;
@@ -54,12 +56,17 @@ export interface Observation {
   evidence: Evidence;
   /** Records that stand here uncommitted and are known elsewhere, for the journal. */
   standing: JournalLine[];
-  /** Journaled records that a default branch has, once the journal is longer than it needs to be. */
-  onDefault: ReadonlySet<string>;
+}
+
+export interface OwnJournal extends Journal {
+  /** The file, as it was read. */
+  text: string;
+  /** It has to be written anew. */
+  isStale: boolean;
 }
 
 /** A journal keeps so many lines that the default branch has too. */
-export const KEPT_LINES = 5000;
+const KEPT_LINES = 5000;
 /** Readers do not wait longer for a writer. */
 export const READER_WAIT_MS = 200;
 
@@ -68,8 +75,8 @@ export interface Place {
   listed: Listed[];
   /** When it was listed. */
   at: number;
-  /** Records journaled before the listing. A record is written to its file first, then journaled. */
-  journaled: () => ReadonlySet<string>;
+  /** The journal before the listing. A record is written to its file first, then journaled. */
+  journal: string;
   refs: Refs;
   head: string | null;
 }
@@ -92,12 +99,13 @@ export function digestOfPlace(context: LedgerContext, { listed, refs, head }: Pl
 export async function observe(
   context: LedgerContext,
   objects: LedgerObjects,
-  { listed, journaled: before, refs, head }: Place,
+  { listed, journal: before, refs, head }: Place,
 ): Promise<Observation> {
   const snapshot = readSnapshot(context, listed);
   const { graph } = snapshot;
-  const own = await readJournal(context, objects, refs, snapshot);
-  const others = readOtherJournals(context);
+  const own = readOwnJournal(context, snapshot);
+  const paths = journalFiles(context).filter((path) => path !== ownJournalFile(context));
+  const others = paths.flatMap((path) => readJournal(path).lines);
   const headTree = head === null ? new Map<string, string>() : await objects.tree(head);
   const incomplete: string[] = isShallow(context)
     ? ['this clone is shallow: history ends at its boundary']
@@ -107,8 +115,9 @@ export async function observe(
     for (const record of records) if (!absent.has(record.id)) absent.set(record.id, record);
   };
   // Records that were appended after the listing are not missing from it.
-  const known = before();
-  const lines = own.lines.filter(({ id }) => known.has(id));
+  const known = before === own.text ? own : parseJournal(before);
+  const ids = new Set([...idsOf(known.lines), ...known.damaged.flatMap((line) => line.ids)]);
+  const lines = own.lines.filter(({ id }) => ids.has(id));
   const journaled = absentInJournal(lines, graph);
   const byId = new Map(journaled.map((record) => [record.id, record]));
   const mark = (record: AbsentRecord): AbsentRecord => ({ ...byId.get(record.id), ...record });
@@ -134,25 +143,21 @@ export async function observe(
     ...{ damagedJournalLines: own.damaged.length, incomplete },
   };
   await markPublished(objects, refs, own, snapshot);
-  const onDefault = await findOnDefault(objects, refs, own, snapshot);
-  return { snapshot, own, others, refs, head, headTree, located, evidence, standing, onDefault };
+  await dropStored(objects, refs, own, snapshot);
+  return { snapshot, own, others, refs, head, headTree, located, evidence, standing };
 }
 
 /** Lists under the lock, so that no append is in the middle. A dead lock does not hold a reader up. */
-function listForReading(context: LedgerContext): Pick<Place, 'listed' | 'at' | 'journaled'> {
-  const look = (): Pick<Place, 'listed' | 'at' | 'journaled'> => {
-    const text = readOwnText(context);
-    const journaled = (): ReadonlySet<string> => {
-      const { lines, damaged } = parseJournal(text);
-      return new Set([...lines.map(({ id }) => id), ...damaged.flatMap((line) => line.ids)]);
-    };
-    return { journaled, listed: listContainers(context), at: Date.now() };
+function listForReading(context: LedgerContext): Pick<Place, 'listed' | 'at' | 'journal'> {
+  const look = (): Pick<Place, 'listed' | 'at' | 'journal'> => {
+    const journal = readJournalText(ownJournalFile(context));
+    return { journal, listed: listContainers(context), at: Date.now() };
   };
   try {
     return withLedgerLock(
       context,
       () => {
-        adoptJournals(context, orphanedJournals(context));
+        adoptJournals(context);
         leaveCopiedFile(context);
         return look();
       },
@@ -167,39 +172,21 @@ function listForReading(context: LedgerContext): Pick<Place, 'listed' | 'at' | '
 export const isUnwritable = (error: unknown): boolean =>
   error instanceof ForgeError && /^(lock\.held|disk\.(erofs|eacces|eperm))$/.test(error.code);
 
-async function readJournal(
-  context: LedgerContext,
-  objects: LedgerObjects,
-  refs: Refs,
-  snapshot: Snapshot,
-): Promise<Journal> {
-  const journal = readOwnJournal(context);
-  if (journal.damaged.length === 0) return journal;
-  const wanted = journal.damaged.flatMap(({ ids, seg }) => ids.map((id) => ({ id, seg })));
-  return repairLines(context, snapshot, await locate(context, objects, refs.all, wanted), journal);
-}
+const idsOf = (lines: readonly JournalLine[]): Set<string> => new Set(lines.map(({ id }) => id));
 
-/** A journal line with a flipped byte is read from the record itself, where it stands or where git has it. */
-function repairLines(
-  context: LedgerContext,
-  { graph }: Snapshot,
-  { sources }: Located,
-  journal: Journal,
-): Journal {
-  const lines = [...journal.lines];
-  const damaged = journal.damaged.filter(({ ids, raw }) => {
-    const holds = ({ ids: known }: Container): boolean => known.some((id) => ids.includes(id));
-    const here = graph.containers.find(holds);
-    const there = sources.find(({ facts }) => holds(facts));
-    const bytes = here ? containerBytes(context, here.name) : there?.bytes;
-    const found = bytes && [...linesById(bytes)].find(([id]) => ids.includes(id));
+/** A line with a flipped byte is read from the record itself, where it stands. */
+function readOwnJournal(context: LedgerContext, { graph }: Snapshot): OwnJournal {
+  const text = readJournalText(ownJournalFile(context));
+  const { lines, damaged } = parseJournal(text);
+  const left = damaged.filter(({ ids, raw }) => {
+    const here = graph.containers.find((container) => container.ids.some((id) => ids.includes(id)));
+    const found = here && [...linesById(containerBytes(context, here.name))].find(([id]) => ids.includes(id));
     if (!found) return true;
     const how = /"how":"s"/.test(raw) ? ('s' as const) : ('w' as const);
-    const seg = (here ?? there?.facts)?.seg ?? '';
-    lines.push({ id: found[0], seg, how, branch: '', published: false, record: found[1] });
+    lines.push({ id: found[0], seg: here.seg, how, branch: '', published: false, record: found[1] });
     return false;
   });
-  return { lines, damaged };
+  return { lines, damaged: left, text, isStale: left.length < damaged.length };
 }
 
 function absentInJournal(lines: readonly JournalLine[], graph: Snapshot['graph']): AbsentRecord[] {
@@ -286,10 +273,10 @@ async function findUncommitted(
   { graph }: Snapshot,
   headTree: LedgerTree,
   own: Journal,
-  others: ReadonlyMap<string, Journal>,
+  others: readonly JournalLine[],
 ): Promise<Uncommitted[]> {
-  const ownIds = new Set(own.lines.map(({ id }) => id));
-  const otherIds = new Set([...others.values()].flatMap(({ lines }) => lines.map(({ id }) => id)));
+  const ownIds = idsOf(own.lines);
+  const otherIds = idsOf(others);
   const changed = graph.containers.filter(({ name, blob }) => headTree.get(name) !== blob);
   const found = await Promise.all(
     changed.map(async ({ name, blob, seg, ids, ledger }) => {
@@ -345,9 +332,8 @@ async function readSettled(
 ): Promise<Set<string>> {
   const { graph, refs, own, others, isNeeded } = known;
   const settled = new Set(SETTLING.flatMap((kind) => [...graph.subjects(kind)]));
-  for (const { lines } of [own, ...others.values()])
-    for (const { record } of lines)
-      if (/"kind":"(discarded|repaired|redacted)"/.test(record)) addSubjects(settled, record);
+  for (const { record } of [...own.lines, ...others])
+    if (/"kind":"(discarded|repaired|redacted)"/.test(record)) addSubjects(settled, record);
   if (!isNeeded) return settled;
   const here = new Set(graph.containers.map(({ name }) => name));
   for (const name of [refs.localDefault, refs.remoteDefault]) {
@@ -365,46 +351,51 @@ function addSubjects(settled: Set<string>, record: string): void {
   if (Array.isArray(subjects)) for (const id of subjects) settled.add(String(id));
 }
 
-/** Records that cannot be lost any more leave the journal, the oldest first. */
-async function findOnDefault(
+/** A journal that is long forgets the oldest records that the default branch has: they cannot be lost any more. */
+async function dropStored(
   objects: LedgerObjects,
   { remoteDefault, localDefault }: Refs,
-  { lines }: Journal,
-  { graph }: Snapshot,
-): Promise<Set<string>> {
+  own: OwnJournal,
+  snapshot: Snapshot,
+): Promise<void> {
   const branch = remoteDefault ?? localDefault;
-  if (lines.length <= KEPT_LINES || branch === null) return new Set();
-  const tree = await objects.tree(branch);
-  const old = lines.slice(0, -KEPT_LINES);
-  const segments = new Set(old.map(({ seg }) => seg));
-  const here = new Map(graph.containers.map((container) => [container.blob, container]));
-  const ids = new Set<string>();
-  for (const [name, blob] of tree) {
-    if (!segments.has(segmentOf(name) ?? '')) continue;
-    const facts = here.get(blob) ?? (await objects.blob(blob, name))?.facts;
-    for (const id of facts?.ids ?? []) ids.add(id);
-  }
-  return ids;
+  if (own.lines.length <= KEPT_LINES || branch === null) return;
+  const old = own.lines.slice(0, -KEPT_LINES);
+  const stored = await journaledAt(objects, [branch], old, snapshot);
+  own.lines = [...old.filter(({ id }) => !stored.has(id)), ...own.lines.slice(-KEPT_LINES)];
+  if (stored.size > 0) own.isStale = true;
 }
 
 /** A record that somebody could fetch is not put back by itself when its branch goes. */
 async function markPublished(
   objects: LedgerObjects,
   { all }: Refs,
-  own: Journal,
-  { graph }: Snapshot,
+  own: OwnJournal,
+  snapshot: Snapshot,
 ): Promise<void> {
   const waiting = own.lines.filter(({ how, published }) => how === 'w' && !published);
-  const remotes = all.filter(({ name }) => name.startsWith('refs/remotes/'));
-  if (waiting.length === 0 || remotes.length === 0) return;
-  const segments = new Set(waiting.map(({ seg }) => seg));
-  const seen = new Set<string>();
-  const blobs = new Map(graph.containers.map((container) => [container.blob, container]));
-  for (const tree of await Promise.all(remotes.map(({ commit }) => objects.tree(commit))))
-    for (const [name, blob] of tree) {
-      if (!segments.has(segmentOf(name) ?? '')) continue;
-      const facts = blobs.get(blob) ?? (await objects.blob(blob, name))?.facts;
-      for (const id of facts?.ids ?? []) seen.add(id);
-    }
+  const remotes = all.filter(({ name }) => name.startsWith('refs/remotes/')).map(({ commit }) => commit);
+  const seen = await journaledAt(objects, remotes, waiting, snapshot);
   for (const line of waiting) if (seen.has(line.id)) line.published = true;
+  if (seen.size > 0) own.isStale = true;
+}
+
+/** Ids of the lines that one of these commits has. */
+async function journaledAt(
+  objects: LedgerObjects,
+  commits: readonly string[],
+  lines: readonly JournalLine[],
+  { graph }: Snapshot,
+): Promise<Set<string>> {
+  const wanted = new Map([...groupBy(lines, ({ seg }) => seg)].map(([seg, group]) => [seg, idsOf(group)]));
+  const here = new Map(graph.containers.map((container) => [container.blob, container]));
+  const found = new Set<string>();
+  for (const tree of await Promise.all(commits.map((commit) => objects.tree(commit))))
+    for (const [name, blob] of tree) {
+      const ids = wanted.get(segmentOf(name) ?? '');
+      if (!ids) continue;
+      const facts = here.get(blob) ?? (await objects.blob(blob, name))?.facts;
+      for (const id of facts?.ids ?? []) if (ids.has(id)) found.add(id);
+    }
+  return found;
 }

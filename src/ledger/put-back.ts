@@ -32,11 +32,12 @@ export function collectLines(
 ): Map<string, string> {
   const here = (snapshot.graph.bySegment.get(seg) ?? []).map(({ name }) => containerBytes(context, name));
   const there = located.sources.filter(({ facts }) => facts.seg === seg).map(({ bytes }) => bytes);
-  const journals = [own, ...others.values()].flatMap((journal) => journal.lines);
   // The working tree comes last: a tombstone wins over its record.
   return new Map([
     ...[...there, ...more].flatMap((bytes) => [...linesById(bytes)]),
-    ...journals.filter((line) => line.seg === seg).map(({ id, record }) => [id, record] as const),
+    ...[...own.lines, ...others]
+      .filter((line) => line.seg === seg)
+      .map(({ id, record }) => [id, record] as const),
     ...here.flatMap((bytes) => [...linesById(bytes)]),
   ]);
 }

@@ -1,15 +1,15 @@
 import { join, relative, sep } from 'node:path';
 import { refused } from '../core/error.js';
-import { removePath, replaceFiles } from '../core/files.js';
+import { removePath } from '../core/files.js';
 import { shown } from '../core/paths.js';
 import { must } from '../git/client.js';
 import type { Context } from '../project/project.js';
 import { appendLocked, writeChain } from './append.js';
 import { type Container, eachRecord, linesById } from './container.js';
-import { journalFolder, type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
+import { type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
 import { type Decision, requireDecision } from './human.js';
 import { settleMemory } from './integrity.js';
-import { formatJournalLine, readOtherJournals, readOwnJournal, rewriteJournal } from './journal.js';
+import { journalFiles, readJournal, rewriteJournal } from './journal.js';
 import { findId } from './log.js';
 import { ledgerOf, type Memory, type RecordRef, readMemory } from './memory.js';
 import { containerBytes, listContainers, readSnapshot } from './read.js';
@@ -150,14 +150,10 @@ function replaceByTombstone(context: LedgerContext, { name, seg }: Container, id
 
 /** A journal without the line cannot put the content back. */
 function scrubJournals(context: LedgerContext, id: string): void {
-  const own = readOwnJournal(context);
-  if (own.lines.some((line) => line.id === id))
-    rewriteJournal(context, { ...own, lines: own.lines.filter((line) => line.id !== id) });
-  for (const [name, { lines, damaged }] of readOtherJournals(context)) {
-    const kept = lines.filter((line) => line.id !== id);
-    if (kept.length === lines.length) continue;
-    const text = kept.map(formatJournalLine).join('') + damaged.map(({ raw }) => `${raw}\n`).join('');
-    replaceFiles([{ path: join(journalFolder(context.layout), name), bytes: Buffer.from(text, 'utf8') }]);
+  for (const path of journalFiles(context)) {
+    const journal = readJournal(path);
+    const lines = journal.lines.filter((line) => line.id !== id);
+    if (lines.length < journal.lines.length) rewriteJournal(path, { ...journal, lines });
   }
 }
 

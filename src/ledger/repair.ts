@@ -7,11 +7,11 @@ import type { Context } from '../project/project.js';
 import { appendLocked, keepLedgerId, writeChain } from './append.js';
 import { type AbsentRecord, compare, type Finding, meaningOf } from './compare.js';
 import { type Container, linesById } from './container.js';
-import { gitFolder, type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
-import { LedgerObjects } from './git.js';
+import { type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
+import { type LedgerObjects, openLedgerObjects } from './git.js';
 import { type Decision, requireDecision } from './human.js';
 import { refuseDamage, settleMemory } from './integrity.js';
-import { readOwnJournal, rewriteJournal } from './journal.js';
+import { ownJournalFile, readJournal, rewriteJournal } from './journal.js';
 import { ledgerOf, storeAudit } from './memory.js';
 import { lookAround, type Observation, observe } from './observe.js';
 import { collectLines, longestChain, putBack } from './put-back.js';
@@ -73,8 +73,7 @@ async function discardRecords(
   decision: Decision,
 ): Promise<Repaired> {
   const ids = await withObservation(ledgerOf(context), async ({ own, others, snapshot, evidence }) => {
-    const lines = [own, ...others.values()].flatMap((journal) => journal.lines);
-    const gone = lines.filter(({ id, seg }) => !snapshot.graph.has(id, seg));
+    const gone = [...own.lines, ...others].filter(({ id, seg }) => !snapshot.graph.has(id, seg));
     const known = [...gone.map(({ id }) => ({ id, commit: '' })), ...evidence.absent];
     return names.flatMap((name) => {
       const ofBranch = gone.filter(({ branch }) => branch === name).map(({ id }) => id);
@@ -118,7 +117,7 @@ async function withObservation<T>(
   context: LedgerContext,
   work: (observation: Observation, objects: LedgerObjects) => Promise<T>,
 ): Promise<T> {
-  const objects = new LedgerObjects(context.objects(), gitFolder(context));
+  const objects = openLedgerObjects(context);
   try {
     return await work(await observe(context, objects, await lookAround(context, objects)), objects);
   } finally {
@@ -259,6 +258,7 @@ const unexplained = ({ snapshot: { graph }, evidence: { settled } }: Observation
 
 function dropDamagedLines(context: LedgerContext, { own }: Observation, done: string[]): void {
   if (own.damaged.length === 0) return;
-  rewriteJournal(context, { lines: readOwnJournal(context).lines, damaged: [] });
+  const path = ownJournalFile(context);
+  rewriteJournal(path, { lines: readJournal(path).lines, damaged: [] });
   done.push(`dropped ${plural(own.damaged.length, 'unreadable line')} of the journal`);
 }

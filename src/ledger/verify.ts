@@ -13,24 +13,22 @@ import {
 import {
   anchorsFile,
   currentBranch,
-  gitFolder,
   type LedgerContext,
   verifiedFile,
   withLedgerLock,
   writeCache,
 } from './context.js';
-import { LedgerObjects } from './git.js';
+import { openLedgerObjects } from './git.js';
 import {
   appendToJournal,
-  type DamagedLine,
   type JournalLine,
-  readOwnJournal,
+  ownJournalFile,
+  readJournalText,
   rewriteJournal,
 } from './journal.js';
 import {
   digestOfPlace,
   isUnwritable,
-  KEPT_LINES,
   lookAround,
   type Observation,
   observe,
@@ -94,9 +92,6 @@ export async function verify(
   }
 }
 
-export const openLedgerObjects = (context: LedgerContext): LedgerObjects =>
-  new LedgerObjects(context.objects(), gitFolder(context));
-
 const reportOnly = ({ findings, putBack: wanted }: Comparison): Finding[] => [
   ...findings,
   ...describeLost(wanted),
@@ -155,14 +150,16 @@ function settle(
   comparison: Comparison,
   isLastTry: boolean,
 ): Finding[] | null {
-  const { snapshot, standing } = observation;
+  const { snapshot } = observation;
   const report = (): Finding[] => reportOnly(comparison);
   try {
     return withLedgerLock(
       context,
       () => {
-        if (!isSameList(listContainers(context), snapshot.listed)) return isLastTry ? report() : null;
-        appendToJournal(context, standing);
+        const isSame =
+          isSameList(listContainers(context), snapshot.listed) &&
+          readJournalText(ownJournalFile(context)) === observation.own.text;
+        if (!isSame) return isLastTry ? report() : null;
         updateJournal(context, observation, comparison);
         const isClean = !comparison.findings.some(({ level }) => level === 'damage');
         if (isClean) moveAnchor(context, observation.head);
@@ -196,28 +193,17 @@ const describeLost = (records: readonly AbsentRecord[]): Finding[] =>
   });
 
 /** Rewrites the journal when a line changed: repaired, published, forgotten, or no longer needed. */
-function updateJournal(context: LedgerContext, observation: Observation, { forgotten }: Comparison): void {
-  const current = readOwnJournal(context);
-  const published = new Set(observation.own.lines.filter((line) => line.published).map(({ id }) => id));
+function updateJournal(
+  context: LedgerContext,
+  { own, standing }: Observation,
+  { forgotten }: Comparison,
+): void {
   const gone = new Set(forgotten);
-  const fixed = new Map(observation.own.lines.map((line) => [line.id, line]));
-  const isOpen = (line: DamagedLine): boolean => !line.ids.some((id) => fixed.has(id));
-  const missing = current.damaged.flatMap(
-    ({ ids }) => fixed.get(ids.find((id) => fixed.has(id)) ?? '') ?? [],
-  );
-  const repaired = { lines: [...current.lines, ...missing], damaged: current.damaged.filter(isOpen) };
-  const settledOn = observation.onDefault;
-  const oldest = repaired.lines.length - KEPT_LINES;
-  const kept = repaired.lines
-    .filter(({ id }, i) => i >= oldest || !settledOn.has(id))
-    .filter(({ id, how }) => how === 'w' || !gone.has(id))
-    .map((line) => ({ ...line, published: line.published || published.has(line.id) }));
-  const lines = dropDuplicates(kept);
-  const isSame =
-    repaired.damaged.length === current.damaged.length &&
-    lines.length === current.lines.length &&
-    lines.every((line, i) => line.published === current.lines[i]?.published);
-  if (!isSame) rewriteJournal(context, { lines, damaged: repaired.damaged });
+  const kept = own.lines.filter(({ id, how }) => how === 'w' || !gone.has(id));
+  const lines = dropDuplicates([...kept, ...standing]);
+  const isLonger = lines.length === own.lines.length + standing.length;
+  if (!own.isStale && isLonger) appendToJournal(context, standing);
+  else rewriteJournal(ownJournalFile(context), { lines, damaged: own.damaged });
 }
 
 /** A record that was journaled as standing here may turn out to be written here. */

@@ -124,7 +124,7 @@ async function ledgerFindings(context: Context, good: readonly Checkpoint[]): Pr
     .flatMap(({ tag, manifest }) =>
       TIERS.flatMap((tier) => {
         const heads = manifest?.ledger?.[tier]?.heads ?? [];
-        const gone = heads.filter((head) => !memory.has(head));
+        const gone = heads.filter((head) => !memory.graph.hasAnywhere(head));
         return gone.map((head) => ({
           code: 'ledger' as const,
           tag,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readHint, writeHint } from '../core/cache.js';
 import { windowFile } from '../core/paths.js';
+import { openDamage } from '../ledger/marks.js';
 import { currentHeads, type Memory, type RecordRef, readMemory, storeRecords } from '../ledger/memory.js';
-import { openDamage } from '../ledger/open.js';
 import type { Context } from '../project/project.js';
 import { readSize, TOO_LARGE } from './growth.js';
 import { closeInvestigations, openInvestigations } from './investigation.js';
@@ -30,7 +30,7 @@ export interface Assessment {
 export function assess(context: Context): Assessment {
   const memory = readMemory(context);
   const heads = [...coveredHeads(memory.records('knowledge')), ...memory.resets('knowledge')];
-  const covered = memory.ancestorsOf(heads);
+  const covered = memory.graph.ancestorsOf(heads);
   const uncovered = countUncovered(memory.records('evaluation'), (id) => covered.has(id));
   return { uncovered, due_in: Math.max(0, WINDOW - uncovered), memory };
 }
@@ -107,7 +107,7 @@ function consolidate(context: Context, memory: Memory): Consolidated {
   const last_cycle = Number(cycles.at(-1)?.record.cycle ?? 0);
   // A crash before the records leaves an investigation that is closed later, not a contest that nobody looks into.
   openInvestigations(context, plan.contested);
-  const coverage = { covers: memory.heads, cycles: cycles.length, last_cycle };
+  const coverage = { covers: memory.graph.heads(), cycles: cycles.length, last_cycle };
   const stored = storeRecords(context, recordsOf(plan, coverage));
   rememberCount(context, 0);
   closeInvestigations(context);

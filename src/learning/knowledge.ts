@@ -4,7 +4,7 @@ import { type Proven, readProven } from './proven.js';
 
 /** What there is to know, by knowledge id. Works while memory is halted. */
 export function readKnowledge(context: Context, memory = readMemory(context)): Map<string, Proven> {
-  return readProven(memory.records('knowledge'), (id) => memory.has(id));
+  return readProven(memory.records('knowledge'), (id) => memory.graph.hasAnywhere(id));
 }
 
 /** A piece of knowledge as answers list it. */

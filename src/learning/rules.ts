@@ -66,8 +66,8 @@ export function weighEvidence(
 /** What of a ledger is weighed: all since its knowledge was last reset. */
 export function weighing(memory: Memory): WeighOptions {
   const resets = memory.resets('knowledge');
-  const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.ancestorsOf(resets);
-  return { has: (id) => memory.has(id), isCovered: (id) => before.has(id) };
+  const before: ReadonlySet<string> = resets.length === 0 ? new Set() : memory.graph.ancestorsOf(resets);
+  return { has: (id) => memory.graph.hasAnywhere(id), isCovered: (id) => before.has(id) };
 }
 
 function entryFor(weighed: Map<string, Weighed>, scope: string, pattern: string): Weighed {

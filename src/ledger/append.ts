@@ -18,7 +18,7 @@ import {
 } from './context.js';
 import type { Graph } from './graph.js';
 import { appendToJournal, type JournalLine, ownJournalFile, readJournal } from './journal.js';
-import { openHalts } from './open.js';
+import { openHalts } from './marks.js';
 import { digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { byNumber, formatRecord, genesisLine, type Links, MAX_SEEN, recordId, type Tier } from './record.js';
 import { appendToViews } from './view.js';
@@ -315,19 +315,11 @@ function writeWhole(fd: number, bytes: Buffer, size: number): void {
   throw Object.assign(new Error('short write'), { code: 'ENOSPC' });
 }
 
-/** Of the whole ledger, as the next append would name them. */
-export const currentHeads = (context: LedgerContext): readonly string[] => stateNow(context).heads;
-
-/** The largest number. The first record has 1. */
-export const currentNumber = (context: LedgerContext): number => stateNow(context).maxN;
-
-/** Bytes of all containers. */
-export const ledgerBytes = (context: LedgerContext): number => stateNow(context).bytes;
-
 /** While this process holds the lock nobody else appends, so its own state holds. */
 let own: { hold: object; state: AppendState } | null = null;
 
-function stateNow(context: LedgerContext): AppendState {
+/** What the next append would go on from. */
+export function currentState(context: LedgerContext): Readonly<AppendState> {
   const { hold } = context.disk;
   if (hold !== null && own?.hold === hold) return own.state;
   const { state } = loadState(context);

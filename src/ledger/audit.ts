@@ -4,8 +4,8 @@ import { type GuardFinding, halts } from '../guard/guard.js';
 import { writeHalt } from '../project/halt.js';
 import { type Context, timestamp } from '../project/project.js';
 import { requireDecision } from './human.js';
+import { type Open, openDamage } from './marks.js';
 import { type RecordRef, readMemory, requireMemory, storeAudit } from './memory.js';
-import { type Open, openDamage } from './open.js';
 import { TIERS, type Tier } from './record.js';
 
 /** Damage that is gone and that no human has looked at. */
@@ -90,7 +90,7 @@ export async function resetTier(
   return context.disk.withLock(() => {
     const memory = readMemory(context);
     const count = memory.records(tier).length;
-    const subjects = [...memory.heads];
+    const subjects = memory.graph.heads();
     const audit = storeAudit(context, { kind: 'reset', reset: tier, count, subjects, ...decision });
     return { tier, count, audit };
   });

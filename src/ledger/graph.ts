@@ -23,11 +23,8 @@ export class Graph {
 
   /** A record or its tombstone, whatever chain it is of. */
   hasAnywhere(id: string): boolean {
-    this.all ??= new Set(this.containers.flatMap(({ ids }) => ids));
-    return this.all.has(id);
+    return this.allNumbers().has(id);
   }
-
-  private all: Set<string> | null = null;
 
   idsOf(seg: string): ReadonlySet<string> {
     let ids = this.sets.get(seg);
@@ -159,10 +156,15 @@ export class Graph {
     this.tails ??= new Map(this.containers.map(({ last, ns }) => [last ?? '', ns.at(-1) ?? 0]));
     const known = this.tails.get(id);
     if (known !== undefined) return known;
-    this.numbers ??= new Map(
-      this.containers.flatMap(({ ids, ns }) => ids.map((known, i) => [known, ns[i] as number] as const)),
-    );
-    return this.numbers.get(id) ?? null;
+    return this.allNumbers().get(id) ?? null;
+  }
+
+  private allNumbers(): ReadonlyMap<string, number> {
+    if (this.numbers) return this.numbers;
+    this.numbers = new Map();
+    for (const { ids, ns } of this.containers)
+      for (const [i, id] of ids.entries()) this.numbers.set(id, ns[i] as number);
+    return this.numbers;
   }
 
   private tails: Map<string, number> | null = null;

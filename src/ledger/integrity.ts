@@ -7,10 +7,9 @@ import { type Context, timestamp } from '../project/project.js';
 import { type Finding, type Level, meaningOf } from './compare.js';
 import { ledgerFolder } from './context.js';
 import type { Graph } from './graph.js';
-import { acceptedGrowth, growthOf } from './growth.js';
 import { requireDecision } from './human.js';
+import { acceptedGrowth, growthOf, openDamage, openHalts } from './marks.js';
 import { ledgerOf, type RecordRef, readMemory, storeAudit } from './memory.js';
-import { openDamage, openHalts } from './open.js';
 import { TIERS, type Tier } from './record.js';
 import { type Verdict, verify } from './verify.js';
 
@@ -30,6 +29,21 @@ export interface Problem {
   commit?: string;
   /** What the guard found in a stored record. */
   guard?: GuardFinding[];
+}
+
+/** `removed`: records are missing, and how is known. `secret`: something stored must be redacted. */
+export type Status = 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
+
+/** `problems`: those of the verdict and others. */
+export function statusOf(
+  context: Context,
+  verdict: Verdict,
+  problems: readonly Problem[] = problemsOf(context, verdict),
+): Status {
+  if (verdict.state === 'corrupted') return 'corrupted';
+  if (readHalt(context.disk)) return 'halted';
+  if (verdict.state === 'returned' || problems.some(({ code }) => code === 'secret')) return 'secret';
+  return problems.length > 0 ? 'removed' : 'intact';
 }
 
 export interface TierReport {
@@ -107,27 +121,25 @@ export async function requireVerified(context: Context): Promise<Verdict> {
     if (level !== 'note' || meaningOf(kind).isNews)
       context.warnings.push(hint ? `${message}: ${hint}` : message);
   const halt = readHalt(context.disk);
-  if (halt)
-    throw corrupted('memory.corrupted', `Memory is halted: ${halt.reasons[0]}.`, { hint: ACKNOWLEDGE });
+  if (halt) throw halted(halt.reasons);
   return verdict;
 }
+
+const halted = ([reason]: readonly string[]): Error =>
+  corrupted('memory.corrupted', `Memory is halted: ${reason}.`, { hint: ACKNOWLEDGE });
 
 const ACKNOWLEDGE = 'forge memory override acknowledge --reason "…"  (a human, at a terminal)';
 
 /** Exit 4 with the first damage. */
 export function refuseDamage(context: Context, verdict: Verdict): void {
-  if (verdict.state === 'corrupted') throw corruptedBy(context, verdict);
-}
-
-function corruptedBy(context: Context, verdict: Verdict): Error {
-  const problems = problemsOf(context, verdict);
-  const [first] = verdict.findings.filter(({ level }) => level === 'damage');
-  const place = first && toProblem(context, first);
-  return corrupted('memory.corrupted', `${place ? describeProblem(place) : 'Memory is damaged'}.`, {
-    ...(place?.file ? { file: place.file, offset: place.offset } : {}),
-    ...(place && place.line > 0 ? { line: place.line } : {}),
-    hint: 'forge memory repair',
-    data: { problems },
+  const [first] = damageOf(context, verdict);
+  if (!first) return;
+  const { file, line, offset, hint } = first;
+  throw corrupted('memory.corrupted', `${describeProblem(first)}.`, {
+    ...(file ? { file, offset } : {}),
+    ...(line > 0 ? { line } : {}),
+    hint,
+    data: { problems: problemsOf(context, verdict) },
   });
 }
 
@@ -141,8 +153,7 @@ export async function requireUndamaged(context: Context): Promise<void> {
   const verdict = await glanceAtMemory(context);
   refuseDamage(context, verdict);
   const [open] = verdict.halts;
-  if (open)
-    throw corrupted('memory.corrupted', `Memory is halted: ${open.reasons[0]}.`, { hint: ACKNOWLEDGE });
+  if (open) throw halted(open.reasons);
 }
 
 /** What halts writing. */

@@ -1,15 +1,14 @@
 import { usage } from '../core/error.js';
 import { pendingFolder } from '../core/paths.js';
-import { readHalt } from '../project/halt.js';
 import type { Context } from '../project/project.js';
-import { eachRecord } from './container.js';
+import { eachRecord, type Line } from './container.js';
 import { sizeOf } from './context.js';
-import { acceptedGrowth, type Growth, growthOf } from './growth.js';
-import { glanceAtMemory, reportTiers } from './integrity.js';
+import { glanceAtMemory, reportTiers, type Status, statusOf } from './integrity.js';
 import { ownJournalFile } from './journal.js';
+import { acceptedGrowth, type Growth, growthOf } from './marks.js';
 import { type Identified, ledgerOf, type Memory, readMemory } from './memory.js';
 import { containerBytes } from './read.js';
-import { type LedgerRecord, TIERS, type Tier } from './record.js';
+import { type LedgerRecord, TIERS, type Tier, type Tombstone } from './record.js';
 
 export interface LogEntry {
   id: string;
@@ -70,16 +69,26 @@ function nameKnowledge(memory: Memory, entries: LogEntry[]): LogEntry[] {
 export function showRecord(context: Context, { id: wanted }: { id: string }): LogEntry {
   const id = findId(readMemory(context), wanted);
   const memory = readMemory(context);
-  const ledger = ledgerOf(context);
-  const holders = memory.graph.containers.filter(({ ids }) => ids.includes(id));
-  const found: LogEntry[] = [];
-  for (const { name } of holders)
-    eachRecord(containerBytes(ledger, name), (at, record) => {
-      if (at === id)
-        found.push('kind' in record ? toEntry({ id, record }) : describeRedacted(memory, id, record));
-    });
+  const copies = copiesOf(context, memory, id).map(({ record }) => record);
   // A tombstone wins over its record.
-  return found.find(({ kind }) => kind === 'redacted' && holders.length > 0) ?? (found[0] as LogEntry);
+  const tombstone = copies.find((copy) => !('kind' in copy));
+  return tombstone
+    ? describeRedacted(memory, id, tombstone)
+    : toEntry({ id, record: copies[0] as LedgerRecord });
+}
+
+/** A record, or the tombstone in its place, in each file that has it. */
+export function copiesOf(
+  context: Context,
+  { graph }: Memory,
+  id: string,
+): { record: LedgerRecord | Tombstone; line: Line }[] {
+  const copies: { record: LedgerRecord | Tombstone; line: Line }[] = [];
+  for (const { name } of graph.containers.filter(({ ids }) => ids.includes(id)))
+    eachRecord(containerBytes(ledgerOf(context), name), (at, record, line) => {
+      if (at === id) copies.push({ record, line });
+    });
+  return copies;
 }
 
 /** The whole id of a record that is named by its start. */
@@ -111,7 +120,7 @@ function describeRedacted(memory: Memory, id: string, links: object): LogEntry {
 }
 
 export interface MemoryStats {
-  status: 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
+  status: Status;
   tiers: { tier: Tier; records: number; bytes: number; heads: number }[];
   bytes: number;
   files: number;
@@ -125,19 +134,14 @@ export interface MemoryStats {
 
 export async function memoryStats(context: Context): Promise<MemoryStats> {
   const verdict = await glanceAtMemory(context);
-  const { state, snapshot } = verdict;
+  const { snapshot } = verdict;
   const tiers = reportTiers(context, verdict).map(({ heads, containers: _, ...tier }) => ({
     ...tier,
     heads: heads.length,
   }));
   const bytes = snapshot.listed.reduce((sum, { size }) => sum + size, 0);
   const growth = growthOf(bytes, acceptedGrowth(snapshot.graph));
-  const status =
-    state === 'corrupted'
-      ? 'corrupted'
-      : readHalt(context.disk)
-        ? 'halted'
-        : ({ intact: 'intact', findings: 'removed', returned: 'secret' } as const)[state];
+  const status = statusOf(context, verdict);
   return {
     ...{ status, tiers, bytes, files: snapshot.graph.containers.length, growth },
     journal_bytes: sizeOf(ownJournalFile(ledgerOf(context))),

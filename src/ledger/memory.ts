@@ -7,12 +7,10 @@ import { readRunning } from '../session/running.js';
 import {
   append,
   type Body,
-  currentNumber,
+  currentState,
   type Draft,
-  currentHeads as headsOf,
   type Keyed,
   findKeyed as keyedIn,
-  ledgerBytes,
   type StoredRecord,
 } from './append.js';
 import { type Container, eachRecord } from './container.js';
@@ -45,12 +43,6 @@ export interface Identified {
 export interface Memory {
   /** In order of (n, id), each once; none that is redacted or older than a reset of the tier. `isWanted` limits the files. */
   records(tier: Tier, isWanted?: (file: Container) => boolean): readonly Identified[];
-  /** Records that no other names, of the whole graph. */
-  readonly heads: readonly string[];
-  /** These records and all that they follow, of all tiers. */
-  ancestorsOf(heads: readonly string[]): ReadonlySet<string>;
-  /** Whether a record or its tombstone is here, of any tier. */
-  has(id: string): boolean;
   /** The heads at which a person began the tier anew. */
   resets(tier: Tier): readonly string[];
   readonly graph: Graph;
@@ -86,9 +78,6 @@ export function readMemory(context: Context): Memory {
   const tiers = new Map<Tier, readonly Identified[]>();
   const memory: Memory = {
     graph,
-    heads: graph.heads(),
-    ancestorsOf: (heads) => graph.ancestorsOf(heads),
-    has: (id) => graph.hasAnywhere(id),
     resets: (tier) =>
       graph
         .marks('reset')
@@ -170,18 +159,17 @@ export const findKeyed = (context: Context, keys: ReadonlySet<string>): Map<stri
   keyedIn(ledgerOf(context), keys);
 
 /** As the last append left them; nothing is read while the folder is as it was. */
-export const currentHeads = (context: Context): readonly string[] => headsOf(ledgerOf(context));
+export const currentHeads = (context: Context): readonly string[] => currentState(ledgerOf(context)).heads;
 
 /** For a commit that has all records: the largest number and the heads, as `12 <id> <id>`. Null before the first record. */
 export function ledgerTrailer(context: Context): string | null {
-  const ledger = ledgerOf(context);
-  const n = currentNumber(ledger);
-  return n > 1 ? [n, ...headsOf(ledger).slice(0, MAX_HEADS)].join(' ') : null;
+  const { maxN, heads } = currentState(ledgerOf(context));
+  return maxN > 1 ? [maxN, ...heads.slice(0, MAX_HEADS)].join(' ') : null;
 }
 
 const MAX_HEADS = 8;
 
-export const liveBytes = (context: Context): number => ledgerBytes(ledgerOf(context));
+export const liveBytes = (context: Context): number => currentState(ledgerOf(context)).bytes;
 
 /** Lines that went through forge here, so the guard has seen them. */
 export const journaledLines = (context: Context): Set<string> =>

@@ -10,7 +10,7 @@ import { type LedgerContext, ledgerFolder, withLedgerLock } from './context.js';
 import { type Decision, requireDecision } from './human.js';
 import { settleMemory } from './integrity.js';
 import { journalFiles, readJournal, rewriteJournal } from './journal.js';
-import { findId } from './log.js';
+import { copiesOf, findId } from './log.js';
 import { ledgerOf, type Memory, type RecordRef, readMemory } from './memory.js';
 import { containerBytes, listContainers, readSnapshot } from './read.js';
 import { formatTombstone, type LedgerRecord, recordId, type Tier, type Tombstone } from './record.js';
@@ -50,10 +50,9 @@ export async function redactRecords(
     describe(context, memory, id),
   );
   const files = new Set<string>();
-  const redacted = targets.map(({ line, tier, ...target }) => {
-    if (line === null) finish(ledgerOf(context), target.id);
-    const audit = line === null ? null : redact(context, { id: target.id, tier, line }, decision, files);
-    return { ...target, tier, audit };
+  const redacted = targets.map((target) => {
+    const { id, n, tier } = target;
+    return { id, n, tier, audit: redact(context, target, decision, files) };
   });
   if (!context.disk.dryRun && files.size > 0) await settleMemory(context);
   const names = [...files].map((name) => shown(context.layout, join(ledgerFolder(context.layout), name)));
@@ -77,16 +76,13 @@ interface Target {
 /** Later checks need these as they are. */
 const KEPT_KINDS = new Set(['genesis', 'repaired', 'redacted', 'restored', 'discarded']);
 
-function describe(context: Context, { graph }: Memory, id: string): Target {
-  const ledger = ledgerOf(context);
+function describe(context: Context, memory: Memory, id: string): Target {
   const target: Target = { id, n: 0, tier: null, line: null };
-  for (const { name } of graph.containers.filter((container) => container.ids.includes(id)))
-    eachRecord(containerBytes(ledger, name), (found, record, line) => {
-      if (found !== id) return;
-      target.n = record.n;
-      if ('kind' in record) Object.assign(target, { tier: record.tier, line: line.bytes.toString('utf8') });
-      refuseKept(id, record);
-    });
+  for (const { record, line } of copiesOf(context, memory, id)) {
+    target.n = record.n;
+    if ('kind' in record) Object.assign(target, { tier: record.tier, line: line.bytes.toString('utf8') });
+    refuseKept(id, record);
+  }
   return target;
 }
 
@@ -99,10 +95,13 @@ function refuseKept(id: string, record: LedgerRecord | Tombstone): void {
   );
 }
 
-/** The audit record comes first: who is interrupted runs it again, and verify says that it is due. */
+/**
+ * The audit record comes first: who is interrupted runs it again, and verify says that it is due. Where only the
+ * tombstone is left, the journals and views may still have the content.
+ */
 function redact(
   context: Context,
-  { id, tier, line }: { id: string; tier: Tier | null; line: string },
+  { id, tier, line }: Target,
   decision: Decision,
   files: Set<string>,
 ): RecordRef | null {
@@ -110,10 +109,10 @@ function redact(
   return withLedgerLock(ledger, () => {
     const snapshot = readSnapshot(ledger, listContainers(ledger));
     const isSaid = snapshot.graph.subjects('redacted').has(id);
-    const { key } = JSON.parse(line) as LedgerRecord;
+    const { key } = JSON.parse(line ?? '{}') as Partial<LedgerRecord>;
     const keys = typeof key === 'string' ? { keys: [recordId(key)] } : {};
     const body = { tier: 'audit' as const, kind: 'redacted', subjects: [id], of: tier, ...keys, ...decision };
-    const [audit = null] = isSaid ? [] : appendLocked(ledger, [body], { evenDamaged: true });
+    const [audit = null] = isSaid || line === null ? [] : appendLocked(ledger, [body], { evenDamaged: true });
     const holders = snapshot.graph.containers.filter((container) => hasContent(container, id));
     for (const { name } of holders) files.add(name);
     if (context.disk.dryRun) return audit;
@@ -122,13 +121,6 @@ function redact(
     rebuildViews(ledger);
     return audit;
   });
-}
-
-/** Only the tombstone is left; a redaction that was interrupted may have left the journals and views. */
-function finish(context: LedgerContext, id: string): void {
-  if (context.disk.dryRun) return;
-  withLedgerLock(context, () => scrubJournals(context, id));
-  rebuildViews(context);
 }
 
 function hasContent({ ids, tombstones }: Container, id: string): boolean {

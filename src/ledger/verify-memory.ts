@@ -1,7 +1,6 @@
 import { shown } from '../core/paths.js';
 import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, toFinding } from '../guard/guard.js';
-import { readHalt } from '../project/halt.js';
 import { type Context, warnFileSystem } from '../project/project.js';
 import { type Container, linesOf } from './container.js';
 import { ledgerFolder } from './context.js';
@@ -10,18 +9,18 @@ import {
   type Problem,
   problemsOf,
   reportTiers,
+  type Status,
   settleMemory,
+  statusOf,
   type TierReport,
 } from './integrity.js';
 import { ledgerOf } from './memory.js';
 import { containerBytes } from './read.js';
 import { recordId, type Tier } from './record.js';
 import { readSignatures, type SignatureReport } from './signatures.js';
-import type { Verdict } from './verify.js';
 
 export interface Integrity {
-  /** `removed`: records are missing, and how is known. `secret`: something stored must be redacted. */
-  status: 'intact' | 'removed' | 'corrupted' | 'halted' | 'secret';
+  status: Status;
   tiers: TierReport[];
   notes: string[];
   problems: Problem[];
@@ -42,22 +41,14 @@ export async function verifyMemory(
   const signed = input.signatures ? await readSignatures(context, graph) : null;
   const secrets = input.scan ? await scanRecords(context, graph.containers) : [];
   const problems = [...problemsOf(context, verdict), ...(signed?.problems ?? []), ...secrets];
-  const isHalted = readHalt(context.disk) !== null;
   return {
-    status: statusOf(verdict, problems, isHalted),
+    status: statusOf(context, verdict, problems),
     tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
     notes: messagesOf(verdict, 'note'),
     problems,
     restored: verdict.findings.filter(({ kind }) => kind === 'put_back').flatMap(({ ids }) => ids),
     ...(signed ? { signatures: signed.signatures } : {}),
   };
-}
-
-function statusOf({ state }: Verdict, problems: readonly Problem[], isHalted: boolean): Integrity['status'] {
-  if (state === 'corrupted') return 'corrupted';
-  if (isHalted) return 'halted';
-  if (state === 'returned' || problems.some(({ code }) => code === 'secret')) return 'secret';
-  return problems.length > 0 ? 'removed' : 'intact';
 }
 
 /** LTM-13: what the guard would refuse today in stored records. The place, never the value. */

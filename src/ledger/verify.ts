@@ -26,6 +26,7 @@ import {
   readJournalText,
   rewriteJournal,
 } from './journal.js';
+import { type Open, openDamage, openHalts } from './marks.js';
 import {
   digestOfPlace,
   isUnwritable,
@@ -36,7 +37,6 @@ import {
   READER_WAIT_MS,
   readAnchors,
 } from './observe.js';
-import { type Open, openDamage, openHalts } from './open.js';
 import { putBack } from './put-back.js';
 import { CLOCK_TICK_MS, isSameList, listContainers, readSnapshot, type Snapshot } from './read.js';
 

@@ -13,8 +13,8 @@ import { closeInvestigations } from '../learning/investigation.js';
 import { warnWaiting } from '../ledger/audit.js';
 import { ledgerFolder } from '../ledger/context.js';
 import { requireVerified } from '../ledger/integrity.js';
+import type { Open } from '../ledger/marks.js';
 import { ledgerOf } from '../ledger/memory.js';
-import type { Open } from '../ledger/open.js';
 import type { Listed } from '../ledger/read.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
 import {

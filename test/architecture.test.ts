@@ -44,7 +44,6 @@ const ORDER = [
   'session/briefing.ts',
   'hooks',
   'checkpoint',
-  'ledger/signatures.ts',
   'ledger/verify-memory.ts',
   'cycle',
   'recover',

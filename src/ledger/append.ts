@@ -12,6 +12,7 @@ import {
   type LedgerContext,
   ledgerFolder,
   ledgerIdFile,
+  readJson,
   sizeOf,
   stampOf,
   withLedgerLock,
@@ -358,13 +359,7 @@ function hasDamage(graph: Graph): boolean {
   );
 }
 
-function readState({ layout }: LedgerContext): AppendState | null {
-  try {
-    return JSON.parse(readPlain(appendStateFile(layout), 1 << 20)?.toString('utf8') ?? '') as AppendState;
-  } catch {
-    return null;
-  }
-}
+const readState = ({ layout }: LedgerContext): AppendState | null => readJson(appendStateFile(layout));
 
 /** Neither synced nor required: without it the next append reads the containers. */
 function saveState(context: LedgerContext, state: AppendState): void {

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Disk } from '../core/disk.js';
-import { makeFolder, removeDrafts, replaceFiles } from '../core/files.js';
+import { makeFolder, readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import type { Layout } from '../core/paths.js';
 import type { Git, ObjectReader } from '../git/client.js';
 
@@ -76,9 +76,19 @@ export function stampOf(path: string): string {
 /** 0 when there is none. */
 export const sizeOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-const readText = (path: string): string => {
+/** A small file of forge's own. Null when there is none, or it cannot be read: without it everything is read anew. */
+export function readJson<T>(path: string): T | null {
   try {
-    return readFileSync(path, 'utf8').trim();
+    return JSON.parse(readPlain(path, 1 << 28)?.toString('utf8') ?? 'null') as T | null;
+  } catch {
+    return null;
+  }
+}
+
+/** A file of git's own; '' when there is none. */
+export const readText = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
   } catch {
     return '';
   }
@@ -87,7 +97,7 @@ const readText = (path: string): string => {
 /** The current branch, or the commit of a detached HEAD. Read from git's file: appends start no git process. */
 export function currentBranch({ repository }: LedgerContext): string {
   const head = repository ? readText(join(repository.gitDir, 'HEAD')) : '';
-  return head.replace(/^ref: (refs\/heads\/)?/, '');
+  return head.trim().replace(/^ref: (refs\/heads\/)?/, '');
 }
 
 /**

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { readPlain } from '../core/files.js';
 import { must, type ObjectReader } from '../git/client.js';
 import { type Container, parseContainer, segmentOf } from './container.js';
-import { gitFolder, type LedgerContext, ledgerFolder } from './context.js';
+import { gitFolder, type LedgerContext, ledgerFolder, readText } from './context.js';
 import { groupBy } from './graph.js';
 import { linkedWorktrees } from './journal.js';
 
@@ -22,14 +22,6 @@ export interface Refs {
   localDefault: string | null;
   remoteDefault: string | null;
 }
-
-const readText = (path: string): string => {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-};
 
 /** Commits that an unfinished operation keeps, with the file that names them. */
 const UNFINISHED = [

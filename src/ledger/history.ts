@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPlain } from '../core/files.js';
 import { must } from '../git/client.js';
 import { segmentOf } from './container.js';
-import { gitFolder, historyFile, type LedgerContext, writeCache } from './context.js';
+import { gitFolder, historyFile, type LedgerContext, readJson, writeCache } from './context.js';
 import type { LedgerObjects } from './git.js';
 import { Graph, groupBy } from './graph.js';
 
@@ -21,7 +20,6 @@ export interface Removal {
 }
 
 interface History {
-  v: 1;
   /** Commits whose whole history was read. */
   tips: string[];
   removals: Removal[];
@@ -48,7 +46,7 @@ export async function readRemovals(
   incomplete: string[],
 ): Promise<Removal[]> {
   if (!context.git || head === null) return [];
-  const known = readHistory(context);
+  const known = readJson<History>(historyFile(context.layout)) ?? { tips: [], removals: [] };
   if (known.tips.includes(head)) return known.removals;
   const changes = await listChanges(context, head, known.tips).catch((error: Error) => {
     // Nothing is fetched for a verification. Without trees, git cannot tell what a commit changed.
@@ -65,7 +63,7 @@ export async function readRemovals(
   if (missing.length > 0) incomplete.push(`git does not have ${missing[0]} here (a partial clone)`);
   // A shallow or partial clone may get the rest of its history later.
   if (isShallow(context) || missing.length > 0) return removals;
-  writeHistory(context, { v: 1, tips: [...known.tips, head].slice(-MAX_TIPS), removals });
+  writeHistory(context, { tips: [...known.tips, head].slice(-MAX_TIPS), removals });
   return removals;
 }
 
@@ -136,17 +134,6 @@ export async function onlyReachable(
 
 export const isShallow = ({ repository }: LedgerContext): boolean =>
   repository !== null && existsSync(join(repository.commonDir, 'shallow'));
-
-function readHistory({ layout }: LedgerContext): History {
-  try {
-    const text = readPlain(historyFile(layout), 1 << 28)?.toString('utf8') ?? '';
-    const history = JSON.parse(text) as History;
-    if (history.v === 1) return history;
-  } catch {
-    // It is a cache.
-  }
-  return { v: 1, tips: [], removals: [] };
-}
 
 function writeHistory({ layout, disk, isReadOnly = false }: LedgerContext, history: History): void {
   if (isReadOnly || disk.dryRun) return;

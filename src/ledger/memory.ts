@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { corrupted } from '../core/error.js';
 import { type ObjectReader, openObjects } from '../git/client.js';
 import { refuseHalted } from '../project/halt.js';
@@ -14,7 +13,7 @@ import {
   type StoredRecord,
 } from './append.js';
 import { type Container, eachRecord } from './container.js';
-import { cacheFile, type LedgerContext, writeCache } from './context.js';
+import { cacheFile, type LedgerContext, readJson, writeCache } from './context.js';
 import type { Graph } from './graph.js';
 import { ownJournalFile, readJournal } from './journal.js';
 import {
@@ -112,12 +111,8 @@ export function derive<T>(
   const path = cacheFile(context.layout, `${name}.json`);
   const of = digestOf(listed);
   const isSettled = listed.every(({ changedAt }) => changedAt < Date.now() - CLOCK_TICK_MS);
-  try {
-    const known = JSON.parse(readFileSync(path, 'utf8')) as { of: string; value: T };
-    if (known.of === of) return known.value;
-  } catch {
-    // Nothing is cached yet.
-  }
+  const known = readJson<{ of: string; value: T }>(path);
+  if (known?.of === of) return known.value;
   const value = make();
   if (isSettled && !context.disk.dryRun) writeCache(path, JSON.stringify({ of, value }));
   return value;

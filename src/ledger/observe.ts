@@ -1,5 +1,4 @@
 import { ForgeError } from '../core/error.js';
-import { readPlain } from '../core/files.js';
 import { leaveCopiedFile } from './append.js';
 import type { AbsentRecord, Evidence, UnknownRecord } from './compare.js';
 import { linesById, segmentOf } from './container.js';
@@ -8,6 +7,7 @@ import {
   currentBranch,
   homeOf,
   type LedgerContext,
+  readJson,
   stampOf,
   withLedgerLock,
 } from './context.js';
@@ -20,7 +20,7 @@ import {
   readRefs,
   sparseFiles,
 } from './git.js';
-import { groupBy } from './graph.js';
+import { type Graph, groupBy } from './graph.js';
 import { isShallow, onlyReachable, readRemovals } from './history.js';
 import {
   adoptJournals,
@@ -49,9 +49,7 @@ export interface Observation {
   own: OwnJournal;
   /** Of the other worktrees' journals. */
   others: readonly JournalLine[];
-  refs: Refs;
   head: string | null;
-  headTree: LedgerTree;
   located: Located;
   evidence: Evidence;
   /** Records that stand here uncommitted and are known elsewhere, for the journal. */
@@ -144,7 +142,7 @@ export async function observe(
   };
   await markPublished(objects, refs, own, snapshot);
   await dropStored(objects, refs, own, snapshot);
-  return { snapshot, own, others, refs, head, headTree, located, evidence, standing };
+  return { snapshot, own, others, head, located, evidence, standing };
 }
 
 /** Lists under the lock, so that no append is in the middle. A dead lock does not hold a reader up. */
@@ -189,7 +187,7 @@ function readOwnJournal(context: LedgerContext, { graph }: Snapshot): OwnJournal
   return { lines, damaged: left, text, isStale: left.length < damaged.length };
 }
 
-function absentInJournal(lines: readonly JournalLine[], graph: Snapshot['graph']): AbsentRecord[] {
+function absentInJournal(lines: readonly JournalLine[], graph: Graph): AbsentRecord[] {
   return lines
     .filter(({ id, seg }) => !graph.has(id, seg))
     .map(({ id, seg, how, published, record }) => {
@@ -240,13 +238,7 @@ async function absentByHistory(
 
 export type Anchors = Record<string, string>;
 
-export function readAnchors({ layout }: LedgerContext): Anchors {
-  try {
-    return JSON.parse(readPlain(anchorsFile(layout), 1 << 24)?.toString('utf8') ?? '{}') as Anchors;
-  } catch {
-    return {};
-  }
-}
+export const readAnchors = ({ layout }: LedgerContext): Anchors => readJson(anchorsFile(layout)) ?? {};
 
 /** Records that this branch had when it was last verified. A rewound branch shows here. */
 async function absentFromAnchor(
@@ -328,7 +320,7 @@ const SETTLING = ['discarded', 'repaired', 'redacted'];
 /** Discards count from the tree, the default branch and all journals of this clone, never from an unmerged ref. */
 async function readSettled(
   objects: LedgerObjects,
-  known: Pick<Observation, 'refs' | 'own' | 'others'> & { graph: Snapshot['graph']; isNeeded: boolean },
+  known: Pick<Observation, 'own' | 'others'> & { graph: Graph; refs: Refs; isNeeded: boolean },
 ): Promise<Set<string>> {
   const { graph, refs, own, others, isNeeded } = known;
   const settled = new Set(SETTLING.flatMap((kind) => [...graph.subjects(kind)]));

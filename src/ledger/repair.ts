@@ -14,10 +14,9 @@ import { refuseDamage, settleMemory } from './integrity.js';
 import { ownJournalFile, readJournal, rewriteJournal } from './journal.js';
 import { ledgerOf, storeAudit } from './memory.js';
 import { lookAround, type Observation, observe } from './observe.js';
-import { collectLines, longestChain, putBack } from './put-back.js';
 import { isSameList, listContainers } from './read.js';
 import type { Links } from './record.js';
-import { verify } from './verify.js';
+import { collectLines, longestChain, putBack, verify } from './verify.js';
 
 export interface RepairStep {
   finding: Finding;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { readPlain, removeDrafts, replaceFiles } from '../core/files.js';
 import { type Layout, shown } from '../core/paths.js';
 import { eachRecord } from './container.js';
-import { type LedgerContext, stampOf, withLedgerLock } from './context.js';
+import { type LedgerContext, readJson, stampOf, withLedgerLock } from './context.js';
 import { containerBytes, digestOf, type Listed, listContainers, readSnapshot } from './read.js';
 import { byNumber, TIERS, type Tier } from './record.js';
 
@@ -26,13 +26,7 @@ type Stamps = Partial<Record<Tier, string>> & {
 };
 const stampsFile = ({ state }: Layout): string => join(state, 'views.json');
 
-function readStamps(layout: Layout): Stamps {
-  try {
-    return JSON.parse(fs.readFileSync(stampsFile(layout), 'utf8')) as Stamps;
-  } catch {
-    return {};
-  }
-}
+const readStamps = (layout: Layout): Stamps => readJson(stampsFile(layout)) ?? {};
 
 function isEdited(layout: Layout, tier: Tier, stamps: Stamps): boolean {
   const stamp = stampOf(viewFile(layout, tier));

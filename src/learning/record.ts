@@ -142,11 +142,12 @@ function storeCycles(context: Context, wanted: readonly Keyed[]): RecordedCycle[
 function draftCycle(
   { key, input }: Keyed,
   now: string,
-  known?: RecordedCycle,
+  known?: FoundCycle,
 ): { drafts: Draft[]; describe: (stored: readonly RecordRef[]) => RecordedCycle } {
+  const { isTorn = false, ...found } = known ?? {};
   let cycle = known?.cycle ?? 0;
   const execution: Draft = (next) => {
-    cycle = next.cycle;
+    if (!isTorn) cycle = next.cycle;
     return executionBody(input, key, now, cycle);
   };
   const evaluation: Draft = ({ ids }) =>
@@ -155,15 +156,18 @@ function draftCycle(
   const isJudged = isEvaluated(input) && !known?.evaluation;
   const describe = (stored: readonly RecordRef[]): RecordedCycle => ({
     cycle,
-    execution: stored[0] as RecordRef,
-    ...known,
+    ...found,
+    ...(known && !isTorn ? { execution: known.execution } : { execution: stored[0] as RecordRef }),
     ...(isJudged ? { evaluation: stored.at(-1) as RecordRef } : {}),
   });
-  return { drafts: [...(known ? [] : [execution]), ...(isJudged ? [evaluation] : [])], describe };
+  return { drafts: [...(known && !isTorn ? [] : [execution]), ...(isJudged ? [evaluation] : [])], describe };
 }
 
+/** A cycle in the ledger. `isTorn`: a power failure left its evaluation alone, and its execution is written again. */
+type FoundCycle = RecordedCycle & { isTorn?: true };
+
 /** Cycles that were stored under these keys, here or on another branch as the journal has them. */
-function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, RecordedCycle> {
+function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, FoundCycle> {
   const found = findKeyed(context, keys);
   if (found.size === 0) return new Map();
   const ids = new Set([...found.values()].flatMap(({ records }) => records.map(({ id }) => id)));
@@ -179,9 +183,11 @@ function findRecorded(context: Context, keys: ReadonlySet<string>): Map<string, 
         records.find(({ id }) => byId.get(id)?.tier === tier);
       const [execution, evaluation] = [first('execution'), first('evaluation')];
       const record = byId.get((execution ?? evaluation)?.id ?? '');
-      const cycle: RecordedCycle = {
+      const known = execution ?? redactedCycle(context, key);
+      const cycle: FoundCycle = {
         cycle: Number(record?.cycle ?? 0),
-        execution: execution ?? redactedCycle(context, key) ?? (records[0] as RecordRef),
+        execution: known ?? (records[0] as RecordRef),
+        ...(known || redacted ? {} : { isTorn: true }),
         ...(evaluation ? { evaluation } : {}),
         known: true,
         ...(redacted ? { redacted } : {}),

@@ -275,8 +275,10 @@ function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
   try {
     const { size, ino } = fs.fstatSync(fd);
     writeWhole(fd, bytes, size);
-    sync(fd, path);
-    if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
+    sync(path, () => {
+      fs.fsyncSync(fd);
+      if (isNew && fs.existsSync(join(path, '..'))) syncFolder(join(path, '..'));
+    });
     return fs.lstatSync(path, { throwIfNoEntry: false })?.ino === ino;
   } catch (error) {
     if (error instanceof ForgeError) throw error;
@@ -289,11 +291,11 @@ function writeLines(path: string, bytes: Buffer, isNew: boolean): boolean {
 }
 
 /** Never tried again: the system may have dropped what it could not write. */
-function sync(fd: number, path: string): void {
+function sync(path: string, work: () => void): void {
   try {
-    fs.fsyncSync(fd);
+    work();
   } catch (error) {
-    const { code, message } = diskError(error, path);
+    const { code, message } = error instanceof ForgeError ? error : diskError(error, path);
     throw outside(code, `${message.replace(/\.$/, '')}; whether it was written is unknown.`, {
       file: path,
       cause: error,

@@ -40,7 +40,7 @@ export function makePlace(scratch, env, name) {
 
 export function hooked(scratch, env) {
   const place = makePlace(scratch, env, 'hooked');
-  run(forge('hooks', 'install', '--comment-char'), place);
+  run(forge('hooks', 'install'), place);
   return place;
 }
 
@@ -96,7 +96,7 @@ const rebase = ({ limit }, { env }, scratch) => {
   const plain = makePlace(scratch, env, 'plain-stack');
   const own = makePlace(scratch, env, 'own-stack');
   for (const place of [plain, own]) makeStack(place);
-  run(forge('hooks', 'install', '--comment-char'), own);
+  run(forge('hooks', 'install'), own);
   const rewind = () => {
     for (const place of [plain, own]) {
       rmSync(join(place.cwd, '.git', 'rebase-merge'), { recursive: true, force: true });

@@ -49,7 +49,10 @@ export const GROUPS: readonly GroupEntry[] = [
       () => import('../undo/command.js'),
     ],
     cycle: ['Run a command as one governed cycle', () => import('../cycle/command.js')],
-    loop: ['Run governed cycles, one after the other', () => import('../cycle/command-loop.js')],
+    loop: [
+      'Run governed cycles, one after the other',
+      async () => ({ group: (await import('../cycle/command.js')).loopGroup }),
+    ],
     commit: ['Commit in the protocol; check messages', () => import('../commit/command.js')],
   }),
   ...under('What is known', {

@@ -1,19 +1,19 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
-import type { Style } from '../cli/style.js';
+import { harmless, type Style } from '../cli/style.js';
 import { usage } from '../core/error.js';
-import { oneLine, plural } from '../core/text.js';
-import type { CycleOptions, CycleResult, CycleWatch } from '../index.js';
-import { describeKept } from './keep-rules.js';
-import { exitOf, failuresIn } from './report-rules.js';
+import { jsonLine, oneLine, plural } from '../core/text.js';
+import type { CycleOptions, CycleResult, CycleWatch, LoopOptions } from '../index.js';
+import { type LoopResult, loopExit } from './loop-rules.js';
+import { describeKept, exitOf, failuresIn } from './report-rules.js';
 
-export const TIMEOUT: OptionSpec = {
+const TIMEOUT: OptionSpec = {
   flags: '--timeout <s>',
   help: 'seconds until the command is ended (default: 1800)',
   number: [1, 604_800],
 };
 
 /** The words after `--`: exit 2 without any. */
-export function commandOf(words: readonly string[], name: string): Pick<CycleOptions, 'command'> {
+function commandOf(words: readonly string[], name: string): Pick<CycleOptions, 'command'> {
   if (words.length > 0) return { command: [...words] };
   throw usage(`${name}.command`, `forge ${name} needs a command to run.`, {
     hint: `forge ${name} -- COMMAND ARGS…`,
@@ -21,7 +21,7 @@ export function commandOf(words: readonly string[], name: string): Pick<CycleOpt
 }
 
 /** Shows what happens, and lets a person end it in order. */
-export function watchCycle(call: Call): CycleWatch & { end(): void } {
+function watchCycle(call: Call): CycleWatch & { end(): void } {
   const view = call.cycleView();
   return { ...view, ...call.stops(view.note) };
 }
@@ -41,7 +41,7 @@ async function run(call: Call, ...words: string[]): Promise<CycleResult> {
   }
 }
 
-export function renderCycle(value: CycleResult, style: Style): string {
+function renderCycle(value: CycleResult, style: Style): string {
   const { cycle, task, classification, exit_code, report, memory_error } = value;
   if (!classification || !report) return `A cycle on task ${oneLine(task, 100)} would be run.`;
   const paint = exitOf(value) === 0 ? style.good : style.bad;
@@ -90,6 +90,81 @@ export const group: Group = {
       run,
       render: renderCycle,
       exit: exitOf,
+    }),
+  ],
+};
+
+const YEAR = 31_536_000;
+
+const LOOP_OPTIONS: readonly OptionSpec[] = [
+  { flags: '--max-cycles <n>', help: 'end after so many cycles', number: [1, 1_000_000] },
+  { flags: '--max-time <s>', help: 'begin no cycle after so many seconds', number: [1, YEAR] },
+  { flags: '--sleep <s>', help: 'seconds between two cycles (default: 0)', number: [0, 604_800] },
+  {
+    flags: '--max-failures <n>',
+    help: 'end after so many failed cycles in a row (default: 3)',
+    number: [1, 1_000_000],
+  },
+  {
+    flags: '--cost-hook <command>',
+    help: 'gets each report as JSON on stdin; ends the loop unless it exits with 0',
+  },
+  { flags: '--resume', help: 'go on with the counts of the loop before' },
+  TIMEOUT,
+];
+
+type LoopFlags = Partial<Record<'maxCycles' | 'maxTime' | 'sleep' | 'maxFailures' | 'timeout', number>> & {
+  costHook?: string;
+  resume?: boolean;
+};
+
+function optionsOf(call: Call, words: readonly string[]): LoopOptions {
+  const { maxCycles, maxTime, sleep, maxFailures, timeout, costHook, resume } = call.options as LoopFlags;
+  const given = {
+    max_cycles: maxCycles,
+    max_time_seconds: maxTime,
+    sleep_seconds: sleep,
+    max_failures: maxFailures,
+    timeout_seconds: timeout,
+    cost_hook: costHook,
+    resume,
+  };
+  const known = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...commandOf(words, 'loop'), ...Object.fromEntries(known) };
+}
+
+async function runLoop(call: Call, ...words: string[]): Promise<LoopResult> {
+  const watch = watchCycle(call);
+  const onCycle = (result: CycleResult): void => {
+    call.print(call.flags.json ? jsonLine(result) : `${renderCycle(harmless(result), call.style)}\n`);
+    for (const warning of result.warnings) call.say(`! ${harmless(warning)}`);
+  };
+  try {
+    return await call.forge().loop(optionsOf(call, words), { ...watch, onCycle });
+  } finally {
+    watch.end();
+  }
+}
+
+function renderLoop({ cycles, reason, by_classification }: LoopResult, style: Style): string {
+  const counts = Object.entries(by_classification).map(([name, count]) => `${count} ${name}`);
+  return `${style.strong(plural(cycles, 'cycle'))}${counts.length > 0 ? ` (${counts.join(', ')})` : ''}: ${reason}.`;
+}
+
+export const loopGroup: Group = {
+  commands: [
+    command<LoopResult>({
+      name: 'loop',
+      args: ['[command...]'],
+      summary:
+        'Repeat governed cycles: a line of JSON each with --json, and a last one that says why it ended',
+      example: 'forge loop --max-cycles 1 -- npm test',
+      options: LOOP_OPTIONS,
+      writes: true,
+      runs: true,
+      run: runLoop,
+      render: renderLoop,
+      exit: loopExit,
     }),
   ],
 };

@@ -7,13 +7,20 @@ import { refuseWaiting } from '../ledger/audit.js';
 import { requireVerified } from '../ledger/integrity.js';
 import { type Context, noteActivity, readConfig, requireSupervisor } from '../project/project.js';
 import { makeHandover } from './handover.js';
-import { type CycleMark, dropMark, leaveMark, STAGES, takeMark } from './mark.js';
-import { storeCycle } from './memory.js';
-import { reportCycle } from './report.js';
+import {
+  type CycleMark,
+  CycleOptions,
+  type CycleRun,
+  type CycleWatch,
+  dropMark,
+  inStage,
+  leaveMark,
+  STAGES,
+  takeMark,
+} from './mark.js';
+import { reportCycle, storeCycle } from './report.js';
 import type { CycleResult } from './report-rules.js';
-import { CycleOptions, type CycleRun, type CycleWatch, inStage } from './stage.js';
-import { chooseTask } from './task.js';
-import { workOn } from './work.js';
+import { chooseTask, workOn } from './work.js';
 
 /** GOV-01: one governed cycle. What is refused before anything was run is thrown; all else is its outcome. */
 export async function runCycle(

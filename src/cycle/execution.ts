@@ -10,19 +10,21 @@ import type { Context } from '../project/project.js';
 import { brief, readLearned } from '../session/briefing.js';
 import { showFocus } from '../session/focus.js';
 import { requireTrust } from '../trust/trust.js';
-import { describeCycle } from './builder-briefing.js';
 import type { CycleFacts } from './facts.js';
-import { builderEnvironment, fillHandover, type HandoverFolder, readObservations } from './handover.js';
-import type { CycleMark } from './mark.js';
+import {
+  builderEnvironment,
+  describeCycle,
+  fillHandover,
+  type HandoverFolder,
+  readObservations,
+} from './handover.js';
+import type { CycleMark, RunWatch } from './mark.js';
 import {
   MAX_OBSERVATION_BYTES,
   noObservations,
   type Observations,
   parseObservations,
 } from './observation.js';
-
-/** Who looks on, and who may end it. */
-export type RunWatch = Pick<ProcessOptions, 'onOutput' | 'onStart' | 'stop'>;
 
 const INIT_TIMEOUT_MS = 10 * 60_000;
 

@@ -22,8 +22,8 @@ import { readRunning } from '../session/running.js';
 import { CYCLE_COMMANDS } from '../trust/rules.js';
 import { requireTrust } from '../trust/trust.js';
 import { asBuilder } from './handover.js';
-import { type CycleKeep, describeRuns, type Kept } from './keep-rules.js';
 import { NO_TASK } from './mark.js';
+import { type CycleKeep, describeRuns, type Kept } from './report-rules.js';
 
 /** A cycle that is recorded, and what is to follow. */
 interface CycleToKeep {

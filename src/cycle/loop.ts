@@ -20,10 +20,10 @@ import {
   resumed,
   type StopReason,
 } from './loop-rules.js';
+import type { CycleWatch } from './mark.js';
 import { NO_TASK } from './mark.js';
 import type { CycleResult } from './report-rules.js';
-import type { CycleWatch } from './stage.js';
-import { chooseTask } from './task.js';
+import { chooseTask } from './work.js';
 
 const Seconds = z.int().check(z.gte(0), z.lte(31_536_000));
 export const LoopOptions = z.strictObject({

@@ -1,8 +1,7 @@
 import { formatArgv } from '../core/argv.js';
 import type { ErrorKind } from '../core/error.js';
-import { oneLine } from '../core/text.js';
+import { oneLine, plural } from '../core/text.js';
 import type { Classification, Evidence, EvidenceLeftOut, Stage } from '../learning/evaluation.js';
-import type { Kept } from './keep-rules.js';
 
 /** LTM, "Compliance Reporting Extension", of one cycle. */
 export interface CycleReport {
@@ -94,4 +93,39 @@ export function exitOf({ classification, memory_error }: CycleResult): number {
   return classification === null || classification === 'SUCCESS' || classification === 'PARTIAL_SUCCESS'
     ? 0
     : 1;
+}
+
+/** GOV-04: what is to follow the record of a cycle. */
+export interface CycleKeep {
+  /** The digest of the working tree that was judged, `.forge/` left out. */
+  tree: string;
+  commit: boolean;
+  /** Features that came to pass: a checkpoint is made for them. */
+  checkpoint: string[];
+}
+
+/** What was made of it. */
+export interface Kept {
+  commit: { hash: string; short: string; subject: string } | null;
+  /** The checkpoint's tag. */
+  checkpoint: string | null;
+}
+
+const MAX_RUNS = 5;
+
+/** What a commit says of the runs that its tree was judged by. */
+export function describeRuns(evidence: readonly Evidence[]): string[] {
+  const left = evidence.length - MAX_RUNS;
+  return [
+    ...evidence.slice(0, MAX_RUNS).map(({ argv, exit_code, feature }) => {
+      const said = exit_code === 0 ? 'Passed' : 'Failed';
+      return `${said}: ${formatArgv(argv)}${feature === undefined ? '' : ` (${feature})`}`;
+    }),
+    ...(left > 0 ? [`${plural(left, 'more run')} of tests`] : []),
+  ];
+}
+
+/** In one line; empty where nothing was made. */
+export function describeKept({ commit, checkpoint }: Kept): string {
+  return [...(commit ? [`commit ${commit.short}`] : []), ...(checkpoint ? [checkpoint] : [])].join(', ');
 }

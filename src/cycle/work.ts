@@ -1,16 +1,17 @@
 import { ForgeError } from '../core/error.js';
 import { treeFolder } from '../core/paths.js';
 import type { ProcessRun } from '../core/process.js';
-import { listFeatures } from '../feature/feature.js';
+import { oneLine } from '../core/text.js';
+import { listFeatures, nextTask } from '../feature/feature.js';
+import type { Feature } from '../feature/rules.js';
 import type { Context } from '../project/project.js';
+import { showFocus } from '../session/focus.js';
 import { type Evaluation, evaluate, type Ran } from './evaluation.js';
 import { runCommand, runInitScript, takeObservations, writeBriefing } from './execution.js';
 import { lookAgain, takeFacts } from './facts.js';
 import type { HandoverFolder } from './handover.js';
-import { type CycleMark, NO_TASK } from './mark.js';
+import { type CycleMark, type CycleRun, inStage, NO_TASK, watchOf } from './mark.js';
 import { noObservations, type Observations } from './observation.js';
-import { type CycleRun, inStage, watchOf } from './stage.js';
-import { chooseTask } from './task.js';
 
 /** What a cycle came to before it is recorded. */
 export interface Work {
@@ -151,4 +152,41 @@ async function readTreesBefore({ git, layout, repository, warnings }: Context): 
     warnings.push(`The working tree could not be read before the command: ${error.message}`);
     return null;
   }
+}
+
+interface ChosenTask {
+  id: string;
+  why: string;
+}
+
+/** What was asked for, else what is in focus and not done, else what comes next. */
+export function chooseTask(
+  context: Context,
+  wanted: string | undefined,
+  features: readonly Feature[],
+): ChosenTask {
+  if (wanted !== undefined) return asked(context, wanted, features);
+  return focused(context, features) ?? following(context);
+}
+
+/** Work may have no feature; a slip of the pen is to be seen. */
+function asked({ warnings }: Context, id: string, features: readonly Feature[]): ChosenTask {
+  if (features.length === 0 || features.some((feature) => feature.id === id))
+    return { id, why: 'as asked for' };
+  warnings.push(`No feature is called ${id}: no tests judge this task. Features: forge feature list`);
+  return { id, why: 'as asked for; no feature is called that' };
+}
+
+function focused(context: Context, features: readonly Feature[]): ChosenTask | null {
+  const { task, linear_issue } = showFocus(context);
+  if (task === null && linear_issue === null) return null;
+  const feature = features.find(({ id }) => task === id || task?.startsWith(`${id}:`));
+  if (feature?.status === 'passing') return null;
+  const id = feature?.id ?? linear_issue ?? oneLine(task ?? '', 200);
+  return id === '' ? null : { id, why: 'in focus' };
+}
+
+function following(context: Context): ChosenTask {
+  const { task, reason } = nextTask(context);
+  return task ? { id: task.id, why: reason } : { id: NO_TASK, why: `no task: ${reason}` };
 }

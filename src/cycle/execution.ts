@@ -2,7 +2,7 @@ import { commandEnvironment } from '../core/environment.js';
 import { ForgeError } from '../core/error.js';
 import { LOG_TAIL_BYTES, type Log, lastBytes } from '../core/log-tail.js';
 import { cycleFile, initScript } from '../core/paths.js';
-import { type ProcessOptions, type ProcessRun, runProcess } from '../core/process.js';
+import { type ProcessRun, runProcess } from '../core/process.js';
 import { escapeControls } from '../core/text.js';
 import { maskText, redactText } from '../guard/guard.js';
 import { resolveCandidates } from '../learning/candidates.js';

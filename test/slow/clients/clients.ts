@@ -58,8 +58,11 @@ function put(path: string, content: string | object): void {
 const claude: Client = {
   name: 'claude',
   program: join(MODULES, `@anthropic-ai/claude-code-${PLATFORM}/claude`),
-  // Project servers are approved on a screen otherwise.
-  configure: (home) => put(join(home, '.claude/settings.json'), { enableAllProjectMcpServers: true }),
+  // The folder is trusted, and its servers are approved, on a screen otherwise.
+  configure: (home, _url, dir) => {
+    put(join(home, '.claude/settings.json'), { enableAllProjectMcpServers: true });
+    put(join(home, '.claude.json'), { projects: { [dir]: { hasTrustDialogAccepted: true } } });
+  },
   env: (url) => ({
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: 'scripted',

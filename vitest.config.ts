@@ -16,8 +16,8 @@ export default defineConfig({
     hookTimeout: HANG,
     expect: { poll: { timeout: 300_000, interval: 20 } },
     pool: 'forks',
-    // The modules of src/ are loaded once per worker; each test file still has a home of its own (sealed.ts).
-    isolate: false,
+    // In the fast part the modules of src/ are loaded once per worker. Each test file has a home of its own (sealed.ts).
+    isolate: soak,
     // Twice the cores of a small machine: most tests wait for git and for processes.
     maxWorkers: 4,
   },

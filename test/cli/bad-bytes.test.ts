@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { forgeError, runBinary, runForge } from '../support/forge.js';
+import { forgeError, peakTo, runBinary, runForge } from '../support/forge.js';
 import { CONFIG, differences, FEATURES, makePlainForge, snapshot } from '../support/forge-project.js';
 import { expectDamaged, FILES, prepared } from '../support/state-files.js';
 
@@ -128,11 +128,7 @@ describe('bad bytes in state files', () => {
 
   it('B-15 nor does it take memory: below 100 MB in all', async () => {
     const project = await prepared(makePlainForge);
-    project.write(
-      'peak.cjs',
-      "process.on('exit', () => require('fs').writeFileSync('peak', String(process.resourceUsage().maxRSS)));\n",
-    );
-    const env = { NODE_OPTIONS: `--require ${project.path('peak.cjs')}` };
+    const env = peakTo(project.path('peak'));
     for (const text of [
       '{"a":'.repeat(100_000),
       `{"schema_version":"1.0","x":"${'a'.repeat(50_000_000)}"}`,

@@ -1,7 +1,7 @@
 import { readdirSync, statSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { growthOf } from '../../src/ledger/marks.js';
-import { forgeError, forgeJson, runBinary, runForge } from '../support/forge.js';
+import { forgeError, forgeJson, peakTo, runBinary, runForge } from '../support/forge.js';
 import { makeForge, makePlainForge } from '../support/forge-project.js';
 import { HUMAN, LEDGER, linesOf, logOf, putLines, record } from '../support/memory.js';
 import type { Project } from '../support/project.js';
@@ -87,11 +87,7 @@ describe('the growth of memory', () => {
     const file = `${LEDGER}/solo-00000000.jsonl`;
     project.write(file, '');
     truncateSync(project.path(file), 500_000_000);
-    project.write(
-      '.git/peak.cjs',
-      "process.on('exit', () => require('fs').writeFileSync('.git/peak', String(process.resourceUsage().maxRSS)));\n",
-    );
-    const env = { NODE_OPTIONS: `--require ${project.path('.git/peak.cjs')}` };
+    const env = peakTo(project.path('.git/peak'));
     const { exitCode, stdout } = runBinary(project.dir, ['memory', 'verify'], { env });
     expect(exitCode).toBe(4);
     expect(stdout).toContain(`${file}\n    larger than 104857600 bytes`);

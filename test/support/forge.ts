@@ -119,6 +119,12 @@ export const SLOW_MOTION = {
   NODE_OPTIONS: `--require ${JSON.stringify(fileURLToPath(new URL('slow-motion.cjs', import.meta.url)))}`,
 };
 
+/** For `env`: the process writes the most memory that it had, in KiB, to this file. */
+export const peakTo = (file: string): NodeJS.ProcessEnv => ({
+  NODE_OPTIONS: `--require ${JSON.stringify(fileURLToPath(new URL('peak.cjs', import.meta.url)))}`,
+  PEAK_FILE: file,
+});
+
 /** The built binary as a process of its own. */
 export function runBinary(
   dir: string,

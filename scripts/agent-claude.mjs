@@ -20,7 +20,9 @@ export const CLAUDE = {
       description: 'Briefing, working memory, and the gate while something is open',
       hooks: hooksOf(sources, 'claude'),
     }),
-    '.mcp.json': json({ mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } } }),
+    '.mcp.json': json({
+      mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'], alwaysLoad: true } },
+    }),
     'skills/forge-memory/SKILL.md': skill(),
   }),
 };

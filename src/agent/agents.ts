@@ -50,6 +50,8 @@ export interface Agent {
     entry(line: string, word: string, moment: Moment): object;
   } | null;
   plugin?: Paths;
+  /** What it puts before the names of forge's tools. */
+  toolPrefix: string;
   /** Where its MCP servers are: a path of keys in JSON, or the name of a TOML table. */
   server: {
     file: Paths<null>;
@@ -123,6 +125,7 @@ const EVERYDAY = [
 /** Claude Code: code.claude.com/docs/en/hooks */
 const claude: Agent = {
   name: 'claude',
+  toolPrefix: 'mcp__forge__',
   title: 'Claude Code',
   events: eventsOf('SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact Stop SessionEnd'),
   conversation: ['session_id'],
@@ -143,7 +146,8 @@ const claude: Agent = {
     // Claude Code itself keeps writing to ~/.claude.json.
     file: { project: '.mcp.json', user: null },
     at: SERVERS,
-    value: (command, args) => ({ type: 'stdio', command, args }),
+    // Claude Code keeps the descriptions of tools from the model until it searches for them, else.
+    value: (command, args) => ({ type: 'stdio', command, args, alwaysLoad: true }),
   },
   instructions: { project: 'CLAUDE.md', user: '.claude/CLAUDE.md' },
   allow: { at: ['permissions', 'allow'], items: EVERYDAY.map((tool) => `mcp__forge__${tool}`) },
@@ -159,6 +163,7 @@ const claude: Agent = {
 const codex: Agent = {
   ...claude,
   name: 'codex',
+  toolPrefix: 'mcp__forge__',
   title: 'Codex CLI',
   // `continue: false` would end the turn without a reason for the agent.
   blocksCompaction: false,
@@ -183,6 +188,7 @@ const codex: Agent = {
 /** Gemini CLI: docs/hooks/reference.md in google-gemini/gemini-cli. Timeouts are in milliseconds. */
 const gemini: Agent = {
   name: 'gemini',
+  toolPrefix: 'mcp_forge_',
   title: 'Gemini CLI',
   events: eventsOf('SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd'),
   conversation: ['session_id'],
@@ -223,6 +229,7 @@ const gemini: Agent = {
 /** Cursor: cursor.com/docs/hooks. A prompt takes no context, and a compaction cannot be refused. */
 const cursor: Agent = {
   name: 'cursor',
+  toolPrefix: '',
   title: 'Cursor',
   events: eventsOf('sessionStart beforeSubmitPrompt preToolUse postToolUse preCompact stop sessionEnd'),
   conversation: ['conversation_id', 'session_id'],
@@ -247,7 +254,11 @@ const cursor: Agent = {
       ...(moment === 'stop' ? { loop_limit: 5 } : {}),
     }),
   },
-  server: { file: same('.cursor/mcp.json'), at: SERVERS, value: claude.server.value },
+  server: {
+    file: same('.cursor/mcp.json'),
+    at: SERVERS,
+    value: (command, args) => ({ type: 'stdio', command, args }),
+  },
   // Instructions for every project are kept in Cursor's settings, not in a file.
   instructions: { project: 'AGENTS.md', user: null },
   allow: null,
@@ -258,6 +269,7 @@ const cursor: Agent = {
 /** opencode has no hook commands: forge's plugin (templates/agent/opencode-plugin.js) calls `forge hook` and defines the payload. */
 const opencode: Agent = {
   name: 'opencode',
+  toolPrefix: 'forge_',
   title: 'opencode',
   events: eventsOf('session-start prompt before-tool after-tool compacting stop session-end'),
   conversation: ['session_id'],
@@ -284,6 +296,7 @@ const opencode: Agent = {
 /** GitHub Copilot CLI: docs.github.com/en/copilot/reference/copilot-cli-reference/cli-hooks-reference */
 const copilot: Agent = {
   name: 'copilot',
+  toolPrefix: 'forge-',
   title: 'GitHub Copilot CLI',
   events: eventsOf('sessionStart userPromptSubmitted preToolUse postToolUse preCompact agentStop sessionEnd'),
   // Hooks run for sub-agents as well, agentStop included. No documentation mentions it.

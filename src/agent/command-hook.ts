@@ -140,7 +140,7 @@ export async function runAgentHook(io: Io, [name = '', word = '']: readonly stri
     if (!payload) return 0;
     const event = readEvent(agent, known.moment, payload);
     const id = conversationId(name, event.conversation);
-    const world = agentWorld(io.world ?? systemWorld(io.env, false), id);
+    const world = agentWorld(io.world ?? systemWorld(io.env, false), id, agent.toolPrefix);
     forge = openAt(io, event, world, limit);
     const answer = forge ? await answerEvent(forge, agent, event, id) : NOTHING;
     if (Date.now() - started < limit) io.stdout.write(replyTo(agent, known, answer));

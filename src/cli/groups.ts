@@ -29,6 +29,10 @@ export const GROUPS: readonly GroupEntry[] = [
       'Show where the work stands, within a token budget',
       () => import('../session/command-briefing.js'),
     ],
+    prime: [
+      'Print what an agent does with forge, in five lines',
+      async () => ({ group: (await import('../session/command-briefing.js')).primeGroup }),
+    ],
   }),
   ...under('Every day', {
     progress: ["Write the session's log", () => import('../session/command-progress.js')],

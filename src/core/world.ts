@@ -20,6 +20,8 @@ export interface World {
   /** True when that process started this one, at whatever remove. */
   isBelow(id: ProcessIdentity): boolean;
   activity(): Activity;
+  /** How the agent that asks calls a tool of forge's server; without it, it has a shell alone. */
+  tool?(name: string): string;
 }
 
 export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
@@ -40,11 +42,15 @@ export function systemWorld(env: NodeJS.ProcessEnv, terminal: boolean): World {
 /** For an agent's server: no human decides through it, and FORGE_TRUST in its environment approves nothing. */
 export function servedWorld(world: World): World {
   const { FORGE_TRUST: _, ...env } = world.env;
-  return { ...world, env, terminal: false, isAgent: true };
+  return { ...world, env, terminal: false, isAgent: true, tool: (name) => name };
 }
 
-/** The surroundings of a hook: sessions are held by the agent that runs it, in the conversation `id`. */
-export const agentWorld = (world: World, id: string): World => ({
+/**
+ * The surroundings of a hook: sessions are held by the agent that runs it, in the conversation `id`. The agent puts
+ * `toolPrefix` before the names of forge's tools.
+ */
+export const agentWorld = (world: World, id: string, toolPrefix = ''): World => ({
   ...servedWorld(world),
+  tool: (name) => `${toolPrefix}${name}`,
   holder: () => ({ ...world.agent(), agent: id }),
 });

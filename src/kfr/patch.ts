@@ -106,8 +106,11 @@ class Patcher {
         'not_replaceable',
         `There may be many of ${kind}: remove the one that no longer holds (or resolve it), and add the new one.`,
       );
-    const text = this.checkEntry(kind, operation.text as string, index);
     const prior = isSingle(kind) ? this.kfr.entries.find((entry) => entry.kind === kind) : undefined;
+    // To say again what holds already is no error.
+    if (prior && duplicateKey(normaliseEntry(kind, operation.text as string)) === duplicateKey(prior.text))
+      return { id: prior.id, kind };
+    const text = this.checkEntry(kind, operation.text as string, index);
     if (prior) this.kfr = closeEntries(this.kfr, this.removable(prior, 'replaced'), 'replaced', this.now);
     const number = nextNumber(this.kfr);
     const entry: Entry = {

@@ -26,7 +26,13 @@ const Operation = z.looseObject({
 const TOOL_INPUTS = {
   session_working_memory_update: z.strictObject({ operations: z.array(Operation) }),
   session_note_promote: z.strictObject({ id: z.string() }),
-  session_start: z.pick(SessionStartInput, { goal: true, resume: true, budget: true, reverify: true }),
+  session_start: z.pick(SessionStartInput, {
+    goal: true,
+    resume: true,
+    join: true,
+    budget: true,
+    reverify: true,
+  }),
   session_end: z.pick(SessionEndInput, { learned: true, confirm: true, failed: true, next: true }),
   briefing: z.pick(BriefingInput, { budget: true }),
   progress_add: z.strictObject({ text: z.string(), next: text }),
@@ -55,6 +61,7 @@ export function toolSchemas(): Record<ToolName, Record<string, unknown>> {
 
 /** Properties that a model guesses wrong. */
 const DESCRIBED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  session_start: { join: 'work beside the agent that holds it' },
   session_end: { learned: 'a list, one lesson each', confirm: 'ids of candidates, such as C-317' },
   memory_record: { patterns: 'what this cycle taught' },
 };

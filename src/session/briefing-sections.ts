@@ -17,6 +17,8 @@ export interface BriefingData {
   focus: Focus;
   /** The running session's NEXT line. */
   next: string | null;
+  /** The lines of its progress. */
+  progress?: readonly string[];
   last: ArchivedSession | null;
   /** Whose NEXT counts, when that is not the last one's. */
   said?: ArchivedSession | null;
@@ -38,9 +40,12 @@ export interface BriefingData {
 
 const SHOWN_FILES = 20;
 
-function focusItems(focus: Focus): string[] {
+function focusItems({ focus, features }: BriefingData): string[] {
   if (focus.task === null) return ['No task is set. forge next shows what could be done.'];
   const items = [`Task: ${oneLine(focus.task, 400)}`];
+  const feature = features.find(({ id }) => isTaskOf(focus, id));
+  if (feature) items.push(`Status: ${feature.status}`);
+  if (feature?.tests?.length) items.push(`Tests: ${feature.tests.map((test) => oneLine(test)).join('; ')}`);
   if (focus.linear_issue) items.push(`Issue: ${oneLine(focus.linear_issue)}`);
   if (focus.phase) items.push(`Phase: ${oneLine(focus.phase)}`);
   if (focus.skill) items.push(`Skill: ${oneLine(focus.skill)}`);
@@ -52,6 +57,22 @@ function focusItems(focus: Focus): string[] {
   return items;
 }
 
+/** A task that forge chose begins with the id of its feature. */
+const isTaskOf = ({ task }: Focus, id: string): boolean =>
+  task === id || task?.startsWith(`${id}: `) === true;
+
+const SHOWN_PROGRESS = 5;
+
+/** An entry of progress.txt, but not those that every session begins with. */
+const isWork = (line: string): boolean =>
+  /^\[\d\d:\d\d\] /.test(line) && !/^.{8}(Started - branch: |Active issues: \d)/.test(line);
+
+/** The last entries, oldest first. How a session began is no news. */
+function progressItems({ progress = [] }: BriefingData): string[] {
+  const worked = progress.filter(isWork);
+  return worked.slice(-SHOWN_PROGRESS).map((line) => oneLine(line, 300));
+}
+
 function nextItems({ next, last, said: handover = last }: BriefingData): string[] {
   if (next !== null) return [escapeControls(next)];
   if (!last) return [];
@@ -59,7 +80,9 @@ function nextItems({ next, last, said: handover = last }: BriefingData): string[
   const step = handover?.next ?? null;
   const said = step === null ? [] : [`${escapeControls(step)} (from ${sessionName(handover?.id ?? '')})`];
   if (last.status !== 'interrupted' || last.resumed_by) return said;
-  return [...said, `Session ${name} was interrupted: forge session start --resume ${name}`];
+  const did = last.progress?.findLast(isWork)?.slice('[00:00] '.length);
+  const doing = did === undefined ? '' : ` after "${oneLine(did, 120)}"`;
+  return [...said, `Session ${name} was interrupted${doing}: forge session start --resume ${name}`];
 }
 
 /** A feature list can have hundreds: the counts always, then the few that could be worked on now. */
@@ -109,12 +132,33 @@ const knowledgeItems = ({ proven = [] }: BriefingData, wanted: Known['status']):
     })
     .reverse();
 
+/** The context of what was learned without a task. */
+const ANY_TASK = 'any task';
+
 function learningItem(learning: Learning): string {
   if (learning.kind === 'invariant') return oneLine(learning.text, 400);
-  if (learning.kind === 'success') return oneLine(`${learning.context} → ${learning.approach}`, 400);
+  const about = learning.context === ANY_TASK ? '' : learning.context;
+  if (learning.kind === 'success')
+    return oneLine(about === '' ? learning.approach : `${about} → ${learning.approach}`, 400);
   const resolution = learning.resolution === '' ? '' : ` → ${learning.resolution}`;
-  return oneLine(`Failed: ${learning.context}: ${learning.issue}${resolution}`, 400);
+  return oneLine(`Failed: ${about === '' ? '' : `${about}: `}${learning.issue}${resolution}`, 400);
 }
+
+const SHOWN_PATTERNS = 8;
+
+/** What has most words in common with the task first, then the newest. */
+function patternItems({ patterns, focus }: Told): string[] {
+  const wanted = longWords(focus.task ?? '');
+  const score = (text: string): number => [...longWords(text)].filter((word) => wanted.has(word)).length;
+  const items = patterns.map(learningItem);
+  const ranked = items.map((text) => ({ text, score: score(text) })).sort((a, b) => b.score - a.score);
+  const shown = ranked.slice(0, SHOWN_PATTERNS).map(({ text }) => text);
+  const left = items.length - shown.length;
+  return left === 0 ? shown : [...shown, `… ${left} more: forge knowledge list`];
+}
+
+const longWords = (text: string): Set<string> =>
+  new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{4,}/gu) ?? []);
 
 function commitItems({ commits }: BriefingData): string[] {
   return commits.map(({ short, at, subject }) => `${short} ${at.slice(0, 10)} ${oneLine(subject, 100)}`);
@@ -140,7 +184,7 @@ const SECTIONS: readonly SectionSpec[] = [
   {
     key: 'focus',
     title: 'Focus',
-    items: ({ focus }) => focusItems(focus),
+    items: focusItems,
     command: 'forge focus show',
     priority: 1,
     source: 'asserted',
@@ -151,6 +195,14 @@ const SECTIONS: readonly SectionSpec[] = [
     items: nextItems,
     command: 'forge session list',
     priority: 2,
+    source: 'asserted',
+  },
+  {
+    key: 'progress',
+    title: 'Done in this session',
+    items: progressItems,
+    command: 'forge progress show',
+    priority: 3,
     source: 'asserted',
   },
   {
@@ -175,7 +227,7 @@ const SECTIONS: readonly SectionSpec[] = [
     items: featureItems,
     command: 'forge feature list',
     priority: 3,
-    source: 'proven',
+    source: 'asserted',
   },
   {
     key: 'proven',
@@ -196,7 +248,7 @@ const SECTIONS: readonly SectionSpec[] = [
   {
     key: 'patterns',
     title: 'Learned patterns',
-    items: ({ patterns }) => patterns.map(learningItem),
+    items: patternItems,
     command: 'forge knowledge list',
     priority: 5,
     source: 'learned',

@@ -27,6 +27,7 @@ import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 import { readRunning } from './running.js';
+import { workflow } from './workflow.js';
 
 export const BriefingInput = z.strictObject({
   budget: z.optional(z.int().check(z.gte(50), z.lte(100_000))),
@@ -135,6 +136,7 @@ export function composeBriefing(
     ...memory,
     commits,
     next: progress.next ?? null,
+    progress: session === null ? [] : progress.lines.map(({ time, text }) => `[${time}] ${text}`),
     offered: readOffered(context),
   });
   const running = session === null ? 'no session is running' : sessionName(session);
@@ -144,7 +146,10 @@ export function composeBriefing(
     budget ?? config.briefing.budget,
     format ?? 'text',
     makeToken(12),
-    leadOf(context, session),
+    {
+      lead: leadOf(context, session),
+      guide: context.world.terminal ? null : workflow(context.world).join('\n'),
+    },
   );
 }
 

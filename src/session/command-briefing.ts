@@ -1,6 +1,7 @@
 import { type Call, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { usage } from '../core/error.js';
 import type { Briefing, BriefingInput } from '../index.js';
+import { workflow } from './workflow.js';
 
 export const BRIEFING_OPTIONS: readonly OptionSpec[] = [
   { flags: '--budget <tokens>', help: 'the most tokens of the briefing', number: [50, 100_000] },
@@ -36,6 +37,20 @@ export const group: Group = {
       options: BRIEFING_OPTIONS,
       run: (call) => call.forge().briefing(briefingInput(call)),
       render: (briefing) => briefing.text,
+    }),
+  ],
+};
+
+export const primeGroup: Group = {
+  commands: [
+    command<{ lines: string[] }>({
+      name: 'prime',
+      summary: 'Print what an agent does with forge, in five lines; for one that has only a shell',
+      example: 'forge prime',
+      run: async () => ({
+        lines: workflow({}, 'Begin with `forge session start`, which says where the work stands'),
+      }),
+      render: ({ lines }) => `${lines.join('\n')}\n`,
     }),
   ],
 };

@@ -18,6 +18,7 @@ describe('forge hook claude session-start', () => {
       hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: expect.any(String) },
     });
     expect(contextOf(outcome)).toMatch(/^FORGE briefing, \d{4}-\d\d-\d\d-session-001\n/);
+    expect(contextOf(outcome)).toContain('(mcp__forge__progress_add)');
     expect(sessionOf(project).holder.agent).toBe('claude-8a0c5f6e-2b9d-4d7e-9c41-7f5f0d1f4c11');
   });
 

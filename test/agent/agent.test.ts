@@ -31,7 +31,7 @@ describe('forge agent install', () => {
     expect(wants.map(({ agent }) => agent)).toEqual(['claude', 'claude']);
     expect(Object.keys(hooksOf(project))).toContain('SessionStart');
     expect(project.json('.mcp.json')).toEqual({
-      mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } },
+      mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'], alwaysLoad: true } },
     });
     expect(project.read('CLAUDE.md')).toMatch(
       /^<!-- forge:begin -->\n.*forge session start.*<!-- forge:end -->\n$/s,

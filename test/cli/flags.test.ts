@@ -17,6 +17,7 @@ const CALLS: string[][] = [
   ['session', 'list'],
   ['session', 'show', '2026-03-01-session-001'],
   ['briefing'],
+  ['prime'],
   ['progress', 'add', 'text'],
   ['progress', 'next', 'text'],
   ['progress', 'show'],

@@ -151,7 +151,9 @@ function wire(project: Project, command = 'forge'): void {
   project.write(SETTINGS, JSON.stringify({ hooks }));
   project.write(
     SERVERS,
-    JSON.stringify({ mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'] } } }),
+    JSON.stringify({
+      mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'], alwaysLoad: true } },
+    }),
   );
 }
 
@@ -251,7 +253,7 @@ describe('forge doctor --agent', () => {
     expect(await found()).toEqual(['degraded: no MCP server "forge" in .mcp.json']);
     project.write(
       SERVERS,
-      '\ufeff{ // mine\n "mcpServers": {"forge": {"type": "stdio", "command": "forge", "args": ["mcp"],},}, }',
+      '\ufeff{ // mine\n "mcpServers": {"forge": {"type": "stdio", "command": "forge", "args": ["mcp"], "alwaysLoad": true,},}, }',
     );
     expect(await found()).toEqual([]);
     project.write(SERVERS, '{ bad');

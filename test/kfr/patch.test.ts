@@ -124,6 +124,14 @@ describe('a patch', () => {
     ).toEqual([]);
   });
 
+  it('KFR-06 the same goal again changes nothing, and is no error', () => {
+    const before = made(add('Goal', 'Log in with a token'), add('Constraint', 'No new packages.'));
+    const again = patch(before, add('Goal', 'log in with a token.'));
+    expect(again.refusals).toEqual([]);
+    expect(again.kfr).toEqual(before);
+    expectRefused(before, patch(before, add('Goal', 'no new packages')), '0 duplicate');
+  });
+
   it('KFR-06 an entry has 280 characters, whatever their bytes', () => {
     expect(patch(EMPTY, add('Goal', '🦊'.repeat(280))).refusals).toEqual([]);
     const { refusals } = patch(EMPTY, add('Goal', 'x'.repeat(281)));

@@ -119,7 +119,7 @@ describe('the invariants of architecture.md in the briefing', () => {
     const { text } = await brief(project);
     for (const shown of [stdout, text])
       expect(shown).toContain(
-        'Invariants of the architecture [asserted]\n  Prices are integers, in cents\n  Nothing but `store/` writes files\n\nOther invariants [asserted]\n  The API is versioned\n',
+        'Invariants of the architecture\n  Prices are integers, in cents\n  Nothing but `store/` writes files\n\nOther invariants\n  The API is versioned\n',
       );
   });
 

@@ -66,6 +66,7 @@ const ALLOWED: string[][] = [
   ['where'],
   ['status'],
   ['briefing'],
+  ['prime'],
   ['next'],
   ['knowledge', 'list'],
   ['knowledge', 'search', 'x'],

@@ -48,14 +48,14 @@ describe('the briefing', () => {
         '',
         OPENING,
         '',
-        'Title rules [asserted]',
+        'Title rules',
         '  Never cut',
         '',
-        'Title focus [asserted]',
+        'Title focus',
         '  Task: Ship it',
         '  Phase: PLAN',
         '',
-        'Title commits [asserted]',
+        'Title commits',
         '  abc one',
         '  def two',
         '  with a second line',
@@ -69,8 +69,18 @@ describe('the briefing', () => {
 
   it('SES-03 in Markdown', () => {
     expect(cut(SECTIONS.slice(2), 1000, 'markdown').text).toBe(
-      `# FORGE briefing\n\n${OPENING}\n\n## Title commits [asserted]\n\n- abc one\n- def two\n  with a second line\n- ghi three\n\n--- end 3f9a ---\n`,
+      `# FORGE briefing\n\n${OPENING}\n\n## Title commits\n\n- abc one\n- def two\n  with a second line\n- ghi three\n\n--- end 3f9a ---\n`,
     );
+  });
+
+  it('AGT-06 tells how to work here after working memory, outside of the data; not in a short one', () => {
+    const told = (budget: number): string =>
+      cutBriefing('FORGE briefing', SECTIONS, budget, 'text', '3f9a', {
+        lead: { text: 'KFR', items: [] },
+        guide: 'Work so.',
+      }).text;
+    expect(told(1000)).toContain(`FORGE briefing\n\nKFR\n\nWork so.\n\n${OPENING}`);
+    expect(told(300)).not.toContain('Work so.');
   });
 
   it('SES-03 as a value: sections with their items, nothing omitted', () => {

@@ -68,6 +68,7 @@ describe('the parts of the briefing', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
       'focus',
       'next',
+      'progress',
       'offered',
       'regressed',
       'features',
@@ -93,6 +94,7 @@ describe('the parts of the briefing', () => {
       'contested',
       'architecture',
       'invariants',
+      'progress',
       'features',
       'next',
       'offered',
@@ -144,7 +146,7 @@ describe('the parts of the briefing', () => {
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git log|forge (focus show|session list|feature list|knowledge list|architecture show|memory promote|next))$/,
+        /^(git log|forge (focus show|progress show|session list|feature list|knowledge list|architecture show|memory promote|next))$/,
       );
   });
 
@@ -234,7 +236,43 @@ describe('the parts of the briefing', () => {
     const section = briefingSections(RICH).find(({ key }) => key === 'patterns');
     expect(section?.source).toBe('learned');
     expect(section?.items[0]).toBe('Failed: Context 79: Issue 79');
-    expect(section?.items.at(-1)).toBe('Context 0 → Approach 0');
+    expect(section?.items.slice(7)).toEqual([
+      'Failed: Context 72: Issue 72',
+      '… 152 more: forge knowledge list',
+    ]);
+  });
+
+  it('SES-03 show eight patterns, those first that share words with the task', () => {
+    const patterns = items(
+      { ...RICH, focus: { ...NO_FOCUS, task: 'repair approach in context' } },
+      'patterns',
+    );
+    expect(patterns).toHaveLength(9);
+    expect(patterns[0]).toBe('Context 79 → Approach 79');
+    const anyTask = [learned({ kind: 'success', context: 'any task', approach: 'npm ci first' })];
+    expect(items({ learnings: anyTask }, 'patterns')).toEqual(['npm ci first']);
+  });
+
+  it('SES-03 say of a task that is a feature how it stands and what tests it', () => {
+    const [feature] = features(1);
+    const told = items(
+      {
+        focus: { ...NO_FOCUS, task: 'F-100: Ship it', phase: 'PLAN' },
+        features: [{ ...(feature as Feature), tests: ['npm test -- ship'] }],
+      },
+      'focus',
+    );
+    expect(told.slice(0, 3)).toEqual(['Task: F-100: Ship it', 'Status: failing', 'Tests: npm test -- ship']);
+  });
+
+  it('SES-03 say what was done in this session, without how it began', () => {
+    const lines = [
+      '[10:00] Started - branch: main',
+      '[10:00] Active issues: 0',
+      ...times(7, (n) => `[10:0${n}] step ${n}`),
+    ];
+    expect(items({ progress: lines }, 'progress')).toEqual(lines.slice(-5));
+    expect(items({ progress: lines.slice(0, 2) }, 'progress')).toEqual([]);
   });
 
   it('B-06 hold no control character, whatever commits, files and issues hold', () => {

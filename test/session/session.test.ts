@@ -75,7 +75,7 @@ describe('forge session start', () => {
     });
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^✓ Session 2026-03-01-session-001 started\n\n# FORGE briefing, 2026-03-01-session-001\n\n.*\n--- data [0-9a-f]{12} ---\n\n## Focus \[asserted\]\n/,
+      /^✓ Session 2026-03-01-session-001 started\n\n# FORGE briefing, 2026-03-01-session-001\n\n[\s\S]*?\n--- data [0-9a-f]{12} ---\n\n## Focus\n/,
     );
     expect(await forgeError(project, ['session', 'start', '--format', 'pdf'])).toMatchObject({
       exitCode: 2,

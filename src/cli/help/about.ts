@@ -39,7 +39,11 @@ export const ABOUT: Readonly<Record<string, About>> = {
   'session discard': { exits: CLOSED_GATE },
   briefing: {
     text: 'The same text that a session starts with: working memory, the task, the last NEXT, features, what was learned, the last commits. What the budget cuts off is named with the command that shows it.',
-    see: ['session', 'kfr'],
+    see: ['session', 'kfr', 'prime'],
+  },
+  prime: {
+    text: 'Hooks and the MCP server tell an agent the same, with the names of its tools. One that has only a shell can be given these lines.',
+    see: ['agents', 'briefing'],
   },
   progress: {
     text: 'Short lines about what was done, with their time. NEXT is what the session after this one is to begin with.',

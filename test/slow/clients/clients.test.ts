@@ -27,7 +27,7 @@ const MAY_END: Partial<Record<ClientName, string[]>> = {
 const HOLDS_A_STOP = CLIENT_NAMES.filter((name) => name !== 'opencode');
 
 describe.each(CLIENT_NAMES)('inside %s', (name) => {
-  it('AGT-07 SES-01 hands over the briefing, and works a session by forge’s tools', async () => {
+  it('AGT-06 AGT-07 SES-01 hands over the briefing, and works a session by forge’s tools', async () => {
     const desk = await openDesk(name, { options: ['--allow'] });
     const use = call(desk);
     const { exitCode, asked } = await desk.say(
@@ -43,6 +43,7 @@ describe.each(CLIENT_NAMES)('inside %s', (name) => {
     );
     expect(exitCode).toBe(0);
     expect(read(asked[0] as never)).toContain('FORGE briefing');
+    expect(read(asked[0] as never)).toContain(`(${desk.client.forgeTool('progress_add')})`);
     expect(read(asked[1] as never)).toContain(QUESTION.text);
     expect(read(asked[4] as never)).toContain('stands data [asserted]');
     const { sessions } = await forgeJson<{ sessions: object[] }>(desk.project, ['session', 'list']);

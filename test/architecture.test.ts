@@ -27,6 +27,8 @@ const ORDER = [
   'guard/allow.ts',
   'guard/scan-tree.ts',
   'learning',
+  'knowledge/rules.ts',
+  'knowledge/architecture-rules.ts',
   'trust',
   'feature',
   'session/focus-rules.ts',

@@ -6,6 +6,7 @@ import { MAX_STATE_BYTES } from './json.js';
 import { type LockPolicy, withLock } from './lock.js';
 import { type Layout, lockFile, shown } from './paths.js';
 import { type Decoded, decodeDocument, encodeDocument, type Format } from './schema.js';
+import { noteWritten } from './written.js';
 
 /** A file as it was read: replacing it later checks that nobody changed it in between. */
 interface Snapshot<T> extends Decoded<T> {
@@ -115,6 +116,13 @@ export class Disk {
    * have; null: none of them may be there. The caller holds the lock.
    */
   replaceAll(writes: readonly durable.Write[], expected?: Buffer | null): void {
+    for (const { path, bytes } of writes) this.checkContent(path, bytes);
+    this.putAll(writes, expected);
+    if (!this.dryRun) noteWritten(this.layout, writes);
+  }
+
+  /** The same for entries that another program wrote into a view: taken in, and not forge's own word. */
+  replaceTaken(writes: readonly durable.Write[], expected?: Buffer | null): void {
     for (const { path, bytes } of writes) this.checkContent(path, bytes);
     this.putAll(writes, expected);
   }

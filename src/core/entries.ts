@@ -97,22 +97,26 @@ export function updateEntries<E, V>(
 function writeEntries<E, V>(
   disk: Disk,
   list: EntryList<E, V>,
-  { stored }: EntrySnapshot<E, V>,
+  { stored, entries }: EntrySnapshot<E, V>,
   after: readonly E[],
 ): void {
   const folder = list.folder(disk.layout);
   const known = new Map([...stored].map(([path, { entry }]) => [entry, path]));
   const kept = new Set<string>();
   const writes: { path: string; bytes: Buffer }[] = [];
+  const taken: typeof writes = [];
   for (const entry of after) {
     const path = known.get(entry) ?? join(folder, `${list.nameOf(entry)}.json`);
     kept.add(path);
     if (known.has(entry)) continue;
     const bytes = list.encode(entry);
-    if (!stored.get(path)?.bytes.equals(bytes)) writes.push({ path, bytes });
+    if (!stored.get(path)?.bytes.equals(bytes))
+      (entries.includes(entry) ? taken : writes).push({ path, bytes });
   }
   const [first] = writes;
   if (first) disk.replaceAll(writes, stored.get(first.path)?.bytes);
+  const [edited] = taken;
+  if (edited) disk.replaceTaken(taken, stored.get(edited.path)?.bytes);
   for (const path of stored.keys())
     if (!kept.has(path)) {
       disk.note(path);

@@ -21,6 +21,7 @@ import { loadGuard } from '../guard/guard.js';
 import { KFR } from '../kfr/rules.js';
 import { listKnowledge } from '../knowledge/knowledge.js';
 import { ACCEPT, describeSize, readSize } from '../learning/growth.js';
+import { describeForeignEdits, FOREIGN_EDITS_COMMAND, findForeignEdits } from '../project/edits.js';
 import { readHalt } from '../project/halt.js';
 import { type Context, readConfig } from '../project/project.js';
 import { readArchives } from '../session/archive.js';
@@ -112,9 +113,18 @@ export const PROJECT_CHECKS: readonly Check<Context>[] = [
     why: 'an agent cannot prove a feature before a person has approved its tests',
     fix: 'forge trust',
     look: (context) => {
-      const count = showTrust(context).items.filter(({ state }) => state !== 'trusted').length;
+      const { items } = showTrust(context);
+      const count = items.filter(({ kind, state }) => kind !== 'rule' && state !== 'trusted').length;
       return count > 0 && `not approved: ${count} of this project's tests and scripts`;
     },
+  },
+  {
+    id: 'foreign-edits',
+    severity: 'advisory',
+    expected: 'features and knowledge written by forge',
+    why: 'agents are told to rely on it, and nobody has checked it; a commit accepts it',
+    fix: FOREIGN_EDITS_COMMAND,
+    look: async (context) => describeForeignEdits(await findForeignEdits(context)),
   },
   {
     id: 'conflicts',

@@ -15,6 +15,8 @@ export interface TreeStatus {
   changed: number;
   untracked: number;
   unmerged: number;
+  /** From the worktree's top folder; an untracked folder ends with a slash. */
+  paths: string[];
 }
 
 /** One git call. Files in an untracked folder count as one, as git shows them. */
@@ -37,6 +39,7 @@ export async function readTreeStatus(
     changed: count('1 '),
     untracked: count('? '),
     unmerged: count('u '),
+    paths: records.flatMap(pathOf),
   };
 }
 
@@ -100,6 +103,23 @@ function parseNames(output: string): ChangedFile[] {
     files.push({ status, path: words[i + 1] as string });
   }
   return files;
+}
+
+/** Files below these paths that differ from HEAD or that git does not track, from the worktree's top folder. */
+export async function readUncommitted(
+  unsafe: Git,
+  { repository, paths }: { repository: Repository; paths: readonly string[] },
+): Promise<string[]> {
+  const git = mayHaveFilters(repository) ? await withoutLocalFilters(unsafe) : unsafe;
+  const form = ['status', '--porcelain=v2', '-z', '--no-renames', '--untracked-files=all'];
+  return (await must(git, [...form, '--', ...paths])).split('\0').flatMap(pathOf);
+}
+
+const FIELDS_BEFORE_PATH: Readonly<Record<string, number>> = { '1': 8, u: 10, '?': 1 };
+
+function pathOf(record: string): string[] {
+  const fields = FIELDS_BEFORE_PATH[record[0] ?? ''];
+  return fields === undefined ? [] : [record.split(' ').slice(fields).join(' ')];
 }
 
 /** True when a commit made now has each ledger file as it is on the disk. */

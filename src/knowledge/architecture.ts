@@ -13,6 +13,7 @@ import { userGit } from '../git/client.js';
 import { openEditor } from '../git/editor.js';
 import { loadGuard, maskText } from '../guard/guard.js';
 import { type Context, requireSupervisor } from '../project/project.js';
+import { approveRules } from '../trust/trust.js';
 import { type Architecture, readArchitecture } from './architecture-rules.js';
 
 export interface ShownArchitecture extends Architecture {
@@ -125,6 +126,11 @@ export async function editArchitecture(
     });
   const path = shown(layout, file);
   const read = readArchitecture(decodeProse(bytes, path));
+  const known = new Set(readArchitecture(before.toString('utf8')).invariants.map(({ text }) => text));
+  approveRules(
+    context,
+    read.invariants.map(({ text }) => text).filter((text) => !known.has(text)),
+  );
   return { path, changed, ...(await withoutSecrets(context, read, path)) };
 }
 

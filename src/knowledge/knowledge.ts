@@ -5,6 +5,7 @@ import { checkInput } from '../core/schema.js';
 import { checkText, oneLine } from '../core/text.js';
 import { type Observed, observerOf } from '../project/observe.js';
 import { type Context, madeBy, requireSupervisor, timestamp } from '../project/project.js';
+import { approveRules } from '../trust/trust.js';
 import {
   describeLearning,
   forget,
@@ -57,6 +58,10 @@ export function keepLearnings(
       kept.push(result);
       return stored;
     }, before),
+  );
+  approveRules(
+    context,
+    entries.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
   );
   return kept;
 }

@@ -6,6 +6,7 @@ import { readAnchorCommits, type Signature, verifyingGit, verifyTag } from '../g
 import { listTags } from '../git/tags.js';
 import { knowAllowed } from '../guard/allow.js';
 import { loadGuard, toFinding } from '../guard/guard.js';
+import { describeForeignEdits, findForeignEdits } from '../project/edits.js';
 import { type Context, warnFileSystem } from '../project/project.js';
 import { type Container, linesOf } from './container.js';
 import { gitFolder, ledgerFolder } from './context.js';
@@ -49,7 +50,7 @@ export async function verifyMemory(
   return {
     status: statusOf(context, verdict, problems),
     tiers: reportTiers(context, verdict).filter(({ tier }) => (input.tier ?? tier) === tier),
-    notes: messagesOf(verdict, 'note'),
+    notes: [...messagesOf(verdict, 'note'), ...describeForeignEdits(await findForeignEdits(context))],
     problems,
     restored: verdict.findings.filter(({ kind }) => kind === 'put_back').flatMap(({ ids }) => ids),
     ...(signed ? { signatures: signed.signatures } : {}),

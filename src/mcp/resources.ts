@@ -20,11 +20,11 @@ const RESOURCES: Record<string, Resource> = {
   },
   'forge://knowledge': {
     title: 'What was learned, and the invariants',
-    read: async (forge) => asData('learned', await forge.knowledge.list()),
+    read: async (forge) => asData(await forge.knowledge.list()),
   },
   'forge://features': {
     title: 'The feature list',
-    read: async (forge) => asData('asserted', await forge.feature.list()),
+    read: async (forge) => asData(await forge.feature.list()),
   },
 };
 
@@ -54,7 +54,7 @@ export async function readResource(
   const forge = host.open();
   const text = resource
     ? await resource.read(forge)
-    : asData('record', await forge.memory.show({ id: record as string }));
+    : asData(await forge.memory.show({ id: record as string }));
   return { contents: [{ uri, mimeType: 'text/plain', text }] };
 }
 

@@ -86,7 +86,7 @@ export const TOOLS: Record<ToolName, Tool> = {
       'End the session: archive it, keep what was learned, commit .forge/. Resolve open questions first.',
     example: { learned: ['the tests need a database'], next: 'wire the logout button' },
     run: (forge, input: Parameters<Forge['session']['end']>[0]) => forge.session.end(input),
-    text: (value) => asData('asserted', value),
+    text: (value) => asData(value),
   }),
   briefing: tool({
     description: 'Where the work stands: KFR, focus, next step, features, knowledge.',
@@ -110,14 +110,14 @@ export const TOOLS: Record<ToolName, Tool> = {
       'Set what is worked on. Another task is a context switch: the KFR expires, open questions refuse it.',
     example: { task: 'Log in with a token', files: ['src/login.ts'] },
     run: (forge, input: Parameters<Forge['focus']['set']>[0]) => forge.focus.set(input),
-    text: (value) => asData('asserted', value),
+    text: (value) => asData(value),
   }),
   feature_verify: tool({
     description: "Run features' tests (all by default); only this makes a feature passing.",
     example: { ids: ['LOGIN'] },
     lasts: true,
     run: (forge, { ids }: { ids?: string[] }, watch) => verify(forge, ids, watch),
-    text: (value) => asData('observed', value),
+    text: (value) => asData(value),
     shape: ({ results }) => ({
       results: results.map(({ id, status, exit_code }) => ({ id, status, exit_code })),
     }),
@@ -126,7 +126,7 @@ export const TOOLS: Record<ToolName, Tool> = {
     description: 'Record a cycle of work and how it went; patterns seen in 3 clean cycles become knowledge.',
     example: { task_id: 'LOGIN', exit_code: 0, classification: 'SUCCESS' },
     run: (forge, input: Parameters<Forge['memory']['record']>[0]) => forge.memory.record(input),
-    text: (value) => asData('learned', value),
+    text: (value) => asData(value),
   }),
   learn: tool({
     description: 'Keep a lesson for later work (default), or a note, for good.',

@@ -5,6 +5,7 @@ import { byHand, countStatuses, type Feature, STATUSES } from '../feature/rules.
 import type { Learning } from '../knowledge/rules.js';
 import type { PatternCandidate } from '../learning/candidates.js';
 import { describeCandidate, describeEvidence, type Proven } from '../learning/proven.js';
+import { FOREIGN_EDITS_COMMAND, nameForeignEdits } from '../project/edits.js';
 import type { BriefingSection } from './briefing-rules.js';
 import type { Focus } from './focus-rules.js';
 import { type ArchivedSession, sessionName } from './rules.js';
@@ -28,6 +29,12 @@ export interface BriefingData {
   learnings: readonly Learning[];
   /** Invariants of architecture.md. */
   architecture?: readonly string[];
+  /** Tells which invariants a person approved on this machine, word for word. */
+  isApproved?: (text: string) => boolean;
+  /** Changed and new files outside of `.forge/`. */
+  uncommitted?: number | undefined;
+  /** Files of memory that another program wrote and no commit has. */
+  foreign?: readonly string[] | undefined;
   /** What consolidation promoted, or a human said; nothing that is invalid or unproven. */
   proven?: readonly Known[];
   /** What may become knowledge, at most five. */
@@ -167,8 +174,18 @@ function commitItems({ commits }: BriefingData): string[] {
 const issueItem = ({ linear_id, title, state }: Unit): string =>
   `${oneLine(linear_id, 64)} ${oneLine(title, 120)}${state ? ` [${oneLine(state, 40)}]` : ''}`;
 
+function changeItems({ uncommitted = 0 }: BriefingData): string[] {
+  return uncommitted === 0
+    ? []
+    : [`${plural(uncommitted, 'file')} changed since the last commit (git status)`];
+}
+
+const foreignItems = ({ foreign = [] }: BriefingData): string[] =>
+  foreign.length === 0 ? [] : [oneLine(nameForeignEdits(foreign), 400)];
+
 /** Learnings by kind, without repeated rules: the architecture's words come first. */
 interface Told extends BriefingData {
+  approvedRules: readonly string[];
   architecture: readonly string[];
   invariants: readonly Learning[];
   patterns: readonly Learning[];
@@ -179,8 +196,19 @@ interface SectionSpec extends Omit<BriefingSection, 'title' | 'items'> {
   items(told: Told): string[];
 }
 
+const STATED = 'stated in the repository, not approved (forge trust)';
+
 /** In the order they are read; `priority` is the order in which they are cut (SES-03). */
 const SECTIONS: readonly SectionSpec[] = [
+  {
+    key: 'rules',
+    title: 'Rules of this project, approved by a human',
+    items: ({ approvedRules }) => [...approvedRules],
+    command: 'forge knowledge list',
+    priority: 2,
+    source: 'authoritative',
+    approved: true,
+  },
   {
     key: 'focus',
     title: 'Focus',
@@ -218,6 +246,14 @@ const SECTIONS: readonly SectionSpec[] = [
     title: 'Regressed since they were last verified',
     items: ({ regressed = [] }) => regressed.map(regressedItem),
     command: 'forge feature list',
+    priority: 2,
+    source: 'proven',
+  },
+  {
+    key: 'foreign',
+    title: 'Memory edited outside forge, not committed: check before you rely on it',
+    items: foreignItems,
+    command: FOREIGN_EDITS_COMMAND,
     priority: 2,
     source: 'proven',
   },
@@ -263,7 +299,7 @@ const SECTIONS: readonly SectionSpec[] = [
   },
   {
     key: 'architecture',
-    title: 'Invariants of the architecture',
+    title: `Invariants of the architecture, ${STATED}`,
     items: ({ architecture }) => [...architecture],
     command: 'forge architecture show',
     priority: 4,
@@ -271,11 +307,19 @@ const SECTIONS: readonly SectionSpec[] = [
   },
   {
     key: 'invariants',
-    title: ({ architecture }) => (architecture.length > 0 ? 'Other invariants' : 'Invariants'),
+    title: ({ architecture }) => `${architecture.length > 0 ? 'Other invariants' : 'Invariants'}, ${STATED}`,
     items: ({ invariants }) => invariants.map(learningItem),
     command: 'forge knowledge list',
     priority: 4,
     source: 'asserted',
+  },
+  {
+    key: 'uncommitted',
+    title: 'Uncommitted changes',
+    items: changeItems,
+    command: 'git status',
+    priority: 6,
+    source: 'proven',
   },
   {
     key: 'commits',
@@ -312,10 +356,19 @@ function sayOnce(data: BriefingData): Told {
   const open = new Set(candidates.map(({ pattern }) => keyOf(pattern)));
   const isCandidate = (entry: Learning): boolean =>
     entry.kind === 'success' && open.has(keyOf(entry.approach));
+  const { isApproved = () => false } = data;
+  const architecture = (data.architecture ?? []).filter(isNew);
+  const invariants = learnings.flatMap((entry) =>
+    entry.kind === 'invariant' && isNew(entry.text) ? [entry] : [],
+  );
   return {
     ...data,
-    architecture: (data.architecture ?? []).filter(isNew),
-    invariants: learnings.filter((entry) => entry.kind === 'invariant' && isNew(entry.text)),
+    approvedRules: [
+      ...architecture.filter(isApproved),
+      ...invariants.filter(({ text }) => isApproved(text)).map(learningItem),
+    ],
+    architecture: architecture.filter((text) => !isApproved(text)),
+    invariants: invariants.filter(({ text }) => !isApproved(text)),
     patterns: learnings.filter((entry) => entry.kind !== 'invariant' && !isCandidate(entry)).reverse(),
   };
 }

@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
-import { focusFile, shown } from '../core/paths.js';
+import { focusFile, shown, shownFrom } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
 import { believe } from '../feature/feature.js';
 import type { Unit } from '../feature/issue.js';
 import { FEATURE_LIST, type Feature } from '../feature/rules.js';
 import type { Commit } from '../git/read.js';
+import { readTreeStatus } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
@@ -18,7 +19,9 @@ import { readIssues } from '../learning/investigation.js';
 import { readKnowledge } from '../learning/knowledge.js';
 import { derive, readMemory } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
+import { findForeignEdits } from '../project/edits.js';
 import { type Context, readConfig } from '../project/project.js';
+import { approvedRules } from '../trust/trust.js';
 import { archivedIds, kfrIn, recentArchives, requireArchive } from './archive.js';
 import { type Briefing, cutBriefing, type Lead } from './briefing-rules.js';
 import { type BriefingData, briefingSections, type Known } from './briefing-sections.js';
@@ -48,6 +51,10 @@ export interface Memory {
   said: ArchivedSession | null;
   /** What architecture.md says must hold. */
   architecture: string[];
+  isApproved: NonNullable<BriefingData['isApproved']>;
+  /** Absent where there is no git, or git fails. */
+  uncommitted?: number | undefined;
+  foreign?: readonly string[];
   /** What a session start that ran tests again found to fail. */
   regressed?: BriefingData['regressed'];
   /** The files that were read and found whole. */
@@ -72,7 +79,7 @@ export function readLearned(
 export function readState(
   context: Context,
   listed?: readonly Listed[],
-): Omit<Memory, 'commits' | 'architecture'> {
+): Omit<Memory, 'commits' | 'architecture' | 'uncommitted' | 'foreign'> {
   const { disk, layout } = context;
   const learned = readEntries(disk, LEARNED_LIST);
   const features = readEntries(disk, FEATURE_LIST);
@@ -84,6 +91,7 @@ export function readState(
     ...readLearned(context, listed),
     features: believe(context, features.entries),
     issues: issues.issues,
+    isApproved: approvedRules(context),
     last,
     said: recent.findLast(({ status, next }) => status === 'ended' || next !== null) ?? null,
     checked: [...learned.checked, ...features.checked, ...(issues.bytes ? [issues.path] : [])].map((path) =>
@@ -92,19 +100,30 @@ export function readState(
   };
 }
 
+/** How many files are not committed, those of forge aside. Undefined without git. */
+export async function countUncommitted({ git, repository, layout }: Context): Promise<number | undefined> {
+  if (!git || !repository) return undefined;
+  const folder = shownFrom(repository.root, layout.dir);
+  return (await readTreeStatus(git, { repository, folder })).paths.length;
+}
+
 /** `forge briefing`: where the work stands, read-only. */
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const config = readConfig(context);
   const log = recentCommits(context, lookBack(config.briefing.commits));
   log.catch(() => undefined);
+  const tree = Promise.all([countUncommitted(context), findForeignEdits(context)]);
+  tree.catch(() => undefined);
   const state = readState(context);
   const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
+  const commits = await maskSubjects(await log);
+  const [uncommitted, foreign] = await tree;
   return composeBriefing(
     context,
-    { ...state, architecture, commits: await maskSubjects(await log), focus },
+    { ...state, architecture, commits, focus, uncommitted, foreign },
     { ...input, session },
   );
 }

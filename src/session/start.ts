@@ -17,6 +17,7 @@ import type { Open } from '../ledger/marks.js';
 import { ledgerOf } from '../ledger/memory.js';
 import type { Listed } from '../ledger/read.js';
 import { describeEdited, rebuildViews } from '../ledger/view.js';
+import { findForeignEdits } from '../project/edits.js';
 import {
   type Context,
   hasCheckpointIntents,
@@ -27,7 +28,7 @@ import {
   warnFileSystem,
 } from '../project/project.js';
 import { displayId } from './archive.js';
-import { composeBriefing, type Memory, maskSubjects, readState } from './briefing.js';
+import { composeBriefing, countUncommitted, type Memory, maskSubjects, readState } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { finishIntent } from './end.js';
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
@@ -99,7 +100,9 @@ export async function startSession(
   const focus = readFocus(context, running, memory, input);
   // What was archived on the way (an interrupted session, an end cut off) is news for the briefing too.
   const news = context.recent === seen ? {} : readState(context);
-  const briefing = composeBriefing(context, { ...memory, ...news, focus }, { ...input, session: running.id });
+  const foreign = await findForeignEdits(context);
+  const known = { ...memory, ...news, focus, foreign };
+  const briefing = composeBriefing(context, known, { ...input, session: running.id });
   return {
     session: {
       id: displayId(context, running.id),
@@ -133,6 +136,8 @@ interface Known extends Verified {
 async function readMemory(context: Context, shownCommits: number): Promise<Known> {
   const log = recentCommits(context, shownCommits);
   log.catch(() => undefined);
+  const tree = countUncommitted(context);
+  tree.catch(() => undefined);
   await installGuard(context);
   const verified = await verifyFirst(context);
   const known = readState(context, verified.listed);
@@ -140,7 +145,8 @@ async function readMemory(context: Context, shownCommits: number): Promise<Known
   const named = repository && git ? await readBranch(repository, git) : null;
   const branch = named === null ? null : await maskText(named);
   const architecture = await readInvariants(context);
-  return { memory: { ...known, architecture, commits: await maskSubjects(await log) }, branch, ...verified };
+  const commits = await maskSubjects(await log);
+  return { memory: { ...known, architecture, commits, uncommitted: await tree }, branch, ...verified };
 }
 
 /** Report commits that went past the hooks. Load the code for it only where there are commits to look at. */

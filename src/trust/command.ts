@@ -17,19 +17,26 @@ async function run(call: Call): Promise<TrustReport> {
     });
   if (call.interactive && !(await confirmed(report)))
     throw new ForgeError('refused', 'trust.declined', 'Nothing was approved.', { hint: 'forge trust' });
-  return trust.approve({ digest: report.digest });
+  const rules = report.items.filter(({ kind }) => kind === 'rule').map(({ digest }) => digest);
+  return trust.approve({ digest: report.digest, rules });
 }
 
 async function confirmed({ items }: TrustReport): Promise<boolean> {
   const { confirm } = await import('../cli/prompt.js');
-  const open = items.filter(({ state }) => state !== 'trusted').length;
-  return confirm(`Let forge run ${open === 1 ? 'this' : `these ${open}`} on this machine?`);
+  const open = items.filter(({ state }) => state !== 'trusted');
+  const rules = open.filter(({ kind }) => kind === 'rule').length;
+  const runs = open.length - rules;
+  const obey =
+    rules === 0 ? '' : `tell agents to obey ${rules === 1 ? 'this invariant' : `these ${rules} invariants`}`;
+  const run = runs === 0 ? '' : `let forge run ${runs === 1 ? 'this' : `these ${runs}`} on this machine`;
+  const what = [run, obey].filter(Boolean).join(', and ');
+  return confirm(`${what[0]?.toUpperCase()}${what.slice(1)}?`);
 }
 
 const STATE_WORDS = { trusted: 'approved', changed: 'changed since it was approved', new: 'not approved' };
 
 function render({ items, digest, trusted }: TrustReport, style: Style): string {
-  if (items.length === 0) return 'Nothing here would be run by forge.';
+  if (items.length === 0) return 'Nothing here needs your approval.';
   const blocks = items.map((item) => renderItem(item, style));
   const state = trusted
     ? style.good('All of it is approved.')
@@ -56,7 +63,7 @@ export const group: Group = {
   commands: [
     command<TrustReport>({
       name: 'trust',
-      summary: 'Show what this repository would run, and approve these very bytes (a person, at a terminal)',
+      summary: 'Show what this repository would run and which invariants agents must obey, and approve them',
       example: 'forge trust --show',
       options: [
         { flags: '--show', help: 'show only' },

@@ -10,10 +10,10 @@ export const CYCLE_COMMANDS = {
   checkpoint: 'forge checkpoint create',
 } as const;
 
-/** Something from the repository that would run: a file's bytes, or a command's words. */
+/** Something of the repository that needs a person's word: what would run, or an invariant that agents are to obey. */
 export interface Runnable {
-  kind: 'file' | 'command';
-  /** The file's path in the repository, or where the command stands (`feature FORGE-001`). */
+  kind: 'file' | 'command' | 'rule';
+  /** The file's path in the repository, or where the command or the rule stands (`feature FORGE-001`). */
   name: string;
   content: string;
 }
@@ -76,10 +76,9 @@ export function judgeTrust(runnables: readonly Runnable[], approvals: readonly A
   return runnables.map((runnable) => {
     const digest = digestRunnable(runnable);
     if (digests.has(digest)) return { ...runnable, digest, state: 'trusted' };
-    const before = approvals
-      .filter(({ kind, name }) => kind === runnable.kind && name === runnable.name)
-      .at(-1);
-    return before
+    const before = approvals.findLast(({ kind, name }) => kind === runnable.kind && name === runnable.name);
+    // An invariant has no name of its own, so another one is new.
+    return before && runnable.kind !== 'rule'
       ? { ...runnable, digest, state: 'changed', before: before.content }
       : { ...runnable, digest, state: 'new' };
   });

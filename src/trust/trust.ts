@@ -1,15 +1,18 @@
 import { dirname, join, resolve, sep } from 'node:path';
 import * as z from 'zod/mini';
 import { formatArgv, splitCommand, testArgv } from '../core/argv.js';
+import { readEntries } from '../core/entries.js';
 import { stateHome } from '../core/environment.js';
 import { ForgeError, refused } from '../core/error.js';
 import { makeFolder, PRIVATE, readPlain, readTarget, removePath, replaceFiles } from '../core/files.js';
 import { MAX_STATE_BYTES } from '../core/json.js';
 import { type LockPolicy, withLock } from '../core/lock.js';
-import { initScript, shown, trustFile } from '../core/paths.js';
+import { architectureFile, initScript, shown, trustFile } from '../core/paths.js';
 import { decodeDocument, encodeDocument, type Format } from '../core/schema.js';
 import { readFeatures } from '../feature/store.js';
 import { identityOf } from '../git/repository.js';
+import { readArchitecture } from '../knowledge/architecture-rules.js';
+import { LEARNED_LIST, listLearnings } from '../knowledge/rules.js';
 import { readMemory } from '../ledger/memory.js';
 import {
   type Context,
@@ -36,6 +39,7 @@ export interface TrustReport {
   identity: string;
   /** What FORGE_TRUST may be for all of this to run in CI, in this repository and its clones. */
   digest: string;
+  /** What forge would run, then the invariants. */
   items: TrustItem[];
   trusted: boolean;
 }
@@ -46,9 +50,13 @@ export function showTrust(context: Context): TrustReport {
   const runnables = listRunnables(context);
   const ledger = ledgerIdOf(context);
   const inCi = approvedBy(approvalOfCi(context.world.env), ledger, runnables);
-  const items = judgeTrust(runnables, readApproved(context, identity)).map((item) =>
-    inCi(item) ? { ...item, state: 'trusted' as const } : item,
-  );
+  const approved = readApproved(context, identity);
+  const items = [
+    ...judgeTrust(runnables, approved).map((item) =>
+      inCi(item) ? { ...item, state: 'trusted' as const } : item,
+    ),
+    ...judgeTrust(listRules(context), approved),
+  ];
   const trusted = items.every(({ state }) => state === 'trusted');
   return { identity, digest: digestAll(ledger, runnables), items, trusted };
 }
@@ -67,8 +75,11 @@ export function trustValueOf(context: Context, commands: readonly string[]): str
   return trustValue(ledgerIdOf(context), runnables);
 }
 
-/** A person at a terminal approves what `shown` (its digest) listed; nobody else can (exit 3). */
-export function approveTrust(context: Context, input: { digest: string }): TrustReport {
+/** A person at a terminal approves what was shown: the report's digest, and its `rules`. Nobody else can (exit 3). */
+export function approveTrust(
+  context: Context,
+  input: { digest: string; rules?: readonly string[] },
+): TrustReport {
   requireSupervisor(context, 'trust');
   refuseAgent(context, 'Approving what this repository runs');
   if (!context.world.terminal)
@@ -80,7 +91,9 @@ export function approveTrust(context: Context, input: { digest: string }): Trust
     throw refused('trust.changed', 'It changed while you were reading; nothing was approved.', {
       hint: 'forge trust',
     });
-  approve(context, runnables, 'approved');
+  const seen = new Set(input.rules);
+  const rules = listRules(context).filter((rule) => seen.has(digestRunnable(rule)));
+  approve(context, [...runnables, ...rules], 'approved');
   return showTrust(context);
 }
 
@@ -100,6 +113,41 @@ export function approveTests(context: Context, tests: readonly string[]): void {
     ({ kind, content }) => kind === 'command' && wanted.has(content),
   );
   approve(context, entered, 'entered');
+}
+
+/** Invariants that a person just entered. An agent's are only stated. */
+export function approveRules(context: Context, texts: readonly string[]): void {
+  if (context.world.terminal) approve(context, texts.map(toRule), 'entered');
+}
+
+/** Tells which invariants a person approved on this machine, word for word. */
+export function approvedRules(context: Context): (text: string) => boolean {
+  const approvals = readApproved(context, identityOf(context.layout.root, context.repository));
+  const known = new Set(approvals.filter(({ kind }) => kind === 'rule').map(({ digest }) => digest));
+  return (text) => known.has(digestRunnable(toRule(text)));
+}
+
+const toRule = (text: string): Runnable => ({ kind: 'rule', name: 'invariant', content: text });
+
+/** Every invariant once: those of architecture.md, then those that were entered. */
+function listRules({ disk, layout }: Context): Runnable[] {
+  const architecture = readText(() => disk.read(architectureFile(layout)));
+  const entered = listLearnings(readEntries(disk, LEARNED_LIST).entries);
+  const texts = [
+    ...readArchitecture(architecture).invariants.map(({ text }) => text),
+    ...entered.flatMap((entry) => (entry.kind === 'invariant' ? [entry.text] : [])),
+  ];
+  return [...new Set(texts)].map(toRule);
+}
+
+/** A file that cannot be read states no rules. */
+function readText(read: () => Buffer | null): string {
+  try {
+    return read()?.toString('utf8') ?? '';
+  } catch (error) {
+    if (error instanceof ForgeError) return '';
+    throw error;
+  }
 }
 
 /** Commands that somebody just typed, with the files of `.forge/` that they name. */
@@ -220,7 +268,7 @@ const Approvals = z.looseObject({
   identity: z.string(),
   approvals: z.array(
     z.looseObject({
-      kind: z.enum(['file', 'command']),
+      kind: z.enum(['file', 'command', 'rule']),
       name: z.string(),
       digest: z.string(),
       content: z.string(),

@@ -110,6 +110,8 @@ describe('an editor without a shell', () => {
   });
 });
 
+const STATED = 'stated in the repository, not approved (forge trust)';
+
 describe('the invariants of architecture.md in the briefing', () => {
   it('KNO-03 SES-03 stand in the briefing and at the start of a session, each rule once', async () => {
     const project = await written(`\ufeff${TEXT.replaceAll('\n', '\r\n')}`);
@@ -119,7 +121,7 @@ describe('the invariants of architecture.md in the briefing', () => {
     const { text } = await brief(project);
     for (const shown of [stdout, text])
       expect(shown).toContain(
-        'Invariants of the architecture\n  Prices are integers, in cents\n  Nothing but `store/` writes files\n\nOther invariants\n  The API is versioned\n',
+        `Invariants of the architecture, ${STATED}\n  Prices are integers, in cents\n  Nothing but \`store/\` writes files\n\nOther invariants, ${STATED}\n  The API is versioned\n`,
       );
   });
 
@@ -128,7 +130,7 @@ describe('the invariants of architecture.md in the briefing', () => {
     const project = await written(`## Invariants\n${rules}`);
     const { omitted, text } = await brief(project, '--budget', '300');
     expect(omitted).toContainEqual({
-      section: 'Invariants of the architecture',
+      section: `Invariants of the architecture, ${STATED}`,
       items: expect.any(Number),
       command: 'forge architecture show',
     });

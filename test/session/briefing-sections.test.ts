@@ -66,11 +66,13 @@ const items = (change: Partial<BriefingData>, key: string): string[] =>
 describe('the parts of the briefing', () => {
   it('SES-03 stand in the order in which they are read', () => {
     expect(briefingSections(RICH).map(({ key }) => key)).toEqual([
+      'rules',
       'focus',
       'next',
       'progress',
       'offered',
       'regressed',
+      'foreign',
       'features',
       'proven',
       'contested',
@@ -78,6 +80,7 @@ describe('the parts of the briefing', () => {
       'candidates',
       'architecture',
       'invariants',
+      'uncommitted',
       'commits',
       'issues',
     ]);
@@ -87,6 +90,7 @@ describe('the parts of the briefing', () => {
     const byUrgency = briefingSections(RICH).toSorted((a, b) => b.priority - a.priority);
     expect(byUrgency.map(({ key }) => key)).toEqual([
       'commits',
+      'uncommitted',
       'issues',
       'patterns',
       'candidates',
@@ -96,9 +100,11 @@ describe('the parts of the briefing', () => {
       'invariants',
       'progress',
       'features',
+      'rules',
       'next',
       'offered',
       'regressed',
+      'foreign',
       'focus',
     ]);
   });
@@ -146,7 +152,7 @@ describe('the parts of the briefing', () => {
   it('SES-03 name with an existing command each what it shows', () => {
     for (const { command } of briefingSections(RICH))
       expect(command).toMatch(
-        /^(git log|forge (focus show|progress show|session list|feature list|knowledge list|architecture show|memory promote|next))$/,
+        /^(git (log|status|status \.forge\/memory\/long-term)|forge (focus show|progress show|session list|feature list|knowledge list|architecture show|memory promote|next))$/,
       );
   });
 

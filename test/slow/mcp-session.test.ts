@@ -63,7 +63,7 @@ describe.each(MODES)('a client of the protocol (%s)', (mode) => {
     const answer = { op: 'resolve', id: 'kfr-2', resolution: 'sid' };
     expect((await call('session_working_memory_update', { operations: [answer] })).isError).toBeUndefined();
     const ended = await call('session_end', { learned: ['the token is in sid'], next: 'remember me' });
-    expect(ended.content[0]?.text).toMatch(/stands data \[asserted\][\s\S]*"commit": \{/);
+    expect(ended.content[0]?.text).toMatch(/is quoted data[\s\S]*"commit": \{/);
     expect(ended.content[0]?.text).not.toMatch(/null|\[\]/);
     expect(project.has('.forge/memory/short-term/session.json')).toBe(false);
     expect(project.git('log', '-1', '--format=%s')).toMatch(/Session end/);

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import type { Project } from '../support/project.js';
+
+interface Briefing {
+  text: string;
+  sections: { key: string; title: string; items: string[] }[];
+}
+
+const PERSON = { terminal: true };
+const ARCHITECTURE = '.forge/memory/long-term/architecture.md';
+const briefing = (project: Project): Promise<Briefing> => forgeJson(project, ['briefing']);
+const itemsOf = ({ sections }: Briefing, key: string): string[] | undefined =>
+  sections.find((section) => section.key === key)?.items;
+
+describe('rules in the briefing', () => {
+  it('SES-03 AGT-04 are for an agent to obey once a person approved the exact words, and data until then', async () => {
+    const project = await makeForge();
+    project.write(ARCHITECTURE, '# Shop\n\n## Invariants\n\n- Prices are in cents\n');
+    await runForge(project, ['knowledge', 'add', 'invariant', 'Ids are never reused']);
+    const before = await briefing(project);
+    expect(before.text.indexOf('Prices are in cents')).toBeGreaterThan(before.text.indexOf('--- data '));
+    expect(before.text).toContain('stated in the repository, not approved (forge trust)');
+    expect((await runForge(project, ['trust', '--yes'], PERSON)).exitCode).toBe(0);
+    const after = await briefing(project);
+    expect(itemsOf(after, 'rules')).toEqual(['Prices are in cents', 'Ids are never reused']);
+    expect(after.text.indexOf('Prices are in cents')).toBeLessThan(after.text.indexOf('--- data '));
+    expect(after.text).not.toContain('not approved');
+    project.write(ARCHITECTURE, '# Shop\n\n## Invariants\n\n- Prices are in dollars\n');
+    const changed = await briefing(project);
+    expect(itemsOf(changed, 'rules')).toEqual(['Ids are never reused']);
+    expect(itemsOf(changed, 'architecture')).toEqual(['Prices are in dollars']);
+  });
+
+  it('SES-03 AGT-04 that a person types are approved; an agent that types one only states it', async () => {
+    const project = await makeForge();
+    await runForge(project, ['knowledge', 'add', 'invariant', 'Written by a person'], PERSON);
+    await runForge(project, ['knowledge', 'add', 'invariant', 'Written by an agent']);
+    const now = await briefing(project);
+    expect(itemsOf(now, 'rules')).toEqual(['Written by a person']);
+    expect(itemsOf(now, 'invariants')).toEqual(['Written by an agent']);
+  });
+
+  it('B-88 an invariant changes nothing of what may run in CI', async () => {
+    const project = await makeForge();
+    const { digest } = await forgeJson<{ digest: string }>(project, ['trust', '--show']);
+    await runForge(project, ['knowledge', 'add', 'invariant', 'One more']);
+    expect(await forgeJson(project, ['trust', '--show'])).toMatchObject({ digest, trusted: false });
+  });
+});
+
+describe('what is not committed', () => {
+  it('SES-03 is counted in one line', async () => {
+    const project = await makeForge();
+    expect(itemsOf(await briefing(project), 'uncommitted')).toBeUndefined();
+    project.write('new.txt', 'x');
+    project.write('README.md', 'changed');
+    expect(itemsOf(await briefing(project), 'uncommitted')).toEqual([
+      '2 files changed since the last commit (git status)',
+    ]);
+  });
+
+  it('SES-03 LTM-04 memory that another program edited is named in the briefing, by verify and by doctor; a commit accepts it', async () => {
+    const project = await makeForge();
+    await forgeJson(project, ['feature', 'add', 'A', 'Login']);
+    await forgeJson(project, ['knowledge', 'add', 'success', 'Retry once']);
+    expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
+    const feature = '.forge/memory/long-term/features.d/A.json';
+    project.write(feature, project.read(feature).replace('Login', 'Logout'));
+    project.write(ARCHITECTURE, '# Mine\n');
+    const view = '.forge/memory/long-term/knowledge.json';
+    const knowledge = project.json<{ invariants: string[] }>(view);
+    project.write(view, JSON.stringify({ ...knowledge, invariants: ['Never test'] }));
+    expect((await runForge(project, ['session', 'start'])).stderr).toContain('knowledge.json was edited');
+    const [named] = itemsOf(await briefing(project), 'foreign') ?? [];
+    expect(named?.split(', ')).toEqual([
+      ARCHITECTURE,
+      feature,
+      expect.stringMatching(/^\.forge\/memory\/long-term\/learned\.d\/\w+\.json$/),
+    ]);
+    const { notes } = await forgeJson<{ notes: string[] }>(project, ['memory', 'verify']);
+    expect(notes.join('\n')).toContain(`edited outside forge and not committed: ${ARCHITECTURE}`);
+    expect((await runForge(project, ['doctor'])).stdout).toContain(`not committed: ${ARCHITECTURE}`);
+    project.git('add', '-A');
+    project.git('commit', '-qm', 'Accept');
+    expect(itemsOf(await briefing(project), 'foreign')).toBeUndefined();
+  });
+});

@@ -39,6 +39,8 @@ export interface Agent {
   /** The JSON that puts context before the agent, and the JSON that holds it back. */
   context(text: string, event: string): object;
   block(reason: string): object;
+  /** The JSON that refuses a tool call. */
+  deny(reason: string, event: string): object;
   /** Blocked stops in a row after which the agent may stop: the vendor's limit, or 8 (opencode: 5) without one. */
   stopLimit: number;
   /** A compaction that a person asked for can be refused. */
@@ -96,13 +98,26 @@ const isOwnPrompt = (text: Text): boolean => isStopReason(text('prompt'));
 const hookOutput = (text: string, event: string) => ({
   hookSpecificOutput: { hookEventName: event, additionalContext: text },
 });
-const blockReason = (reason: string) => ({ decision: 'block', reason });
+const blockReason = (reason: string) => ({
+  decision: 'block',
+  reason,
+  // The client shows the reason to the agent, and this to the person.
+  systemMessage: summaryOf(reason),
+});
+
+/** The first line of a reason, without its list. */
+const summaryOf = (reason: string): string => (reason.split('\n')[0] ?? '').replace(/:$/, '.');
+
+const denyTool = (permissionDecisionReason: string, hookEventName: string) => ({
+  hookSpecificOutput: { hookEventName, permissionDecision: 'deny', permissionDecisionReason },
+});
 
 /** Longer than the hook itself may take. */
 const timeoutAt = (moment: Moment): number => (moment === 'start' || moment === 'end' ? 10 : 5);
 
+/** What its edit tools are called stands in a matcher, so that no other tool starts a hook. */
 const commandGroup = (matcher: string) => (line: string, _word: string, moment: Moment) => ({
-  ...(moment === 'after-tool' ? { matcher } : {}),
+  ...(moment === 'before-tool' ? { matcher } : {}),
   hooks: [{ type: 'command', command: line, timeout: timeoutAt(moment) }],
 });
 
@@ -131,16 +146,18 @@ const claude: Agent = {
   conversation: ['session_id'],
   subagent: 'agent_id',
   isContinuing: (payload) => booleanOr(payload.stop_hook_active),
-  takes: ['start', 'prompt', 'before-tool', 'after-tool'],
+  takes: ['start', 'prompt'],
   context: hookOutput,
   block: blockReason,
+  deny: denyTool,
   stopLimit: 8,
   blocksCompaction: true,
   hooks: {
     file: same('.claude/settings.json'),
-    unwired: ['before-tool'],
+    // A compaction starts the session anew, which hands over working memory.
+    unwired: ['after-tool'],
     // The timeout of SessionEnd also extends the 1.5 s that all its hooks share.
-    entry: commandGroup('Bash|Edit|Glob|Grep|Read|Write'),
+    entry: commandGroup('Edit|MultiEdit|NotebookEdit|Write'),
   },
   server: {
     // Claude Code itself keeps writing to ~/.claude.json.
@@ -170,8 +187,8 @@ const codex: Agent = {
   hooks: {
     file: same('.codex/hooks.json'),
     // Older versions know no SessionEnd, and may refuse a file that names it.
-    unwired: ['before-tool', 'end'],
-    entry: commandGroup('Bash|apply_patch'),
+    unwired: ['after-tool', 'end'],
+    entry: commandGroup('apply_patch|Edit|Write'),
   },
   server: { file: same('.codex/config.toml'), at: 'mcp_servers.forge', value: plainServer },
   instructions: { project: 'AGENTS.md', user: '.codex/AGENTS.md' },
@@ -199,14 +216,16 @@ const gemini: Agent = {
   // Not after a tool: PreCompress precedes every request, so each tool call would repeat the working memory.
   takes: ['start', 'prompt'],
   context: hookOutput,
-  block: (reason) => ({ decision: 'deny', reason }),
+  block: (reason) => ({ decision: 'deny', reason, systemMessage: summaryOf(reason) }),
+  deny: (reason) => ({ decision: 'deny', reason }),
   stopLimit: 8,
   blocksCompaction: false,
   hooks: {
     file: same('.gemini/settings.json'),
-    unwired: ['before-tool', 'after-tool'],
+    unwired: ['after-tool'],
     // The same name and command in the extension run once.
     entry: (command, word, moment) => ({
+      ...(moment === 'before-tool' ? { matcher: 'replace|write_file' } : {}),
       hooks: [
         { name: `forge-${word}`, type: 'command', command, timeout: moment === 'start' ? 10_000 : 5000 },
       ],
@@ -241,16 +260,18 @@ const cursor: Agent = {
   takes: ['start', 'after-tool'],
   context: (text) => ({ additional_context: text }),
   block: (reason) => ({ followup_message: reason }),
+  deny: (reason) => ({ permission: 'deny', agent_message: reason, user_message: summaryOf(reason) }),
   // Cursor's own limit for follow-ups where a hook names none.
   stopLimit: 5,
   blocksCompaction: false,
   hooks: {
     file: same('.cursor/hooks.json'),
-    unwired: ['before-tool'],
+    unwired: [],
     entry: (command, _, moment) => ({
       command,
       timeout: timeoutAt(moment),
       ...(moment === 'after-tool' ? { matcher: 'Shell|Read|Write|Grep' } : {}),
+      ...(moment === 'before-tool' ? { matcher: 'Write|Edit|StrReplace' } : {}),
       ...(moment === 'stop' ? { loop_limit: 5 } : {}),
     }),
   },
@@ -278,6 +299,7 @@ const opencode: Agent = {
   takes: ['start', 'prompt', 'after-tool', 'compaction'],
   context: (context) => ({ context }),
   block: (block) => ({ block }),
+  deny: (block) => ({ block }),
   stopLimit: 5,
   blocksCompaction: false,
   hooks: null,
@@ -307,16 +329,17 @@ const copilot: Agent = {
     moment === 'prompt' ? isOwnPrompt(text) : booleanOr(snake ?? camel),
   takes: ['start', 'prompt', 'after-tool'],
   context: (text) => ({ additionalContext: text }),
-  block: blockReason,
+  block: (reason) => ({ decision: 'block', reason }),
+  deny: (permissionDecisionReason) => ({ permissionDecision: 'deny', permissionDecisionReason }),
   stopLimit: 8,
   blocksCompaction: false,
   hooks: {
     file: { project: '.github/hooks/forge.json', user: '.copilot/hooks/forge.json' },
-    // An error of preToolUse would deny the tool.
-    unwired: ['before-tool'],
+    unwired: [],
     entry: (line, _, moment) => ({
       type: 'command',
       ...(moment === 'after-tool' ? { matcher: 'bash|powershell|create|edit|glob|grep|view' } : {}),
+      ...(moment === 'before-tool' ? { matcher: 'create|edit' } : {}),
       bash: line,
       powershell: line,
       timeoutSec: timeoutAt(moment),

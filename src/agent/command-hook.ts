@@ -20,6 +20,7 @@ export async function answerEvent(
   event: AgentEvent,
   id: string,
 ): Promise<Answer> {
+  if (event.moment === 'before-tool') return { ...NOTHING, block: await forge.agent.gateEdit(event) };
   // It has a context of its own, and what it was asked stands in it.
   if (event.isSubagent) return NOTHING;
   if (event.caller !== null && (await forge.agent.isWired(event.caller))) return NOTHING;

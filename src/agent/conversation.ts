@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { appendLog, readHint } from '../core/cache.js';
 import { ForgeError } from '../core/error.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
-import { hookLog, sessionFile } from '../core/paths.js';
+import { hookLog, sessionFile, toldFile } from '../core/paths.js';
 import { encodeDocument } from '../core/schema.js';
 import { makeToken, oneLine } from '../core/text.js';
 import { readKfr } from '../kfr/kfr.js';
@@ -56,6 +57,20 @@ export function noteConversation(context: Context, id: string, before: string | 
     asked: null,
   };
   writeConversation(layout, conversation);
+  touchTold(context);
+}
+
+/** The shell need not start forge until working memory changes again, or is lost. */
+function touchTold({ disk, layout }: Context, time?: Date): void {
+  if (disk.dryRun) return;
+  const file = toldFile(layout);
+  try {
+    disk.makeFolder(dirname(file));
+    writeFileSync(file, '');
+    if (time) utimesSync(file, time, time);
+  } catch {
+    // A read-only place: forge is started after each tool, or not at all.
+  }
 }
 
 /** A conversation that works in the session keeps it: elsewhere (a container) its process cannot be seen. */
@@ -79,17 +94,19 @@ export function unseenKfr(context: Context, id: string, lostOnly: boolean): stri
   keepSession(context, id);
   const kfr = readKfr(context);
   const mark = markOf(kfr);
-  if (mark === '') return null;
   const known = readConversation(context.layout, id);
-  if (known.seen === mark || (lostOnly && known.seen !== null)) return null;
-  writeConversation(context.layout, { ...known, seen: mark });
-  return injection(kfr.entries, makeToken(12));
+  const isNews = mark !== '' && known.seen !== mark && !(lostOnly && known.seen !== null);
+  if (isNews) writeConversation(context.layout, { ...known, seen: mark });
+  // Another conversation may still wait for what it lost.
+  if (listConversations(context.layout).every(({ seen }) => seen !== null)) touchTold(context);
+  return isNews ? injection(kfr.entries, makeToken(12)) : null;
 }
 
 /** What the agent knew is summarised now: whatever hook it calls next gives it its working memory again. */
-export function noteCompaction({ layout }: Context, id: string): void {
-  const known = readConversation(layout, id);
-  if (known.seen !== null) writeConversation(layout, { ...known, seen: null });
+export function noteCompaction(context: Context, id: string): void {
+  const known = readConversation(context.layout, id);
+  if (known.seen !== null) writeConversation(context.layout, { ...known, seen: null });
+  touchTold(context, new Date(0));
 }
 
 /** Of what is open: all that this agent could settle. To ask for anything else would only hold it up. */

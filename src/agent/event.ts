@@ -17,6 +17,8 @@ export interface AgentEvent {
   isAsked: boolean;
   /** At the end of a conversation: only its context was cleared, and the agent continues at once. */
   isCleared: boolean;
+  /** Before a tool: the files that it is about to write, as the agent names them. */
+  paths: string[];
   /** Another agent, which runs the hooks of this one as well as its own. */
   caller: 'cursor' | 'copilot' | null;
 }
@@ -24,7 +26,7 @@ export interface AgentEvent {
 /** What forge answers. Both null: nothing. */
 export interface Answer {
   context: string | null;
-  /** Why the agent may not stop or compact now. */
+  /** Why the agent may not stop or compact now, or not run this tool. */
   block: string | null;
 }
 
@@ -55,8 +57,32 @@ export function readEvent(agent: Agent, moment: Moment, payload: Payload): Agent
     isInterrupted: ['aborted', 'error'].includes(text('status')),
     isAsked: text('trigger') === 'manual',
     isCleared: text('reason') === 'clear',
+    paths: moment === 'before-tool' ? pathsIn(payload.tool_input ?? payload.toolArgs) : [],
     caller: isCopilot ? 'copilot' : null,
   };
+}
+
+/** Arguments that are named for a path, and the files of a patch. Copilot CLI may send its arguments as JSON text. */
+function pathsIn(given: unknown): string[] {
+  const input = typeof given === 'string' ? parseObject(given) : given;
+  if (typeof input !== 'object' || input === null) return typeof given === 'string' ? patched(given) : [];
+  return Object.entries(input).flatMap(([name, value]) => {
+    if (typeof value !== 'string') return [];
+    return /path|file$/i.test(name) ? [value] : patched(value);
+  });
+}
+
+const patched = (text: string): string[] =>
+  [...text.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm)].map(([, path = '']) =>
+    path.trim(),
+  );
+
+function parseObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** On Windows Cursor writes `/c:/Users/…`. */
@@ -68,6 +94,7 @@ function firstRoot({ workspace_roots: roots }: Payload): string | null {
 /** What the agent expects on stdout; '' where it takes nothing. Agents reject what an event does not define. */
 export function replyTo(agent: Agent, { moment, name }: Agent['events'][string], answer: Answer): string {
   const { context, block } = answer;
+  if (moment === 'before-tool') return block?.trim() ? JSON.stringify(agent.deny(block, name)) : '';
   const canBlock = moment === 'stop' || (moment === 'compaction' && agent.blocksCompaction);
   if (canBlock && block?.trim()) return JSON.stringify(agent.block(block));
   if (context === null || !agent.takes.includes(moment)) return '';

@@ -1,4 +1,5 @@
-import { AGENTS, type AgentName, isHookOf, textsIn } from './agents.js';
+import { KFR_PATH, TOLD_PATH } from '../core/paths.js';
+import { AGENTS, type AgentName, isHookOf, type Moment, textsIn } from './agents.js';
 
 /** What forge puts into one file of an agent. Paths are from the project's top folder, or from the home folder. */
 export type Part = { agent: AgentName; file: string } & (
@@ -70,7 +71,7 @@ export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
       agent,
       file: hooks.file[at],
       ...JSON_PART,
-      hooks: hookItems(agent, command),
+      hooks: hookItems(agent, command, isUser),
       ...(allow && 'items' in allow ? { allow } : {}),
       beginning,
     });
@@ -100,16 +101,29 @@ export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
 
 const JSON_PART = { kind: 'json', hooks: {}, server: null } as const;
 
-const hookItems = (agent: AgentName, command: string): JsonPart['hooks'] => {
+const hookItems = (agent: AgentName, command: string, isUser: boolean): JsonPart['hooks'] => {
   const { hooks, events } = AGENTS[agent];
   const wired = Object.entries(events).filter(([, { moment }]) => hooks && !hooks.unwired.includes(moment));
   return Object.fromEntries(
     wired.map(([word, { name, moment }]) => [
       name,
-      hooks?.entry(`${command} hook ${agent} ${word}`, word, moment) ?? {},
+      hooks?.entry(shellLine(`${command} hook ${agent} ${word}`, moment, isUser), word, moment) ?? {},
     ]),
   );
 };
+
+/**
+ * Says nothing and fails nothing where forge is not on the PATH. Where a tool is about to run or has run, the shell looks
+ * first: Node starts only when the tool call names a path of memory, or when working memory is newer than what the agent
+ * was given. Agents run hooks in the project's top folder, unless they are the person's own.
+ */
+function shellLine(line: string, moment: Moment, isUser: boolean): string {
+  const quiet = `${line} 2>/dev/null`;
+  if (moment === 'before-tool')
+    return `p=$(cat); case $p in *.forge*memory*) printf %s "$p" | ${quiet};; esac || :`;
+  if (moment === 'after-tool' && !isUser) return `[ ${KFR_PATH} -nt ${TOLD_PATH} ] && ${quiet} || :`;
+  return `${quiet} || :`;
+}
 
 /** The plugin with the words of another command. */
 const pluginFor = (plugin: string, command: string): string =>
@@ -155,11 +169,13 @@ export const isOwnServer = (value: unknown): boolean =>
 /** Forge's plugin names the command that wrote it. */
 export const isOwnFile = (text: string): boolean => text.includes('forge agent install');
 
-/** The commands that start forge in a value: what precedes ` hook …`, and `mcp`. */
+/** The commands that start forge in a value: what precedes ` hook …` (and follows the shell's test), and `mcp`. */
 export function commandsIn(agent: AgentName, value: unknown): string[] {
   const hooks = textsIn(value).filter((text) => isHookOf(agent, text));
   const servers = isOwnServer(value) ? [serverWords(value).slice(0, -1).join(' ')] : [];
-  return [...hooks.map((text) => text.slice(0, text.lastIndexOf(` hook ${agent} `))), ...servers];
+  const commandOf = (text: string): string =>
+    (/[^|&]*$/.exec(text.slice(0, text.lastIndexOf(` hook ${agent} `)))?.[0] ?? '').trim();
+  return [...hooks.map(commandOf), ...servers];
 }
 
 /** The same value, with its keys in the same order. */

@@ -72,7 +72,8 @@ function makeSessions(cwd, parentOf) {
     session.briefing ??= tell('session-start', id, { source: session.source });
     return session.briefing.then(({ context }) => context);
   };
-  const compacted = (id) => Object.assign(of(id), { briefing: null, source: 'compact', isBroken: false });
+  const compacted = (id) =>
+    Object.assign(of(id), { briefing: null, source: 'compact', isBroken: false, isLost: true });
   const isOpen = ({ briefing, isPart }) => briefing && !isPart;
   /** They share one session of forge, which goes over to those that are left. */
   const end = async (id) => {
@@ -96,7 +97,9 @@ export const Forge = async ({ client, directory }) => {
     const session = sessions.of(id);
     // Somebody or an error stopped it.
     if (session.isBroken) return;
-    const { block } = await sessions.tell('stop', id);
+    const { commands } = session;
+    session.commands = [];
+    const { block } = await sessions.tell('stop', id, { commands });
     if (!block) return;
     const { agent, model } = session;
     const body = { ...(agent && { agent }), ...(model && { model }), parts: [{ type: 'text', text: block }] };
@@ -136,7 +139,22 @@ export const Forge = async ({ client, directory }) => {
       if (context) output.context.push(context);
     }),
 
+    // Not quiet: what it throws is what the agent reads instead of a result.
+    'tool.execute.before': async ({ tool, sessionID }, { args }) => {
+      if (!/memory/.test(JSON.stringify(args ?? ''))) return;
+      if (!['edit', 'write', 'patch', 'multiedit', 'apply_patch'].includes(tool)) return;
+      const { block } = await sessions.tell('before-tool', sessionID, { tool_name: tool, tool_input: args });
+      if (block) throw new Error(block);
+    },
+
     'tool.execute.after': quiet(async ({ tool, sessionID, args }, output) => {
+      const session = sessions.of(sessionID);
+      const { exit } = output.metadata ?? {};
+      if (typeof args?.command === 'string' && typeof exit === 'number')
+        session.commands = [...(session.commands ?? []), { command: args.command, exit }].slice(-50);
+      // A compaction took working memory from the agent.
+      if (!session.isLost) return;
+      session.isLost = false;
       const { context } = await sessions.tell('after-tool', sessionID, { tool_name: tool, tool_input: args });
       if (context && typeof output.output === 'string') output.output += '\n\n' + context;
     }),

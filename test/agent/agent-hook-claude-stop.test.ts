@@ -22,7 +22,11 @@ describe('forge hook claude stop and pre-compact', () => {
     await patch(project, [GOAL, QUESTION]);
     const outcome = await claude(project, 'stop');
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(JSON.parse(outcome.stdout)).toEqual({ decision: 'block', reason: expect.any(String) });
+    expect(JSON.parse(outcome.stdout)).toEqual({
+      decision: 'block',
+      reason: expect.any(String),
+      systemMessage: 'forge: before you stop, 1 entry of working memory must be settled.',
+    });
     expect(blockOf(outcome)).toContain('- kfr-2 (OpenQuestion) which cookie holds the token?');
     expect(blockOf(outcome)).toContain('forge kfr patch --resolve kfr-2="the answer"');
     expect(blockOf(outcome)).toContain('--park kfr-2=');

@@ -135,8 +135,8 @@ describe('forge hook claude user-prompt-submit and post-tool-use', () => {
     await claude(project, 'user-prompt-submit');
     for (let i = 0; i < 4; i++)
       expect(await claude(project, 'pre-compact', { name: 'pre-compact-auto' })).toEqual(SILENT);
-    expect(contextOf(await claude(project, 'post-tool-use'))).toContain('[kfr-1] logout works');
-    expect(await claude(project, 'post-tool-use')).toEqual(SILENT);
+    expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-1] logout works');
+    expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
     await claude(project, 'pre-compact', { name: 'pre-compact-auto' });
     expect(contextOf(await claude(project, 'session-start', { name: 'session-start-compact' }))).toContain(
       '[kfr-1]',
@@ -144,13 +144,13 @@ describe('forge hook claude user-prompt-submit and post-tool-use', () => {
     expect(await claude(project, 'user-prompt-submit')).toEqual(SILENT);
   });
 
-  it('AGT-01 have nothing to say before a tool, nor to a sub-agent', async () => {
+  it('AGT-01 have nothing to say before and after a tool, nor to a sub-agent', async () => {
     const project = await talking();
     await patch(project, [GOAL, QUESTION]);
-    expect(await claude(project, 'pre-tool-use')).toEqual(SILENT);
+    for (const event of ['pre-tool-use', 'post-tool-use'])
+      expect(await claude(project, event)).toEqual(SILENT);
     const sub = { agent_id: 'agent-7', agent_type: 'Explore' };
     expect(await claude(project, 'user-prompt-submit', sub)).toEqual(SILENT);
-    expect(await claude(project, 'post-tool-use', sub)).toEqual(SILENT);
     expect(await claude(project, 'stop', sub)).toEqual(SILENT);
     expect(contextOf(await claude(project, 'user-prompt-submit'))).toContain('[kfr-1]');
   });

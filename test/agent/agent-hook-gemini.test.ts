@@ -20,7 +20,7 @@ async function denial(project: Project, name = 'after-agent'): Promise<string | 
   const { stdout, ...rest } = await gemini(project, 'after-agent', {}, name);
   expect(rest).toEqual({ stderr: '', exitCode: 0 });
   if (stdout === '') return null;
-  expect(JSON.parse(stdout)).toEqual({ decision: 'deny', reason: expect.any(String) });
+  expect(JSON.parse(stdout)).toMatchObject({ decision: 'deny', reason: expect.any(String) });
   return JSON.parse(stdout).reason;
 }
 

@@ -114,7 +114,7 @@ describe('forge agent install', () => {
     await install(project);
     await install(project, '--command', 'npx --no-install forge');
     const text = project.read(SETTINGS);
-    expect(text).toContain('"npx --no-install forge hook claude stop"');
+    expect(text).toContain('"npx --no-install forge hook claude stop 2>/dev/null || :"');
     expect(text).not.toContain('"forge hook');
     expect(project.json('.mcp.json')).toMatchObject({
       mcpServers: { forge: { command: 'npx', args: ['--no-install', 'forge', 'mcp'] } },

@@ -71,6 +71,7 @@ describe('the adapter of Codex CLI', () => {
     expect(JSON.parse(replyAt('codex', 'stop', null, 'settle kfr-1'))).toEqual({
       decision: 'block',
       reason: 'settle kfr-1',
+      systemMessage: 'settle kfr-1',
     });
     expect(replyAt('codex', 'pre-compact', null, 'settle kfr-1')).toBe('');
     expect(codex.blocksCompaction).toBe(false);
@@ -109,7 +110,7 @@ describe('the wiring of Codex CLI', () => {
     expect(Object.keys(hooks)).toEqual([
       'SessionStart',
       'UserPromptSubmit',
-      'PostToolUse',
+      'PreToolUse',
       'PreCompact',
       'Stop',
     ]);
@@ -119,7 +120,7 @@ describe('the wiring of Codex CLI', () => {
       const [{ type, command: line, timeout } = { type: '', command: '', timeout: 0 }] = handlers;
       expect(type).toBe('command');
       expect(isHookOf('codex', line)).toBe(true);
-      expect(codex.events).toHaveProperty([line.split(' ').at(-1) ?? '']);
+      expect(codex.events).toHaveProperty([/hook codex (\S+)/.exec(line)?.[1] ?? '']);
       expect(timeout).toBeLessThan(60);
     }
   });

@@ -24,8 +24,15 @@ describe('the adapter of Gemini CLI', () => {
           hookSpecificOutput: { hookEventName: name, additionalContext: 'the KFR' },
         });
       const denial = replyAt('gemini', word, null, 'settle kfr-1');
-      if (name !== 'AfterAgent') expect(denial).toBe('');
-      else expect(JSON.parse(denial)).toEqual({ decision: 'deny', reason: 'settle kfr-1' });
+      if (name === 'AfterAgent')
+        expect(JSON.parse(denial)).toEqual({
+          decision: 'deny',
+          reason: 'settle kfr-1',
+          systemMessage: 'settle kfr-1',
+        });
+      else if (name === 'BeforeTool')
+        expect(JSON.parse(denial)).toEqual({ decision: 'deny', reason: 'settle kfr-1' });
+      else expect(denial).toBe('');
       expect(replyAt('gemini', word, null)).toBe('');
       expect(replyAt('gemini', word, null, ' ')).toBe('');
     },
@@ -64,6 +71,7 @@ describe('the wiring of Gemini CLI', () => {
     expect(Object.keys(hooks)).toEqual([
       'SessionStart',
       'BeforeAgent',
+      'BeforeTool',
       'PreCompress',
       'AfterAgent',
       'SessionEnd',
@@ -71,7 +79,7 @@ describe('the wiring of Gemini CLI', () => {
     for (const value of Object.values(hooks)) {
       const [handler] = (value as { hooks: { name: string; command: string; timeout: number }[] }).hooks;
       expect(isHookOf('gemini', handler?.command)).toBe(true);
-      expect(handler?.name).toBe(`forge-${handler?.command.split(' ').at(-1)}`);
+      expect(handler?.name).toBe(`forge-${/hook gemini (\S+)/.exec(handler?.command ?? '')?.[1]}`);
       expect(handler?.timeout).toBeGreaterThanOrEqual(5000);
     }
     expect(serverFor('gemini', false, 'node /opt/forge.js')).toEqual({

@@ -1,0 +1,146 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { type AgentName, textsIn } from '../../src/agent/agents.js';
+import { forgeJson, runForge } from '../support/forge.js';
+import { makeForge } from '../support/forge-project.js';
+import { makeFolder, type Project } from '../support/project.js';
+import { hooksFor } from '../support/wirings.js';
+
+const BIN = fileURLToPath(new URL('../../bin/forge.js', import.meta.url));
+const FORGE = `${process.execPath} ${BIN}`;
+
+/** The agents whose hooks are lines for a shell, with their events before and after a tool, and a call of an edit tool. */
+const AGENTS: Record<string, { before: string; after?: string; call: (path: string) => object }> = {
+  claude: { before: 'PreToolUse', call: (path) => ({ tool_name: 'Write', tool_input: { file_path: path } }) },
+  codex: {
+    before: 'PreToolUse',
+    call: (path) => ({
+      tool_name: 'apply_patch',
+      tool_input: { command: `*** Begin Patch\n*** Update File: ${path}\n@@\n-a\n+b\n*** End Patch` },
+    }),
+  },
+  gemini: {
+    before: 'BeforeTool',
+    call: (path) => ({ tool_name: 'write_file', tool_input: { file_path: path, content: 'x' } }),
+  },
+  cursor: {
+    before: 'preToolUse',
+    after: 'postToolUse',
+    call: (path) => ({ tool_name: 'Write', tool_input: { file_path: path } }),
+  },
+  copilot: {
+    before: 'preToolUse',
+    after: 'postToolUse',
+    call: (path) => ({ toolName: 'edit', toolArgs: JSON.stringify({ path, old_str: 'a' }) }),
+  },
+};
+const NAMES = Object.keys(AGENTS) as AgentName[];
+
+/** The line that the agent hands to a shell. */
+function lineOf(agent: AgentName, event: string, command = FORGE): string {
+  const found = textsIn(hooksFor(agent, false, command)[event]).find((text) => text.includes(' hook '));
+  return found ?? '';
+}
+
+function run(project: Project, line: string, payload: object, env: NodeJS.ProcessEnv = process.env) {
+  const input = JSON.stringify({ cwd: project.dir, workspace_roots: [project.dir], ...payload });
+  const { status, stdout, stderr } = spawnSync('/bin/sh', ['-c', line], {
+    cwd: project.dir,
+    input,
+    encoding: 'utf8',
+    env,
+  });
+  return { status, stdout, stderr };
+}
+
+const reasonIn = (stdout: string): string => textsIn(JSON.parse(stdout)).join('\n');
+
+/** A program in the place of forge that leaves a mark. */
+function stub(): { env: NodeJS.ProcessEnv; wasCalled: () => boolean } {
+  const folder = makeFolder();
+  const mark = join(folder, 'called');
+  writeFileSync(join(folder, 'forge'), `#!/bin/sh\ncat >/dev/null\n: >'${mark}'\n`);
+  chmodSync(join(folder, 'forge'), 0o755);
+  return { env: { PATH: `${folder}:/usr/bin:/bin` }, wasCalled: () => existsSync(mark) };
+}
+
+describe.each(NAMES)('before an edit by %s', (name) => {
+  const { before, call } = AGENTS[name] as (typeof AGENTS)[string];
+
+  it('AGT-01 a file of memory is refused with the command to use, by whatever path it is named', async () => {
+    const project = await makeForge();
+    for (const path of [
+      project.path('.forge/memory/long-term/knowledge.json'),
+      '.forge/memory/long-term/knowledge.json',
+      './src/../.forge/memory/long-term/knowledge.json',
+    ]) {
+      const { status, stdout } = run(project, lineOf(name, before), call(path));
+      expect([path, status]).toEqual([path, 0]);
+      expect(stdout).toMatch(/deny/);
+      expect(reasonIn(stdout)).toContain('forge knowledge add success "TEXT"');
+    }
+  });
+
+  it('AGT-01 nothing is said of other files, of scratch and of artifacts', async () => {
+    const project = await makeForge();
+    for (const path of [
+      'src/memory.ts',
+      '.forge/memory/short-term/scratch/a',
+      '.forge/memory/artifacts/b',
+      '.forge/x',
+    ])
+      expect([path, run(project, lineOf(name, before), call(path))]).toEqual([
+        path,
+        { status: 0, stdout: '', stderr: '' },
+      ]);
+  });
+
+  it('AGT-01 forge starts only where memory is named', async () => {
+    const project = await makeForge();
+    const other = stub();
+    run(project, lineOf(name, before, 'forge'), call('src/app.ts'), other.env);
+    expect(other.wasCalled()).toBe(false);
+    run(project, lineOf(name, before, 'forge'), call('.forge/memory/x'), other.env);
+    expect(other.wasCalled()).toBe(true);
+  });
+
+  it('AGT-01 without forge on the PATH every hook is silent', async () => {
+    const project = await makeForge();
+    const nowhere = { PATH: '/usr/bin:/bin' };
+    for (const event of Object.keys(hooksFor(name)))
+      expect([event, run(project, lineOf(name, event, 'forge'), call('.forge/memory/x'), nowhere)]).toEqual([
+        event,
+        { status: 0, stdout: '', stderr: '' },
+      ]);
+  });
+});
+
+describe.each(NAMES.filter((name) => AGENTS[name]?.after))('after a tool of %s', (name) => {
+  it('AGT-01 KFR-04 forge starts when working memory was lost or is news, and only then', async () => {
+    const { after = '' } = AGENTS[name] as (typeof AGENTS)[string];
+    const project = await makeForge();
+    const id = name === 'cursor' ? { conversation_id: 'one' } : { sessionId: 'one' };
+    const starts = (): boolean => {
+      const other = stub();
+      run(project, lineOf(name, after, 'forge'), id, other.env);
+      return other.wasCalled();
+    };
+    const hook = (event: string) => run(project, `${FORGE} hook ${name} ${event}`, id).stdout;
+    hook('session-start');
+    expect(starts()).toBe(false);
+    await new Promise((done) => setTimeout(done, 20));
+    await forgeJson(project, ['kfr', 'patch', '--add', 'Constraint:No new tables']);
+    expect(starts()).toBe(true);
+    hook('post-tool-use');
+    expect(starts()).toBe(false);
+    hook('pre-compact');
+    expect(starts()).toBe(true);
+    expect(reasonIn(run(project, lineOf(name, after), id).stdout)).toContain('No new tables');
+    expect(starts()).toBe(false);
+    await runForge(project, ['kfr', 'list']);
+    expect(starts()).toBe(false);
+  });
+});

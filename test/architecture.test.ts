@@ -43,6 +43,7 @@ const ORDER = [
   'session/archive.ts',
   'session/commit.ts',
   'commit',
+  'session/record.ts',
   'session/briefing.ts',
   'hooks',
   'checkpoint',

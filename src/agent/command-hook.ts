@@ -42,6 +42,7 @@ export async function answerEvent(
       return answer;
     }
     case 'stop': {
+      await forge.agent.record(id, event);
       if (event.isInterrupted) return NOTHING;
       const { stopLimit: limit } = agent;
       const { block, unsettled } = await forge.agent.gateStop(id, {
@@ -52,6 +53,7 @@ export async function answerEvent(
       return { ...NOTHING, block };
     }
     case 'end':
+      await forge.agent.record(id, event);
       await forge.agent.ended(event.isCleared);
       return NOTHING;
     default:

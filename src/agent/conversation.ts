@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { utimesSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { appendLog, readHint } from '../core/cache.js';
 import { ForgeError } from '../core/error.js';
 import { type Holder, sameHolder, sameProcess } from '../core/holder.js';
@@ -17,9 +17,12 @@ import {
   readConversation,
   writeConversation,
 } from '../session/conversations.js';
+import { forgetEmpty, isEmpty } from '../session/interruption.js';
+import { type RanCommand, recordTurn } from '../session/record.js';
 import type { RunningSession } from '../session/rules.js';
 import { isOursToSettle, readRunning } from '../session/running.js';
 import { AGENTS, type AgentName, runsHook } from './agents.js';
+import { readCommands } from './transcript.js';
 
 /** There is room for two marks of so many characters; up to there no hook has to load what computes digests. */
 const LONGEST_MARK = 700;
@@ -54,6 +57,7 @@ export function noteConversation(context: Context, id: string, before: string | 
     at: world.now().getTime(),
     seen: markKfr(context) === before ? before : null,
     blocks: 0,
+    read: 0,
     asked: null,
   };
   writeConversation(layout, conversation);
@@ -65,11 +69,10 @@ function touchTold({ disk, layout }: Context, time?: Date): void {
   if (disk.dryRun) return;
   const file = toldFile(layout);
   try {
-    disk.makeFolder(dirname(file));
     writeFileSync(file, '');
     if (time) utimesSync(file, time, time);
   } catch {
-    // A read-only place: forge is started after each tool, or not at all.
+    // Without the folder there is no working memory yet; in a read-only place forge starts after each tool.
   }
 }
 
@@ -78,6 +81,18 @@ function keepSession(context: Context, id: string): void {
   const running = readRunning(context);
   if (running && [running.holder, ...(running.joined ?? [])].some(({ agent }) => agent === id))
     noteActivity(context);
+}
+
+/** SES-12: what happened since the last turn. */
+export async function recordEvent(
+  context: Context,
+  id: string,
+  { transcript, commands }: { transcript: string | null; commands: readonly RanCommand[] },
+): Promise<void> {
+  const known = readConversation(context.layout, id);
+  const read = transcript === null ? null : readCommands(transcript, known.read);
+  if (read) writeConversation(context.layout, { ...known, read: read.offset });
+  await recordTurn(context, id, [...commands, ...(read?.commands ?? [])]);
 }
 
 /** A person spoke: an agent may be asked again to settle what is open. */
@@ -163,7 +178,8 @@ export function endConversation(context: Context, isCleared: boolean): RunningSe
     const running = readRunning(context);
     if (!running) return null;
     const left = leave(running, me, livingOf(context, me), timestamp(context));
-    if (left !== null) disk.replace(sessionFile(layout), encodeDocument(left));
+    if (left?.parked && isEmpty(context, running)) forgetEmpty(context, running);
+    else if (left !== null) disk.replace(sessionFile(layout), encodeDocument(left));
     return left;
   });
 }

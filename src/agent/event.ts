@@ -1,3 +1,4 @@
+import type { RanCommand } from '../session/record.js';
 import { AGENTS, type Agent, type Moment, type Payload } from './agents.js';
 
 /** A payload in the same words for all agents. */
@@ -19,6 +20,10 @@ export interface AgentEvent {
   isCleared: boolean;
   /** Before a tool: the files that it is about to write, as the agent names them. */
   paths: string[];
+  /** Where the agent keeps what was said and done; null when it does not say. */
+  transcript: string | null;
+  /** Shell commands of this turn, from an agent without a transcript. */
+  commands: RanCommand[];
   /** Another agent, which runs the hooks of this one as well as its own. */
   caller: 'cursor' | 'copilot' | null;
 }
@@ -57,10 +62,18 @@ export function readEvent(agent: Agent, moment: Moment, payload: Payload): Agent
     isInterrupted: ['aborted', 'error'].includes(text('status')),
     isAsked: text('trigger') === 'manual',
     isCleared: text('reason') === 'clear',
+    transcript: text('transcript_path') || text('transcriptPath') || null,
+    commands: moment === 'stop' ? ranIn(payload.commands) : [],
     paths: moment === 'before-tool' ? pathsIn(payload.tool_input ?? payload.toolArgs) : [],
     caller: isCopilot ? 'copilot' : null,
   };
 }
+
+const ranIn = (commands: unknown): RanCommand[] =>
+  (Array.isArray(commands) ? commands : []).flatMap((one) => {
+    const { command, exit } = (one ?? {}) as Record<string, unknown>;
+    return typeof command === 'string' ? [{ command, exit: typeof exit === 'number' ? exit : null }] : [];
+  });
 
 /** Arguments that are named for a path, and the files of a patch. Copilot CLI may send its arguments as JSON text. */
 function pathsIn(given: unknown): string[] {

@@ -126,6 +126,8 @@ export const pendingFile = (layout: Layout, key: string): string =>
   join(pendingFolder(layout), `${key}.json`);
 /** HEAD at the last session start, with git's hooks. */
 export const notedFile = (layout: Layout): string => join(layout.state, 'noted.json');
+/** The working tree when an agent's turn was last recorded. */
+export const recordedFile = (layout: Layout): string => join(layout.state, 'recorded.json');
 /** Conversations of agents that a hook told of. */
 export const conversationsFolder = (layout: Layout): string => join(layout.state, 'agents');
 export const conversationFile = (layout: Layout, id: string): string =>

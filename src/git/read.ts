@@ -14,13 +14,14 @@ export interface Commit {
 
 const FIELDS = '%H%x1f%h%x1f%cI%x1f%an%x1f%s%x1f%P';
 
-/** The last commits of HEAD, newest first; none on an unborn branch. One git call. */
-export async function readLog(git: Git, count: number): Promise<Commit[]> {
+/** The last commits of HEAD (or of a range), newest first; none on an unborn branch. One git call. */
+export async function readLog(git: Git, count: number, range = 'HEAD'): Promise<Commit[]> {
   // With a count of 0 the branch would not be checked.
-  const args = ['log', `-${Math.max(count, 1)}`, '-z', `--format=${FIELDS}`, 'HEAD', '--'];
+  const args = ['log', `-${Math.max(count, 1)}`, '-z', `--format=${FIELDS}`, range, '--'];
   const { code, stdout, stderr } = await git(args);
   if (code === 0) return stdout.split('\0').filter(Boolean).map(parseCommit);
-  if (/unknown revision|bad revision|does not have any commits/.test(stderr)) return [];
+  if (/unknown revision|bad revision|Invalid revision range|does not have any commits/.test(stderr))
+    return [];
   throw gitError(args, stderr);
 }
 

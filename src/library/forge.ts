@@ -126,6 +126,7 @@ export function openForge(dir: string, options: ForgeOptions = {}) {
       compacts: bind(() => import('../agent/conversation.js'), 'noteCompaction', 'looks'),
       gateCompaction: bind(() => import('../agent/conversation.js'), 'gateCompaction', 'looks'),
       gateStop: bind(() => import('../agent/conversation.js'), 'gateStop', 'looks'),
+      record: bind(() => import('../agent/conversation.js'), 'recordEvent', 'settles'),
       gateEdit: bind(() => import('../agent/edits.js'), 'gateEdit', 'looks'),
       ended: bind(() => import('../agent/conversation.js'), 'endConversation', 'settles'),
       isWired: bind(() => import('../agent/conversation.js'), 'isWired', 'looks'),

@@ -37,6 +37,8 @@ const TABLES = {
     silence_minutes: minutes(),
     /** The same for a holder on another host. */
     unknown_host_minutes: minutes(),
+    /** SES-12: files, commits and commands at the end of an agent's turn, in progress. */
+    record: z.enum(['on', 'off']),
     /** SES-11: of how many passing features a new session runs the tests again; 0: of none. */
     reverify: z.int().check(z.gte(0), z.lte(1000)),
     /** All of them together. Less than the minute after which clients of MCP give up. */
@@ -115,6 +117,7 @@ export const DEFAULTS: Tables = {
     commit: true,
     silence_minutes: 10,
     unknown_host_minutes: 60,
+    record: 'on',
     reverify: 0,
     reverify_seconds: 45,
     reverify_at_once: 1,

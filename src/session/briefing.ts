@@ -1,14 +1,13 @@
 import * as z from 'zod/mini';
 import { lookBack, recentCommits, withoutOwn } from '../commit/recent.js';
 import { readEntries } from '../core/entries.js';
-import { focusFile, shown, shownFrom } from '../core/paths.js';
+import { focusFile, shown } from '../core/paths.js';
 import { checkInput } from '../core/schema.js';
 import { makeToken } from '../core/text.js';
 import { believe } from '../feature/feature.js';
 import type { Unit } from '../feature/issue.js';
 import { FEATURE_LIST, type Feature } from '../feature/rules.js';
 import type { Commit } from '../git/read.js';
-import { readTreeStatus } from '../git/status.js';
 import { maskText } from '../guard/guard.js';
 import { readKfr } from '../kfr/kfr.js';
 import { type Entry, injection, NO_KFR } from '../kfr/rules.js';
@@ -28,6 +27,7 @@ import { type BriefingData, briefingSections, type Known } from './briefing-sect
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
 import { readProgressText } from './progress.js';
 import { parseProgress } from './progress-rules.js';
+import { countFiles, readTree } from './record.js';
 import { type ArchivedSession, sessionName } from './rules.js';
 import { readRunning } from './running.js';
 import { workflow } from './workflow.js';
@@ -100,30 +100,23 @@ export function readState(
   };
 }
 
-/** How many files are not committed, those of forge aside. Undefined without git. */
-export async function countUncommitted({ git, repository, layout }: Context): Promise<number | undefined> {
-  if (!git || !repository) return undefined;
-  const folder = shownFrom(repository.root, layout.dir);
-  return (await readTreeStatus(git, { repository, folder })).paths.length;
-}
-
 /** `forge briefing`: where the work stands, read-only. */
 export async function brief(context: Context, raw: BriefingInput = {}): Promise<Briefing> {
   const input = checkInput(BriefingInput, raw);
   const config = readConfig(context);
   const log = recentCommits(context, lookBack(config.briefing.commits));
   log.catch(() => undefined);
-  const tree = Promise.all([countUncommitted(context), findForeignEdits(context)]);
+  const tree = Promise.all([readTree(context), findForeignEdits(context)]);
   tree.catch(() => undefined);
   const state = readState(context);
   const focus = context.disk.readDocument(FOCUS, focusFile(context.layout), NO_FOCUS).value;
   const session = readRunning(context)?.id ?? null;
   const architecture = await readInvariants(context);
   const commits = await maskSubjects(await log);
-  const [uncommitted, foreign] = await tree;
+  const [work, foreign] = await tree;
   return composeBriefing(
     context,
-    { ...state, architecture, commits, focus, uncommitted, foreign },
+    { ...state, architecture, commits, focus, uncommitted: countFiles(work), foreign },
     { ...input, session },
   );
 }

@@ -16,6 +16,8 @@ export interface Conversation {
   seen: string | null;
   /** How many of its stops were blocked since a person spoke. */
   blocks: number;
+  /** How far its transcript was read, in bytes. */
+  read: number;
   /** The working memory that it was asked to settle at the last of them. */
   asked: string | null;
 }
@@ -25,7 +27,7 @@ const KEPT = 20;
 
 export function readConversation(layout: Layout, id: string): Conversation {
   const known = readHint<Partial<Conversation>>(conversationFile(layout, id)) ?? {};
-  const { process, at, seen, blocks, asked } = known;
+  const { process, at, seen, blocks, asked, read } = known;
   return {
     id,
     process: process ?? null,
@@ -33,6 +35,7 @@ export function readConversation(layout: Layout, id: string): Conversation {
     seen: typeof seen === 'string' ? seen : null,
     // Below nothing, it would take long to count up to where the agent goes free.
     blocks: typeof blocks === 'number' && blocks > 0 ? blocks : 0,
+    read: typeof read === 'number' && read > 0 ? read : 0,
     asked: typeof asked === 'string' ? asked : null,
   };
 }

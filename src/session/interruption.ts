@@ -1,4 +1,5 @@
 import { focusFile, leftKfrFile, leftKfrFolder } from '../core/paths.js';
+import { encodeDocument } from '../core/schema.js';
 import { readKfrFile } from '../kfr/kfr.js';
 import { type Kfr, openEntries, requireResolved } from '../kfr/rules.js';
 import { type Context, timestamp } from '../project/project.js';
@@ -41,6 +42,18 @@ const isUsed = ({ entries, closed }: Kfr): boolean => entries.length > 0 || clos
 /** Whether a session leaves something that is worth an archive: a line of progress, or working memory. */
 export const isWorth = (context: Context): boolean =>
   holdsWork(readProgressText(context)) || isUsed(readKfrFile(context));
+
+/** Ends a session in which nothing happened, without a trace (SES-12). A focus that somebody set stands. Caller holds the lock. */
+export function forgetEmpty(context: Context, running: RunningSession): void {
+  const { disk, layout } = context;
+  const focus = disk.readDocument(FOCUS, focusFile(layout), NO_FOCUS).value;
+  clearShortTerm(context);
+  if (focus.started_at !== running.started_at) disk.replace(focusFile(layout), encodeDocument(focus));
+}
+
+/** Nothing was noted, and nobody gave it a goal. */
+export const isEmpty = (context: Context, running: RunningSession): boolean =>
+  !running.goal && running.resumed_from === undefined && !isWorth(context);
 
 /** Archives a session that was left behind as `interrupted`; nothing of it is lost (SES-07). Caller holds the lock. */
 export function archiveInterrupted(context: Context, running: RunningSession): ArchivedSession {

@@ -24,9 +24,10 @@ import { allocateSessionId } from './ids.js';
 import {
   archiveInterrupted,
   archiveLeft,
+  forgetEmpty,
   forgetLeftKfr,
   holdsWork,
-  isWorth,
+  isEmpty,
   refuseToForget,
 } from './interruption.js';
 import { readProgressText } from './progress.js';
@@ -102,8 +103,8 @@ function settleRunning(
       `forge session start --resume ${name}  (takes them along)   or   forge kfr clear --yes --dismiss-all "why they no longer matter"`,
     );
   // SES-14: there is nothing in it to pick up.
-  if (input.resume === undefined && !running.goal && !isWorth(context)) {
-    clearShortTerm(context);
+  if (input.resume === undefined && isEmpty(context, running)) {
+    forgetEmpty(context, running);
     return null;
   }
   const left = readKfr(context).entries.length;
@@ -199,7 +200,7 @@ function createSession(
     progress = addEntry(progress, world.now(), `Resumed ${sessionName(resumed.id)}`);
     if (resumed.next !== null) progress = setNext(progress, resumed.next);
   }
-  const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal);
+  const focus = resumed ? focusIn(resumed) : chooseFocus(context, memory, goal, running.started_at);
   disk.replaceAll([
     { path: progressFile(layout), bytes: Buffer.from(progress, 'utf8') },
     { path: focusFile(layout), bytes: encodeDocument(focus) },
@@ -215,8 +216,12 @@ function createSession(
 }
 
 /** A focus that someone set before the start stands; else the next task. */
-export function chooseFocus(context: Context, memory: Memory, goal: string | undefined): Focus {
-  const now = timestamp(context);
+export function chooseFocus(
+  context: Context,
+  memory: Memory,
+  goal: string | undefined,
+  now = timestamp(context),
+): Focus {
   const standing = showFocus(context);
   if (goal !== undefined) return planFocus(standing, { task: goal }, now);
   if (standing.task !== null) return standing;

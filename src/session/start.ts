@@ -28,11 +28,12 @@ import {
   warnFileSystem,
 } from '../project/project.js';
 import { displayId } from './archive.js';
-import { composeBriefing, countUncommitted, type Memory, maskSubjects, readState } from './briefing.js';
+import { composeBriefing, type Memory, maskSubjects, readState } from './briefing.js';
 import type { Briefing } from './briefing-rules.js';
 import { finishIntent } from './end.js';
 import { FOCUS, type Focus, NO_FOCUS } from './focus-rules.js';
 import { chooseFocus, openSession, type State } from './open.js';
+import { countFiles, noteTree, readTree, type Tree } from './record.js';
 import type { Reverified, ReverifyWatch } from './reverify.js';
 import { type RunningSession, sessionName } from './rules.js';
 
@@ -80,7 +81,7 @@ export async function startSession(
   // Read while the guard is loaded and memory is verified.
   const gitState = readGitState(context);
   gitState.catch(() => undefined);
-  const { memory, branch, ledgers, notes, listed, waiting } = await readMemory(context, shownCommits);
+  const { memory, branch, tree, ledgers, notes, listed, waiting } = await readMemory(context, shownCommits);
   const head = memory.commits[0]?.hash ?? null;
   const reverified = await reverifyFirst(context, input, watch);
   if (reverified) Object.assign(memory, readState(context), { regressed: regressionsOf(reverified) });
@@ -92,6 +93,7 @@ export async function startSession(
     return openSession(context, input, { branch, head, memory });
   });
   noteActivity(context);
+  if (tree && state === 'started') noteTree(context, running.id, tree);
   context.warnings.push(...rebuildViews(ledgerOf(context), listed).map(describeEdited));
   warnWaiting(context, waiting);
   warnSize(context, listed);
@@ -130,13 +132,14 @@ async function finishCutOff(context: Context): Promise<void> {
 interface Known extends Verified {
   memory: Memory;
   branch: string | null;
+  tree: Tree | null;
 }
 
 /** Verified, then read. Git works while the guard is loaded and the files are read. */
 async function readMemory(context: Context, shownCommits: number): Promise<Known> {
   const log = recentCommits(context, shownCommits);
   log.catch(() => undefined);
-  const tree = countUncommitted(context);
+  const tree = readTree(context);
   tree.catch(() => undefined);
   await installGuard(context);
   const verified = await verifyFirst(context);
@@ -146,7 +149,9 @@ async function readMemory(context: Context, shownCommits: number): Promise<Known
   const branch = named === null ? null : await maskText(named);
   const architecture = await readInvariants(context);
   const commits = await maskSubjects(await log);
-  return { memory: { ...known, architecture, commits, uncommitted: await tree }, branch, ...verified };
+  const work = await tree;
+  const uncommitted = countFiles(work);
+  return { memory: { ...known, architecture, commits, uncommitted }, branch, tree: work, ...verified };
 }
 
 /** Report commits that went past the hooks. Load the code for it only where there are commits to look at. */

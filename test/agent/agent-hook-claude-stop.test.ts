@@ -184,6 +184,7 @@ describe('forge hook claude session-end', () => {
   it('AGT-01 the same conversation that comes back goes on in it', async () => {
     const project = await talking();
     const { id } = sessionOf(project);
+    project.write('work.txt', 'x');
     await claude(project, 'session-end');
     const text = contextOf(await claude(project, 'session-start', { source: 'resume' }));
     expect(text).not.toContain('was interrupted');
@@ -193,6 +194,7 @@ describe('forge hook claude session-end', () => {
 
   it('AGT-01 a conversation that ends parks nothing for another one of the same process', async () => {
     const project = await talking();
+    project.write('work.txt', 'x');
     await claude(project, 'session-start', { session_id: 'second' });
     await claude(project, 'session-end');
     expect(sessionOf(project)).not.toHaveProperty('parked');

@@ -99,6 +99,7 @@ describe('forge hook codex', () => {
 
   it('AGT-01 SES-09 parks the session at the end of a conversation, where Codex tells of it', async () => {
     const project = await talking();
+    project.write('work.txt', 'x');
     expect(await codex(project, 'session-end')).toEqual(SILENT);
     expect(project.json(SESSION)).toHaveProperty('parked');
   });

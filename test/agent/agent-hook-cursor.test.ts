@@ -83,6 +83,7 @@ describe('forge hook cursor', () => {
 
   it('AGT-01 SES-07 parks the session at its end', async () => {
     const project = await talking();
+    project.write('work.txt', 'x');
     expect(await cursor(project, 'session-end')).toEqual(SILENT);
     const session = project.json('.forge/memory/short-term/session.json');
     expect(session).toMatchObject({ parked: { agent: expect.stringMatching(/^cursor-/) } });

@@ -99,6 +99,7 @@ describe('forge hook gemini', () => {
 
   it('AGT-01 SES-09 parks the session when Gemini CLI goes, and not at /clear', async () => {
     const project = await talking();
+    project.write('work.txt', 'x');
     expect(await gemini(project, 'session-end', {}, 'session-end-clear')).toEqual(SILENT);
     expect(project.json(SESSION)).not.toHaveProperty('parked');
     await gemini(project, 'session-start', { source: 'clear' });

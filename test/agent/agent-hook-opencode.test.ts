@@ -68,6 +68,7 @@ describe("forge hook opencode, which forge's plugin calls", () => {
 
   it('AGT-01 SES-07 parks the session at its end', async () => {
     const project = await talking();
+    project.write('work.txt', 'x');
     expect(await opencode(project, 'session-end')).toEqual(SILENT);
     const session = project.json('.forge/memory/short-term/session.json');
     expect(session).toMatchObject({ parked: { agent: expect.stringMatching(/^opencode-ses_/) } });

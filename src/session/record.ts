@@ -1,0 +1,140 @@
+import { lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { withoutOwn } from '../commit/recent.js';
+import { readHint, writeHint } from '../core/cache.js';
+import { progressFile, recordedFile, shownFrom } from '../core/paths.js';
+import { isBuilder } from '../core/role.js';
+import { oneLine } from '../core/text.js';
+import { readLog } from '../git/read.js';
+import { readTreeStatus } from '../git/status.js';
+import { maskText } from '../guard/guard.js';
+import { type Context, readConfig } from '../project/project.js';
+import { readProgressText } from './progress.js';
+import { addEntry } from './progress-rules.js';
+import { readRunning } from './running.js';
+
+/** A command that an agent ran in a shell. Null: its exit code is not known. */
+export interface RanCommand {
+  command: string;
+  exit: number | null;
+}
+
+/** The working tree as it was when a turn was last recorded. */
+interface Recorded {
+  session: string;
+  head: string | null;
+  /** By path, the state of each file that was not committed. */
+  files: Record<string, string>;
+}
+
+/** A tree with more changes is no work of one turn. */
+const MAX_FILES = 2000;
+const SHOWN_FILES = 6;
+const SHOWN_COMMITS = 5;
+const SHOWN_COMMANDS = 5;
+
+export type Tree = Omit<Recorded, 'session'>;
+
+/** What a session finds in the working tree when it begins is not its work. */
+export const noteTree = ({ disk, layout }: Context, session: string, tree: Tree): void => {
+  if (!disk.dryRun) writeHint(recordedFile(layout), { session, ...tree });
+};
+
+/** One `git status`. Null without git. */
+export async function readTree({ git, repository, layout }: Context): Promise<Tree | null> {
+  if (!git || !repository) return null;
+  const folder = shownFrom(repository.root, layout.dir);
+  const { head, paths } = await readTreeStatus(git, { repository, folder });
+  const files = paths.slice(0, MAX_FILES).map((path) => [path, stateOf(join(repository.root, path))]);
+  return { head, files: Object.fromEntries(files) };
+}
+
+export const countFiles = (tree: Tree | null): number => Object.keys(tree?.files ?? {}).length;
+
+function stateOf(path: string): string {
+  const { mtimeMs, size } = lstatSync(path, { throwIfNoEntry: false }) ?? {};
+  return mtimeMs === undefined ? 'deleted' : `${mtimeMs} ${size}`;
+}
+
+/**
+ * SES-12: at the end of an agent's turn, adds to progress which files changed, what was committed and which commands ran.
+ * Nothing where `[session] record` is off, or where the session is not this conversation's.
+ */
+export async function recordTurn(
+  context: Context,
+  id: string,
+  commands: readonly RanCommand[],
+): Promise<{ recorded: string[] }> {
+  const running = readRunning(context);
+  const isOurs = [running?.holder, ...(running?.joined ?? [])].some((holder) => holder?.agent === id);
+  if (!running || !isOurs || isBuilder(context.world.env)) return { recorded: [] };
+  if (readConfig(context).session.record === 'off') return { recorded: [] };
+  const known = readHint<Recorded>(recordedFile(context.layout));
+  const before = known?.session === running.id ? known : null;
+  const tree = await readTree(context);
+  const lines = [
+    ...(tree && before ? changedLine(before, tree) : []),
+    ...(tree && before?.head && tree.head ? await commitLines(context, before.head, tree.head) : []),
+    ...commandLine(commands),
+  ];
+  // What agents typed may hold a secret, and a name of a file, too.
+  const recorded = await Promise.all(lines.map(async (line) => oneLine(await maskText(line), 400)));
+  if (recorded.length > 0) append(context, recorded);
+  if (tree) noteTree(context, running.id, tree);
+  return { recorded };
+}
+
+function append(context: Context, lines: readonly string[]): void {
+  const { disk, layout, world } = context;
+  disk.withLock(() => {
+    const text = lines.reduce((file, line) => addEntry(file, world.now(), line), readProgressText(context));
+    disk.replace(progressFile(layout), Buffer.from(text, 'utf8'));
+  });
+}
+
+function changedLine(before: Recorded, { files }: Tree): string[] {
+  const changed = Object.keys(files).filter((path) => before.files[path] !== files[path]);
+  return listed('Changed', changed, SHOWN_FILES);
+}
+
+async function commitLines(context: Context, from: string, to: string): Promise<string[]> {
+  if (from === to || !context.git) return [];
+  const commits = withoutOwn(await readLog(context.git, 20, `${from}..${to}`)).reverse();
+  const lines = commits.slice(-SHOWN_COMMITS).map(({ short, subject }) => `Committed ${short}: ${subject}`);
+  const left = commits.length - lines.length;
+  return left > 0 ? [`Committed ${left} more`, ...lines] : lines;
+}
+
+/** The commands that say something about the work, those that failed before all others. */
+function commandLine(commands: readonly RanCommand[]): string[] {
+  const told = new Map<string, RanCommand>();
+  for (const one of commands) {
+    const command = oneLine(one.command, 100);
+    if (isWork(command)) {
+      // The last time counts.
+      told.delete(command);
+      told.set(command, { command, exit: one.exit });
+    }
+  }
+  const all = [...told.values()].reverse();
+  const failed = all.filter(({ exit }) => exit !== 0 && exit !== null);
+  const sorted = [...failed, ...all.filter((one) => !failed.includes(one))];
+  const words = sorted.map(({ command, exit }) => (exit === null ? command : `${command} (exit ${exit})`));
+  return listed('Ran', words, SHOWN_COMMANDS, '; ');
+}
+
+/** Commands that only look, and forge's own. */
+const LOOKS =
+  /^(?:cd|ls|cat|head|tail|less|grep|rg|find|pwd|echo|printf|which|wc|sed -n|tree|stat|file|env|true|sleep|forge|git (?:status|diff|log|show|branch|add|commit|blame|rev-parse|ls-files))\b/;
+
+/** What follows `cd X &&` is the command. */
+const isWork = (command: string): boolean => {
+  const rest = command.replace(/^(?:cd \S+ *(?:&&|;) *)+/, '');
+  return rest !== '' && !LOOKS.test(rest);
+};
+
+function listed(word: string, items: readonly string[], shown: number, between = ', '): string[] {
+  if (items.length === 0) return [];
+  const left = items.length - shown;
+  return [`${word}: ${items.slice(0, shown).join(between)}${left > 0 ? ` and ${left} more` : ''}`];
+}

@@ -121,7 +121,8 @@ function shellLine(line: string, moment: Moment, isUser: boolean): string {
   const quiet = `${line} 2>/dev/null`;
   if (moment === 'before-tool')
     return `p=$(cat); case $p in *.forge*memory*) printf %s "$p" | ${quiet};; esac || :`;
-  if (moment === 'after-tool' && !isUser) return `[ -e ${KFR_PATH} ] && ! [ ${TOLD_PATH} -nt ${KFR_PATH} ] && ${quiet} || :`;
+  if (moment === 'after-tool' && !isUser)
+    return `[ -e ${KFR_PATH} ] && ! [ ${TOLD_PATH} -nt ${KFR_PATH} ] && ${quiet} || :`;
   return `${quiet} || :`;
 }
 

@@ -60,12 +60,20 @@ function visit(value: unknown, found: Map<string, RanCommand>): void {
   const name = text(fields.name ?? fields.toolName ?? fields.tool_name);
   const id = text(fields.tool_use_id ?? fields.call_id ?? fields.toolCallId ?? fields.id);
   const command = SHELLS.test(name) ? commandIn(fields.input ?? fields.args ?? fields.arguments) : '';
-  if (command !== '') found.set(id || command, { command, exit: exitIn(fields.result ?? fields.response) });
-  else if (found.has(id) && id !== '') {
-    const known = found.get(id) as RanCommand;
-    found.set(id, { ...known, exit: exitIn(value) ?? known.exit ?? (isSettled(fields) ? 0 : null) });
-  }
+  if (command !== '') {
+    // Gemini CLI names the exit code of a failure alone.
+    const exit = exitIn(fields.result ?? fields.response) ?? (fields.status === 'success' ? 0 : null);
+    found.set(id || command, { command, exit });
+  } else if (found.has(id) && id !== '') settle(id, fields, found);
   for (const inner of Object.values(fields)) visit(inner, found);
+}
+
+/** Claude Code names no exit code of a command that worked, nor of one that a person refused: that one never ran. */
+function settle(id: string, result: Fields, found: Map<string, RanCommand>): void {
+  const known = found.get(id) as RanCommand;
+  const exit = exitIn(result) ?? known.exit;
+  if (exit === null && result.is_error === true) found.delete(id);
+  else found.set(id, { ...known, exit: exit ?? (result.type === 'tool_result' ? 0 : null) });
 }
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -79,10 +87,6 @@ function commandIn(given: unknown): string {
   if (Array.isArray(words)) return text(words.at(-1));
   return text(words);
 }
-
-/** Claude Code marks a failure alone. */
-const isSettled = ({ type, is_error: isError }: Fields): boolean =>
-  type === 'tool_result' && isError !== true;
 
 const EXIT_FIELDS = ['exit_code', 'exitCode', 'exit'];
 const EXIT_WORDS = /(?:exit code:?|exited with (?:exit )?code:?)\s*(-?\d{1,5})/i;

@@ -62,6 +62,8 @@ export interface Agent {
   };
   /** The file of instructions that gets the marked block. */
   instructions: Paths<null>;
+  /** Keeps files from its listing of the project, which .forge/ would fill. */
+  ignore?: string;
   /** The JSON that its file of hooks (of a plugin: its settings) begins with when it is new. */
   beginning?: object;
   /**
@@ -69,6 +71,8 @@ export interface Agent {
    * settings of the server. Null where the agent asks for nothing, or has no such setting in a file.
    */
   allow: { at: readonly string[]; items: readonly string[] } | { server: object } | null;
+  /** Started in a folder below the project's top folder, it reads the hooks of that folder alone. */
+  readsOneFolder?: true;
   /** Steps that a person has to do, such as a review or an approval. One line each, with the command to type. */
   wants(command: string, isUser: boolean, isAllowed: boolean): string[];
 }
@@ -140,6 +144,7 @@ const EVERYDAY = [
 /** Claude Code: code.claude.com/docs/en/hooks */
 const claude: Agent = {
   name: 'claude',
+  readsOneFolder: true,
   toolPrefix: 'mcp__forge__',
   title: 'Claude Code',
   events: eventsOf('SessionStart UserPromptSubmit PreToolUse PostToolUse PreCompact Stop SessionEnd'),
@@ -171,14 +176,17 @@ const claude: Agent = {
   wants: (command, isUser, isAllowed) => [
     isUser
       ? `the MCP server, once: claude mcp add --scope user forge -- ${command} mcp`
-      : 'at the next start Claude Code asks once whether to use the MCP server of .mcp.json',
+      : 'at the next start here Claude Code asks once whether you trust the folder (it runs no hook before) and whether to use the MCP server of .mcp.json',
     ...(isAllowed ? [] : [asks('claude', isUser)]),
   ],
 };
 
+/** Codex took over Claude Code's JSON, and reads every folder up to the top. */
+const { readsOneFolder: _, ...claudeLike } = claude;
+
 /** OpenAI Codex CLI: developers.openai.com/codex/hooks, codex-rs/hooks/schema in openai/codex */
 const codex: Agent = {
-  ...claude,
+  ...claudeLike,
   name: 'codex',
   toolPrefix: 'mcp__forge__',
   title: 'Codex CLI',
@@ -205,6 +213,7 @@ const codex: Agent = {
 /** Gemini CLI: docs/hooks/reference.md in google-gemini/gemini-cli. Timeouts are in milliseconds. */
 const gemini: Agent = {
   name: 'gemini',
+  readsOneFolder: true,
   toolPrefix: 'mcp_forge_',
   title: 'Gemini CLI',
   events: eventsOf('SessionStart BeforeAgent BeforeTool AfterTool PreCompress AfterAgent SessionEnd'),
@@ -233,6 +242,7 @@ const gemini: Agent = {
   },
   server: { file: same('.gemini/settings.json'), at: SERVERS, value: plainServer },
   instructions: { project: 'GEMINI.md', user: '.gemini/GEMINI.md' },
+  ignore: '.geminiignore',
   allow: { server: { trust: true } },
   wants: (_, isUser, isAllowed) => [
     ...(isUser
@@ -312,12 +322,16 @@ const opencode: Agent = {
   instructions: { project: 'AGENTS.md', user: '.config/opencode/AGENTS.md' },
   allow: null,
   beginning: { $schema: 'https://opencode.ai/config.json' },
-  wants: () => ['opencode that is running loads the plugin at its next start'],
+  wants: () => [
+    'opencode that is running loads the plugin at its next start',
+    '`opencode run` ends with the first stop, so an open question cannot hold it back',
+  ],
 };
 
 /** GitHub Copilot CLI: docs.github.com/en/copilot/reference/copilot-cli-reference/cli-hooks-reference */
 const copilot: Agent = {
   name: 'copilot',
+  readsOneFolder: true,
   toolPrefix: 'forge-',
   title: 'GitHub Copilot CLI',
   events: eventsOf('sessionStart userPromptSubmitted preToolUse postToolUse preCompact agentStop sessionEnd'),
@@ -380,6 +394,10 @@ export const isAgent = (word: string): word is AgentName => Object.hasOwn(AGENTS
 export const isHookOf = (agent: AgentName, command: unknown): boolean =>
   typeof command === 'string' &&
   new RegExp(`(^|[\\\\/\\s"'])forge(\\.js|\\.cmd)?["']? hook ${agent} `).test(command);
+
+/** How a hook starts forge: what precedes ` hook …`, behind a test of the shell. */
+export const startOf = (line: string): string =>
+  (/[^|&]*$/.exec(line.replace(/ hook .*/s, ''))?.[0] ?? '').trim();
 
 /** Every string in a value. */
 export function textsIn(value: unknown): string[] {

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs';
+import { relative, sep } from 'node:path';
 import { type Call, type CommandSpec, command, type Group, type OptionSpec } from '../cli/spec.js';
 import { columns, type Style } from '../cli/style.js';
 import { ForgeError } from '../core/error.js';
@@ -15,6 +17,10 @@ const USER: OptionSpec = {
   flags: '--user',
   help: 'for yourself, in your home folder, instead of this project',
 };
+const HERE: OptionSpec = {
+  flags: '--here',
+  help: 'in this folder instead of the top one: some agents read the hooks of the folder alone in which they are started',
+};
 const COMMAND: OptionSpec = { flags: '--command <words>', help: 'what starts forge (default: forge)' };
 
 type Wiring = Pick<Awaited<ReturnType<typeof homeWiring>>, 'install' | 'uninstall' | 'status'>;
@@ -30,9 +36,16 @@ async function wiringOf({ forge, flags, options, world, say }: Call): Promise<Wi
   }
 }
 
-function inputOf({ options }: Call, agent: string): WiringInput {
-  const { user, instructions, allow, command: words } = options as Omit<WiringInput, 'agent'>;
-  return { agent, user, instructions, allow, command: words };
+function inputOf(call: Call, agent: string): WiringInput {
+  const { user, instructions, allow, command: words, here } = call.options as Omit<WiringInput, 'agent'>;
+  return { agent, user, instructions, allow, command: words, here, folder: folderOf(call) };
+}
+
+/** Where the person is, from the project's top folder; '' at the top or outside. */
+function folderOf({ forge, cwd, options }: Call): string {
+  if (options.user === true) return '';
+  const path = relative(realpathSync(forge().root), realpathSync(cwd)).split(sep).join('/');
+  return path.startsWith('..') ? '' : path;
 }
 
 /** Asked once, of a person, where the agent would ask before each tool. */
@@ -53,6 +66,7 @@ const install: CommandSpec<WiringChange> = {
   example: 'forge agent install claude',
   options: [
     USER,
+    HERE,
     { flags: '--instructions', help: 'a marked block in CLAUDE.md, AGENTS.md or GEMINI.md as well' },
     {
       flags: '--allow',
@@ -75,7 +89,7 @@ const uninstall: CommandSpec<WiringChange> = {
   values: AGENT,
   summary: `Take forge out of ${NAMES}; nothing else is touched`,
   example: 'forge agent uninstall claude',
-  options: [USER],
+  options: [USER, HERE],
   writes: true,
   run: async (call, agent) => (await wiringOf(call)).uninstall(inputOf(call, agent as string)),
   render: (value, style) =>

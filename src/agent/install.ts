@@ -38,6 +38,10 @@ const Input = z.strictObject({
   allow: z.optional(z.boolean()),
   /** What starts forge. */
   command: z.optional(z.string()),
+  /** The folder where the agent is started, from the project's top folder. */
+  folder: z.optional(z.string()),
+  /** In that folder instead of the top folder. */
+  here: z.optional(z.boolean()),
 });
 export type WiringInput = z.infer<typeof Input>;
 
@@ -101,22 +105,44 @@ const nameOf = ({ isUser }: Place) => (isUser ? 'home' : 'project');
 
 function change(place: Place, input: WiringInput, isInstall: boolean): WiringChange {
   const agents = agentsNamed(input.agent);
-  const { command, instructions = false, allow = false } = input;
+  const { command, instructions = false, allow = false, folder = '', here = false } = input;
   if (command !== undefined) checkCommand(command);
-  const files = changeWiring(place, { agents, isInstall, command, instructions, allow });
+  const own = here && folder !== '' && !place.isUser ? folder : undefined;
+  const files = changeWiring(place, { agents, isInstall, command, instructions, allow, folder: own });
   const wired = new Map(readManifest(place).agents.map((one) => [one.agent, one]));
-  const wants = agents.flatMap((agent) =>
-    AGENTS[agent]
-      .wants(command ?? 'forge', place.isUser, allow || wired.get(agent)?.allow === true)
-      .map((text) => ({ agent, text })),
-  );
+  const wants = agents.flatMap((agent) => {
+    const isAllowed = allow || wired.get(agent)?.allow === true;
+    const texts = AGENTS[agent].wants(command ?? 'forge', place.isUser, isAllowed);
+    return [...texts, ...(own === undefined ? folderWants(place, agent, folder) : [])].map((text) => ({
+      agent,
+      text,
+    }));
+  });
+  if (!place.isUser && files.some(({ change }) => change === 'created' || change === 'changed'))
+    wants.push({ agent: agents[0] as AgentName, text: COMMIT });
   return { place: nameOf(place), agents, files, wants: isInstall ? wants : [] };
 }
+
+const COMMIT = 'commit these files: a clone or another worktree has no hooks before';
+
+/** An agent that was installed at the top, seen from a folder below it. */
+const folderWants = (place: Place, agent: AgentName, folder = ''): string[] =>
+  folder !== '' && !place.isUser && AGENTS[agent].readsOneFolder
+    ? [`started in ${folder}, it reads the hooks of that folder alone: forge agent install ${agent} --here`]
+    : [];
 
 function status(place: Place, input: WiringInput): WiringStatus {
   if (input.command !== undefined) checkCommand(input.command);
   const seen = statusOf(place, agentsNamed(input.agent), input.command);
-  const agents = seen.map(({ serverMissing: _, lacking: __, ...agent }) => agent);
+  const isHere = (name: AgentName): boolean =>
+    seen.some((one) => one.name === name && one.folder !== undefined && one.folder === input.folder);
+  const agents = seen.map(({ serverMissing: _, lacking: __, ...agent }) => ({
+    ...agent,
+    wants: [
+      ...agent.wants,
+      ...(agent.state === 'absent' || isHere(agent.name) ? [] : folderWants(place, agent.name, input.folder)),
+    ],
+  }));
   return { place: nameOf(place), agents };
 }
 
@@ -150,6 +176,8 @@ export interface WiringWish {
   command: string | undefined;
   instructions: boolean;
   allow?: boolean;
+  /** Below the top folder; undefined: at the top, and for an uninstall wherever it is. */
+  folder?: string | undefined;
 }
 
 /** Plans all files. Only when none of them is refused is anything written. */
@@ -173,13 +201,18 @@ function changeOf({ text: before }: TextFile, after: string | null): ChangedFile
 
 /** The agents that are wired then, in the order of their first install. Instructions that were once asked for stay. */
 function agentsAfter({ agents }: Manifest, wish: WiringWish): Manifest['agents'] {
-  if (!wish.isInstall) return agents.filter(({ agent }) => !wish.agents.includes(agent));
-  const after = new Map(agents.map((wired) => [wired.agent, wired]));
+  const { folder } = wish;
+  const isMeant = (one: Wish): boolean =>
+    wish.agents.includes(one.agent) && (folder === undefined || one.folder === folder);
+  if (!wish.isInstall) return agents.filter((one) => !isMeant(one));
+  const keyOf = (agent: AgentName, at = ''): string => `${agent} ${at}`;
+  const after = new Map(agents.map((wired) => [keyOf(wired.agent, wired.folder), wired]));
   for (const agent of wish.agents) {
-    const before = after.get(agent);
-    after.set(agent, {
+    const before = after.get(keyOf(agent, folder));
+    after.set(keyOf(agent, folder), {
       ...before,
       agent,
+      ...(folder === undefined ? {} : { folder }),
       command: wish.command ?? before?.command ?? 'forge',
       instructions: wish.instructions || before?.instructions === true,
       ...(wish.allow || before?.allow ? { allow: true } : {}),
@@ -198,12 +231,16 @@ function planFiles(
   place: Place,
   manifest: Manifest,
   agents: readonly Wish[],
-  { agents: names, isInstall }: WiringWish,
+  { agents: names, isInstall, folder }: WiringWish,
 ): PlannedFile[] {
   const files = new Files(place);
   const own = names.flatMap((agent) => {
-    const wired = (isInstall ? agents : manifest.agents).find((one) => one.agent === agent);
-    return files.locate(wired ?? { agent, command: 'forge', instructions: false }, !isInstall);
+    const known = (isInstall ? agents : manifest.agents).filter((one) => one.agent === agent);
+    const meant = known.filter((one) => one.folder === folder || (!isInstall && folder === undefined));
+    const wishes = meant.some((one) => one.folder === folder)
+      ? meant
+      : [...meant, { agent, command: 'forge', instructions: false, folder }];
+    return wishes.flatMap((wish) => files.locate(wish, !isInstall));
   });
   const wanted = agents.flatMap((wish) => files.locate(wish));
   const kept = isInstall ? new Set() : keptBlocks(names, manifest, files);

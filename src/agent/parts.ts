@@ -1,5 +1,5 @@
 import { KFR_PATH, TOLD_PATH } from '../core/paths.js';
-import { AGENTS, type AgentName, isHookOf, type Moment, textsIn } from './agents.js';
+import { AGENTS, type AgentName, isHookOf, type Moment, startOf, textsIn } from './agents.js';
 
 /** What forge puts into one file of an agent. Paths are from the project's top folder, or from the home folder. */
 export type Part = { agent: AgentName; file: string } & (
@@ -9,6 +9,8 @@ export type Part = { agent: AgentName; file: string } & (
   | { kind: 'file'; text: string }
   /** A marked block in a Markdown file. */
   | { kind: 'block'; text: string }
+  /** Lines of a list of files, with a comment that tells them apart. */
+  | { kind: 'lines'; text: string }
 );
 
 export interface JsonPart {
@@ -56,12 +58,19 @@ export interface Wish {
   instructions: boolean;
   /** The agent uses forge's everyday tools without asking. */
   allow?: boolean | undefined;
+  /** A folder below the project's top folder in which the agent is started. */
+  folder?: string | undefined;
 }
 
 /** The parts for an agent, file by file, in the order of display. `plugin` is the template for opencode. */
 export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
+  const start = wish.folder ? `${wish.folder}/` : '';
+  return partsAtTop(wish, isUser, plugin).map((part) => ({ ...part, file: start + part.file }));
+}
+
+function partsAtTop(wish: Wish, isUser: boolean, plugin: string): Part[] {
   const { agent, command, instructions } = wish;
-  const { hooks, plugin: pluginFile, server, instructions: block, beginning = {} } = AGENTS[agent];
+  const { hooks, plugin: pluginFile, server, instructions: block, ignore, beginning = {} } = AGENTS[agent];
   const allow = wish.allow ? AGENTS[agent].allow : null;
   const at = isUser ? 'user' : 'project';
   const parts: Part[] = [];
@@ -71,7 +80,7 @@ export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
       agent,
       file: hooks.file[at],
       ...JSON_PART,
-      hooks: hookItems(agent, command, isUser),
+      hooks: hookItems(wish, isUser),
       ...(allow && 'items' in allow ? { allow } : {}),
       beginning,
     });
@@ -93,6 +102,7 @@ export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
       server: { path: server.at, value },
       beginning: hooks ? {} : beginning,
     });
+  if (ignore && !isUser) parts.push({ agent, file: ignore, kind: 'lines', text: IGNORED });
   const markdown = block[at];
   if (instructions && markdown)
     parts.push({ agent, file: markdown, kind: 'block', text: instructionsText(command) });
@@ -101,13 +111,15 @@ export function partsOf(wish: Wish, isUser: boolean, plugin: string): Part[] {
 
 const JSON_PART = { kind: 'json', hooks: {}, server: null } as const;
 
-const hookItems = (agent: AgentName, command: string, isUser: boolean): JsonPart['hooks'] => {
+const hookItems = ({ agent, command, folder = '' }: Wish, isUser: boolean): JsonPart['hooks'] => {
+  const up = folder === '' ? '' : '../'.repeat(folder.split('/').length);
   const { hooks, events } = AGENTS[agent];
   const wired = Object.entries(events).filter(([, { moment }]) => hooks && !hooks.unwired.includes(moment));
   return Object.fromEntries(
     wired.map(([word, { name, moment }]) => [
       name,
-      hooks?.entry(shellLine(`${command} hook ${agent} ${word}`, moment, isUser), word, moment) ?? {},
+      hooks?.entry(shellLine(`${command} hook ${agent} ${word}`, moment, isUser ? null : up), word, moment) ??
+        {},
     ]),
   );
 };
@@ -115,14 +127,14 @@ const hookItems = (agent: AgentName, command: string, isUser: boolean): JsonPart
 /**
  * Says nothing and fails nothing where forge is not on the PATH. Where a tool is about to run or has run, the shell looks
  * first: Node starts only when the tool call names a path of memory, or when working memory is newer than what the agent
- * was given. Agents run hooks in the project's top folder, unless they are the person's own.
+ * was given. `up` leads from the folder where the agent runs its hooks to the project's top folder; null where that differs.
  */
-function shellLine(line: string, moment: Moment, isUser: boolean): string {
+function shellLine(line: string, moment: Moment, up: string | null): string {
   const quiet = `${line} 2>/dev/null`;
   if (moment === 'before-tool')
     return `p=$(cat); case $p in *.forge*memory*) printf %s "$p" | ${quiet};; esac || :`;
-  if (moment === 'after-tool' && !isUser)
-    return `[ -e ${KFR_PATH} ] && ! [ ${TOLD_PATH} -nt ${KFR_PATH} ] && ${quiet} || :`;
+  if (moment === 'after-tool' && up !== null)
+    return `[ -e ${up}${KFR_PATH} ] && ! [ ${up}${TOLD_PATH} -nt ${up}${KFR_PATH} ] && ${quiet} || :`;
   return `${quiet} || :`;
 }
 
@@ -140,6 +152,8 @@ const tomlLines = (value: object): string[] =>
       : JSON.stringify(inner);
     return `${key} = ${text}`;
   });
+
+const IGNORED = '# forge: agents ask it for its memory\n.forge/\n';
 
 /** Short: it is a part of every prompt. */
 const instructionsText = (command: string): string =>
@@ -174,9 +188,7 @@ export const isOwnFile = (text: string): boolean => text.includes('forge agent i
 export function commandsIn(agent: AgentName, value: unknown): string[] {
   const hooks = textsIn(value).filter((text) => isHookOf(agent, text));
   const servers = isOwnServer(value) ? [serverWords(value).slice(0, -1).join(' ')] : [];
-  const commandOf = (text: string): string =>
-    (/[^|&]*$/.exec(text.slice(0, text.lastIndexOf(` hook ${agent} `)))?.[0] ?? '').trim();
-  return [...hooks.map(commandOf), ...servers];
+  return [...hooks.map(startOf), ...servers];
 }
 
 /** The same value, with its keys in the same order. */

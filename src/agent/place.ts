@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { homeFolder, stateHome } from '../core/environment.js';
 import { type ForgeError, refused } from '../core/error.js';
@@ -65,7 +66,11 @@ export function userPlace(
 }
 
 /** What an agent gets at a place. */
-export const partsAt = ({ isUser }: Place, wish: Wish): Part[] => partsOf(wish, isUser, opencodePlugin());
+export const partsAt = ({ isUser, top }: Place, wish: Wish): Part[] =>
+  partsOf(wish, isUser, opencodePlugin()).map((part) => {
+    const isCommented = part.file.endsWith('opencode.json') && !existsSync(join(top, part.file));
+    return isCommented && existsSync(join(top, `${part.file}c`)) ? { ...part, file: `${part.file}c` } : part;
+  });
 
 /** The name of a file as people see it. */
 export const shownAt = ({ isUser }: Place, name: string): string =>

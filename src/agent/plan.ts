@@ -33,6 +33,7 @@ export const Manifest = z.looseObject({
       command: z.string(),
       instructions: z.boolean(),
       allow: z.optional(z.boolean()),
+      folder: z.optional(z.string()),
     }),
   ),
   /** By path, from the project's top folder or from the home folder. */
@@ -124,6 +125,7 @@ function putPart(text: string, part: Part): string {
   if (part.kind === 'json') return putJson(text, part.agent, part);
   if (part.kind === 'toml') return putTable(text, part);
   if (part.kind === 'block') return putBlock(text, part.text);
+  if (part.kind === 'lines') return text.includes(part.text) ? text : addLines(text, part.text);
   if (text.trim() === '' || isOwnFile(text)) return part.text;
   throw new SettingsProblem(
     "it is there already and is not forge's",
@@ -136,13 +138,19 @@ function dropPart(text: string, part: Part): string {
   if (part.kind === 'json') return dropJson(text, part.agent, part);
   if (part.kind === 'toml') return dropTable(text, part);
   if (part.kind === 'block') return dropBlock(text);
+  if (part.kind === 'lines') return text.replace(part.text, '');
   return isOwnFile(text) ? '' : text;
 }
+
+const addLines = (text: string, lines: string): string =>
+  text === '' || text.endsWith('\n') ? text + lines : `${text}\n${lines}`;
 
 /** What a file holds of a part. */
 export function findPart(text: string, part: Part): Found[] {
   if (part.kind === 'json') return findInJson(text, part.agent, part);
   if (part.kind === 'toml') return [findTableState(text, part)];
+  if (part.kind === 'lines')
+    return [{ state: text.includes(part.text) ? 'wired' : 'missing', isServer: false, commands: [] }];
   const whole = (): Found['state'] =>
     text === part.text ? 'wired' : isOwnFile(text) ? 'changed' : 'missing';
   const state = part.kind === 'block' ? findBlockState(text, part.text) : whole();

@@ -20,6 +20,8 @@ export interface WiredFile {
 export interface AgentStatus {
   name: AgentName;
   title: string;
+  /** Below the project's top folder. */
+  folder?: string;
   state: 'wired' | 'partly' | 'absent';
   files: WiredFile[];
   /** What the agent still needs from the person. */
@@ -42,18 +44,25 @@ export function statusOf(
 ): SeenAgent[] {
   const manifest = readManifest(place, true);
   const files = new Files(place);
-  return agents.map((agent) => {
-    const wired = manifest.agents.find((one) => one.agent === agent);
+  const places = agents.flatMap((agent) => [
+    { agent, folder: undefined },
+    ...manifest.agents.filter((one) => one.agent === agent && one.folder !== undefined),
+  ]);
+  return places.map(({ agent, folder }) => {
+    const wired = manifest.agents.find((one) => one.agent === agent && one.folder === folder);
     const wish = {
       agent,
+      folder,
       command: command ?? wired?.command ?? 'forge',
       instructions: wired?.instructions ?? false,
       allow: wired?.allow === true,
     };
     const seen = seeAgent(place, files, wish);
-    const wants = seen.state === 'absent' ? [] : AGENTS[agent].wants(wish.command, place.isUser, wish.allow);
+    const isSaid = seen.state === 'absent' || folder !== undefined;
+    const wants = isSaid ? [] : AGENTS[agent].wants(wish.command, place.isUser, wish.allow);
     const { files: shown, ...rest } = seen;
-    return { name: agent, title: AGENTS[agent].title, files: shown, wants, ...rest };
+    const title = `${AGENTS[agent].title}${folder === undefined ? '' : ` in ${folder}`}`;
+    return { name: agent, title, ...(folder === undefined ? {} : { folder }), files: shown, wants, ...rest };
   });
 }
 

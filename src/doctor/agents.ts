@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AGENT_NAMES, type AgentName, isHookOf, textsIn } from '../agent/agents.js';
+import { AGENT_NAMES, type AgentName, isHookOf, startOf, textsIn } from '../agent/agents.js';
 import { readValue } from '../agent/edit-json.js';
 import { seenPlace, userPlace } from '../agent/place.js';
 import { type SeenAgent, statusOf } from '../agent/status.js';
@@ -208,8 +208,10 @@ const AGENT_CHECKS: readonly Check<Sight>[] = [
 
 /** In the project, and for all projects of this person, as `forge agent status` reads them. */
 function sightsOf({ root, world, log, logShown }: AgentPlace, names: readonly AgentName[]): Sight[] {
-  const project = statusOf(seenPlace(root), names, undefined);
-  const home = statusOf(userPlace(world, { dryRun: true, warn: () => {} }), names, undefined);
+  const [project = [], home = []] = [
+    statusOf(seenPlace(root), names, undefined),
+    statusOf(userPlace(world, { dryRun: true, warn: () => {} }), names, undefined),
+  ].map((seen) => seen.filter(({ folder }) => folder === undefined));
   const hookLog = (log && readText(log)) ?? '';
   return project.map((here, i) => {
     const { name } = here;
@@ -254,9 +256,6 @@ function parseSettings(path: string, text: string): unknown {
     return null;
   }
 }
-
-/** How a hook starts forge: what precedes `hook`. */
-const startOf = (command: string): string => command.replace(/ hook .*/s, '');
 
 /**
  * The program that a hook names by its path, for `/opt/forge.js hook …` and `node /opt/forge.js hook …`. Unknown for

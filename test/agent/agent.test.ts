@@ -28,7 +28,7 @@ describe('forge agent install', () => {
       ['claude'],
       [`${SETTINGS} created`, '.mcp.json created', 'CLAUDE.md created'],
     ]);
-    expect(wants.map(({ agent }) => agent)).toEqual(['claude', 'claude']);
+    expect(wants.map(({ agent }) => agent)).toEqual(['claude', 'claude', 'claude']);
     expect(Object.keys(hooksOf(project))).toContain('SessionStart');
     expect(project.json('.mcp.json')).toEqual({
       mcpServers: { forge: { type: 'stdio', command: 'forge', args: ['mcp'], alwaysLoad: true } },
@@ -324,5 +324,69 @@ describe('forge agent install --user', () => {
     expect(projectAt(home).has(SETTINGS)).toBe(true);
     await uninstall(project, '--user');
     expect(projectAt(home).has('.claude')).toBe(false);
+  });
+});
+
+describe('forge agent install --here', () => {
+  const HERE = 'packages/app/.claude/settings.json';
+  const inFolder = ['-C', 'packages/app'];
+
+  it('AGT-01 wires an agent that reads the hooks of one folder alone where it is started, and says so', async () => {
+    const project = await makeForge();
+    project.write('packages/app/index.js', '');
+    await install(project);
+    const status = await runForge(project, [...inFolder, 'agent', 'status', 'claude']);
+    expect(status.stdout).toContain('started in packages/app, it reads the hooks of that folder alone');
+    expect(status.stdout).toContain('forge agent install claude --here');
+    await runForge(project, [...inFolder, 'agent', 'install', 'claude', '--here']);
+    expect(project.has(HERE)).toBe(true);
+    const again = await runForge(project, [...inFolder, 'agent', 'status', 'claude']);
+    expect(again.stdout).toContain('Claude Code in packages/app');
+    expect(again.stdout).not.toContain('--here');
+    await uninstall(project);
+    expect([project.has(HERE), project.has(SETTINGS), project.has('packages/app/.mcp.json')]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(project.has('packages/app/index.js')).toBe(true);
+  });
+
+  it('AGT-01 takes out what stands in that folder alone', async () => {
+    const project = await makeForge();
+    project.write('packages/app/index.js', '');
+    await install(project);
+    await runForge(project, [...inFolder, 'agent', 'install', 'claude', '--here']);
+    await runForge(project, [...inFolder, 'agent', 'uninstall', 'claude', '--here']);
+    expect([project.has(HERE), project.has(SETTINGS)]).toEqual([false, true]);
+  });
+});
+
+describe('files that some agents have in addition', () => {
+  it('AGT-01 a line of .geminiignore keeps .forge/ out of its listing; uninstall gives the very bytes', async () => {
+    const project = await makeForge();
+    project.write('.geminiignore', 'dist/\nsecrets');
+    await runForge(project, ['agent', 'install', 'gemini']);
+    expect(project.read('.geminiignore')).toMatch(/^dist\/\nsecrets\n# forge.*\n\.forge\/\n$/);
+    await runForge(project, ['agent', 'uninstall', 'gemini']);
+    expect(project.read('.geminiignore')).toBe('dist/\nsecrets');
+    project.write('.geminiignore', '.forge/\n');
+    await runForge(project, ['agent', 'install', 'gemini']);
+    await runForge(project, ['agent', 'uninstall', 'gemini']);
+    expect(project.read('.geminiignore')).toBe('.forge/\n');
+  });
+
+  it('AGT-01 an opencode.jsonc gets the server, its comments stay', async () => {
+    const project = await makeForge();
+    const mine = '{\n  // mine\n  "model": "x/y",\n}\n';
+    project.write('opencode.jsonc', mine);
+    await runForge(project, ['agent', 'install', 'opencode']);
+    expect(project.has('opencode.json')).toBe(false);
+    expect(project.read('opencode.jsonc')).toMatch(/\/\/ mine[\s\S]*"forge"/);
+    expect((await runForge(project, ['agent', 'status', 'opencode'])).stdout).toMatch(
+      /opencode\.jsonc +wired/,
+    );
+    await runForge(project, ['agent', 'uninstall', 'opencode']);
+    expect(project.read('opencode.jsonc')).toBe(mine);
   });
 });

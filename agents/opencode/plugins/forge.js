@@ -101,6 +101,8 @@ export const Forge = async ({ client, directory }) => {
     session.commands = [];
     const { block } = await sessions.tell('stop', id, { commands });
     if (!block) return;
+    // It ends with the first stop, whatever is asked of it.
+    if (process.argv[2] === 'run') return console.error(block.split('\n')[0]);
     const { agent, model } = session;
     const body = { ...(agent && { agent }), ...(model && { model }), parts: [{ type: 'text', text: block }] };
     await client.session.prompt({ path: { id }, body });
